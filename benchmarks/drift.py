@@ -34,8 +34,7 @@ import pandas as pd
 
 from sense7_qual import acts, agreement, codings
 from sense7_qual.agreement._diagnostics._drift import Comparison, comparisons, first_alarm
-from sense7_qual.codebook import Code, Codebook
-from sense7_qual.revisions import Revision, changes
+from sense7_qual.codebook import Code, Codebook, Revision, changes
 
 Flags = npt.NDArray[np.bool_]
 Floats = npt.NDArray[np.float64]

@@ -67,7 +67,7 @@ import sense7_qual as qual
 from sense7_qual.widgets import CodingWidget
 words = "it listened and asked what I meant by my exam but then it lectured me so that I felt unheard".split()
 def units(n):
-    return qual.tables.UNITS.check(pd.DataFrame({{
+    return qual.frames.UNITS.check(pd.DataFrame({{
         "unit_id": [f"m{{i}}" for i in range(n)],
         "text": [" ".join(words[(i * k) % 19] for k in range(1, 31)) + f" {{i}}" for i in range(n)],
         "document_id": [f"d{{i // 10}}" for i in range(n)], "case_id": [f"p{{i // 30}}" for i in range(n)],

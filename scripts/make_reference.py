@@ -14,15 +14,15 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
-from sense7_qual.tables import Contract
+from sense7_qual.frames import Contract
 
 ROOT: Final = Path(__file__).parents[1]
 # The modules that users call, in the order in which a study meets them; the others are their parts.
 MODULES: Final = (
-    "codebook", "corpus", "redact", "acts", "store", "rounds", "revisions", "codings", "agreement",
+    "codebook", "corpus", "redact", "acts", "store", "rounds", "codings", "agreement",
     "adjudication", "links", "ratings", "themes", "suggestions", "models", "report", "figures", "exchange",
     "widgets",
-    "tables", "errors",
+    "frames", "errors",
 )  # fmt: skip
 HEAD: Final = """# Reference
 Every public name, by module, with the first sentence of its docstring; `help(name)` shows the rest.

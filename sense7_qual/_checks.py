@@ -1,22 +1,39 @@
-"""What several modules ask of a value: a codebook, a printable name, whole characters."""
+"""What several modules ask of a text: its canonical form, a printable name, whole characters."""
 
 from __future__ import annotations
 
+import re
+
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import UNPRINTABLE
-from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError
+from sense7_qual.errors import ImportRefused
 
-__all__ = ["check_codebook", "is_name", "is_unicode"]
+__all__ = ["canonical", "is_name", "is_unicode"]
 
 
-def check_codebook(codebook: Codebook) -> Codebook:
-    """Return `codebook`, or raise `ActError` where it is none (but its name, say)."""
-    if not isinstance(codebook, Codebook):
-        raise ActError(
-            f"codebook: expected a Codebook – found {type(codebook).__name__} – pass store.codebook, or "
-            "Codebook.read(…)."
+def canonical(text: str) -> str:
+    """Return a text in the one form in which it is stored, hashed and counted.
+
+    A byte order mark at the start is removed, and CRLF and CR become LF. Nothing else changes: no Unicode
+    normalisation, no trimming. Applied twice it changes nothing more.
+
+    Raises
+    ------
+    ImportRefused
+        The text holds NUL or half of a surrogate pair, which no file and no database would give back.
+
+    Examples
+    --------
+    >>> canonical("\\ufeffI felt heard.\\r\\nMostly.\\r")
+    'I felt heard.\\nMostly.\\n'
+    """
+    check_arguments(canonical, locals())
+    bad = re.search("[\x00\ud800-\udfff]", text)
+    if bad:
+        raise ImportRefused(
+            f"expected valid text – found U+{ord(bad[0]):04X} at character {bad.start()} – correct the text."
         )
-    return codebook
+    return text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def is_name(value: object) -> bool:

@@ -1,7 +1,7 @@
 """Who a coder is, by name: a person, a model (``model-…``) or a computed decision (`RESERVED_CODERS`).
 
 A rule on the name survives every file that a study is written to, where a flag beside a frame would be lost.
-`tables` exports these names.
+`frames` exports these names.
 """
 
 from __future__ import annotations

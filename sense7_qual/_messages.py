@@ -7,9 +7,12 @@ import numbers
 import re
 import sys
 from collections.abc import Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-__all__ = ["UNPRINTABLE", "did_you_mean", "first_three", "legible", "outside", "word"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["UNPRINTABLE", "did_you_mean", "first_three", "legible", "outside", "places", "shown", "word"]
 
 UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that no XML, and so no drawing, can hold: a name with one is refused."""
@@ -45,6 +48,31 @@ def word(value: object) -> str:
     shown = str(value)
     is_word = len(shown) <= 40 and not any(letter.isspace() for letter in shown)
     return repr(shown) if is_word else f"{len(shown)} characters"
+
+
+def shown(value: object, *, limit: int = 60, words: int = 6) -> str:
+    """Return `value` for use in an error, or its length alone where it may be somebody's text.
+
+    That is where it has more characters than `limit`, more words than `words`, or a line break.
+
+    >>> shown("PostTaskExperience_UseAgain"), shown("I felt that it did not listen", limit=20)
+    ('PostTaskExperience_UseAgain', '(29 characters)')
+    """
+    written = str(value)
+    short = len(written) <= limit and len(written.split()) <= words and not re.search(r"[\r\n]", written)
+    return written if short else f"({len(written)} characters)"
+
+
+def places(index: pd.Index[Any]) -> str:
+    """Name the first three places that `index` holds and say how many there are in all.
+
+    >>> import pandas as pd
+    >>> places(pd.Index([3, 5, 8, 9], name="line"))
+    'lines 3, 5, 8 (4 in all)'
+    """
+    named = ", ".join(str(place) for place in index[:3])
+    some = f"{index.name or 'row'}{'' if len(index) == 1 else 's'} {named}"
+    return f"{some} ({len(index)} in all)" if len(index) > 3 else some
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -74,6 +74,6 @@ def test_a_series_says_what_the_mapping_does(tmp_path: Any) -> None:
 
     old = qual.Codebook(name="old", codes=(code("kind"), code("warm")))
     new = qual.Codebook(name="new", codes=(code("warm"),))
-    same(lambda given: qual.revisions.changes(old, new, merged=given), {"kind": "warm"})
+    same(lambda given: qual.codebook.changes(old, new, merged=given), {"kind": "warm"})
     parted = qual.Codebook(name="new", codes=(code("soft"), code("kindly"), code("warm")))
-    same(lambda given: qual.revisions.changes(old, parted, split=given), {"kind": ["soft", "kindly"]})
+    same(lambda given: qual.codebook.changes(old, parted, split=given), {"kind": ["soft", "kindly"]})

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7_qual import acts, adjudication, agreement, codings, links, tables
+from sense7_qual import acts, adjudication, agreement, codings, frames, links
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, TableError
 
@@ -47,7 +47,7 @@ def test_a_model_does_not_raise_the_agreement_of_people() -> None:
 def test_who_asks_gets_the_model_counted_and_is_told_so() -> None:
     both = agreement.by_code(DECISIONS, with_models=True, n_boot=20)
     assert both[["n_coders", "n_models", "alpha"]].round(3).values.tolist() == [[3, 1, 0.701]]
-    named = tables.as_people(DECISIONS, ["model-x"])
+    named = frames.as_people(DECISIONS, ["model-x"])
     assert agreement.by_code(named, n_boot=20)[["n_models", "alpha"]].round(3).values.tolist() == [[0, 0.701]]
     assert len(agreement.pairwise(DECISIONS, with_models=True)) == 3
     assert len(codings.majority(DECISIONS, with_models=True)) == N
@@ -117,7 +117,7 @@ def test_models_are_found_by_name_and_no_unnamed_one_is_a_human() -> None:
 
 @pytest.mark.parametrize("name", ["modeller", "model", "Modell", "supermodel-x", "model_x", "Model"])
 def test_who_is_called_almost_so_is_a_person(name: str) -> None:
-    assert not tables.is_model(name)
+    assert not frames.is_model(name)
     named = DECISIONS.assign(coder=DECISIONS["coder"].replace("model-x", name))
     assert agreement.by_code(named, n_boot=5)["n_coders"].tolist() == [3]
     assert acts.check_coder(name) == acts.check_person(name) == name
@@ -148,12 +148,12 @@ def test_a_model_codes_and_no_person_is_called_so() -> None:
 def test_a_table_from_elsewhere_says_who_is_a_model() -> None:
     sheet = pd.DataFrame({"u": ["m1", "m1"], "c": ["ana", " GPT "], "interest": [1, 0]})
     decided = codings.from_table(sheet, unit_id="u", coder="c", codes=["interest"])
-    named = tables.as_models(decided, ["GPT"])
+    named = frames.as_models(decided, ["GPT"])
     assert named["coder"].tolist() == ["ana", "model-GPT"]
-    assert tables.people(named)["coder"].tolist() == ["ana"]
-    pd.testing.assert_frame_equal(tables.as_people(named, ["model-GPT"]), decided, check_dtype=False)
+    assert frames.people(named)["coder"].tolist() == ["ana"]
+    pd.testing.assert_frame_equal(frames.as_people(named, ["model-GPT"]), decided, check_dtype=False)
     assert decided["coder"].tolist() == ["ana", "GPT"]
-    assert tables.as_models(named, ["model-GPT"])["coder"].tolist() == ["ana", "model-GPT"]
+    assert frames.as_models(named, ["model-GPT"])["coder"].tolist() == ["ana", "model-GPT"]
 
 
 def test_a_wide_table_says_so_too() -> None:
@@ -161,7 +161,7 @@ def test_a_wide_table_says_so_too() -> None:
     sheet = pd.DataFrame(
         {"ana": ["low", "high", "low"], "ben": ["low", "high", "high"], "gpt": ["low", "low", "high"]}
     ).astype(scale)
-    wide = tables.as_models(agreement.from_wide(sheet, coders="columns"), ["gpt"])
+    wide = frames.as_models(agreement.from_wide(sheet, coders="columns"), ["gpt"])
     assert list(wide.columns) == ["ana", "ben", "model-gpt"]
     assert wide.columns.name == "coder"
     assert set(wide.dtypes) == {scale}
@@ -170,19 +170,19 @@ def test_a_wide_table_says_so_too() -> None:
     )
     with pytest.warns(UserWarning, match="values: .*'model-gpt'"):
         assert agreement.krippendorff_alpha(wide, level="ordinal") == people
-    turned = tables.as_models(agreement.from_wide(sheet.T, coders="rows"), ["gpt"])
+    turned = frames.as_models(agreement.from_wide(sheet.T, coders="rows"), ["gpt"])
     assert list(turned.index) == ["ana", "ben", "model-gpt"]
 
 
 @pytest.mark.parametrize(
     ("rename", "models", "found"),
     [
-        (tables.as_models, ["bert"], "expected coders of the frame"),
-        (tables.as_models, ["consensus"], "expected coders of the frame"),
-        (tables.as_models, ["x"], "expected names that nothing else has"),
-        (tables.as_people, ["ana"], "expected names of models"),
-        (tables.as_people, ["model-x"], "expected names that nothing else has"),
-        (tables.as_people, ["model-consensus"], "expected names that nothing else has"),
+        (frames.as_models, ["bert"], "expected coders of the frame"),
+        (frames.as_models, ["consensus"], "expected coders of the frame"),
+        (frames.as_models, ["x"], "expected names that nothing else has"),
+        (frames.as_people, ["ana"], "expected names of models"),
+        (frames.as_people, ["model-x"], "expected names that nothing else has"),
+        (frames.as_people, ["model-consensus"], "expected names that nothing else has"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_renamed_is_refused(rename: object, models: list[str], found: str) -> None:

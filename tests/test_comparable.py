@@ -11,7 +11,7 @@ import pytest
 from sense7_qual import adjudication, agreement, codings, links, report
 from sense7_qual._comparable import applied_only
 from sense7_qual.errors import TableError
-from sense7_qual.tables import DECISIONS
+from sense7_qual.frames import DECISIONS
 
 ANA, BEN = [1, 1, 0, 0, 0, 0, 1], [1, 1, 1, 0, 0, 0, 0]
 UNITS = pd.DataFrame({

@@ -11,8 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sense7_qual import _present
-from sense7_qual._present import reasons
+from sense7_qual import _present, _reasons
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, TableError
 from tests.helpers.small_study import facet
@@ -146,7 +145,7 @@ def test_source_is_named_and_nearly_named() -> None:
 
 @pytest.mark.parametrize("storage", ["python", "pyarrow"])
 def test_reasons_are_plain_text_in_frames_files_and_pickles(storage: str, tmp_path: Path) -> None:
-    reason, caution = reasons.Reason.ONE_CODER, reasons.Caution.FEW_CLUSTERS
+    reason, caution = _reasons.Reason.ONE_CODER, _reasons.Caution.FEW_CLUSTERS
     plain = pd.DataFrame({"reason": ["one_coder", None], "caution": ["few_clusters", None]})
     frame = pd.DataFrame({"reason": [reason, None], "caution": [caution, None]})
     for dtype in (object, pd.StringDtype(storage)):
@@ -170,13 +169,13 @@ def test_the_statistics_name_reasons_by_the_enum_which_the_type_checker_knows() 
     package = Path(_present.__file__).parents[1]
     sources = {path.name: path.read_text("utf-8") for path in package.rglob("*.py")}
     assert {name: literal.findall(source) for name, source in sources.items() if literal.search(source)} == {}
-    members = [f"{each.__name__}.{one.name}" for each in (reasons.Reason, reasons.Caution) for one in each]
+    members = [f"{each.__name__}.{one.name}" for each in (_reasons.Reason, _reasons.Caution) for one in each]
     assert [name for name in members if not re.search(rf"\b{name}\b", "".join(sources.values()))] == []
 
 
 def test_a_new_reason_is_printed_as_it_is() -> None:
-    assert _present.reason_words("some_new_reason") == "some new reason"
-    assert _present.reason_words(pd.NA) == "the result gives no reason"
+    assert _reasons.reason_words("some_new_reason") == "some new reason"
+    assert _reasons.reason_words(pd.NA) == "the result gives no reason"
 
 
 def test_codes_by_facet_have_their_codes_label_and_place() -> None:

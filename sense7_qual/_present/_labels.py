@@ -11,9 +11,9 @@ import pandas as pd
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import UNSTATED, Codebook, Facet
 from sense7_qual.errors import TableError
-from sense7_qual.tables import require_column
+from sense7_qual.frames import require_column
 
-__all__ = ["AGREEMENT_COLUMNS", "LINK_COLUMNS", "label", "of_source", "of_sources", "places", "rows", "stem"]
+__all__ = ["AGREEMENT_COLUMNS", "label", "of_source", "of_sources", "places", "rows", "stem"]
 
 # fmt: off
 AGREEMENT_COLUMNS: Final = (
@@ -21,15 +21,7 @@ AGREEMENT_COLUMNS: Final = (
     "n_boot", "n_undefined", "confidence_level", "seed", "reason",
 )
 """What a table needs of the result of `agreement.by_code`."""
-
-LINK_COLUMNS: Final = (
-    "code", "source", "n_with", "n_without", "n_clusters", "mean_difference", "rank_biserial",
-    "rank_biserial_low", "rank_biserial_high", "p", "p_adjusted", "family", "odds_ratio", "odds_ratio_low",
-    "odds_ratio_high", "odds_ratio_p", "odds_ratio_p_adjusted", "between_coder_share", "caution", "n_boot",
-    "n_undefined", "confidence_level", "seed", "reason", "odds_ratio_reason",
-)
 # fmt: on
-"""What a table needs of the result of `links.code_to_rating`."""
 
 
 def label(code: str, codebook: Codebook | None) -> str:

@@ -73,7 +73,7 @@ from sense7_qual.acts._suggest import (
 )
 from sense7_qual.acts._undo import standing
 from sense7_qual.acts._validate import REASONS, check_coder, check_person
-from sense7_qual.tables import RESERVED_CODERS
+from sense7_qual.frames import RESERVED_CODERS
 
 __all__ = [
     "ANSWERS",

@@ -9,14 +9,13 @@ from typing import Final
 
 import pandas as pd
 
-from sense7_qual._checks import check_codebook
 from sense7_qual.acts._act import Act
 from sense7_qual.acts._propose import Proposal
 from sense7_qual.acts._undo import current, done
 from sense7_qual.acts._validate import facet_values
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, check_codebook
 from sense7_qual.errors import ActError
-from sense7_qual.tables import CODINGS, COVERAGE, MEMOS, PROPOSALS, Contract
+from sense7_qual.frames import CODINGS, COVERAGE, MEMOS, PROPOSALS, Contract
 
 __all__ = ["Record", "fold"]
 

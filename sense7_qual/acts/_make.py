@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._checks import check_codebook
 from sense7_qual._messages import word
 from sense7_qual.acts._act import Act
 from sense7_qual.acts._memo import SpanMemo
@@ -18,7 +17,7 @@ from sense7_qual.acts._validate import (
     check_reason,
     check_word,
 )
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, check_codebook
 from sense7_qual.errors import ActError
 
 __all__ = ["apply", "finish", "memo", "quote", "redo", "remove", "reopen", "rule", "stamp", "undo"]

@@ -11,12 +11,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from sense7_qual._checks import check_codebook
 from sense7_qual._coder_names import spelling
 from sense7_qual._messages import did_you_mean, word
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, check_codebook
 from sense7_qual.errors import ActError
-from sense7_qual.tables import MODEL_PREFIX, RESERVED_CODERS, is_model
+from sense7_qual.frames import MODEL_PREFIX, RESERVED_CODERS, is_model
 
 __all__ = [
     "REASONS",

@@ -10,7 +10,7 @@ import pandas as pd
 
 from sense7_qual import codings
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 
 __all__ = ["COLUMNS", "coder_views"]
 

@@ -15,7 +15,7 @@ from sense7_qual import codings
 from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual.acts import Act
 from sense7_qual.adjudication._rulings import latest_rulings, refuse_facet
-from sense7_qual.tables import DECISIONS, people, without_models
+from sense7_qual.frames import DECISIONS, people, without_models
 
 __all__ = ["consensus", "disagreements", "overruled"]
 
@@ -91,7 +91,7 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
     decisions : DataFrame
         unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out,
         and so are those of models, which a warning says: a model has no say in what people agree on. Who
-        counts one as a person nevertheless renames it: ``tables.as_people(decisions, ["model-a"])``.
+        counts one as a person nevertheless renames it: ``frames.as_people(decisions, ["model-a"])``.
     rulings : iterable of Act
         Acts of kind "rule", as `Store.acts(kind="rule")` gives them: with the undo and redo acts about them,
         so that an undone ruling does not count. Acts of other kinds are passed over. The latest ruling on a

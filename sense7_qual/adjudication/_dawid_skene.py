@@ -12,10 +12,10 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import first_three
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.adjudication import _latent_class
 from sense7_qual.errors import TableError
-from sense7_qual.tables import DECISIONS, clusters_by_unit, labels_by_unit, people, without_models
+from sense7_qual.frames import DECISIONS, clusters_by_unit, labels_by_unit, people, without_models
 
 __all__ = ["TrueCodes", "dawid_skene", "members"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.acts import REASONS
 from sense7_qual.adjudication import _evidence, _kinds
 

@@ -12,7 +12,7 @@ import pandas as pd
 from sense7_qual import codings
 from sense7_qual._arguments import check_arguments, check_least, read_once
 from sense7_qual._bootstrap import check_resampling
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.acts import Act
 from sense7_qual.adjudication import _evidence, _kinds
 from sense7_qual.adjudication._coder_views import coder_views
@@ -21,7 +21,7 @@ from sense7_qual.adjudication._dawid_skene import dawid_skene, members
 from sense7_qual.adjudication._kind_shares import NOT_TOLD, shares, slip_rates
 from sense7_qual.adjudication._rulings import latest_rulings, refuse_facet
 from sense7_qual.errors import ArgumentError
-from sense7_qual.tables import DECISIONS, clusters_by_unit, people, without_models
+from sense7_qual.frames import DECISIONS, clusters_by_unit, people, without_models
 
 __all__ = ["Profile", "profile"]
 

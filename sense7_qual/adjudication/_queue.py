@@ -15,7 +15,7 @@ from sense7_qual.acts import Act
 from sense7_qual.adjudication._consensus import disagreements
 from sense7_qual.adjudication._rulings import latest_rulings
 from sense7_qual.errors import ArgumentError
-from sense7_qual.tables import DECISIONS, clusters_by_unit, without_models
+from sense7_qual.frames import DECISIONS, clusters_by_unit, without_models
 
 __all__ = ["By", "queue", "remaining"]
 

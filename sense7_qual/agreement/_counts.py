@@ -15,7 +15,7 @@ import pandas as pd
 
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import TableError
-from sense7_qual.tables import DECISIONS, is_model, labels_by_unit, people, without_models
+from sense7_qual.frames import DECISIONS, is_model, labels_by_unit, people, without_models
 
 __all__ = [
     "Pairs",
@@ -62,7 +62,7 @@ def chosen_models(
     if models is None and not named:
         raise TableError(
             "decisions: expected decisions of a model, whose name begins with 'model-' – found none – name "
-            "the coders that are models (models=…), or rename them: tables.as_models."
+            "the coders that are models (models=…), or rename them: frames.as_models."
         )
     require_coders(chosen, own, what="model")
     return chosen, without_models(own, function=function, but=chosen).reset_index(drop=True)

@@ -17,7 +17,7 @@ import pandas as pd
 
 from sense7_qual._messages import first_three, outside
 from sense7_qual.errors import TableError
-from sense7_qual.tables import check_coder_names, people, without_models
+from sense7_qual.frames import check_coder_names, people, without_models
 
 __all__ = [
     "AXES", "NamedTable", "by_coder", "check_rows", "named_table", "refuse_other_frames", "scale_of",

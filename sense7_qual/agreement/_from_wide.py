@@ -15,7 +15,7 @@ from sense7_qual._comparable import applied_only
 from sense7_qual._messages import did_you_mean, first_three, outside, word
 from sense7_qual.agreement._frames import AXES, by_coder
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import RESERVED_CODERS, one_case
+from sense7_qual.frames import RESERVED_CODERS, one_case
 
 __all__ = ["from_wide"]
 
@@ -55,7 +55,7 @@ def from_wide(frame: pd.DataFrame, *, coders: Axis, keep: Sequence[str] = ()) ->
         What each coder gave each unit, and nothing else. The ids of the units are its index (its column
         `unit_id`, where it has one); with ``coders="rows"`` the index, or the column `coder`, names the
         coders, and the columns name the units. White space around ids does not count. Where some of the
-        coders are models, ``tables.as_models(from_wide(…), ["gpt"])`` says so.
+        coders are models, ``frames.as_models(from_wide(…), ["gpt"])`` says so.
     coders : {"columns", "rows"}
         Where the coders are.
     keep : sequence of str
@@ -75,7 +75,7 @@ def from_wide(frame: pd.DataFrame, *, coders: Axis, keep: Sequence[str] = ()) ->
         total, sum, mean or the like (in several languages); a column of ids or row numbers; one of another
         kind (words among numbers, no word in common with any other) or scale (a third of its values outside
         the range of all others, and more than twice as wide: 2 to 5 beside 1 and 2); one of ones and blanks
-        beside ones and zeros (`tables.check_people`).
+        beside ones and zeros (`frames.check_people`).
     ArgumentError
         `coders` is neither of the two.
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._messages import first_three
-from sense7_qual._present.reasons import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.agreement._coefficients._compute import evidence
 from sense7_qual.agreement._coefficients._few_clusters import (
     FEWEST,
@@ -24,7 +24,7 @@ from sense7_qual.agreement._coefficients._few_clusters import (
 )
 from sense7_qual.agreement._coefficients._patterns import Coded
 from sense7_qual.errors import TableError
-from sense7_qual.tables import require_column
+from sense7_qual.frames import require_column
 
 __all__ = ["alpha_of", "probabilities_of", "weighted_row"]
 

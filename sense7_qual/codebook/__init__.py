@@ -7,12 +7,17 @@ made. A code is identified by its `id`, never by its label.
 
 What a codebook is: ``_codebook.py``. What its codings can say beside their codes (met or unmet, say):
 ``_facets.py``. Its files: ``_yaml_csv.py``, ``_qdc.py``. What changed between two versions is
-said by `sense7_qual.revisions`.
+said by `sense7_qual.codebook._revisions`.
 """
 
 from __future__ import annotations
 
 from sense7_qual.codebook._codebook import ORIGINS, Code, Codebook
+from sense7_qual.codebook._codebook import check_codebook as check_codebook
 from sense7_qual.codebook._facets import UNSTATED, Facet, FacetValue
+from sense7_qual.codebook._revisions import CHANGES, Change, Revision, changes, combine, emerged, path
 
-__all__ = ["ORIGINS", "UNSTATED", "Code", "Codebook", "Facet", "FacetValue"]
+__all__ = [
+    "CHANGES", "ORIGINS", "UNSTATED", "Change", "Code", "Codebook", "Facet", "FacetValue", "Revision",
+    "changes", "combine", "emerged", "path",
+]  # fmt: skip

@@ -17,9 +17,9 @@ from sense7_qual._messages import UNPRINTABLE, did_you_mean, first_three, word
 from sense7_qual.codebook import _qdc, _yaml_csv
 from sense7_qual.codebook._facets import Facet, check_facets, check_key, facets_of_entries, plain_facets
 from sense7_qual.codebook._yaml_csv import Entries, refuse_many, refuse_twice, right_names
-from sense7_qual.errors import CodebookError
+from sense7_qual.errors import ActError, CodebookError
 
-__all__ = ["ORIGINS", "Code", "Codebook"]
+__all__ = ["ORIGINS", "Code", "Codebook", "check_codebook"]
 
 ORIGINS: Final = ("deductive", "inductive", "model")
 """Where a code comes from: the theory, the data, or a model's proposal that a person accepted."""
@@ -368,6 +368,16 @@ class Codebook:
         """
         check_arguments(Codebook.from_yaml, locals())
         return _codebook(_yaml_csv.parse_yaml(content, Path("codebook.yaml")))
+
+
+def check_codebook(codebook: Codebook) -> Codebook:
+    """Return `codebook`, or raise `ActError` where it is none (but its name, say)."""
+    if not isinstance(codebook, Codebook):
+        raise ActError(
+            f"codebook: expected a Codebook – found {type(codebook).__name__} – pass store.codebook, or "
+            "Codebook.read(…)."
+        )
+    return codebook
 
 
 def _lists() -> set[str]:

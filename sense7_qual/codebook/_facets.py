@@ -14,7 +14,7 @@ from typing import Any, Final
 from sense7_qual._messages import UNPRINTABLE, did_you_mean, first_three, word
 from sense7_qual.codebook._yaml_csv import refuse_twice
 from sense7_qual.errors import CodebookError
-from sense7_qual.tables import CODINGS, COVERAGE, DECISIONS, MEMOS, PLAN, PROPOSALS, UNITS
+from sense7_qual.frames import CODINGS, COVERAGE, DECISIONS, MEMOS, PLAN, PROPOSALS, UNITS
 
 __all__ = [
     "UNSTATED",

@@ -9,19 +9,19 @@ Decisions that are computed from several coders' have a coder of their own name,
 left out wherever coders are counted.
 
 From codings to decisions: ``_decisions.py``; from a table made elsewhere: ``_from_table.py``. Codings and
-rulings under an earlier codebook or of a round: ``_carry_over.py``, ``_carry_over_rulings.py``. The order in
-which units were coded: ``_finish_order.py``. Decisions about quotes: ``_quotes.py``. How the codes came,
-participant by participant (`development`), and what further participants would bring (`saturation`):
-``_saturation.py``; what each run of participants brought, in any order (`new_information`):
-``_new_information.py``.
+rulings under an earlier codebook: ``_carry_over.py``, ``_carry_over_rulings.py``. Those of a round, what the
+majority decided, in which order units were coded: ``sense7_qual/_decisions.py``, for the statistics, too.
+Decisions about quotes: ``_quotes.py``. How the codes came, participant by participant (`development`), and
+what further participants would bring (`saturation`): ``_saturation.py``; what each run of participants
+brought, in any order (`new_information`): ``_new_information.py``.
 """
 
 from __future__ import annotations
 
-from sense7_qual.codings._carry_over import carried, of_round, stale
+from sense7_qual._decisions import after_discussion, finish_order, majority, of_round, tally
+from sense7_qual.codings._carry_over import carried, stale
 from sense7_qual.codings._carry_over_rulings import rulings
-from sense7_qual.codings._decisions import after_discussion, decisions, majority, tally
-from sense7_qual.codings._finish_order import finish_order
+from sense7_qual.codings._decisions import decisions
 from sense7_qual.codings._from_table import from_table
 from sense7_qual.codings._new_information import new_information
 from sense7_qual.codings._quotes import quotes

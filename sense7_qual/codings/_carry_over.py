@@ -14,96 +14,15 @@ from typing import Final
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._messages import first_three
-from sense7_qual.codebook import Codebook
+from sense7_qual._decisions import of_round, times_of
+from sense7_qual.codebook import Change, Codebook, Revision, path
 from sense7_qual.errors import TableError
-from sense7_qual.revisions import Change, Revision, path
-from sense7_qual.tables import CODINGS, COVERAGE, one_spelling
+from sense7_qual.frames import CODINGS
 
-__all__ = ["carried", "of_round", "stale", "steps"]
+__all__ = ["carried", "stale", "steps"]
 
 _PAIR: Final = ["unit_id", "coder"]
 _UNDECIDED: Final = [*_PAIR, "code", "reason"]
-
-
-def of_round(
-    codings: pd.DataFrame, coverage: pd.DataFrame, *, round: str | None = None
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the codings and the coverage of one round; by default, of each unit's last round.
-
-    Parameters
-    ----------
-    codings, coverage : DataFrame
-        As `Store.codings` and `Store.coverage` return them.
-    round : str, optional
-        The round. By default, for each coder and unit, the round that was finished last.
-
-    Returns
-    -------
-    DataFrame, DataFrame
-        Codings and coverage with one row of coverage per unit × coder, and the codings of that round on
-        finished units.
-
-    Raises
-    ------
-    TableError
-        A frame is not what its contract says; on a unit that was finished in a round stands a coding without
-        one, or the other way round; or it cannot be told which round was finished last.
-    """
-    check_arguments(of_round, locals())
-    codings = CODINGS.check(codings, as_written=True)
-    coverage = COVERAGE.check(coverage, as_written=True)
-    for name in _PAIR:
-        both = pd.concat([codings[name], coverage[name]])
-        one_spelling(both, name=name, frame_name="codings and coverage")
-    chosen = _last(coverage) if round is None else coverage[coverage["round"] == round]
-    chosen = chosen.reset_index(drop=True)
-    finished = chosen[[*_PAIR, "round"]].rename(columns={"round": "in_round"})
-    joined = codings.merge(finished, on=_PAIR)
-    nowhere, in_none = joined["round"].isna(), joined["in_round"].isna()
-    _refuse_half_rounds(joined[nowhere != in_none], coverage)
-    same = (joined["round"] == joined["in_round"]).fillna(False) | (nowhere & in_none)
-    return joined.loc[same.astype(bool), codings.columns].reset_index(drop=True), chosen
-
-
-def _refuse_half_rounds(mixed: pd.DataFrame, coverage: pd.DataFrame) -> None:
-    """Refuse codings that may belong to the finished round or may be left over: it cannot be told."""
-    pairs = set(coverage[[*_PAIR, "round"]].fillna("").itertuples(index=False, name=None))
-    keys = mixed[[*_PAIR, "round"]].fillna("").itertuples(index=False, name=None)
-    unclear = [unit_id for unit_id, coder, round in keys if (unit_id, coder, round) not in pairs]
-    if unclear:
-        raise TableError(
-            "codings: expected a round on all codings of a unit that was finished in one, or on none – found "
-            f"some without it, or with one where the unit was finished without, on unit "
-            f"{first_three(dict.fromkeys(unclear))} – write the round that they belong to into the frame's "
-            "column 'round', or leave those rows out."
-        )
-
-
-def _last(coverage: pd.DataFrame) -> pd.DataFrame:
-    several = coverage[coverage.duplicated(_PAIR, keep=False)]
-    if several["finished_at"].isna().any():
-        raise TableError(
-            "coverage: expected the time at which each round was finished – found none for unit "
-            f"{first_three(several.loc[several['finished_at'].isna(), 'unit_id'].unique())}, which was "
-            "finished "
-            "in several rounds – name the round."
-        )
-    if several.empty:
-        return coverage
-    at = _times(coverage["finished_at"], "coverage")
-    order = at.sort_values(kind="stable", na_position="first").index
-    return coverage.loc[order].drop_duplicates(_PAIR, keep="last").sort_index()
-
-
-def _times(column: pd.Series, frame: str) -> pd.Series:
-    try:
-        return pd.to_datetime(column, utc=True, format="ISO8601")
-    except (ValueError, TypeError):
-        raise TableError(
-            f"{frame}: expected times in ISO 8601 in column {column.name!r} – found others – write them like "
-            "'2026-01-31T12:00:00Z', or leave them missing."
-        ) from None
 
 
 def carried(
@@ -132,7 +51,7 @@ def carried(
     Returns
     -------
     codings : DataFrame
-        The codings on finished units that stand under `codebook`, as `tables.CODINGS`, with `was`: the code
+        The codings on finished units that stand under `codebook`, as `frames.CODINGS`, with `was`: the code
         as it was applied. Codings that were merged into one code stay several where they differ in span or
         facets; those that do not are one, whose `was` names both codes ("kind, warm"). What a coding says in
         a facet of `codebook` stands where the facet has that value and is for the code; elsewhere it is
@@ -242,7 +161,9 @@ def _fates(joined: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> lis
     under, until = joined["codebook"].fillna(now), joined["finished_under"].fillna(now)
     late = pd.Series(False, index=joined.index)  # applied after finishing, and under another version
     if (other := under != until).any():
-        at, finished_at = (_times(joined.loc[other, name], "codings") for name in ("at", "finished_at"))
+        at, finished_at = (
+            times_of(joined.loc[other, name], frame_name="codings") for name in ("at", "finished_at")
+        )
         late.loc[other] = at > finished_at
     keys = list(zip(joined["code"], under, until, late, strict=True))
     at_finish = {key: _until_finished(*key, revisions) for key in set(keys)}

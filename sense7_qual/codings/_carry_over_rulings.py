@@ -15,11 +15,9 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._checks import check_codebook
 from sense7_qual.acts import Act, standing
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, Revision, check_codebook
 from sense7_qual.codings._carry_over import steps
-from sense7_qual.revisions import Revision
 
 __all__ = ["rulings"]
 

@@ -1,24 +1,20 @@
-"""From codings and coverage to decisions, and what the majority decided."""
+"""From codings and coverage to decisions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._checks import check_codebook
+from sense7_qual._decisions import of_round
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual.codebook import UNSTATED, Codebook, Facet
-from sense7_qual.codings._carry_over import carried, of_round
+from sense7_qual.codebook import UNSTATED, Codebook, Facet, Revision, check_codebook
+from sense7_qual.codings._carry_over import carried
 from sense7_qual.errors import TableError
-from sense7_qual.revisions import Revision
-from sense7_qual.tables import DECISIONS, check_people, people, require_column, without_models
+from sense7_qual.frames import DECISIONS, require_column
 
-__all__ = ["after_discussion", "decisions", "majority", "tally"]
-
-_KEY: Final = ["unit_id", "code"]
+__all__ = ["decisions"]
 
 
 def decisions(
@@ -154,116 +150,6 @@ def _names(code: str, codebook: Codebook, facet: Facet, *, ends: Sequence[str]) 
     if facet not in codebook.facets_of(code):
         return [code]
     return [f"{code}.{facet.name}={value}" for value in (*facet.names, *ends)]
-
-
-def after_discussion(decisions: pd.DataFrame, discussed: pd.DataFrame) -> pd.DataFrame:
-    """Return decisions as they were after a discussion: revised where their coder discussed the unit.
-
-    Parameters
-    ----------
-    decisions, discussed : DataFrame
-        unit_id, coder, code, applied (bool): of the discussed round, and of its discussion
-        (``store.decisions(round=…)`` of each).
-
-    Returns
-    -------
-    DataFrame
-        The rows of `decisions` in their order, with what the coder decided in the discussion where there is
-        such a decision. What was decided in the discussion alone is left out: it revises nothing.
-
-    Raises
-    ------
-    TableError
-        A frame is not what its contract says.
-
-    Examples
-    --------
-    >>> before = pd.DataFrame({"unit_id": ["m1", "m2"], "coder": "ana", "code": "interest", "applied": True})
-    >>> after_discussion(before, before.head(1).assign(applied=False))["applied"].tolist()
-    [False, True]
-    """
-    check_arguments(after_discussion, locals())
-    before = DECISIONS.check(decisions, as_written=True)
-    revised = DECISIONS.check(discussed, as_written=True)
-    key = list(DECISIONS.key)
-    joined = before[key].merge(revised[[*key, "applied"]], how="left", on=key)["applied"]
-    applied = before["applied"].mask(joined.notna(), joined.eq(True))
-    return DECISIONS.check(before.assign(applied=applied.astype(bool)), as_written=True)
-
-
-def majority(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
-    """Return what more than half of the coders decided on each unit × code.
-
-    Parameters
-    ----------
-    decisions : DataFrame
-        unit_id, coder, code, applied (bool). Only coders who decided on the unit count; where one coder
-        did, it is that coder's decision. Decisions of `consensus`, `majority` and `pooled` are left out, and
-        so are those of models, which a warning says.
-    with_models : bool
-        Whether models count as coders; the majority is then not one of people.
-
-    Returns
-    -------
-    DataFrame
-        unit_id, coder ("majority"), code, applied (bool). A tie has no row: it is undecided, not absent.
-
-    Raises
-    ------
-    TableError
-        `decisions` is not what its contract says.
-
-    Examples
-    --------
-    >>> given = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ben", "cleo"], "code": "interest",
-    ...                       "applied": [True, True, False]})
-    >>> majority(given).values.tolist()
-    [['m1', 'majority', 'interest', True]]
-    """
-    check_arguments(majority, locals())
-    counts = tally(decisions, with_models=with_models)
-    counts = counts[2 * counts["n_applied"] != counts["n_coders"]]
-    applied = 2 * counts["n_applied"] > counts["n_coders"]
-    decided = counts[_KEY].assign(coder="majority", applied=applied.astype(bool))
-    return DECISIONS.check(decided[list(DECISIONS.columns)], as_written=True)
-
-
-def tally(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
-    """Count, for each unit × code, the coders who decided on it and those who applied the code.
-
-    Parameters
-    ----------
-    decisions : DataFrame
-        unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out,
-        and so are those of models, which a warning says.
-    with_models : bool
-        Whether models count as coders.
-
-    Returns
-    -------
-    DataFrame
-        One row per unit × code that a coder decided on, in the order of first appearance: unit_id, code,
-        n_coders (1 or more), n_applied (0 to n_coders).
-
-    Raises
-    ------
-    TableError
-        `decisions` is not what its contract says.
-
-    Examples
-    --------
-    >>> given = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ben", "cleo"], "code": "interest",
-    ...                       "applied": [True, True, False]})
-    >>> tally(given).values.tolist()
-    [['m1', 'interest', 3, 2]]
-    """
-    check_arguments(tally, locals())
-    checked = DECISIONS.check(decisions, as_written=True)
-    compared = check_people(checked)
-    if not with_models:
-        compared = people(without_models(compared, function="tally"))
-    applied = compared.groupby(_KEY, sort=False)["applied"]
-    return applied.agg(n_coders="size", n_applied="sum").reset_index()
 
 
 def _refuse_unknown_codes(codings: pd.DataFrame, codebook: Codebook) -> None:

@@ -11,7 +11,7 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._comparable import applied_only
 from sense7_qual._messages import first_three, word
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import DECISIONS, RESERVED_CODERS, require_column
+from sense7_qual.frames import DECISIONS, RESERVED_CODERS, require_column
 
 __all__ = ["from_table"]
 
@@ -50,7 +50,7 @@ def from_table(
     unit_id, coder : str
         The columns that hold the unit's id and the coder's pseudonym. White space around them is taken away.
         "Consensus" and the other names of computed decisions are taken for these in upper case too. Where
-        some of the coders are models, ``tables.as_models(from_table(…), ["gpt"])`` says so.
+        some of the coders are models, ``frames.as_models(from_table(…), ["gpt"])`` says so.
     codes : sequence of str, or mapping of column to code id
         The columns of the codes.
     blank : {"absent", "absent_in_marked_rows", "undecided"}, optional

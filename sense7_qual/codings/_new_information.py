@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
-from sense7_qual._present.reasons import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.codings._saturation import by_participant, development
 from sense7_qual.errors import ArgumentError
 
@@ -50,7 +50,7 @@ def new_information(
     Parameters
     ----------
     codings, units, cluster, coverage, codes, order
-        As for `development`. Pass as `codes` those that emerged from the texts (`revisions.emerged`).
+        As for `development`. Pass as `codes` those that emerged from the texts (`codebook.emerged`).
     base_size : int
         How many participants the first codes are counted in, 1 or more; 4, 5 or 6 are usual.
     run_length : int

@@ -14,12 +14,10 @@ from typing import Final, NamedTuple
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._checks import check_codebook
 from sense7_qual.acts import Act, QuoteDecision, quote_decision, standing
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, Revision, check_codebook
 from sense7_qual.codings._carry_over import steps
-from sense7_qual.revisions import Revision
-from sense7_qual.tables import QUOTES
+from sense7_qual.frames import QUOTES
 
 __all__ = ["quotes"]
 
@@ -50,7 +48,7 @@ def quotes(acts: Iterable[Act], codebook: Codebook, *, revisions: Sequence[Revis
     Returns
     -------
     DataFrame
-        `tables.QUOTES`, one row per unit, code and span. Of decisions about words of one unit that overlap,
+        `frames.QUOTES`, one row per unit, code and span. Of decisions about words of one unit that overlap,
         under one code, the last one stands, whoever made it; a decision about a whole unit overlaps all of
         it. A row that is ``stale`` may have a code that `codebook` has no more.
 

@@ -12,12 +12,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._decisions import finish_order, of_round
 from sense7_qual._messages import first_three
-from sense7_qual._present.reasons import Reason
-from sense7_qual.codings._carry_over import of_round
-from sense7_qual.codings._finish_order import finish_order
+from sense7_qual._reasons import Reason
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import clusters_by_unit, labels_by_unit, people, without_models
+from sense7_qual.frames import clusters_by_unit, labels_by_unit, people, without_models
 
 __all__ = ["Incidence", "by_participant", "development", "new_codes", "saturation", "total_codes"]
 
@@ -71,7 +70,7 @@ def development(
         As `Store.coverage` returns it. A participant counts once a coder has finished one of their units,
         whether or not a code was applied there; who is not begun is left out.
     codes : sequence of str, optional
-        The codes that count, such as those that emerged (`revisions.emerged`); by default every code that was
+        The codes that count, such as those that emerged (`codebook.emerged`); by default every code that was
         applied.
     order : sequence of str, optional
         The participants in the order in which they were coded. By default that in which their first units
@@ -149,7 +148,7 @@ def saturation(
         As for `development`. Texts that were finished before a code emerged must be gone through again for
         it; where they are not, the code counts as absent there, and saturation looks farther away than it is.
     emerged : sequence of str
-        The ids of the codes that emerged from the texts (`revisions.emerged`): those that count.
+        The ids of the codes that emerged from the texts (`codebook.emerged`): those that count.
     more : sequence of int
         How many further participants, each 1 or more. Beyond as many as there are already, a projection is
         hardly more than a guess.

@@ -15,7 +15,7 @@ from sense7_qual._coder_names import spelling
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import check_person
 from sense7_qual.errors import TableError
-from sense7_qual.tables import UNITS, require_column
+from sense7_qual.frames import UNITS, require_column
 
 __all__ = ["assign", "checked_weights", "drawn_first", "probabilities", "strata_and_shares"]
 
@@ -41,7 +41,7 @@ def assign(
     Parameters
     ----------
     units
-        One row per unit (see `sense7_qual.tables.UNITS`).
+        One row per unit (see `sense7_qual.frames.UNITS`).
     coders
         The coders' pseudonyms.
     overlap

@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._limits import Limits
-from sense7_qual._messages import first_three
+from sense7_qual._messages import first_three, places, shown
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["Cells", "cells_of", "frame_of", "places", "shown", "written"]
+__all__ = ["Cells", "cells_of", "frame_of", "written"]
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
@@ -40,30 +40,6 @@ class Cells:
     """Where each row is in the file; its name says what is counted."""
     name: str
     """The file's name, for errors."""
-
-
-def shown(value: object, *, limit: int = 60, words: int = 6) -> str:
-    """Return `value` for use in an error, or its length alone where it may be somebody's text.
-
-    That is where it has more characters than `limit`, more words than `words`, or a line break.
-
-    >>> shown("PostTaskExperience_UseAgain"), shown("I felt that it did not listen", limit=20)
-    ('PostTaskExperience_UseAgain', '(29 characters)')
-    """
-    written = str(value)
-    short = len(written) <= limit and len(written.split()) <= words and not re.search(r"[\r\n]", written)
-    return written if short else f"({len(written)} characters)"
-
-
-def places(index: pd.Index[Any]) -> str:
-    """Name the first three places that `index` holds and say how many there are in all.
-
-    >>> places(pd.Index([3, 5, 8, 9], name="line"))
-    'lines 3, 5, 8 (4 in all)'
-    """
-    named = ", ".join(str(place) for place in index[:3])
-    some = f"{index.name or 'row'}{'' if len(index) == 1 else 's'} {named}"
-    return f"{some} ({len(index)} in all)" if len(index) > 3 else some
 
 
 def cells_of(frame: pd.DataFrame) -> Cells:

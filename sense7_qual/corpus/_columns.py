@@ -1,4 +1,4 @@
-"""A column of strings in its role: ids, positions, ratings, texts in canonical form, turns.
+"""A column of strings in its role: ids, positions, labels of ratings, turns.
 
 Each function takes a frame of strings as `_formats.read_strings` gives it and returns the column typed, or
 says which rows stand in the way. The frame's index names the rows in errors.
@@ -14,14 +14,12 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments, read_mapping
-from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual.corpus._cells import places, shown
-from sense7_qual.errors import ImportRefused, TableError
+from sense7_qual._arguments import read_mapping
+from sense7_qual._checks import canonical
+from sense7_qual._messages import did_you_mean, first_three, places, shown
+from sense7_qual.errors import TableError
 
 __all__ = [
-    "NUMBER",
-    "canonical",
     "ids_of",
     "label_columns",
     "labels_of",
@@ -29,45 +27,15 @@ __all__ = [
     "missing",
     "parsed_json",
     "positions_of",
-    "ratings_of",
     "require",
     "turns_of",
     "unit_ids",
 ]
 
-NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,15}")
 _LONGEST_ID: Final = 200
 # 1.23457E+18, or 5.00E+10 for the id 5e10: what a spreadsheet makes of an id and saves as CSV.
 _ROUNDED: Final = re.compile(r"[+-]?\d(?:[.,]\d+)?[eE]\+\d{1,3}", re.ASCII)
-_LABEL_THEM: Final = (
-    'correct them, or say what each label stands for: rating_labels={"very poor": 1, …, "unknown": None}.'
-)
-
-
-def canonical(text: str) -> str:
-    """Return a text in the one form in which it is stored, hashed and counted.
-
-    A byte order mark at the start is removed, and CRLF and CR become LF. Nothing else changes: no Unicode
-    normalisation, no trimming. Applied twice it changes nothing more.
-
-    Raises
-    ------
-    ImportRefused
-        The text holds NUL or half of a surrogate pair, which no file and no database would give back.
-
-    Examples
-    --------
-    >>> canonical("\\ufeffI felt heard.\\r\\nMostly.\\r")
-    'I felt heard.\\nMostly.\\n'
-    """
-    check_arguments(canonical, locals())
-    bad = re.search("[\x00\ud800-\udfff]", text)
-    if bad:
-        raise ImportRefused(
-            f"expected valid text – found U+{ord(bad[0]):04X} at character {bad.start()} – correct the text."
-        )
-    return text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def require(table: pd.DataFrame, name: str) -> None:
@@ -195,35 +163,6 @@ def listed_turns(context: str) -> list[dict[str, str]] | None:
             return None
         turns.append({"role": turn["role"], "text": canonical(text)})
     return turns
-
-
-def ratings_of(
-    column: pd.Series,
-    labels: Mapping[str, float | None],
-    *,
-    low: float = -np.inf,
-    high: float = np.inf,
-    remedy: str = _LABEL_THEM,
-) -> pd.Series:
-    """Return ratings as float64, NaN where blank or labelled as missing."""
-    known: dict[str, float | None] = {"": None, **labels}
-    written = column.fillna("").map(str.strip)
-    numbers: list[float] = []
-    bad: list[bool] = []
-    for value in written:
-        number = known.get(value.casefold(), float(value) if NUMBER.fullmatch(value) else np.inf)
-        numbers.append(np.nan if number is None else number)
-        bad.append(number is not None and not (np.isfinite(number) and low <= number <= high))
-    wrong = written[bad]
-    if len(wrong):
-        span = f" from {low:g} to {high:g}" if np.isfinite(low) else ""
-        known_labels = f" (or {', '.join(map(repr, labels))})" if labels else ""
-        values = [shown(value, limit=20, words=2) for value in wrong.unique()]
-        raise TableError(
-            f"expected numbers{span}{known_labels} in column {shown(column.name)!r} – found "
-            f"{first_three(values)} in {places(wrong.index)} – {remedy}"
-        )
-    return pd.Series(numbers, index=column.index, dtype="float64")
 
 
 def labels_of(rating_labels: Mapping[str, float | None] | None) -> dict[str, float | None]:

@@ -12,7 +12,8 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._limits import Limits
-from sense7_qual.corpus._columns import NUMBER, label_columns, listed_turns, parsed_json
+from sense7_qual._sense7 import NUMBER
+from sense7_qual.corpus._columns import label_columns, listed_turns, parsed_json
 from sense7_qual.corpus._read import table_of
 
 __all__ = ["describe_columns"]

@@ -12,8 +12,8 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual.acts import Act, check_coder
 from sense7_qual.errors import ActError
+from sense7_qual.frames import PLAN
 from sense7_qual.rounds import Round, opened
-from sense7_qual.tables import PLAN
 
 __all__ = ["Assignment", "assignments", "planned"]
 
@@ -128,7 +128,7 @@ def planned(acts: Iterable[Act], *, units: Collection[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per coder × unit × round (`tables.PLAN`): coder, unit_id, round (missing: of no round), place
+        One row per coder × unit × round (`frames.PLAN`): coder, unit_id, round (missing: of no round), place
         (from 0, in the coder's order). Empty where nothing was assigned and no round opened.
 
     Raises

@@ -11,17 +11,17 @@ from typing import Final, Literal
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._checks import canonical
 from sense7_qual._limits import Limits
-from sense7_qual._messages import first_three
-from sense7_qual.corpus._cells import cells_of, frame_of, places, shown
+from sense7_qual._messages import first_three, places, shown
+from sense7_qual._sense7 import ratings_of
+from sense7_qual.corpus._cells import cells_of, frame_of
 from sense7_qual.corpus._columns import (
-    canonical,
     ids_of,
     label_columns,
     labels_of,
     missing,
     positions_of,
-    ratings_of,
     require,
     turns_of,
     unit_ids,
@@ -29,7 +29,7 @@ from sense7_qual.corpus._columns import (
 from sense7_qual.corpus._formats import read_cells
 from sense7_qual.corpus._header_rows import HeaderRows, without_header_rows
 from sense7_qual.errors import TableError
-from sense7_qual.tables import UNITS
+from sense7_qual.frames import UNITS
 
 __all__ = ["read", "table_of"]
 

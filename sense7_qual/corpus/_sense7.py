@@ -4,35 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._checks import canonical
 from sense7_qual._limits import Limits
-from sense7_qual._messages import did_you_mean
-from sense7_qual.corpus._cells import places, shown
-from sense7_qual.corpus._columns import NUMBER, canonical, ids_of, positions_of, ratings_of, require, unit_ids
+from sense7_qual._messages import did_you_mean, places, shown
+from sense7_qual._sense7 import LEVEL_WORDS, NUMBER, SENSE7_DIMENSIONS, ratings_of
+from sense7_qual.corpus._columns import ids_of, positions_of, require, unit_ids
 from sense7_qual.corpus._formats import read_strings
 from sense7_qual.errors import TableError
-from sense7_qual.tables import UNITS
+from sense7_qual.frames import UNITS
 
-__all__ = ["SENSE7_DIMENSIONS", "read_sense7", "read_sense7_messages", "sense7_levels"]
+__all__ = ["read_sense7", "read_sense7_messages"]
 
-SENSE7_DIMENSIONS: Final = (
-    *("Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational"),
-)
-"""The columns of the seven ratings of a turn."""
-_LEVEL_WORDS: Final[Mapping[str, float | None]] = {
-    "very poor": 1.0,
-    "poor": 2.0,
-    "neutral": 3.0,
-    "good": 4.0,
-    "very good": 5.0,
-    "unknown": None,
-}
-"""The number of each level of a rating; None stands for a missing one."""
 _TASK_COLUMNS: Final = ("PID", "Model", "TaskId")
 _MESSAGE_COLUMNS: Final = (
     *("TaskId", "MessageId", "TimeOffsetSeconds", "Role", "Content", "Retry", "EmpathyOverall", "Comment"),
@@ -40,26 +28,6 @@ _MESSAGE_COLUMNS: Final = (
 _RATINGS: Final = ("EmpathyOverall", *SENSE7_DIMENSIONS)
 _SENSE7_VARIABLES: Final = (*_RATINGS, "TimeOffsetSeconds", "Retry", "Role")
 _CORRECT_THEM: Final = "correct these cells."
-
-
-def sense7_levels(column: pd.Series) -> pd.Series:
-    """Return the ratings of a dimension, as the workbook words them or as numbers, as 1 to 5 (else missing).
-
-    Parameters
-    ----------
-    column : Series
-        One cell per row: one of the five words of the rating scale, a whole number from 1 to 5, or nothing.
-
-    Raises
-    ------
-    TableError
-        A cell is neither.
-    """
-    check_arguments(sense7_levels, locals())
-    cells = column.astype(object).where(column.notna(), "").map(str)
-    return ratings_of(
-        cells.rename(str(column.name)), _LEVEL_WORDS, low=1, high=5, remedy="correct these cells."
-    )
 
 
 def read_sense7(path: str | os.PathLike[str], *, limits: Limits | None = None) -> pd.DataFrame:
@@ -248,7 +216,7 @@ def _sense7_turns(messages: pd.DataFrame, tasks: list[str]) -> pd.DataFrame:
         Comment=messages["Comment"].fillna("").map(canonical),
         TimeOffsetSeconds=ratings_of(messages["TimeOffsetSeconds"], {}, remedy=_CORRECT_THEM),
         **{
-            name: ratings_of(messages[column], _LEVEL_WORDS, low=1, high=5, remedy=_CORRECT_THEM)
+            name: ratings_of(messages[column], LEVEL_WORDS, low=1, high=5, remedy=_CORRECT_THEM)
             for name, column in scale.items()
         },
     )

@@ -16,7 +16,7 @@ from sense7_qual.exchange._layouts import Place, layout_of
 from sense7_qual.exchange._losses import LossReport, losses_of
 from sense7_qual.exchange._project import Project
 from sense7_qual.exchange._study import Study, require_study, standing
-from sense7_qual.tables import CODINGS
+from sense7_qual.frames import CODINGS
 
 __all__ = ["Match", "match"]
 
@@ -36,7 +36,7 @@ class Match:
         One row per code of the project: code, label, known_as (the id of the study's code; missing: it is
         new).
     codings : DataFrame
-        One row per coding of the project on a known text with a known code, as `tables.CODINGS`, in the
+        One row per coding of the project on a known text with a known code, as `frames.CODINGS`, in the
         study's ids, and `known`: whether the study has it.
     removed_codings : DataFrame
         The codings of the study, on texts that the project has, that are not in it any more.

@@ -11,7 +11,7 @@ from sense7_qual import codings as _codings
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.exchange._losses import LossReport
-from sense7_qual.tables import Contract
+from sense7_qual.frames import Contract
 
 __all__ = ["GROUPS", "QUOTATIONS", "Project"]
 
@@ -44,17 +44,17 @@ class Project:
     name, origin, description : str
         The project's name, the program that wrote it, and what it says of itself.
     units : DataFrame
-        One row per text (`tables.UNITS`): unit_id is the name of the source, case_id the case that it belongs
+        One row per text (`frames.UNITS`): unit_id is the name of the source, case_id the case that it belongs
         to (missing where it belongs to none), and each variable is a column.
     codings : DataFrame
-        One row per coding (`tables.CODINGS`), with a column for each facet of the codebook. `start` and `end`
+        One row per coding (`frames.CODINGS`), with a column for each facet of the codebook. `start` and `end`
         count Unicode code points of the text; both are missing where a whole text is coded.
     coverage : DataFrame
-        Which coder finished which text (`tables.COVERAGE`); empty where a program does not note it.
+        Which coder finished which text (`frames.COVERAGE`); empty where a program does not note it.
     undecided : DataFrame
         unit_id, coder, code: what a coder did not decide on a finished text, since the code came later.
     memos : DataFrame
-        One row per memo (`tables.MEMOS`).
+        One row per memo (`frames.MEMOS`).
     quotations : DataFrame
         One row per passage that was selected and has neither code nor memo: unit_id, coder, start, end (code
         points, half-open), name (what it is called, where that is not its words), at. `write_project` takes

@@ -30,7 +30,7 @@ from sense7_qual.exchange._positions import RULES, Placed, Rule, Selection, Sour
 from sense7_qual.exchange._project import QUOTATIONS, Project
 from sense7_qual.exchange._read_variables import Memos, Text, groups_of, texts_by_guid, units_of, written_text
 from sense7_qual.exchange._tree import Tree, plain_guid
-from sense7_qual.tables import CODINGS, MODEL_PREFIX, RESERVED_CODERS, is_model
+from sense7_qual.frames import CODINGS, MODEL_PREFIX, RESERVED_CODERS, is_model
 
 __all__ = ["read_project"]
 

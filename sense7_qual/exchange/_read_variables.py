@@ -18,7 +18,7 @@ from sense7_qual.exchange import _refi
 from sense7_qual.exchange._archive import Archive, local
 from sense7_qual.exchange._project import GROUPS
 from sense7_qual.exchange._tree import Tree, plain_guid
-from sense7_qual.tables import COVERAGE, MEMOS, UNITS
+from sense7_qual.frames import COVERAGE, MEMOS, UNITS
 
 __all__ = [
     "Groups",
@@ -142,7 +142,7 @@ class Groups:
         return GROUPS.check(pd.DataFrame(self.of_codes, columns=list(GROUPS.columns)), as_written=True)
 
     def coverage(self, fingerprint: str | None) -> pd.DataFrame:
-        """Return who finished which text (`tables.COVERAGE`)."""
+        """Return who finished which text (`frames.COVERAGE`)."""
         rows = pd.DataFrame(self.finished, columns=list(COVERAGE.columns)).assign(codebook=fingerprint)
         return COVERAGE.check(rows, as_written=True)
 
@@ -330,7 +330,7 @@ class Memos:
         return {row["coder"] for row in self._rows}
 
     def frame(self) -> pd.DataFrame:
-        """Return the memos (`tables.MEMOS`)."""
+        """Return the memos (`frames.MEMOS`)."""
         return MEMOS.check(pd.DataFrame(self._rows, columns=list(MEMOS.columns)))
 
     def beside_coding(self, note_id: str) -> dict[str, str] | None:

@@ -8,10 +8,9 @@ from typing import Any, Protocol
 import pandas as pd
 
 from sense7_qual.acts import Act
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.codings import carried
 from sense7_qual.errors import ArgumentError
-from sense7_qual.revisions import Revision
 
 __all__ = ["Study", "require_study", "rows_of", "standing"]
 

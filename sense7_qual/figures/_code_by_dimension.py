@@ -32,7 +32,7 @@ from sense7_qual.figures._figure import (
     why_missing,
 )
 from sense7_qual.figures._lettering import widths, wrapped
-from sense7_qual.tables import require_column
+from sense7_qual.frames import require_column
 
 __all__ = ["code_dimension_matrix"]
 

@@ -33,7 +33,7 @@ from sense7_qual.figures._figure import (
     title_lines,
 )
 from sense7_qual.figures._lettering import wrapped
-from sense7_qual.tables import require_column
+from sense7_qual.frames import require_column
 
 __all__ = ["drift_plot", "pairwise_plot", "unit_plot"]
 

@@ -31,7 +31,7 @@ from sense7_qual.figures._figure import (
     row_axis,
     title_lines,
 )
-from sense7_qual.tables import require_column
+from sense7_qual.frames import require_column
 
 __all__ = ["rating_distributions"]
 

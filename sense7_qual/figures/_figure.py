@@ -18,7 +18,7 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
-from sense7_qual import _present
+from sense7_qual import _reasons
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual._messages import UNPRINTABLE
@@ -303,7 +303,7 @@ def why_missing(at: Any, low: Any, high: Any, reason: Any) -> str | None:
     """
     if not any(pd.isna(number) for number in (at, low, high)):
         return None
-    return f"{'not computable' if pd.isna(at) else 'no interval'}: {_present.reason_words(reason)}"
+    return f"{'not computable' if pd.isna(at) else 'no interval'}: {_reasons.reason_words(reason)}"
 
 
 def row_axis(

@@ -35,7 +35,7 @@ from sense7_qual.figures._figure import (
     why_missing,
 )
 from sense7_qual.figures._panels import PanelPoint, draw_panels
-from sense7_qual.tables import require_column
+from sense7_qual.frames import require_column
 
 __all__ = ["disruption", "draw_rows", "link_forest", "read_points"]
 

@@ -31,7 +31,7 @@ from sense7_qual.figures._figure import (
     why_missing,
 )
 from sense7_qual.figures._lettering import wrapped
-from sense7_qual.tables import require_column
+from sense7_qual.frames import require_column
 
 __all__ = ["specification_curve"]
 

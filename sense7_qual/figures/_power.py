@@ -27,7 +27,7 @@ from sense7_qual.figures._figure import (
     plot_width,
     title_lines,
 )
-from sense7_qual.tables import require_column
+from sense7_qual.frames import require_column
 
 __all__ = ["power_curve"]
 

@@ -14,7 +14,7 @@ from sense7_qual.errors import TableError
 from sense7_qual.figures._effect_axis import effect_scale
 from sense7_qual.figures._figure import Columns, Figure, lettered
 from sense7_qual.figures._panels import PanelPoint, draw_panels
-from sense7_qual.tables import require_column
+from sense7_qual.frames import require_column
 
 __all__ = ["theme_spread"]
 

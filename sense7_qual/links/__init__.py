@@ -26,6 +26,7 @@ How many participants?                  `sample_size`, `power`          ``_power
 from __future__ import annotations
 
 from sense7_qual.links._association._co_occurrence import co_occurrence
+from sense7_qual.links._association._code_to_rating import LINK_COLUMNS as LINK_COLUMNS
 from sense7_qual.links._association._code_to_rating import code_to_rating
 from sense7_qual.links._association._corrected import corrected
 from sense7_qual.links._association._distributions import distributions

@@ -25,7 +25,7 @@ import pandas as pd
 
 from sense7_qual._messages import did_you_mean
 from sense7_qual._missing_codes import codes_for_missing, counted
-from sense7_qual.corpus import SENSE7_DIMENSIONS
+from sense7_qual._sense7 import SENSE7_DIMENSIONS
 from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = ["Range", "RatingRange", "checked_range", "range_in", "refuse_off_scale"]

@@ -14,6 +14,7 @@ from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
+from sense7_qual.frames import Contract, labels_by_unit, require_column
 from sense7_qual.ratings._evaluate import (
     MEASURES,
     Evaluation,
@@ -24,7 +25,6 @@ from sense7_qual.ratings._evaluate import (
     numbers_of,
 )
 from sense7_qual.ratings._ordinal_regression import BASELINES, Predictor
-from sense7_qual.tables import Contract, labels_by_unit, require_column
 
 __all__ = ["PUBLISHED", "compare", "cross_validate"]
 

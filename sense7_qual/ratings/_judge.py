@@ -12,13 +12,14 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._checks import canonical
 from sense7_qual._messages import first_three
-from sense7_qual._present import Progress, Reason, reporting
-from sense7_qual.corpus import canonical
+from sense7_qual._progress import Progress, reporting
+from sense7_qual._reasons import Reason
 from sense7_qual.errors import QualError, TableError
+from sense7_qual.frames import require_column
 from sense7_qual.ratings._evaluate import LEVELS
 from sense7_qual.ratings._turns import column_of, turns_by_document
-from sense7_qual.tables import require_column
 
 __all__ = ["INSTRUCTIONS", "judge", "judge_prompts"]
 

@@ -16,8 +16,8 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual.errors import TableError
+from sense7_qual.frames import require_column
 from sense7_qual.ratings._evaluate import LEVELS, levels_of, numbers_of
-from sense7_qual.tables import require_column
 
 __all__ = ["BASELINES", "Embed", "OrdinalRegression", "Predictor", "ordinal_regression"]
 

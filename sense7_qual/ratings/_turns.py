@@ -7,7 +7,7 @@ import pandas as pd
 
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
-from sense7_qual.tables import require_column
+from sense7_qual.frames import require_column
 
 __all__ = ["ASSISTANT", "USER", "column_of", "turns_by_document"]
 

@@ -16,8 +16,8 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import TableError
+from sense7_qual.frames import require_column
 from sense7_qual.redact._patterns import KINDS, PLACEHOLDER, Names, identifiers_in, same
-from sense7_qual.tables import require_column
 
 __all__ = ["Redacted", "apply", "find", "preview", "summary"]
 

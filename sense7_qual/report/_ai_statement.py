@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ArgumentError
+from sense7_qual.frames import is_model
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._sentences import (
     Phrase,
@@ -25,7 +26,6 @@ from sense7_qual.report._sentences import (
 from sense7_qual.report._text import Paragraph, Sentence, Text
 from sense7_qual.report._text_record import Record, record_of
 from sense7_qual.report._traced import Traced
-from sense7_qual.tables import is_model
 
 __all__ = ["ai_statement", "ai_statement_of", "ai_used"]
 
@@ -57,7 +57,7 @@ def ai_statement(
         The study.
     models : sequence of str
         Further coders that are models, not people: the record knows those by itself that are called
-        ``model-…`` (`tables.is_model`).
+        ``model-…`` (`frames.is_model`).
     with_agreement : bool
         Whether the agreement of these models with people is stated.
     n_boot, seed

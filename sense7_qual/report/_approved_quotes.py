@@ -9,6 +9,7 @@ import pandas as pd
 
 from sense7_qual import redact
 from sense7_qual.codebook import Codebook
+from sense7_qual.frames import QUOTES
 from sense7_qual.report._quote_passages import (
     Passage,
     Span,
@@ -19,7 +20,6 @@ from sense7_qual.report._quote_passages import (
     span_of,
     texts_of,
 )
-from sense7_qual.tables import QUOTES
 
 __all__ = ["approved", "covered", "has_approved", "kept_out"]
 

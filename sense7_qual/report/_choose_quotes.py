@@ -14,6 +14,7 @@ from sense7_qual import _present
 from sense7_qual._present import divides
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError
+from sense7_qual.frames import DECISIONS, people, without_models
 from sense7_qual.report._approved_quotes import kept_out
 from sense7_qual.report._quote_passages import (
     Passage,
@@ -23,7 +24,6 @@ from sense7_qual.report._quote_passages import (
     span_of,
     texts_of,
 )
-from sense7_qual.tables import DECISIONS, people, without_models
 
 __all__ = ["Verdict", "candidates", "case_against", "check_bounds", "select", "shortened", "verdicts"]
 
@@ -96,7 +96,7 @@ def select(codings: pd.DataFrame, units: pd.DataFrame, **rule: object) -> pd.Dat
 
     Examples
     --------
-    >>> from sense7_qual.tables import CODINGS
+    >>> from sense7_qual.frames import CODINGS
     >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["It asked how my sister was doing."],
     ...     "document_id": ["t1"], "case_id": ["P07"], "position": [1]})
     >>> codings = CODINGS.empty()

@@ -11,9 +11,9 @@ from sense7_qual import _present
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
+from sense7_qual.frames import require_column
 from sense7_qual.report._notes import check_numbers, made_with, reason_notes
 from sense7_qual.report._table import Table, left_then_right
-from sense7_qual.tables import require_column
 
 __all__ = ["co_occurrence_table"]
 

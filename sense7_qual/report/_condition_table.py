@@ -12,9 +12,9 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
+from sense7_qual.frames import DECISIONS, check_people, labels_by_unit, require_column
 from sense7_qual.report._notes import made_with
 from sense7_qual.report._table import Table, left_then_right
-from sense7_qual.tables import DECISIONS, check_people, labels_by_unit, require_column
 
 __all__ = ["condition_table"]
 

@@ -12,9 +12,9 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual.acts import REASONS
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
+from sense7_qual.frames import require_column
 from sense7_qual.report._notes import made_with
 from sense7_qual.report._table import Table, left_then_right
-from sense7_qual.tables import require_column
 
 __all__ = ["disagreement_table"]
 

@@ -11,6 +11,7 @@ from sense7_qual import _present
 from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
+from sense7_qual.frames import require_column
 from sense7_qual.report._notes import (
     bootstrap_note,
     check_numbers,
@@ -19,7 +20,6 @@ from sense7_qual.report._notes import (
     statements_of_models,
 )
 from sense7_qual.report._table import Table, left_then_right
-from sense7_qual.tables import require_column
 
 __all__ = ["human_model_table"]
 

@@ -12,9 +12,9 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
+from sense7_qual.frames import require_column
 from sense7_qual.report._notes import caution_notes, family_note, made_with, reason_notes
 from sense7_qual.report._table import Alignment, Table
-from sense7_qual.tables import require_column
 
 __all__ = ["joint_table"]
 

@@ -10,6 +10,8 @@ import pandas as pd
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual.codebook import Codebook
+from sense7_qual.frames import require_column
+from sense7_qual.links import LINK_COLUMNS
 from sense7_qual.report._notes import (
     bootstrap_note,
     caution_notes,
@@ -19,7 +21,6 @@ from sense7_qual.report._notes import (
     row_label,
 )
 from sense7_qual.report._table import Alignment, Table
-from sense7_qual.tables import require_column
 
 __all__ = ["has_odds", "link_table"]
 
@@ -106,7 +107,7 @@ def link_table(
     ('.21', '[−.01, .41]')
     """
     check_arguments(link_table, locals())
-    for name in _present.LINK_COLUMNS:
+    for name in LINK_COLUMNS:
         require_column(links, name, frame_name="links")
     sources = [source] if isinstance(source, str) else list(source)
     rows = [

@@ -12,10 +12,10 @@ from sense7_qual._messages import first_three
 from sense7_qual._present import MISSING
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
+from sense7_qual.frames import MEMOS, UNITS
 from sense7_qual.report import _choose_quotes
 from sense7_qual.report._notes import made_with
 from sense7_qual.report._table import Table
-from sense7_qual.tables import MEMOS, UNITS
 
 __all__ = ["memo_table"]
 
@@ -37,8 +37,8 @@ def memo_table(
     Parameters
     ----------
     memos, units : DataFrame
-        The memos that stand (`tables.MEMOS`; ``store.memos(viewer="ana")`` leaves out what ana may not see)
-        and the texts (`tables.UNITS`).
+        The memos that stand (`frames.MEMOS`; ``store.memos(viewer="ana")`` leaves out what ana may not see)
+        and the texts (`frames.UNITS`).
     codebook : Codebook
         Gives the labels of codes.
     earlier : collection of Codebook

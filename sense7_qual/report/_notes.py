@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 
-from sense7_qual import _present
+from sense7_qual import _present, _reasons
 from sense7_qual._present import MISSING
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.tables import require_column
+from sense7_qual.frames import require_column
 
 __all__ = [
     "bootstrap_note",
@@ -97,7 +97,7 @@ def reason_notes(
         missing = any(pd.isna(row[name]) for name in names)
         if missing or not pd.isna(row[column]):
             lead = f"{MISSING}{whose} = not computable" if missing else "To be read with caution"
-            groups.setdefault(f"{lead}: {_present.reason_words(row[column])}", []).append(row_label(row))
+            groups.setdefault(f"{lead}: {_reasons.reason_words(row[column])}", []).append(row_label(row))
     return grouped(groups)
 
 
@@ -105,7 +105,7 @@ def caution_notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Spell out, grouped by caution, what to know of rows that have numbers."""
     groups: dict[str, list[str]] = {}
     for row in rows:
-        for words in _present.caution_words(row["caution"]):
+        for words in _reasons.caution_words(row["caution"]):
             groups.setdefault(f"To be read with caution: {words}", []).append(row_label(row))
     return grouped(groups)
 

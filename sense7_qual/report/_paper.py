@@ -16,7 +16,8 @@ import pandas as pd
 from sense7_qual import _atomic
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual._present import Progress, count, reporting
+from sense7_qual._present import count
+from sense7_qual._progress import Progress, reporting
 from sense7_qual.acts import AnalysisPlan, preregistrations
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.report._notes import made_with

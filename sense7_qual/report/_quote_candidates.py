@@ -45,10 +45,10 @@ def quote_candidates(
     Parameters
     ----------
     codings : DataFrame
-        The codings that stand (`tables.CODINGS`). A coding of a span gives the span's words, one of a whole
+        The codings that stand (`frames.CODINGS`). A coding of a span gives the span's words, one of a whole
         unit the unit's text; `start` and `end` count code points. Blank passages are left out.
     units : DataFrame
-        The texts (`tables.UNITS`). A unit without case_id counts as a participant of its own.
+        The texts (`frames.UNITS`). A unit without case_id counts as a participant of its own.
     codebook : Codebook
         Gives the codes and their order.
     per_code : int
@@ -107,7 +107,7 @@ def quote_candidates(
 
     Examples
     --------
-    >>> from sense7_qual.tables import CODINGS
+    >>> from sense7_qual.frames import CODINGS
     >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["Mail ann@example.org about my sister."],
     ...     "document_id": ["t1"], "case_id": ["P07"], "position": [1]})
     >>> codings = CODINGS.empty()

@@ -12,7 +12,7 @@ from sense7_qual import redact
 from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.tables import CODINGS, UNITS, require_column
+from sense7_qual.frames import CODINGS, UNITS, require_column
 
 __all__ = [
     "Passage",

@@ -62,7 +62,7 @@ def quote_table(
     Parameters
     ----------
     codings, units : DataFrame
-        The codings that stand (`tables.CODINGS`) and the texts (`tables.UNITS`).
+        The codings that stand (`frames.CODINGS`) and the texts (`frames.UNITS`).
     codebook : Codebook
         Gives the labels and the order of the codes.
     per_code : int
@@ -104,7 +104,7 @@ def quote_table(
 
     Examples
     --------
-    >>> from sense7_qual.tables import CODINGS
+    >>> from sense7_qual.frames import CODINGS
     >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["It asked how my sister was doing."],
     ...     "document_id": ["t1"], "case_id": ["P07"], "position": [1], "EmpathyOverall": [4.0]})
     >>> codings = CODINGS.empty()

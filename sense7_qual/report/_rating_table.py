@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual import _present
+from sense7_qual import _present, _reasons
 from sense7_qual._arguments import check_arguments
 from sense7_qual._present import MISSING
 from sense7_qual.errors import TableError
+from sense7_qual.frames import require_column
 from sense7_qual.report._notes import grouped, made_with, undefined_note
 from sense7_qual.report._table import Alignment, Table
-from sense7_qual.tables import require_column
 
 __all__ = ["rating_table"]
 
@@ -144,7 +144,7 @@ def _notes(
     for row in own:
         if not pd.isna(row["reason"]):
             groups.setdefault(
-                f"{MISSING} = not computable: {_present.reason_words(row['reason'])}", []
+                f"{MISSING} = not computable: {_reasons.reason_words(row['reason'])}", []
             ).append(str(row["label"]))
     notes += grouped(groups)
     if others:

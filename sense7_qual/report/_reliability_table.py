@@ -10,12 +10,12 @@ import pandas as pd
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
+from sense7_qual.frames import require_column
 from sense7_qual.report._notes import bootstrap_note, made_with, reason_notes
 from sense7_qual.report._table import Table
-from sense7_qual.tables import require_column
 
 __all__ = ["reliability_table"]
 

@@ -12,11 +12,10 @@ import pandas as pd
 
 from sense7_qual import agreement, codings
 from sense7_qual.acts import Act, preregistrations, standing
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.errors import ArgumentError
-from sense7_qual.revisions import Revision
+from sense7_qual.frames import is_model, people
 from sense7_qual.rounds import Round
-from sense7_qual.tables import is_model, people
 
 __all__ = ["SIZE", "Facts", "Objection", "Study", "require_study"]
 

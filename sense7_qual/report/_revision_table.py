@@ -7,11 +7,10 @@ from typing import Final
 
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Change, Codebook, Revision
 from sense7_qual.errors import CodebookError
 from sense7_qual.report._notes import made_with
 from sense7_qual.report._table import Table
-from sense7_qual.revisions import Change, Revision
 
 __all__ = ["revision_table"]
 
@@ -48,7 +47,7 @@ def revision_table(
     Examples
     --------
     >>> from sense7_qual.codebook import Code
-    >>> from sense7_qual.revisions import changes
+    >>> from sense7_qual.codebook import changes
     >>> old = Codebook(name="b", codes=(Code(id="warm", label="Warm"),))
     >>> new = Codebook(name="b", codes=(Code(id="warm", label="Warmth"), Code(id="hope", label="Hope")))
     >>> step = Revision(coder="lead", at="2026-02-03T14:05:00Z", why="seen in texts", base=old.fingerprint,

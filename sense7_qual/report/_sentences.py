@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from sense7_qual import _present
+from sense7_qual import _present, _reasons
 from sense7_qual.report._text import Number, Sentence
 from sense7_qual.report._traced import Traced
 
@@ -87,7 +87,7 @@ def p_value(traced: Traced) -> Phrase:
 
 def reason(traced: Traced) -> Number:
     """Return why a number is missing, in words."""
-    return _number(traced, _present.reason_words)
+    return _number(traced, _reasons.reason_words)
 
 
 def grouped(items: Sequence[tuple[str, Part]]) -> dict[str, list[Part]]:

@@ -217,7 +217,7 @@ def _codings(record: Record) -> Traced:
 
 
 def _emerged(record: Record) -> Traced:
-    return record["revisions"].emerged(record.store.revisions(), record.store.codebooks)
+    return record["codebook"].emerged(record.store.revisions(), record.store.codebooks)
 
 
 def _new_information(record: Record) -> Traced | None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual._present import caution_words, reason_words
+from sense7_qual._reasons import caution_words, reason_words
 from sense7_qual.report._link_table import has_odds
 from sense7_qual.report._sentences import (
     Phrase,

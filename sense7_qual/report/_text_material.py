@@ -112,7 +112,7 @@ def conversations(record: Record) -> Iterator[Sentence]:
 
 def origins(record: Record) -> Iterator[Sentence]:
     """Yield how many codes were there before coding began."""
-    emerged = record["revisions"].emerged(record.store.revisions(), record.store.codebooks)
+    emerged = record["codebook"].emerged(record.store.revisions(), record.store.codebooks)
     yield sentence(
         "Of {n} in the codebook, {emerged} added after its first version.",
         n=plural(record.store.codebook.codable.how_many(), "code"),
@@ -161,7 +161,7 @@ def _revisions(record: Record) -> Iterator[Sentence]:
         "It was revised in {n} {when}, each with its reason on record; in all, {changes}.",
         n=plural(revisions.how_many(), "step"), when=when, changes=_changes(record),
     )  # fmt: skip
-    emerged = record["revisions"].emerged(revisions, record.store.codebooks)
+    emerged = record["codebook"].emerged(revisions, record.store.codebooks)
     if emerged.value:
         yield sentence("Of the present codes, {n} added after its first version.",
                        n=plural(emerged.how_many(), "was", "were"))  # fmt: skip

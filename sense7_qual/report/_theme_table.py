@@ -11,12 +11,11 @@ import pandas as pd
 from sense7_qual import codings, themes
 from sense7_qual._arguments import check_arguments
 from sense7_qual._present import MISSING, count
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Change, Codebook
 from sense7_qual.report._approved_quotes import covered
 from sense7_qual.report._notes import made_with
 from sense7_qual.report._review_facts import Study, require_study
 from sense7_qual.report._table import Table
-from sense7_qual.revisions import Change
 
 __all__ = ["theme_table"]
 

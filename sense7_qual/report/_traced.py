@@ -13,16 +13,16 @@ from importlib import metadata
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, Final
 
-from sense7_qual import acts, adjudication, agreement, codings, corpus, links, revisions, suggestions
+from sense7_qual import acts, adjudication, agreement, codebook, codings, corpus, links, suggestions
 from sense7_qual.report._review import review
 
 __all__ = ["NAMES", "Traced", "trace", "written_as"]
 
 NAMES: Final[Mapping[str, Any]] = MappingProxyType(
     {
-        "acts": acts, "adjudication": adjudication, "agreement": agreement, "codings": codings,
-        "corpus": corpus, "json": json, "links": links, "metadata": metadata,
-        "report": SimpleNamespace(review=review), "revisions": revisions, "suggestions": suggestions,
+        "acts": acts, "adjudication": adjudication, "agreement": agreement, "codebook": codebook,
+        "codings": codings, "corpus": corpus, "json": json, "links": links, "metadata": metadata,
+        "report": SimpleNamespace(review=review), "suggestions": suggestions,
     }
 )  # fmt: skip
 """What stands in calls beside ``store``: packages of sense7_qual, json, and metadata of importlib."""

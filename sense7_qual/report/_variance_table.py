@@ -9,9 +9,9 @@ import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments, read_mapping
+from sense7_qual.frames import require_column
 from sense7_qual.report._notes import made_with, reason_notes
 from sense7_qual.report._table import Table
-from sense7_qual.tables import require_column
 
 __all__ = ["variance_table"]
 

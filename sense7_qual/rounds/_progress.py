@@ -13,8 +13,8 @@ from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual.acts import Act, standing
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
+from sense7_qual.frames import COVERAGE
 from sense7_qual.rounds._rounds import Round
-from sense7_qual.tables import COVERAGE
 
 __all__ = ["first_decisions", "own_codings", "progress"]
 

@@ -16,7 +16,7 @@ from sense7_qual._messages import first_three
 from sense7_qual.acts import Act, check_coder, check_person, stamp
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
-from sense7_qual.tables import DECISIONS, is_model
+from sense7_qual.frames import DECISIONS, is_model
 
 __all__ = ["Round", "open_round", "opened", "unblind"]
 

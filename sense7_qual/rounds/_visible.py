@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual.acts import Act, check_coder
+from sense7_qual.frames import is_model
 from sense7_qual.rounds._rounds import Round, opened
-from sense7_qual.tables import is_model
 
 __all__ = ["Sight", "visible"]
 

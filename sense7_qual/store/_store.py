@@ -15,7 +15,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual._present import Progress
+from sense7_qual._progress import Progress
 from sense7_qual.acts import (
     KINDS,
     Act,
@@ -28,10 +28,10 @@ from sense7_qual.acts import (
     preregister,
     preregistrations,
 )
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.corpus import planned
 from sense7_qual.errors import ActError, ArgumentError, CodebookError, StoreError, TableError
-from sense7_qual.revisions import Revision
+from sense7_qual.frames import is_model, require_column
 from sense7_qual.rounds import Round, opened, visible
 from sense7_qual.store._backend import Backend
 from sense7_qual.store._bundle import Bundle, is_bundle
@@ -55,7 +55,6 @@ from sense7_qual.store._operations import (
 from sense7_qual.store._operations.append import Salvage, Unread, loss_memo
 from sense7_qual.store._postgres import Team
 from sense7_qual.store._postgres.server import connect, is_address
-from sense7_qual.tables import is_model, require_column
 from sense7_qual.themes import Themes, edit, record, recorded
 
 __all__ = ["Store"]
@@ -554,7 +553,7 @@ class Store:
         Returns
         -------
         DataFrame
-            One row per coder × unit × round (`tables.PLAN`): coder, unit_id, round (missing: of no round),
+            One row per coder × unit × round (`frames.PLAN`): coder, unit_id, round (missing: of no round),
             place (from 0, in the coder's order). Without units of participants who withdrew; empty where
             nothing was assigned and no round opened.
 
@@ -866,7 +865,7 @@ class Store:
         models: bool = False,
         viewer: str | None = None,
     ) -> pd.DataFrame:
-        """Return the codings that stand now, one row per unit, coder, code and span (`tables.CODINGS`).
+        """Return the codings that stand now, one row per unit, coder, code and span (`frames.CODINGS`).
 
         Each facet of ``store.codebook`` is a column behind these, and so is one that an earlier version had
         and that a coding states.
@@ -893,13 +892,13 @@ class Store:
         models: bool = False,
         viewer: str | None = None,
     ) -> pd.DataFrame:
-        """Return which coder has finished which unit (`tables.COVERAGE`); rounds, models as of `codings`."""
+        """Return which coder has finished which unit (`frames.COVERAGE`); rounds, models as of `codings`."""
         check_arguments(Store.coverage, locals(), but=("round",))
         frame: pd.DataFrame = self._standing(coder, viewer).coverage
         return decide.of_study(frame, self.rounds, round, models=models or coder is not None)
 
     def memos(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
-        """Return the memos that stand now (`tables.MEMOS`); with `viewer`, theirs and those for the team.
+        """Return the memos that stand now (`frames.MEMOS`); with `viewer`, theirs and those for the team.
 
         A memo is for the team if it has a round, and others see it once that is unblinded.
         `report.memo_table` makes a table of them, which can be written.
@@ -908,7 +907,7 @@ class Store:
         return self._standing(coder, viewer).memos
 
     def proposals(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
-        """Return the codes that coders proposed and did not take back (`tables.PROPOSALS`).
+        """Return the codes that coders proposed and did not take back (`frames.PROPOSALS`).
 
         One row per proposal: proposal_id, coder, at, label, definition, unit_id, start, end (code points;
         missing: the whole unit), round, origin (the model that proposes it; missing where a coder does). Who
@@ -959,7 +958,7 @@ class Store:
             were shown to them; where they were shown from the start, none count. ``agreement.before_after(
             store.decisions(before_suggestions=True), store.decisions())`` reports the two apart.
         models : bool
-            Whether the decisions of models (``model-…``, `tables.is_model`) are there as well, as
+            Whether the decisions of models (``model-…``, `frames.is_model`) are there as well, as
             `agreement.human_model` takes them. One that `coder` names is there in any case. They never enter
             what is agreed.
         viewer : str, optional
@@ -1034,7 +1033,7 @@ class Store:
     def quotes(self, *, viewer: str | None = None) -> pd.DataFrame:
         """Return what is decided about quotes: which may be printed, in which words, and who said so.
 
-        One row per quote (`tables.QUOTES`): of decisions about words that overlap, under one code, the last
+        One row per quote (`frames.QUOTES`): of decisions about words that overlap, under one code, the last
         one, whoever made it; carried over where the codebook was revised since (`codings.quotes` says how).
         Without the units of participants who withdrew; with `viewer`, only what that coder may see.
         **Paraphrases may hold what a participant told.** `report.quote_table` and `report.paper` print what

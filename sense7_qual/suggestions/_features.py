@@ -13,8 +13,8 @@ import pandas as pd
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, TableError
+from sense7_qual.frames import CODINGS, DECISIONS, people, without_models
 from sense7_qual.suggestions._texts import surface
-from sense7_qual.tables import CODINGS, DECISIONS, people, without_models
 
 __all__ = [
     "Embed",

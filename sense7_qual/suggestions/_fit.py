@@ -11,9 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import TableError
+from sense7_qual.frames import UNITS, is_model, require_column
 from sense7_qual.suggestions._features import (
     Embed,
     Features,
@@ -27,7 +28,6 @@ from sense7_qual.suggestions._frames import ByDefinition, ByModel, Described
 from sense7_qual.suggestions._learn import Scorer, calibrate, folds, learn, out_of_fold, threshold
 from sense7_qual.suggestions._suggester import Suggester
 from sense7_qual.suggestions._texts import sentences
-from sense7_qual.tables import UNITS, is_model, require_column
 
 __all__ = ["fit"]
 

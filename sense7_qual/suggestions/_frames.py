@@ -14,10 +14,10 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual.frames import SUGGESTIONS, UNITS
 from sense7_qual.suggestions._features import check_codes
 from sense7_qual.suggestions._learn import Calibration, Scorer
 from sense7_qual.suggestions._order import withheld
-from sense7_qual.tables import SUGGESTIONS, UNITS
 
 __all__ = ["ByDefinition", "ByModel", "Described", "carried_words", "check", "suggest"]
 

@@ -12,7 +12,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import SUGGESTIONS, UNITS
+from sense7_qual.frames import SUGGESTIONS, UNITS
 
 __all__ = ["order", "withheld"]
 

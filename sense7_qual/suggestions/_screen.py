@@ -12,17 +12,17 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.suggestions._features import check_codes, labels
-from sense7_qual.tables import (
+from sense7_qual.frames import (
     DECISIONS,
     SUGGESTIONS,
     clusters_by_unit,
     people,
     require_column,
 )
+from sense7_qual.suggestions._features import check_codes, labels
 
 __all__ = ["Screening", "binomial_p", "fallback", "likeness", "screen"]
 

@@ -11,12 +11,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
+from sense7_qual.frames import SUGGESTIONS, UNITS
 from sense7_qual.suggestions._evidence import evidence
 from sense7_qual.suggestions._features import Embed, Features, vectors
 from sense7_qual.suggestions._frames import ByDefinition, ByModel
 from sense7_qual.suggestions._texts import sentences
-from sense7_qual.tables import SUGGESTIONS, UNITS
 
 __all__ = ["Suggester"]
 
@@ -89,7 +89,7 @@ class Suggester:
             half-open; missing where nothing is suggested), `source` ("model" or "definition"), `reason` (why
             there is no suggestion at all: blank_text, code_never_applied, code_always_applied,
             no_better_than_chance), `learned` (bool: a model learned from a text
-            of this participant). It meets `tables.SUGGESTIONS`.
+            of this participant). It meets `frames.SUGGESTIONS`.
 
         Raises
         ------

@@ -8,10 +8,10 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, TableError
-from sense7_qual.tables import DECISIONS, clusters_by_unit, without_models
+from sense7_qual.frames import DECISIONS, clusters_by_unit, without_models
 from sense7_qual.themes._code_shares import check_level, code_shares
 from sense7_qual.themes._themes import Themes
 

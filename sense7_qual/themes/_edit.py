@@ -13,7 +13,7 @@ from sense7_qual._messages import first_three
 from sense7_qual.acts import Act, stamp
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import UNITS
+from sense7_qual.frames import UNITS
 from sense7_qual.themes._identities import match_recorded
 from sense7_qual.themes._record import EDITS, Edit, edit_text, run_text
 from sense7_qual.themes._study_themes import StudyThemes, study_themes

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual.errors import TableError
-from sense7_qual.tables import UNITS
+from sense7_qual.frames import UNITS
 from sense7_qual.themes._communities import NO_GROUP
 
 __all__ = ["Embed", "Progress", "Texts", "distinct_texts", "embedded", "sha256_of"]

@@ -10,7 +10,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
-from sense7_qual.tables import UNITS
+from sense7_qual.frames import UNITS
 from sense7_qual.themes._communities import NO_GROUP
 
 __all__ = ["Themes", "quotes"]

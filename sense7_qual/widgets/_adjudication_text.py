@@ -9,10 +9,9 @@ import pandas as pd
 
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.acts import Act
-from sense7_qual.codebook import Code, Codebook
+from sense7_qual.codebook import Code, Codebook, Revision
 from sense7_qual.codings import carried, rulings
 from sense7_qual.errors import CodebookError
-from sense7_qual.revisions import Revision
 from sense7_qual.widgets._adjudication_disputes import Key, Names
 from sense7_qual.widgets._codebook_draft import Draft, State
 from sense7_qual.widgets._codebook_preview import preview

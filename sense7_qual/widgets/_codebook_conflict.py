@@ -7,9 +7,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from sense7_qual._messages import word
-from sense7_qual.codebook import Code, Codebook
+from sense7_qual.codebook import Code, Codebook, combine
 from sense7_qual.errors import CodebookError
-from sense7_qual.revisions import combine
 
 __all__ = ["Conflict", "combined", "compared", "conflicts", "different", "shown"]
 

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual.codebook import Code, Codebook, Facet
+from sense7_qual.codebook import Change, Code, Codebook, Facet, changes
 from sense7_qual.errors import CodebookError
-from sense7_qual.revisions import Change, changes
 from sense7_qual.widgets._codebook_colours import refuse_unfit_colour
 from sense7_qual.widgets._folded import folded
 from sense7_qual.widgets._new_code import code_id

@@ -7,8 +7,8 @@ from typing import Final
 
 import pandas as pd
 
+from sense7_qual.codebook import Revision
 from sense7_qual.codings import stale
-from sense7_qual.revisions import Revision
 from sense7_qual.widgets._codebook_draft import State
 from sense7_qual.widgets._codebook_seen import Seen
 

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.errors import CodebookError
-from sense7_qual.revisions import Revision
 from sense7_qual.widgets._codebook_conflict import combined, conflicts
 from sense7_qual.widgets._codebook_draft import Draft, State, Step
 from sense7_qual.widgets._codebook_shown import shown_conflict

@@ -16,12 +16,11 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual.acts import Act, Proposal, Record, before_suggestions, fold
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.errors import ActError
-from sense7_qual.revisions import Revision
+from sense7_qual.frames import is_model
 from sense7_qual.rounds import Round, Sight
 from sense7_qual.suggestions import shown as shown_of
-from sense7_qual.tables import is_model
 
 __all__ = ["Seen", "pace", "participants", "seen"]
 

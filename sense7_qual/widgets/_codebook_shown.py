@@ -10,9 +10,8 @@ import pandas as pd
 
 from sense7_qual._present import coefficient, looks, percent
 from sense7_qual.agreement import by_code
-from sense7_qual.codebook import Code, Codebook
+from sense7_qual.codebook import Code, Codebook, Revision
 from sense7_qual.codings import carried, decisions, of_round, tally
-from sense7_qual.revisions import Revision
 from sense7_qual.widgets._codebook_conflict import Conflict, shown
 from sense7_qual.widgets._codebook_draft import Draft, State, Step
 from sense7_qual.widgets._codebook_preview import Preview

@@ -14,10 +14,9 @@ import pandas as pd
 from sense7_qual import acts as record
 from sense7_qual import themes as models
 from sense7_qual.acts import Act
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.codings import carried, of_round, rulings
 from sense7_qual.errors import ActError, QualError
-from sense7_qual.revisions import Revision
 from sense7_qual.widgets._codebook_seen import Seen
 from sense7_qual.widgets._codebook_sight import Sight
 from sense7_qual.widgets._folded import folded

@@ -11,8 +11,8 @@ import pandas as pd
 from sense7_qual import acts as record
 from sense7_qual.acts import Act
 from sense7_qual.errors import ActError, QualError
+from sense7_qual.frames import MEMOS
 from sense7_qual.report import Table, memo_table
-from sense7_qual.tables import MEMOS
 from sense7_qual.widgets._folded import folded
 from sense7_qual.widgets._memo import KINDS, as_text, on_text
 

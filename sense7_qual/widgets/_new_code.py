@@ -14,9 +14,8 @@ import numpy as np
 
 from sense7_qual._messages import first_three
 from sense7_qual.acts import Proposal
-from sense7_qual.codebook import Code, Codebook
+from sense7_qual.codebook import Change, Code, Codebook, changes
 from sense7_qual.errors import ActError, QualError
-from sense7_qual.revisions import Change, changes
 from sense7_qual.widgets._folded import folded
 from sense7_qual.widgets._look_again import LookAgain
 from sense7_qual.widgets._session import Session, typed

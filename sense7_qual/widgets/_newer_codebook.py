@@ -9,10 +9,9 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual.acts import fold
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Change, Codebook, Revision, path
 from sense7_qual.codings import carried
 from sense7_qual.errors import ActError
-from sense7_qual.revisions import Change, Revision, path
 from sense7_qual.widgets._new_code import KEEPING, versions_alike
 from sense7_qual.widgets._session import Session
 

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import codings
-from sense7_qual._present import coefficient, interval, percent, reason_words
+from sense7_qual._present import coefficient, interval, percent
+from sense7_qual._reasons import reason_words
 from sense7_qual.agreement import by_code, sequential
 from sense7_qual.widgets._overview_board import Board
 

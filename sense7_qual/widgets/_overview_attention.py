@@ -8,8 +8,8 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual._present import coefficient, number
+from sense7_qual.codebook import emerged
 from sense7_qual.codings import development, saturation
-from sense7_qual.revisions import emerged
 from sense7_qual.widgets._overview_agreement import LEAST
 from sense7_qual.widgets._overview_board import Board
 from sense7_qual.widgets._overview_doors import behind

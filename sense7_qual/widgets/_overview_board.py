@@ -13,8 +13,8 @@ from sense7_qual import adjudication, agreement, codings
 from sense7_qual.acts import Act, fold
 from sense7_qual.codebook import Codebook
 from sense7_qual.corpus import planned
+from sense7_qual.frames import people
 from sense7_qual.rounds import Round, Sight, opened
-from sense7_qual.tables import people
 from sense7_qual.widgets._codebook_seen import Seen, participants, seen
 from sense7_qual.widgets._study import leads_of
 

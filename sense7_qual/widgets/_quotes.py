@@ -12,8 +12,8 @@ from sense7_qual import acts as record
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual.acts import QUOTE_ROLES, QUOTE_STATES, Act
 from sense7_qual.errors import ActError, ArgumentError, StoreError
+from sense7_qual.frames import require_column
 from sense7_qual.rounds import visible
-from sense7_qual.tables import require_column
 from sense7_qual.widgets._codebook_seen import seen
 from sense7_qual.widgets._desk import STATIC, Desk, field
 from sense7_qual.widgets._keys import described_codes

@@ -20,8 +20,8 @@ from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import Act, kinds_where
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
+from sense7_qual.frames import UNITS, require_column
 from sense7_qual.suggestions import answers
-from sense7_qual.tables import UNITS, require_column
 from sense7_qual.widgets._folded import folded
 from sense7_qual.widgets._memo import as_text, free_memos, memo_act, on_text
 from sense7_qual.widgets._shown import code_points, shown_coding, shown_value, turns, utf16_units

@@ -12,8 +12,8 @@ from sense7_qual import suggestions as models
 from sense7_qual._messages import first_three
 from sense7_qual.acts import Act, Suggestion
 from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError
+from sense7_qual.frames import RESERVED_CODERS
 from sense7_qual.rounds import visible
-from sense7_qual.tables import RESERVED_CODERS
 from sense7_qual.widgets._later import Later
 from sense7_qual.widgets._session import Session
 from sense7_qual.widgets._study import Given, round_of

@@ -20,7 +20,7 @@ import pandas as pd
 
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ActError
-from sense7_qual.tables import require_column
+from sense7_qual.frames import require_column
 from sense7_qual.widgets._folded import FoldedTexts, find_folded, folded
 from sense7_qual.widgets._session import Session
 from sense7_qual.widgets._shown import shown_value

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, CodebookError, QualError
-from sense7_qual.tables import CODINGS, COVERAGE, MEMOS, PROPOSALS
+from sense7_qual.frames import CODINGS, COVERAGE, MEMOS, PROPOSALS
 from tests.helpers.small_study import facet
 
 SENSE7 = Codebook.read("sense7")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sense7_qual import acts, adjudication, codings
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, TableError
+from sense7_qual.frames import DECISIONS
 from sense7_qual.store import Store
-from sense7_qual.tables import DECISIONS
 
 SENSE7 = Codebook.read("sense7")
 

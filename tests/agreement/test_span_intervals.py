@@ -20,7 +20,7 @@ from sense7_qual.agreement._spans._unitizing_alphas import (
 )
 from sense7_qual.agreement._spans._values import continuum
 from sense7_qual.errors import QualError, TableError
-from sense7_qual.tables import CODINGS, COVERAGE
+from sense7_qual.frames import CODINGS, COVERAGE
 
 LENGTH = 30
 STATISTICS = ["alpha_all_text", "alpha_coded_text", "alpha_u_2004", "overlap_f1"]

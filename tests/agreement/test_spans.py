@@ -15,7 +15,7 @@ from sense7_qual.agreement._spans import _alpha_u_2004
 from sense7_qual.agreement._spans._values import continuum
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.tables import CODINGS, COVERAGE
+from sense7_qual.frames import CODINGS, COVERAGE
 from tests.helpers.reference import reference_rows
 
 COLUMNS = ["unit_id", "coder", "code", "start", "end"]

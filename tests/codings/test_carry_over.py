@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from sense7_qual import acts, adjudication, codings
 from sense7_qual.acts import Act
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, Revision, changes
 from sense7_qual.errors import ActError, TableError
-from sense7_qual.revisions import Revision, changes
 from sense7_qual.store._operations.revise import history
 from tests.helpers.revised_codebooks import BASE, edited, plus, without
 from tests.helpers.small_study import facet

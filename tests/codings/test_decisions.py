@@ -13,7 +13,7 @@ from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.codings import decisions, majority, tally
 from sense7_qual.errors import ArgumentError, CodebookError, TableError
-from sense7_qual.tables import CODINGS, COVERAGE, DECISIONS
+from sense7_qual.frames import CODINGS, COVERAGE, DECISIONS
 from tests.helpers.small_study import facet
 
 BOOK = Codebook(

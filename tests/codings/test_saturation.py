@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from benchmarks import saturation as benchmark
+from sense7_qual.codebook import Change, Revision, emerged
 from sense7_qual.codings import development, saturation
 from sense7_qual.codings._saturation import Incidence, new_codes, total_codes
 from sense7_qual.errors import ArgumentError, QualError, TableError
-from sense7_qual.revisions import Change, Revision, emerged
 from tests.helpers.revised_codebooks import BASE, plus, without
 
 HAVING = {"p3": ["hope"], "p1": ["hope", "doubt"], "p2": [], "p4": ["doubt", "trust"]}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sense7_qual import corpus
 from sense7_qual.errors import ImportRefused, QualError, TableError
-from sense7_qual.tables import UNITS
+from sense7_qual.frames import UNITS
 from tests.helpers.messages import SOURCES, messages
 
 PRIVATE = "my brother hit me"

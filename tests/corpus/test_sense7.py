@@ -13,7 +13,7 @@ from openpyxl import Workbook
 from sense7_qual import corpus, ratings
 from sense7_qual.corpus import _sense7
 from sense7_qual.errors import ImportRefused, TableError
-from sense7_qual.tables import UNITS
+from sense7_qual.frames import UNITS
 from tests.helpers.places import ROOT
 
 BOOK = ROOT / "data" / "sense7_synthetic.xlsx"

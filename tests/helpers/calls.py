@@ -38,9 +38,9 @@ RESULTS = {
     "links.Polychoric", "models.Chat", "models.Cost",
     "models.Embedder", "models.StoredVectors", "models.Usage", "ratings.Evaluation",
     "ratings.OrdinalRegression", "report.Deviations", "report.PaperFolder", "report.Review",
-    "redact.Redacted", "report.Table", "report.Text", "revisions.Change", "revisions.Revision",
+    "redact.Redacted", "report.Table", "report.Text", "codebook.Change", "codebook.Revision",
     "rounds.Round",
-    "store.Options", "suggestions.Screening", "suggestions.Suggester", "tables.Contract", "themes.Themes",
+    "store.Options", "suggestions.Screening", "suggestions.Suggester", "frames.Contract", "themes.Themes",
 }  # fmt: skip
 
 
@@ -206,7 +206,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         return lambda: (function, {key: copied(make()) for key, make in given.items()})
 
     a, c, k, r = qual.agreement, qual.codings, qual.acts, qual.ratings
-    f, s, t, p = qual.figures, qual.links, qual.tables, qual.report
+    f, s, t, p = qual.figures, qual.links, qual.frames, qual.report
     code = "relational"
     act = {"coder": "ana", "unit_id": x.acts[0].unit_id, "codebook": x.codebook}
     coded = act | {"code": code, "start": 0, "end": 3}
@@ -622,14 +622,14 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                      paper_size=lambda: "letter"),
         "report.Text.write": method("write", partial(x.made, "report.methods"), path=partial(path, ".md"),
                                     overwrite=lambda: False, paper_size=lambda: "letter"),
-        "revisions.changes": call(qual.revisions.changes, old=x.codebook, new=x.changed, merged=None,
+        "codebook.changes": call(qual.codebook.changes, old=x.codebook, new=x.changed, merged=None,
                                   split=None),
-        "revisions.combine": call(qual.revisions.combine, base=x.codebook, ours=x.changed, theirs=x.codebook),
-        "revisions.emerged": call(qual.revisions.emerged, revisions=(),
+        "codebook.combine": call(qual.codebook.combine, base=x.codebook, ours=x.changed, theirs=x.codebook),
+        "codebook.emerged": call(qual.codebook.emerged, revisions=(),
                                   codebooks={x.codebook.fingerprint: x.codebook}),
-        "revisions.path": call(qual.revisions.path, revisions=(), made_under="a", now="a"),
-        "revisions.Revision.from_text": call(
-            qual.revisions.Revision.from_text, text='{"base": "a", "changes": [], "why": "w"}', coder="lead",
+        "codebook.path": call(qual.codebook.path, revisions=(), made_under="a", now="a"),
+        "codebook.Revision.from_text": call(
+            qual.codebook.Revision.from_text, text='{"base": "a", "changes": [], "why": "w"}', coder="lead",
             at=stamp["at"], codebook="b"),
         "rounds.open_round": call(
             qual.rounds.open_round, round="one", units=[first.unit_id], coders=["ana"], coder="lead",
@@ -784,23 +784,23 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             codebook=lambda: x.codebook, share_withheld=lambda: 0.1, seed=lambda: 0),
         "suggestions.withheld": call(
             qual.suggestions.withheld, unit_ids=x.units["unit_id"], share=0.2, seed=0),
-        "tables.Contract.check": call(t.DECISIONS.check, frame=x.decisions, as_written=False),
-        "tables.as_models": call(t.as_models, frame=model, models=["gpt"]),
-        "tables.as_people": call(t.as_people, frame=t.as_models(model, ["gpt"]), models=["model-gpt"]),
-        "tables.is_model": call(t.is_model, coder="model-gpt"),
-        "tables.people": call(t.people, frame=x.decisions, with_models=True),
-        "tables.without_models": call(t.without_models, frame=x.decisions, function="by_code", but=["ana"]),
-        "tables.check_coder_names": call(t.check_coder_names, names=["ana", "ben"], frame_name="decisions"),
-        "tables.one_case": call(t.one_case, names=["m1", "m2"], name="unit_id", frame_name="units"),
-        "tables.check_people": call(t.check_people, decisions=x.decisions),
-        "tables.clusters_by_unit": call(t.clusters_by_unit, units=x.units, cluster="case_id"),
-        "tables.indexed_by_unit": call(t.indexed_by_unit, labels=x.groups, name="cluster"),
-        "tables.labels_by_unit": call(t.labels_by_unit, labels=x.groups, unit_ids=x.groups.index,
+        "frames.Contract.check": call(t.DECISIONS.check, frame=x.decisions, as_written=False),
+        "frames.as_models": call(t.as_models, frame=model, models=["gpt"]),
+        "frames.as_people": call(t.as_people, frame=t.as_models(model, ["gpt"]), models=["model-gpt"]),
+        "frames.is_model": call(t.is_model, coder="model-gpt"),
+        "frames.people": call(t.people, frame=x.decisions, with_models=True),
+        "frames.without_models": call(t.without_models, frame=x.decisions, function="by_code", but=["ana"]),
+        "frames.check_coder_names": call(t.check_coder_names, names=["ana", "ben"], frame_name="decisions"),
+        "frames.one_case": call(t.one_case, names=["m1", "m2"], name="unit_id", frame_name="units"),
+        "frames.check_people": call(t.check_people, decisions=x.decisions),
+        "frames.clusters_by_unit": call(t.clusters_by_unit, units=x.units, cluster="case_id"),
+        "frames.indexed_by_unit": call(t.indexed_by_unit, labels=x.groups, name="cluster"),
+        "frames.labels_by_unit": call(t.labels_by_unit, labels=x.groups, unit_ids=x.groups.index,
                                       name="cluster"),
-        "tables.one_spelling": call(t.one_spelling, ids=x.units["unit_id"], name="unit_id",
+        "frames.one_spelling": call(t.one_spelling, ids=x.units["unit_id"], name="unit_id",
                                     frame_name="units"),
-        "tables.require_column": call(t.require_column, **table, column="text"),
-        "tables.without_blanks": call(t.without_blanks, labels=x.units["text"]),
+        "frames.require_column": call(t.require_column, **table, column="text"),
+        "frames.without_blanks": call(t.without_blanks, labels=x.units["text"]),
         "themes.against_codebook": late(
             qual.themes.against_codebook, themes=partial(x.made, "themes.fit"),
             decisions=lambda: x.decisions, codebook=lambda: x.codebook, units=lambda: x.units,

@@ -109,9 +109,9 @@ def of_the_coding(decisions: pd.DataFrame, units: pd.DataFrame) -> dict[str, Tab
     changed = replace(
         SENSE7, codes=tuple(replace(code, label=f"{code.label} (revised)") for code in SENSE7.codes)
     )
-    step = qual.revisions.Revision(
+    step = qual.codebook.Revision(
         coder="lead", at="2026-02-03T14:05:00Z", base=SENSE7.fingerprint, codebook=changed.fingerprint,
-        changes=qual.revisions.changes(SENSE7, changed), why="Coders mixed them up 👍 היה",
+        changes=qual.codebook.changes(SENSE7, changed), why="Coders mixed them up 👍 היה",
     )  # fmt: skip
     talked = decisions.head(200).assign(applied=True)
     model = decisions[decisions["coder"] == "ana"].assign(coder="gpt")

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pandas as pd
 
-from sense7_qual.tables import UNITS
+from sense7_qual.frames import UNITS
 
 
 def make_units(n: int, **columns: object) -> pd.DataFrame:

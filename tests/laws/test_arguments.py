@@ -69,7 +69,7 @@ ALSO = {
     "links.disruption.threshold": {"negative", "huge"},
     "models.chat.price_per_million": {"huge"},
     "ratings.evaluate_runs.runs": {"of lists"},
-    "tables.labels_by_unit.unit_ids": {"of None", "of lists"},
+    "frames.labels_by_unit.unit_ids": {"of None", "of lists"},
     "store.Store.assign.coders": {"set", "dict", "generator"},
     "themes.fit.granularity": {"huge"},
     "acts.Proposal.theme": {"huge"},

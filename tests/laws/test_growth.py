@@ -12,9 +12,9 @@ import pytest
 from sense7_qual import _present, acts, codings, rounds
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.corpus._assign import _coder_names
+from sense7_qual.frames import CODINGS
 from sense7_qual.report import _choose_quotes, _quote_passages
 from sense7_qual.store._operations import check_acts
-from sense7_qual.tables import CODINGS
 
 Work = Callable[[], object]
 

@@ -25,21 +25,25 @@ FLOORS = {
         "_checks",
         "_coder_names",
         "_comparable",
+        "_decisions",
         "_limits",
         "_missing_codes",
         "_parquet",
-        "_present",
-        "codebook",
-        "revisions",
-        "tables",
+        "_progress",
+        "_reasons",
+        "_sense7",
+        "frames",
     ],
-    2: ["acts", "codings", "corpus", "redact", "rounds"],
-    3: ["adjudication", "agreement", "links", "ratings", "suggestions", "themes"],  # do not import each other
-    4: ["exchange", "figures", "report"],
+    2: ["acts", "agreement", "codebook", "codings", "corpus", "links", "ratings", "redact", "rounds"],
+    3: ["adjudication", "suggestions", "themes"],  # do not import each other
+    4: ["_present", "exchange", "figures", "report"],
     5: ["models", "store", "widgets"],  # nor do the doors to the outside: a widget is given what it needs
     6: ["_commands"],  # the command line
     7: ["__main__"],
 }
+# The statistics do not import the record, nor each other, and the record imports no statistic: they meet in
+# the frame `DECISIONS`, so that anybody can take an agreement or a link of a spreadsheet.
+STATISTICS = ["agreement", "links", "ratings"]
 FLOOR = {name: floor for floor, names in FLOORS.items() for name in names}
 
 # Databases, browsers, networks, models: the business of floor 5 alone.
@@ -135,6 +139,12 @@ def test_imports_go_down_only(name: str) -> None:
     assert not [reached for reached in imported_houses(name) if FLOOR[house(reached)] > highest]
 
 
+@pytest.mark.parametrize("name", [name for name in MODULES if FLOOR[house(name)] == 2])
+def test_the_record_and_the_statistics_do_not_know_each_other(name: str) -> None:
+    reached = {house(one) for one in imported_houses(name) if FLOOR[house(one)] == 2}
+    assert not (reached if house(name) in STATISTICS else reached & set(STATISTICS))
+
+
 @pytest.mark.parametrize("name", MODULES)
 def test_packages_import_each_others_fronts_alone(name: str) -> None:
     """A module whose name begins with an underscore is the business of its package."""
@@ -202,9 +212,7 @@ def test_the_rules_see_an_import_wherever_it_stands(monkeypatch: pytest.MonkeyPa
         test_imports_go_down_only("links")
     with pytest.raises(AssertionError):
         test_floors_0_to_4_have_no_door_to_the_outside("links")
-    monkeypatch.setitem(
-        TREES, "links", ast.parse("import scipy.stats\nfrom sense7_qual.agreement import by_code\n")
-    )
+    monkeypatch.setitem(TREES, "links", ast.parse("import scipy.stats\nfrom sense7_qual.themes import fit\n"))
     with pytest.raises(AssertionError):
         test_imports_go_down_only("links")
     with pytest.raises(AssertionError):
@@ -215,6 +223,24 @@ def test_the_rules_see_an_import_wherever_it_stands(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(TREES, "links", ast.parse("from sense7_qual.corpus._read import read\n"))
     with pytest.raises(AssertionError):
         test_packages_import_each_others_fronts_alone("links")
+
+
+@pytest.mark.parametrize(
+    ("name", "imports"),
+    [
+        ("links", "codings"),
+        ("agreement", "codebook"),
+        ("links", "agreement"),
+        ("codings._quotes", "agreement"),
+    ],
+)
+def test_the_rule_of_the_wings_sees_what_crosses(
+    name: str, imports: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad = f"if TYPE_CHECKING:\n    from sense7_qual import {imports}\n"
+    monkeypatch.setitem(TREES, name, ast.parse(bad))
+    with pytest.raises(AssertionError):
+        test_the_record_and_the_statistics_do_not_know_each_other(name)
 
 
 def test_no_test_imports_another_test() -> None:

@@ -37,8 +37,8 @@ STATISTICS = (
 ELSEWHERE = {
     # what becomes of the rows, not what is computed from them
     "codings.after_discussion", "codings.carried", "codings.decisions", "codings.of_round", "codings.stale",
-    "tables.Contract.check", "tables.as_models", "tables.as_people", "tables.check_people", "tables.people",
-    "tables.without_models",
+    "frames.Contract.check", "frames.as_models", "frames.as_people", "frames.check_people", "frames.people",
+    "frames.without_models",
     # of one coder, or of two, whose rows the caller chooses
     "agreement.overlap_f1",
     # a listing of who is how far, and of passages with who coded them
@@ -49,7 +49,7 @@ ELSEWHERE = {
 NO_CODINGS = {"memo_id", "role", "proposal_id"}
 PACKAGES = (
     "adjudication", "agreement", "codings", "figures", "links", "ratings", "redact", "report", "rounds",
-    "suggestions", "tables", "themes",
+    "frames", "suggestions", "themes",
 )  # fmt: skip
 
 

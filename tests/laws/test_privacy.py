@@ -142,8 +142,8 @@ def failing(units: pd.DataFrame, folder: Path) -> dict[str, Callable[[], object]
         "redact context": lambda: redact.apply(units.assign(context=SAID)),
         "redact names": lambda: redact.apply(units, names=[SAID, "x"]),
         "redact found": lambda: redact.apply(units, found=redact.find(units, names=[CANARY]).assign(end=999)),
-        "units contract": lambda: qual.tables.UNITS.check(units.assign(position=units["text"])),
-        "memos contract": lambda: qual.tables.MEMOS.check(units),
+        "units contract": lambda: qual.frames.UNITS.check(units.assign(position=units["text"])),
+        "memos contract": lambda: qual.frames.MEMOS.check(units),
         "widget": lambda: widget(units.drop(columns="unit_id"), codebook, coder="ana", acts=[], save=print),
     }  # fmt: skip
 

@@ -102,7 +102,7 @@ store.revise(changed, why="clearer", coder="lead")
 (revision,) = store.revisions()
 made, now = codebook.fingerprint, changed.fingerprint
 type(revision).from_text(revision.to_text(), coder="lead", at=revision.at, codebook=revision.codebook)
-assert qual.revisions.path(store.revisions(), made, now)
+assert qual.codebook.path(store.revisions(), made, now)
 for carry in (qual.codings.stale, qual.codings.carried):
     carry(store.codings(), store.coverage(), changed, revisions=store.revisions())
 qual.rounds.progress(qual.rounds.opened(store.acts()), store.coverage())

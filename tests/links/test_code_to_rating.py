@@ -11,8 +11,8 @@ from scipy import stats
 
 from sense7_qual import adjudication, codings, figures, links, report
 from sense7_qual.errors import QualError, TableError
+from sense7_qual.frames import DECISIONS
 from sense7_qual.links._cluster import _rank_biserial
-from sense7_qual.tables import DECISIONS
 from tests.helpers.places import PUBLISHED
 from tests.helpers.rating_studies import frames, link, study
 from tests.helpers.simulation import studies

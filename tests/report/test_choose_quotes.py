@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sense7_qual import report
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, TableError
+from sense7_qual.frames import CODINGS
 from sense7_qual.report import _choose_quotes
-from sense7_qual.tables import CODINGS
 
 CODEBOOK = Codebook(name="two", codes=(Code(id="warm", label="Warm"), Code(id="cold", label="Cold")))
 

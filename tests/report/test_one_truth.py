@@ -40,7 +40,7 @@ _TABLES = {
 }
 _WORDS = re.compile(r'\.label$|\.columns\[\d+\]$|(reason|caution)"\]$')
 #: Of all codes together, or of one code among none: no table has it.
-_ALONE = ("agreement.overall", "revisions.emerged", "codings.new_information", "codings.saturation")
+_ALONE = ("agreement.overall", "codebook.emerged", "codings.new_information", "codings.saturation")
 
 STUDIES: dict[str, tuple[Callable[[Path], Store], str | None]] = {
     "shipped": (shipped, None),

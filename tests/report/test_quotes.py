@@ -16,9 +16,9 @@ from sense7_qual import acts, codings, report
 from sense7_qual.acts import Act, AnalysisPlan
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual.frames import CODINGS
 from sense7_qual.report import Table
 from sense7_qual.store import Store
-from sense7_qual.tables import CODINGS
 
 BOOK = Codebook(name="two", codes=(Code(id="warm", label="Warm"), Code(id="cold", label="Cold")))
 TEXTS = {

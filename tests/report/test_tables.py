@@ -13,8 +13,8 @@ import pytest
 from sense7_qual import acts, agreement, corpus, links, ratings, report
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, TableError
+from sense7_qual.frames import CODINGS
 from sense7_qual.store import Store
-from sense7_qual.tables import CODINGS
 from tests.helpers.conversations import rated_turns
 from tests.helpers.reference import in_clusters
 from tests.helpers.small_study import facet

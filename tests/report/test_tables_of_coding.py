@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 
 from sense7_qual import acts, adjudication, agreement, links, report, suggestions
-from sense7_qual.codebook import Code, Codebook
+from sense7_qual.codebook import Code, Codebook, Revision, changes
 from sense7_qual.errors import CodebookError, QualError, TableError
-from sense7_qual.revisions import Revision, changes
 from tests.helpers import documents
 from tests.helpers.calls import Call, calls
 

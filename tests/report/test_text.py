@@ -25,7 +25,7 @@ from tests.helpers.written_studies import FLAWED, STUDIES
 
 pytestmark = pytest.mark.long  # half a minute
 
-PACKAGES = ("acts", "adjudication", "agreement", "codings", "corpus", "links", "report", "revisions",
+PACKAGES = ("acts", "adjudication", "agreement", "codebook", "codings", "corpus", "links", "report",
             "suggestions")  # fmt: skip
 #: What may stand in the words themselves: years and the conventions of the literature.
 IN_WORDS = re.compile(r"\((?:[^()]*, )?(?:19|20)\d\d\)|\.800|\.667|below \.05|sense7_qual")

@@ -10,9 +10,9 @@ import pytest
 from sense7_qual import acts, rounds
 from sense7_qual.acts import Act
 from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError, TableError
+from sense7_qual.frames import PROPOSALS
 from sense7_qual.store import Options, Store
 from sense7_qual.store._postgres import server
-from sense7_qual.tables import PROPOSALS
 from tests.helpers.small_study import CODEBOOK, TEXTS, changed, frame_of, put
 
 

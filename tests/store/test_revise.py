@@ -13,13 +13,12 @@ from pathlib import Path
 import pytest
 
 from sense7_qual import acts, codings
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Change, Codebook, Revision, changes, combine
 from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
-from sense7_qual.revisions import Change, Revision, changes, combine
+from sense7_qual.frames import CODINGS
 from sense7_qual.store import Store
 from sense7_qual.store._files import layout
 from sense7_qual.store._postgres import server
-from sense7_qual.tables import CODINGS
 from sense7_qual.widgets._session import Session
 from tests.helpers.revised_codebooks import BASE, UNITS, edited, plus, without
 

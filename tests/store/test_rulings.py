@@ -167,7 +167,7 @@ def test_both_readings_of_a_code_that_was_split_are_to_be_ruled_on_again() -> No
 
 
 def _revision(old: Codebook, new: Codebook, **named: object):
-    from sense7_qual.revisions import Revision, changes
+    from sense7_qual.codebook import Revision, changes
 
     return Revision(
         base=old.fingerprint, changes=changes(old, new, **named), why="x", coder="lead",

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from sense7_qual.codebook import Code, Codebook, Facet, FacetValue
+from sense7_qual.codebook import Change, Code, Codebook, Facet, FacetValue
 from sense7_qual.errors import CodebookError
-from sense7_qual.revisions import Change
 from sense7_qual.widgets._codebook_colours import refuse_unfit_colour
 from sense7_qual.widgets._codebook_draft import Draft
 

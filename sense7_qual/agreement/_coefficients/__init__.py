@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.agreement._coefficients._categories import check_scale
 from sense7_qual.agreement._coefficients._compute import compute, options_of
 from sense7_qual.agreement._coefficients._patterns import Patterns

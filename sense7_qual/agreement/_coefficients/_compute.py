@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._messages import did_you_mean
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.agreement._coefficients import _sums
 from sense7_qual.agreement._coefficients._continuous_alpha import WideAlpha, wide_alpha
 from sense7_qual.agreement._coefficients._few_clusters import Evidence

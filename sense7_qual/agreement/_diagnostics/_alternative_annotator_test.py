@@ -13,7 +13,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.agreement._counts import chosen_models
 from sense7_qual.errors import ArgumentError
 
@@ -122,7 +122,7 @@ def alternative_annotator_test(
         `consensus`, `majority` and `pooled` are left out.
     models : str or sequence of str, optional
         The coders that are models, each tested against the humans alone; all others are humans. By default
-        those whose name begins with "model-" (`tables.is_model`); one of these that is not named here is left
+        those whose name begins with "model-" (`frames.is_model`); one of these that is not named here is left
         out, and never a human.
     epsilon : float
         What a human is charged for being dearer and slower than the model, 0–1. The paper suggests .2 where

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual import codings
+from sense7_qual import _decisions
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.agreement._coefficients._few_clusters import (
     FEWEST,
     RESAMPLED_FROM,
@@ -26,7 +26,7 @@ from sense7_qual.agreement._intervals._bootstrap import (
     resampled_interval,
     summed,
 )
-from sense7_qual.tables import clusters_by_unit
+from sense7_qual.frames import clusters_by_unit
 
 __all__ = ["before_after"]
 
@@ -130,7 +130,7 @@ def before_after(
     check_arguments(before_after, locals())
     check_resampling("before_after", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     first, talked = (own_decisions(frame, function="before_after") for frame in (before, discussed))
-    later = codings.after_discussion(first, talked)["applied"].to_numpy(dtype=np.bool_)
+    later = _decisions.after_discussion(first, talked)["applied"].to_numpy(dtype=np.bool_)
     was = pd.MultiIndex.from_frame(first[_KEY]).isin(pd.MultiIndex.from_frame(talked[_KEY]))
     table = first.assign(later=later, discussed=was)
     clusters = clusters_by_unit(units, cluster)

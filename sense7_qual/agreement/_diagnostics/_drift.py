@@ -11,12 +11,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._present.reasons import Reason
+from sense7_qual._decisions import finish_order
+from sense7_qual._reasons import Reason
 from sense7_qual.agreement._counts import own_decisions
 from sense7_qual.agreement._diagnostics._over_time import first_finishes
-from sense7_qual.codings import finish_order
 from sense7_qual.errors import ArgumentError
-from sense7_qual.tables import COVERAGE, PLAN, people
+from sense7_qual.frames import COVERAGE, PLAN, people
 
 __all__ = ["Comparison", "comparisons", "drift", "first_alarm"]
 

@@ -12,7 +12,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import first_three
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.agreement._by_code import by_code
 from sense7_qual.agreement._coefficients._few_clusters import (
     FEWEST,
@@ -33,7 +33,7 @@ from sense7_qual.agreement._intervals._bootstrap import (
     summed,
 )
 from sense7_qual.errors import TableError
-from sense7_qual.tables import clusters_by_unit
+from sense7_qual.frames import clusters_by_unit
 
 __all__ = ["human_model"]
 
@@ -86,7 +86,7 @@ def human_model(
         missing. Decisions of `consensus`, `majority` and `pooled` are left out.
     models : str or sequence of str, optional
         The coders that are models; all others are humans. By default those whose name begins with "model-"
-        (`tables.is_model`); one of these that is not named here is left out, and never a human.
+        (`frames.is_model`); one of these that is not named here is left out, and never a human.
     units, cluster, n_boot, confidence_level, seed
         As for `by_code`.
 

@@ -13,9 +13,9 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._messages import first_three
-from sense7_qual._present.reasons import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import DECISIONS, without_models
+from sense7_qual.frames import DECISIONS, without_models
 
 __all__ = ["Mastery", "evidence", "mastery", "verdict_of"]
 

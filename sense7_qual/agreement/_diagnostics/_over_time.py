@@ -8,14 +8,14 @@ from typing import Final, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from sense7_qual import codings
+from sense7_qual import _decisions
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.agreement._by_code import by_code
 from sense7_qual.agreement._counts import own_decisions
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import COVERAGE
+from sense7_qual.frames import COVERAGE
 
 __all__ = ["By", "first_finishes", "over_time", "stability"]
 
@@ -152,7 +152,7 @@ def first_finishes(
 
     One row per decision, in their order: unit_id, coder, at, order. With `timed`, a missing time is refused.
     """
-    order = codings.finish_order(coverage, plan=plan)
+    order = _decisions.finish_order(coverage, plan=plan)
     order = order.assign(order=np.arange(len(order)))
     joined = own[_PAIR].merge(order, how="left", on=_PAIR)
     unfinished = joined[joined["order"].isna()].drop_duplicates(_PAIR)

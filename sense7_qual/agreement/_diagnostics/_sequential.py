@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._present.reasons import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.agreement._by_code import code_tables, prevalence_of
 from sense7_qual.agreement._coefficients._compute import Computed, compute, evidence
 from sense7_qual.agreement._coefficients._few_clusters import (
@@ -26,7 +26,7 @@ from sense7_qual.agreement._coefficients._few_clusters import (
 from sense7_qual.agreement._coefficients._patterns import Coded
 from sense7_qual.agreement._intervals._methods import left_out_error, without_disputes
 from sense7_qual.errors import ArgumentError
-from sense7_qual.tables import DECISIONS, without_models
+from sense7_qual.frames import DECISIONS, without_models
 
 __all__ = ["Coefficient", "Look", "look", "sequential"]
 

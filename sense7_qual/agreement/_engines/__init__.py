@@ -19,7 +19,7 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual.agreement._coefficients._patterns import Patterns
 from sense7_qual.agreement._engines._group_by import count, rows_of, take_inventory
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import require_column
+from sense7_qual.frames import require_column
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

@@ -20,7 +20,7 @@ import pandas as pd
 from sense7_qual._messages import first_three
 from sense7_qual.agreement._coefficients._patterns import Patterns
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import check_coder_names, people, without_models
+from sense7_qual.frames import check_coder_names, people, without_models
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

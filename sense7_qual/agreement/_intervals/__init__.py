@@ -34,7 +34,7 @@ from sense7_qual.agreement._intervals._methods import Method, Settings, interval
 from sense7_qual.agreement._sets import set_table
 from sense7_qual.agreement._values import read_values
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import labels_by_unit, without_blanks
+from sense7_qual.frames import labels_by_unit, without_blanks
 
 __all__ = ["Estimate", "Method", "estimate"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual._bootstrap import widened_quantile
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.agreement._coefficients._continuous_alpha import WideAlpha
 from sense7_qual.agreement._coefficients._few_clusters import effective_clusters
 from sense7_qual.agreement._coefficients._patterns import Coded, Patterns, tally

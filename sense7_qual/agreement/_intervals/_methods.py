@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.agreement._coefficients._compute import Computed, compute, options_of
 from sense7_qual.agreement._coefficients._continuous_alpha import WideAlpha
 from sense7_qual.agreement._coefficients._few_clusters import (

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.agreement._coefficients._patterns import joint_numbers
 from sense7_qual.agreement._sets._distances import (
     SetDistance,

@@ -28,8 +28,9 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
+from sense7_qual._decisions import of_round
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.agreement._counts import cluster_numbers
 from sense7_qual.agreement._intervals._bootstrap import Interval, Resampling
 from sense7_qual.agreement._spans._alpha_u_2004 import alpha_u_2004, border_alpha
@@ -51,9 +52,8 @@ from sense7_qual.agreement._spans._unitizing_alphas import (
     unitizing_alphas,
 )
 from sense7_qual.agreement._spans._values import SPANS, Continuum, Lengths, continuum, warn_of_models
-from sense7_qual.codings import of_round
 from sense7_qual.errors import TableError
-from sense7_qual.tables import CODINGS, COVERAGE, UNITS, clusters_by_unit
+from sense7_qual.frames import CODINGS, COVERAGE, UNITS, clusters_by_unit
 
 __all__ = ["UnitizingAlphas", "alpha_u_2004", "overlap_f1", "span_agreement", "unitizing_alphas"]
 

@@ -19,7 +19,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.agreement._spans._values import (
     Lengths,
     finished_by,
@@ -28,7 +28,7 @@ from sense7_qual.agreement._spans._values import (
     warn_of_models,
 )
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.tables import Contract, people
+from sense7_qual.frames import Contract, people
 
 __all__ = ["SegmentationAgreement", "boundary_similarity", "segmentation_agreement"]
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.agreement._coefficients._few_clusters import effective_clusters
 from sense7_qual.agreement._intervals._bootstrap import Interval, Resampling, ends, resampled_interval
 from sense7_qual.agreement._spans._alpha_u_2004 import resampled_borders

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.agreement._spans._values import Continuum, Lengths, continuum, covered, warn_of_models
 
 __all__ = [

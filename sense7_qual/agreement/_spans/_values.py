@@ -17,7 +17,7 @@ import pandas as pd
 
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
-from sense7_qual.tables import Contract, indexed_by_unit, people, require_column, without_models
+from sense7_qual.frames import Contract, indexed_by_unit, people, require_column, without_models
 
 __all__ = [
     "SPANS",

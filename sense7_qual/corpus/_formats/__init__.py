@@ -21,8 +21,8 @@ from typing import Final, NoReturn
 import pandas as pd
 
 from sense7_qual._limits import Limits, open_file
-from sense7_qual._messages import did_you_mean
-from sense7_qual.corpus._cells import Cells, frame_of, places
+from sense7_qual._messages import did_you_mean, places
+from sense7_qual.corpus._cells import Cells, frame_of
 from sense7_qual.corpus._formats._parquet import read_parquet
 from sense7_qual.corpus._formats._xlsx import read_sheet
 from sense7_qual.errors import ImportRefused

@@ -13,8 +13,8 @@ from xml.parsers import expat
 import pandas as pd
 
 from sense7_qual._limits import Limits
-from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual.corpus._cells import Cells, shown, written
+from sense7_qual._messages import did_you_mean, first_three, shown
+from sense7_qual.corpus._cells import Cells, written
 from sense7_qual.corpus._formats._xlsx_guard import BROKEN_ZIP, require_harmless, shared_strings, unescaped
 from sense7_qual.errors import ImportRefused
 

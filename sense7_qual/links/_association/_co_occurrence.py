@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.links._cluster._resample import decided_by
 
 __all__ = ["by_unit", "co_occurrence"]

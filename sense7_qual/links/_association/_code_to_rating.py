@@ -16,20 +16,20 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual import codings
+from sense7_qual import _decisions
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
-from sense7_qual._present import LINK_COLUMNS, Caution, Reason
+from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError
+from sense7_qual.frames import MODEL_PREFIX, RESERVED_CODERS, people
 from sense7_qual.links._association._odds_ratio import LogOdds, columns_of, log_odds, population_averaged
 from sense7_qual.links._association._pooled import Analysis, Pooling, RankEffect, pooled_columns
 from sense7_qual.links._association._share_of_coders import share_columns
 from sense7_qual.links._cluster import _inputs, _rank_biserial
 from sense7_qual.links._cluster._adjusted_p import with_adjusted
 from sense7_qual.links._rating_range import RatingRange
-from sense7_qual.tables import MODEL_PREFIX, RESERVED_CODERS, people
 
-__all__ = ["code_to_rating"]
+__all__ = ["LINK_COLUMNS", "code_to_rating"]
 
 
 def code_to_rating(
@@ -81,7 +81,7 @@ def code_to_rating(
     pooling : {"joint", "rubin"}
         How the coders' estimates are combined: see Notes.
     with_models : bool
-        Whether models (`tables.is_model`) count as coders: they then have rows by default, and are in
+        Whether models (`frames.is_model`) count as coders: they then have rows by default, and are in
         `majority` and `pooled`. Without it they are left out, which a warning says, unless `sources` names
         one: it then has rows of its own alone.
     n_boot : int
@@ -289,7 +289,7 @@ class _Study:
 
     def shares(self) -> pd.DataFrame:
         """Return each rated unit × code with the share of coders who apply it, and how many decided."""
-        tally = codings.tally(self.coders, with_models=self.with_models)
+        tally = _decisions.tally(self.coders, with_models=self.with_models)
         tally = tally.assign(share=tally["n_applied"] / tally["n_coders"])
         return tally.merge(self.rated, on="unit_id", how="inner")
 
@@ -485,6 +485,14 @@ _RESULT: Final = (
     "varies", "caution",
     "n_boot", "n_undefined", "confidence_level", "seed", "reason", "odds_ratio_reason",
 )  # fmt: skip
+
+LINK_COLUMNS: Final = (
+    "code", "source", "n_with", "n_without", "n_clusters", "mean_difference", "rank_biserial",
+    "rank_biserial_low", "rank_biserial_high", "p", "p_adjusted", "family", "odds_ratio", "odds_ratio_low",
+    "odds_ratio_high", "odds_ratio_p", "odds_ratio_p_adjusted", "between_coder_share", "caution", "n_boot",
+    "n_undefined", "confidence_level", "seed", "reason", "odds_ratio_reason",
+)  # fmt: skip
+"""What a table needs of the result."""
 
 _PRINTED: Final = frozenset({*LINK_COLUMNS, "n_tied", "pooling"})
 

@@ -10,15 +10,15 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._bootstrap import check_resampling
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
+from sense7_qual.frames import Contract, require_column
 from sense7_qual.links._association._odds_ratio import LogOdds, columns_of, log_odds
 from sense7_qual.links._association._pooled import RankEffect
 from sense7_qual.links._association._rubin import pool
 from sense7_qual.links._cluster import _inputs, _rank_biserial
 from sense7_qual.links._cluster._adjusted_p import with_adjusted
 from sense7_qual.links._rating_range import RatingRange
-from sense7_qual.tables import Contract, require_column
 
 __all__ = ["corrected"]
 

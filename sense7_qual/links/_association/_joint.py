@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._present import Caution, Reason
+from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._association._co_occurrence import by_unit
 from sense7_qual.links._cluster._adjusted_p import with_adjusted

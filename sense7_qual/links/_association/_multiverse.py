@@ -7,15 +7,15 @@ from typing import Final
 
 import pandas as pd
 
-from sense7_qual import codings
+from sense7_qual import _decisions
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
+from sense7_qual.frames import people
 from sense7_qual.links._association._code_to_rating import code_to_rating
 from sense7_qual.links._cluster import _inputs
 from sense7_qual.links._rating_range import RatingRange
-from sense7_qual.tables import people
 
 __all__ = ["multiverse"]
 
@@ -167,12 +167,12 @@ def _without_single_texts(decisions: pd.DataFrame, rated: pd.DataFrame) -> pd.Da
 
 
 def _without_disputed(decisions: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:
-    tally = codings.tally(people(decisions))
+    tally = _decisions.tally(people(decisions))
     return _less(decisions, tally[(tally["n_applied"] > 0) & (tally["n_applied"] < tally["n_coders"])])
 
 
 def _without_single_coders(decisions: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:
-    tally = codings.tally(people(decisions))
+    tally = _decisions.tally(people(decisions))
     return _less(decisions, tally[tally["n_coders"] == 1])
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.links._association._rubin import Pooled
 from sense7_qual.links._ordinal._cumulative_mixed import cumulative_mixed
 from sense7_qual.links._ordinal._gee import marginal

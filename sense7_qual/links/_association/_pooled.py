@@ -9,7 +9,7 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.links._association._odds_ratio import EFFECTS, LogOdds, columns_of
 from sense7_qual.links._association._rubin import Pooled, pool, pool_jointly
 

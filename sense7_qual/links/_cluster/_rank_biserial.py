@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, widened_quantile
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -13,7 +13,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual._messages import first_three
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
 from sense7_qual.links._cluster._inputs import checked_units, numbered, numbers_of, ratings_of
 from sense7_qual.links._cluster._resample import cluster_sums, left_out

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.links._cluster._resample import cluster_sums
 
 __all__ = ["Compared", "compared_turns"]

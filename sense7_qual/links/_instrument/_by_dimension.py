@@ -12,7 +12,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
 from sense7_qual.links._cluster._adjusted_p import with_adjusted
 from sense7_qual.links._cluster._inputs import checked_units, numbered, ratings_of

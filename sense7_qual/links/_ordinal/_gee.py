@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links._ordinal._design import Observed, observed
 from sense7_qual.links._ordinal._link_functions import Floats

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.links._ordinal._design import Observed
 from sense7_qual.links._ordinal._link_functions import Floats, Link
 from sense7_qual.links._ordinal._nested import Nested, integrate_nested

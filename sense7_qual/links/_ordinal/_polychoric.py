@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._present import Reason
+from sense7_qual._reasons import Reason
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._ordinal._design import levels_of
 from sense7_qual.links._ordinal._link_functions import BEYOND, Floats

@@ -12,8 +12,8 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any, Final
 
+from sense7_qual.frames import is_model
 from sense7_qual.store._bundle.cite import Citation
-from sense7_qual.tables import is_model
 
 __all__ = ["Told", "checksums", "crate", "licence", "notebook", "readme", "requirements", "summary"]
 

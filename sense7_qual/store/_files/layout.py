@@ -35,18 +35,17 @@ from typing import Final
 import pandas as pd
 
 from sense7_qual._atomic import move_in, new_file, new_folder, sync_folder, write_new
-from sense7_qual._checks import check_codebook
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three
 from sense7_qual._parquet import frame_of_bytes, refuse_unfolding
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, check_codebook
 from sense7_qual.errors import CodebookError, ImportRefused, StoreError, TableError
+from sense7_qual.frames import UNITS
 from sense7_qual.store._files import drafts, signed_json, study_notes, whole_files
 from sense7_qual.store._files.units_parquet import checked, parquet, without
 from sense7_qual.store._log.hold_interrupts import uninterrupted
 from sense7_qual.store._log.sqlite import SCHEMA
 from sense7_qual.store._log.versions import newer
-from sense7_qual.tables import UNITS
 
 __all__ = [
     "ACTS",

@@ -17,8 +17,8 @@ import pandas as pd
 from sense7_qual._checks import is_unicode
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
+from sense7_qual.frames import UNITS
 from sense7_qual.store._files import study_notes
-from sense7_qual.tables import UNITS
 
 __all__ = [
     "Passages", "Repeated", "checked", "normalised", "parquet", "passages_of", "repeated", "short_text",

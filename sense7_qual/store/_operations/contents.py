@@ -8,10 +8,9 @@ from typing import Final
 
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import Act, AnalysisPlan, Proposal, SpanMemo, Suggested
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.corpus import Assignment
 from sense7_qual.errors import ActError, CodebookError
-from sense7_qual.revisions import Revision
 from sense7_qual.rounds import opened
 from sense7_qual.store._operations.set_options import read_options
 from sense7_qual.themes import check_recorded

@@ -11,14 +11,14 @@ from sense7_qual import codings
 from sense7_qual._messages import did_you_mean
 from sense7_qual.acts import RESERVED_CODERS, Act, before_suggestions, fold
 from sense7_qual.adjudication import consensus
+from sense7_qual.codebook import Revision
 from sense7_qual.corpus import planned
 from sense7_qual.errors import ArgumentError
-from sense7_qual.revisions import Revision
+from sense7_qual.frames import people
 from sense7_qual.rounds import Round, opened
 from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._operations.check_acts import of_kind
 from sense7_qual.store._operations.revise import history
-from sense7_qual.tables import people
 
 __all__ = ["Choice", "decide", "of_study", "paraphrased", "quotes_after", "rulings_after"]
 

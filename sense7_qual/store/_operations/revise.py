@@ -1,7 +1,7 @@
 """Changing the codebook of a study: every version stays, and who changed what and why is an act.
 
 Two people can begin from one version. Who comes second has their changes combined with the first's, where the
-two do not touch the same thing (`revisions.combine`); the versions of a study so stand in one line. Where two
+two do not touch the same thing (`codebook.combine`); the versions of a study so stand in one line. Where two
 copies of a folder were revised apart, merging brings both lines; the next revision joins them, so that what
 was coded in either copy is carried over.
 """
@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sense7_qual._checks import check_codebook
 from sense7_qual.acts import Act, stamp
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, Revision, changes, check_codebook, combine, path
 from sense7_qual.errors import ActError
-from sense7_qual.revisions import Revision, changes, combine, path
 
 if TYPE_CHECKING:
     pass

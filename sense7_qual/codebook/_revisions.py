@@ -28,7 +28,7 @@ from typing import Any, Final
 
 from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual.codebook import Code, Codebook
+from sense7_qual.codebook._codebook import Code, Codebook
 from sense7_qual.errors import CodebookError
 
 __all__ = ["CHANGES", "Change", "Revision", "changes", "combine", "emerged", "path"]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from sense7_qual.errors import TableError
-from sense7_qual.tables import (
+from sense7_qual.frames import (
     CODINGS,
     COVERAGE,
     DECISIONS,

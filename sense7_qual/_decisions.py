@@ -1,0 +1,278 @@
+"""What frames of decisions and coverage say: of a round, after a discussion, by majority, in which order.
+
+Both wings of the package need it: the record, which makes these frames, and the statistics, which take them.
+`codings` exports these functions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from typing import Final
+
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._messages import first_three
+from sense7_qual.errors import TableError
+from sense7_qual.frames import (
+    CODINGS,
+    COVERAGE,
+    DECISIONS,
+    PLAN,
+    check_people,
+    one_spelling,
+    people,
+    without_models,
+)
+
+__all__ = ["after_discussion", "finish_order", "majority", "of_round", "tally", "times_of"]
+
+_KEY: Final = ["unit_id", "code"]
+_PAIR: Final = ["unit_id", "coder"]
+
+
+def of_round(
+    codings: pd.DataFrame, coverage: pd.DataFrame, *, round: str | None = None
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the codings and the coverage of one round; by default, of each unit's last round.
+
+    Parameters
+    ----------
+    codings, coverage : DataFrame
+        As `Store.codings` and `Store.coverage` return them.
+    round : str, optional
+        The round. By default, for each coder and unit, the round that was finished last.
+
+    Returns
+    -------
+    DataFrame, DataFrame
+        Codings and coverage with one row of coverage per unit × coder, and the codings of that round on
+        finished units.
+
+    Raises
+    ------
+    TableError
+        A frame is not what its contract says; on a unit that was finished in a round stands a coding without
+        one, or the other way round; or it cannot be told which round was finished last.
+    """
+    check_arguments(of_round, locals())
+    codings = CODINGS.check(codings, as_written=True)
+    coverage = COVERAGE.check(coverage, as_written=True)
+    for name in _PAIR:
+        both = pd.concat([codings[name], coverage[name]])
+        one_spelling(both, name=name, frame_name="codings and coverage")
+    chosen = _last(coverage) if round is None else coverage[coverage["round"] == round]
+    chosen = chosen.reset_index(drop=True)
+    finished = chosen[[*_PAIR, "round"]].rename(columns={"round": "in_round"})
+    joined = codings.merge(finished, on=_PAIR)
+    nowhere, in_none = joined["round"].isna(), joined["in_round"].isna()
+    _refuse_half_rounds(joined[nowhere != in_none], coverage)
+    same = (joined["round"] == joined["in_round"]).fillna(False) | (nowhere & in_none)
+    return joined.loc[same.astype(bool), codings.columns].reset_index(drop=True), chosen
+
+
+def _refuse_half_rounds(mixed: pd.DataFrame, coverage: pd.DataFrame) -> None:
+    """Refuse codings that may belong to the finished round or may be left over: it cannot be told."""
+    pairs = set(coverage[[*_PAIR, "round"]].fillna("").itertuples(index=False, name=None))
+    keys = mixed[[*_PAIR, "round"]].fillna("").itertuples(index=False, name=None)
+    unclear = [unit_id for unit_id, coder, round in keys if (unit_id, coder, round) not in pairs]
+    if unclear:
+        raise TableError(
+            "codings: expected a round on all codings of a unit that was finished in one, or on none – found "
+            f"some without it, or with one where the unit was finished without, on unit "
+            f"{first_three(dict.fromkeys(unclear))} – write the round that they belong to into the frame's "
+            "column 'round', or leave those rows out."
+        )
+
+
+def _last(coverage: pd.DataFrame) -> pd.DataFrame:
+    several = coverage[coverage.duplicated(_PAIR, keep=False)]
+    if several["finished_at"].isna().any():
+        raise TableError(
+            "coverage: expected the time at which each round was finished – found none for unit "
+            f"{first_three(several.loc[several['finished_at'].isna(), 'unit_id'].unique())}, which was "
+            "finished "
+            "in several rounds – name the round."
+        )
+    if several.empty:
+        return coverage
+    at = times_of(coverage["finished_at"], frame_name="coverage")
+    order = at.sort_values(kind="stable", na_position="first").index
+    return coverage.loc[order].drop_duplicates(_PAIR, keep="last").sort_index()
+
+
+def times_of(column: pd.Series, *, frame_name: str) -> pd.Series:
+    """Return a column of times in ISO 8601 as UTC, or raise `TableError` where there are others."""
+    at = pd.to_datetime(column, utc=True, format="ISO8601", errors="coerce")
+    unread = column.index[at.isna() & column.notna()]
+    if len(unread):
+        raise TableError(
+            f"{frame_name}: expected times in ISO 8601 in column {column.name!r} – found others in "
+            f"{len(unread)} rows (first: row {first_three(unread)}) – write them like "
+            "2026-02-03T14:05:00Z, or leave them missing."
+        )
+    return at
+
+
+def after_discussion(decisions: pd.DataFrame, discussed: pd.DataFrame) -> pd.DataFrame:
+    """Return decisions as they were after a discussion: revised where their coder discussed the unit.
+
+    Parameters
+    ----------
+    decisions, discussed : DataFrame
+        unit_id, coder, code, applied (bool): of the discussed round, and of its discussion
+        (``store.decisions(round=…)`` of each).
+
+    Returns
+    -------
+    DataFrame
+        The rows of `decisions` in their order, with what the coder decided in the discussion where there is
+        such a decision. What was decided in the discussion alone is left out: it revises nothing.
+
+    Raises
+    ------
+    TableError
+        A frame is not what its contract says.
+
+    Examples
+    --------
+    >>> before = pd.DataFrame({"unit_id": ["m1", "m2"], "coder": "ana", "code": "interest", "applied": True})
+    >>> after_discussion(before, before.head(1).assign(applied=False))["applied"].tolist()
+    [False, True]
+    """
+    check_arguments(after_discussion, locals())
+    before = DECISIONS.check(decisions, as_written=True)
+    revised = DECISIONS.check(discussed, as_written=True)
+    key = list(DECISIONS.key)
+    joined = before[key].merge(revised[[*key, "applied"]], how="left", on=key)["applied"]
+    applied = before["applied"].mask(joined.notna(), joined.eq(True))
+    return DECISIONS.check(before.assign(applied=applied.astype(bool)), as_written=True)
+
+
+def majority(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
+    """Return what more than half of the coders decided on each unit × code.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). Only coders who decided on the unit count; where one coder
+        did, it is that coder's decision. Decisions of `consensus`, `majority` and `pooled` are left out, and
+        so are those of models, which a warning says.
+    with_models : bool
+        Whether models count as coders; the majority is then not one of people.
+
+    Returns
+    -------
+    DataFrame
+        unit_id, coder ("majority"), code, applied (bool). A tie has no row: it is undecided, not absent.
+
+    Raises
+    ------
+    TableError
+        `decisions` is not what its contract says.
+
+    Examples
+    --------
+    >>> given = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ben", "cleo"], "code": "interest",
+    ...                       "applied": [True, True, False]})
+    >>> majority(given).values.tolist()
+    [['m1', 'majority', 'interest', True]]
+    """
+    check_arguments(majority, locals())
+    counts = tally(decisions, with_models=with_models)
+    counts = counts[2 * counts["n_applied"] != counts["n_coders"]]
+    applied = 2 * counts["n_applied"] > counts["n_coders"]
+    decided = counts[_KEY].assign(coder="majority", applied=applied.astype(bool))
+    return DECISIONS.check(decided[list(DECISIONS.columns)], as_written=True)
+
+
+def tally(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
+    """Count, for each unit × code, the coders who decided on it and those who applied the code.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out,
+        and so are those of models, which a warning says.
+    with_models : bool
+        Whether models count as coders.
+
+    Returns
+    -------
+    DataFrame
+        One row per unit × code that a coder decided on, in the order of first appearance: unit_id, code,
+        n_coders (1 or more), n_applied (0 to n_coders).
+
+    Raises
+    ------
+    TableError
+        `decisions` is not what its contract says.
+
+    Examples
+    --------
+    >>> given = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ben", "cleo"], "code": "interest",
+    ...                       "applied": [True, True, False]})
+    >>> tally(given).values.tolist()
+    [['m1', 'interest', 3, 2]]
+    """
+    check_arguments(tally, locals())
+    checked = DECISIONS.check(decisions, as_written=True)
+    compared = check_people(checked)
+    if not with_models:
+        compared = people(without_models(compared, function="tally"))
+    applied = compared.groupby(_KEY, sort=False)["applied"]
+    return applied.agg(n_coders="size", n_applied="sum").reset_index()
+
+
+def finish_order(coverage: pd.DataFrame, *, plan: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return the units of all coders in the order in which they first finished them.
+
+    Use it for whatever follows the course of coding. A unit that was finished again, because the codebook was
+    revised or in a later round, keeps its place: which units are looked at again depends on what was coded
+    on them, so the times of their last finish would sort units by their codes.
+
+    Parameters
+    ----------
+    coverage : DataFrame
+        As `Store.coverage` returns it. Without a column first_finished_at, or where it is missing,
+        finished_at is taken for it.
+    plan : DataFrame, optional
+        As `Store.plan` returns it: the order of units that a coder finished at once, such as those of one
+        coding sheet. Those that are not in it come after the others, in an order drawn from their ids.
+
+    Returns
+    -------
+    DataFrame
+        One row per unit × coder: unit_id, coder, at (UTC; missing, and last, where there is no time).
+
+    Raises
+    ------
+    TableError
+        A frame is not what its contract says, or a time is not ISO 8601.
+
+    Examples
+    --------
+    Of three texts the first was looked at again at the end:
+
+    >>> coverage = pd.DataFrame({
+    ...     "unit_id": ["m1", "m2", "m3"], "coder": "ana", "round": None, "codebook": None,
+    ...     "first_finished_at": ["2026-02-03T09:00:00Z", "2026-02-03T09:01:00Z", "2026-02-03T09:02:00Z"],
+    ...     "finished_at": ["2026-03-01T09:00:00Z", "2026-02-03T09:01:00Z", "2026-02-03T09:02:00Z"]})
+    >>> finish_order(coverage)["unit_id"].tolist()
+    ['m1', 'm2', 'm3']
+    """
+    check_arguments(finish_order, locals())
+    finished = COVERAGE.check(coverage, as_written=True)
+    at = times_of(finished["finished_at"], frame_name="coverage")
+    if "first_finished_at" in finished:
+        at = times_of(finished["first_finished_at"], frame_name="coverage").fillna(at)
+    first = finished[_PAIR].assign(at=at).groupby(_PAIR, sort=True)["at"].min().reset_index()
+    planned = PLAN.empty() if plan is None else PLAN.check(plan, as_written=True)
+    place = planned.groupby(_PAIR)["place"].min().reset_index()
+    placed = first.merge(place, how="left", on=_PAIR)
+    placed["place"] = placed["place"].to_numpy(dtype=float, na_value=math.inf)
+    # Not by id: units of one participant often have ids in a row, and would look like a change over time.
+    placed["drawn"] = [hashlib.blake2b(unit.encode()).hexdigest() for unit in placed["unit_id"]]
+    ordered = placed.sort_values(["at", "place", "drawn", "coder"], na_position="last")
+    return ordered[[*_PAIR, "at"]].reset_index(drop=True)
