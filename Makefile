@@ -102,7 +102,8 @@ $(NODE_READY): frontend/package-lock.json
 	cd frontend && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-frontend: $(NODE_READY)
+frontend: $(NODE_READY) $(READY)
+	$(BIN)/python scripts/make_kinds.py
 	cd frontend && npm run --silent check && npm run --silent build
 
 example: $(READY)

@@ -397,9 +397,9 @@ class ThemesWidget(Desk):
                 return self._take_back(act_id)
             case "record_themes":
                 return self._record(act_id)
-            case "make_code":
+            case "revise":
                 return self._make_code(asked, act_id)
-            case "propose_code":
+            case "propose":
                 return self._propose(asked, act_id)
             case other:
                 raise ActError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -32,6 +33,11 @@ def test_both_tables_name_the_same_kinds() -> None:
 def test_only_what_the_lead_or_a_team_does_is_for_leading_roles() -> None:
     assert [kind.name for kind in KINDS.values() if kind.by == "team" and kind.undoable] == []
     assert [kind.name for kind in KINDS.values() if kind.takes_back and kind.undoable] == []
+
+
+def test_the_front_end_has_the_same_table() -> None:
+    made = runpy.run_path(str(ROOT / "scripts" / "make_kinds.py"))
+    assert made["PAGE"].read_text("utf-8") == made["page"](), "run: make frontend"
 
 
 @pytest.mark.postgres

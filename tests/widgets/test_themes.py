@@ -210,7 +210,7 @@ def test_a_step_that_is_sent_twice_is_recorded_once(store: Store) -> None:
         {"kind": "record_themes"},
         {"kind": "apply"},
         {
-            "kind": "make_code",
+            "kind": "revise",
             "theme": 0,
             "label": "Warm",
             "definition": "",
@@ -218,16 +218,16 @@ def test_a_step_that_is_sent_twice_is_recorded_once(store: Store) -> None:
             "base": BOOK.fingerprint,
         },
         {
-            "kind": "make_code",
+            "kind": "revise",
             "theme": 0,
             "label": " ",
             "definition": "",
             "units": [],
             "base": BOOK.fingerprint,
         },
-        {"kind": "make_code", "theme": 0, "label": "Wait", "definition": "", "units": [], "base": "another"},
+        {"kind": "revise", "theme": 0, "label": "Wait", "definition": "", "units": [], "base": "another"},
         {
-            "kind": "make_code",
+            "kind": "revise",
             "theme": 0,
             "label": "Wait",
             "definition": "",
@@ -249,7 +249,7 @@ def test_a_code_made_of_a_theme_is_in_the_codebook_with_its_origin(store: Store)
     draft = reader.ask("draft", theme=0)
     assert draft["label"].lower() == store.themes().summary["label"][0]
     ticked = [row["unit_id"] for row in draft["quotes"][:2]]
-    asked = {"id": new_id(), "kind": "make_code", "theme": 0, "label": "Waiting", "definition": "Slow.",
+    asked = {"id": new_id(), "kind": "revise", "theme": 0, "label": "Waiting", "definition": "Slow.",
              "units": ticked, "base": shown["base"]}  # fmt: skip
     done = [reader.act(**asked), reader.act(**asked)]
     assert [one["code"] for one in done] == ["waiting", "waiting"]
@@ -269,7 +269,7 @@ def test_a_theme_that_is_proposed_waits_in_the_tray_and_is_taken_with_its_origin
     reader = Reader(store, without_round=True)
     reader.look()
     ticked = [row["unit_id"] for row in reader.ask("draft", theme=0)["quotes"][:2]]
-    asked = {"id": new_id(), "kind": "propose_code", "theme": 0, "label": "Waiting", "definition": "Slow."}
+    asked = {"id": new_id(), "kind": "propose", "theme": 0, "label": "Waiting", "definition": "Slow."}
     assert reader.act(**asked | {"id": new_id()}, units=[])["type"] == "refused"
     assert reader.act(**asked | {"id": new_id()}, units=["no"])["type"] == "refused"
     assert [reader.act(**asked, units=ticked)["type"] for _ in range(2)] == ["done", "done"]
@@ -307,7 +307,7 @@ def test_a_proposal_of_a_theme_is_taken_back_where_it_was_made(store: Store) -> 
     reader = Reader(store, without_round=True)
     reader.look()
     ticked = [reader.ask("draft", theme=0)["quotes"][0]["unit_id"]]
-    reader.act(kind="propose_code", theme=0, label="Waiting", definition="", units=ticked)
+    reader.act(kind="propose", theme=0, label="Waiting", definition="", units=ticked)
     lead = Lead(store, without_round=True)
     (row,) = lead.ask("proposals")["rows"]
     lead.step("take", proposal=row["proposal_id"], label="Waiting", definition="", parent=None)

@@ -101,8 +101,7 @@ export class Session {
     });
     this.changing = new Changing((question) => this.channel.ask(question), (words) => this.say(words), () => this.keep());
     // What is taken back opens elsewhere: what is pressed after it is meant for what opens then.
-    const turning = computed(() => this.outbox.waiting.value.some(({ kind }) => kind === "undo" || kind === "redo"));
-    const busy = computed(() => turning.value || (!this.dispute.value && !!this.here.value && keyOf(this.here.value) !== this.unread.value));
+    const busy = computed(() => this.outbox.turning.value || (!this.dispute.value && !!this.here.value && keyOf(this.here.value) !== this.unread.value));
     this.presses = new PressQueue(busy, this.channel.slow, () => this.dispute.value?.unit_id, (words) => this.say(words));
     this.channel.ask({ type: "hello" });
   }

@@ -78,7 +78,7 @@ export class Session {
 
   readonly loading = computed(() => this.book.codebook.value === null || this.target.value !== null);
   /** Whether something is being taken back: only the kernel knows on which unit. */
-  readonly undoing = computed(() => this.outbox.waiting.value.some(({ kind }) => kind === "undo" || kind === "redo"));
+  readonly undoing = computed(() => this.outbox.turning.value);
   /** The unit whose text is drawn; undefined while there is no screen. */
   readonly drawn = signal<string | undefined>(undefined);
   private readonly onScreen = computed(() => {

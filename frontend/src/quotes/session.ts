@@ -70,8 +70,7 @@ export class Session {
     });
     this.selecting = new Selecting(() => this.passage.value?.text ?? "", (words) => this.say(words));
     // What is taken back opens elsewhere: what is pressed after it is meant for what opens then.
-    const turning = computed(() => this.outbox.waiting.value.some(({ kind }) => kind === "undo" || kind === "redo"));
-    const busy = computed(() => turning.value || this.reading.value || (!this.passage.value && !!this.here.value && keyOf(this.here.value) !== this.unread.value));
+    const busy = computed(() => this.outbox.turning.value || this.reading.value || (!this.passage.value && !!this.here.value && keyOf(this.here.value) !== this.unread.value));
     this.presses = new PressQueue(busy, this.channel.slow, () => this.passage.value?.unit_id, (words) => this.say(words));
     this.channel.ask({ type: "hello" });
   }

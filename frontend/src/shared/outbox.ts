@@ -1,9 +1,12 @@
 // Acts on their way to the record, and those that a closed widget left unsent.
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
+import { KINDS } from "./kinds";
 import type { Act } from "./protocol";
 
 /** Without an answer for this long, an act is late and is sent again. */
 export const PATIENCE_MS = 3000;
+
+const takesBack = (act: Act) => KINDS[act.kind].takesBack;
 
 /**
  * Acts on their way to the record: sent one at a time, in order, each kept until it is acknowledged.
@@ -16,6 +19,9 @@ export class Outbox {
   /** Whether the last answer to the first one was that saving failed. */
   readonly failed = signal(false);
   private timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** Whether an act is on its way that takes one back, or does it again. */
+  readonly turning = computed(() => this.waiting.value.some(takesBack));
 
   constructor(private readonly send: (act: Act) => void) {}
 
@@ -36,9 +42,8 @@ export class Outbox {
    */
   refuse(id: string): number {
     const [first, ...later] = this.waiting.value;
-    const takesBack = ({ kind }: Act) => kind === "undo" || kind === "redo";
-    // A memo on a code is on no text, and stays whatever became of one; a ruling and a quote are on one code of theirs.
-    const elsewhere = (act: Act) => act.unit_id === undefined || act.unit_id !== first!.unit_id || ((act.kind === "rule" || act.kind === "quote") && act.code !== first!.code);
+    // A memo on a code is on no text, and stays whatever became of one; what a lead does is on one code of theirs.
+    const elsewhere = (act: Act) => act.unit_id === undefined || act.unit_id !== first!.unit_id || (KINDS[act.kind].by === "lead" && act.code !== first!.code);
     const stays = (act: Act) => !first || takesBack(first) || (!takesBack(act) && elsewhere(act));
     return this.goOn(id, stays) ? later.length - later.filter(stays).length : 0;
   }

@@ -1,4 +1,5 @@
 // What every widget's messages are made of. Offsets are UTF-16 code units on this side, code points in the record.
+import type { Kind } from "./kinds";
 
 export interface Span {
   start: number;
@@ -82,7 +83,7 @@ export interface Codebook {
 /** An act as it is asked for; its `id` becomes the recorded act's, so that sending it twice records it once. */
 export interface Act {
   id: string;
-  kind: "apply" | "remove" | "finish" | "reopen" | "memo" | "propose" | "reject_suggestion" | "rule" | "quote" | "undo" | "redo" | "edit_theme" | "record_themes" | "make_code" | "propose_code";
+  kind: Kind;
   unit_id?: string;
   code?: string;
   start?: number | null;

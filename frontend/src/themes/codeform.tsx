@@ -78,7 +78,7 @@ export function CodeForm({ session }: { session: Session }) {
           class="s7-propose"
           disabled={!ready || !coding.ticked.value.size || waits}
           title={waits ? "It waits for an answer already" : "It waits among the proposals of the codebook widget, and is no code until somebody takes it there"}
-          onClick={() => coding.send("propose_code")}
+          onClick={() => coding.send("propose")}
         >
           Propose it
         </button>

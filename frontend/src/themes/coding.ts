@@ -101,7 +101,7 @@ export class Coding {
   }
 
   /** Make the code, or propose it; the form stays until it is saved. */
-  send(kind: "make_code" | "propose_code" = "make_code"): void {
+  send(kind: "revise" | "propose" = "revise"): void {
     const draft = this.draft.value;
     if (!draft || this.sending.value || !this.label.value.trim()) return;
     this.sending.value = true;

@@ -135,7 +135,7 @@ export type Answer =
   | { type: "cost"; theme: number; words: string };
 
 export interface Done {
-  kind: "edit_theme" | "undo" | "record_themes" | "make_code" | "propose_code";
+  kind: "edit_theme" | "undo" | "record_themes" | "revise" | "propose";
   theme: number;
   what: string;
   code?: string;

@@ -227,7 +227,7 @@ export class Session {
       this.ran.value = null;
       this.endForm();
     }
-    if (done.kind !== "make_code" && done.kind !== "propose_code") return;
+    if (done.kind !== "revise" && done.kind !== "propose") return;
     if (this.form.value === "code") this.endForm();
     else this.coding.forget(done.theme);
   }
