@@ -17,6 +17,7 @@ from sense7_qual.codings import after_discussion, decisions, rulings
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._adjudication_brings import Gains
 from sense7_qual.widgets._codebook_seen import Seen
+from sense7_qual.widgets._lead import decisions_of
 
 __all__ = ["BRINGS", "By", "Disputes", "Key", "Names"]
 
@@ -98,40 +99,16 @@ class Disputes:
         self._acts.append(act)
         self._settle()
 
-    def last_of(self, coder: str) -> Act:
-        """Return the last ruling of a person that stands, to be taken back."""
-        counting = {act.act_id for act in self.settled.values()}
-        for act in reversed(self._acts):
-            if act.coder == coder and act.act_id in counting:
-                return act
-        raise ActError("undo: expected a ruling of yours to take back – found none – nothing was settled.")
+    def of(self, coder: str, *, undone: bool) -> list[Act]:
+        """Return a person's rulings that settle a disagreement, or those that they took back."""
+        rulings = decisions_of(self._acts, coder, undone=undone)
+        return [one for one in rulings if (one.unit_id, one.code) in self._known
+                and (undone or self.counts(one))]  # fmt: skip
 
     def counts(self, ruling: Act) -> bool:
         """Return True if this ruling settles its disagreement now: not voided by a revision, none later."""
         now = self.settled.get((str(ruling.unit_id), str(ruling.code)))
         return now is not None and now.act_id == ruling.act_id
-
-    def last_undone_of(self, coder: str) -> Act:
-        """Return the ruling that a person took back last, to be done again.
-
-        As everywhere, a new ruling leaves nothing to be done again: what was taken back before it is over.
-        """
-        made: dict[str, Act] = {}
-        undone: list[str] = []
-        for act in self._acts:
-            if act.coder != coder:
-                continue
-            if act.kind == "rule":
-                made[act.act_id], undone = act, []
-                continue
-            undone = [one for one in undone if one != act.target]
-            undone += [str(act.target)] * (act.kind == "undo")
-        for one in reversed(undone):
-            if one in made and (made[one].unit_id, made[one].code) in self._known:
-                return made[one]
-        raise ActError(
-            "redo: expected a ruling of yours that was taken back – found none – nothing was settled."
-        )
 
     def settled_on(self, code: str) -> list[str]:
         """Return the texts on which a disagreement about a code was settled."""

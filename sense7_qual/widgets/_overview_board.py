@@ -40,7 +40,7 @@ class Board:
 
     def __init__(self, study: Any, *, viewer: str, codebook: Codebook, without_round: bool) -> None:
         acts: Sequence[Act] = study.acts()
-        self._study, self._acts = study, acts
+        self._study, self.acts = study, list(acts)
         self.viewer, self.codebook, self.without_round = viewer, codebook, without_round
         self.units: pd.DataFrame = study.units
         self.codebooks = study.codebooks
@@ -87,7 +87,7 @@ class Board:
         """What may be seen of the coding."""
         return seen(
             self._study, viewer=self.viewer, codebook=self.codebook, without_round=self.without_round,
-            acts=self._acts, as_lead=self.is_lead,
+            acts=self.acts, as_lead=self.is_lead,
         )  # fmt: skip
 
     @cached_property

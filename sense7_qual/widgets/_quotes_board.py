@@ -15,9 +15,10 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._adjudication_disputes import Disputes
 from sense7_qual.widgets._codebook_seen import Seen
+from sense7_qual.widgets._lead import decisions_of
 from sense7_qual.widgets._shown import turns, utf16_units
 
-__all__ = ["Board", "Rule"]
+__all__ = ["Passages", "Rule"]
 
 PAGE: Final = 40
 _LONGEST: Final = 400
@@ -36,7 +37,7 @@ class Rule(NamedTuple):
     seed: int
 
 
-class Board:
+class Passages:
     """The passages that a person may see, in the order of the rule, with what is decided about them.
 
     Attributes
@@ -96,7 +97,7 @@ class Board:
             self._candidates[code].sort(key=self._place)
 
     def __repr__(self) -> str:
-        return f"Board({sum(map(len, self._candidates.values()))} passages, {len(self._quotes)} quotes)"
+        return f"Passages({sum(map(len, self._candidates.values()))} passages, {len(self._quotes)} quotes)"
 
     def add(self, act: Act) -> None:
         """Take in a decision, or what takes one back."""
@@ -319,27 +320,10 @@ class Board:
             for row in self._removed
         )
 
-    def last_of(self, coder: str, *, undone: bool) -> Act:
-        """Return a person's last decision that stands, or the one that they took back last.
-
-        As everywhere, a new decision leaves nothing to be done again.
-        """
-        made: dict[str, Act] = {}
-        taken: list[str] = []
-        again: list[str] = []
-        for act in (one for one in self._made if one.coder == coder and one.unit_id in self._texts):
-            if act.kind == "quote":
-                made[act.act_id], again = act, []
-            elif act.kind == "undo":
-                taken, again = [*taken, str(act.target)], [*again, str(act.target)]
-            else:
-                taken, again = ([one for one in each if one != act.target] for each in (taken, again))
-        standing = [act for act in made.values() if act.act_id not in taken]
-        choices = [made[one] for one in again if one in made] if undone else standing
-        if not choices:
-            what = "that was taken back" if undone else "to take back"
-            raise ActError(f"quotes: expected a decision of yours {what} – found none – nothing was changed.")
-        return choices[-1]
+    def of(self, coder: str, *, undone: bool) -> list[Act]:
+        """Return a person's decisions that stand, or those that they took back."""
+        there = (act for act in self._made if act.unit_id in self._texts)
+        return decisions_of(there, coder, undone=undone)
 
 
 def _span(row: Mapping[Any, Any]) -> Span:

@@ -28,15 +28,13 @@ class Reading:
     ----------
     board : Board
         What may be seen.
-    acts : list of Act
-        The acts of the study.
     """
 
-    def __init__(self, board: Board, acts: list[Act]) -> None:
-        self.board, self.acts, self.units = board, acts, board.units
+    def __init__(self, board: Board) -> None:
+        self.board, self.acts, self.units = board, board.acts, board.units
         self.themes: Themes | None = None
-        if any(act.kind == "record_themes" for act in acts):
-            self.themes = models.recorded(acts, self.units)
+        if any(act.kind == "record_themes" for act in self.acts):
+            self.themes = models.recorded(self.acts, self.units)
 
     def __repr__(self) -> str:
         return f"Reading({self.themes!r})"
