@@ -107,8 +107,8 @@ class AdjudicationWidget(LeadDesk):
     def _look(self) -> None:
         """Read what may be seen, in the codes of the current codebook."""
         self._read = self._seen()
-        self._codebook, self._units = self._current(), self._study.units
-        self._disputes = Disputes(self._read, self._codebook, self._units)
+        self._codebook = self._read.codebook
+        self._disputes = Disputes(self._read)
         self._done |= {act.act_id: act for act in self._read.team_rulings if act.coder == self._coder}
         self._names = self._called()
         self._order = self._disputes.ordered(self._by, self._names)
@@ -124,7 +124,7 @@ class AdjudicationWidget(LeadDesk):
     def _readings(self) -> Readings:
         decided, units = self._disputes.decisions, {unit_id for unit_id, _ in self._disputes.keys}
         disputed = decided[decided["unit_id"].isin(units)]
-        return Readings(self._read, self._codebook, self._units, disputed)
+        return Readings(self._read, disputed)
 
     @cached_property
     def _similar_texts(self) -> SimilarTexts:

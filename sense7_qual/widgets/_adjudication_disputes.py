@@ -7,17 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
-import pandas as pd
-
 from sense7_qual import adjudication
 from sense7_qual._present import coefficient, percent
 from sense7_qual.acts import Act
-from sense7_qual.codebook import Codebook
-from sense7_qual.codings import after_discussion, decisions, rulings
+from sense7_qual.codings import rulings
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._adjudication_brings import Gains
-from sense7_qual.widgets._codebook_seen import Seen
 from sense7_qual.widgets._lead import decisions_of
+from sense7_qual.widgets._lead_view import Seen
 
 __all__ = ["BRINGS", "By", "Disputes", "Key", "Names"]
 
@@ -40,37 +37,23 @@ class Disputes:
     ----------
     read : Seen
         What may be seen.
-    codebook : Codebook
-        The version.
-    units : DataFrame
-        The texts.
     """
 
-    def __init__(self, read: Seen, codebook: Codebook, units: pd.DataFrame) -> None:
-        self._codebook, self._revisions, self._units = codebook, read.revisions, units
-        decided = decisions(read.codings, read.coverage, codebook, revisions=read.revisions)
-        alone = decided
-        if read.n_suggested:
-            before = read.before_suggestions
-            alone = decisions(before.codings, before.coverage, codebook, revisions=read.revisions)
-        talked = read.discussed
-        if len(talked.coverage):
-            after = decisions(talked.codings, talked.coverage, codebook, revisions=read.revisions)
-            decided = after_discussion(decided, after)
-        self.decisions: pd.DataFrame = decided
-        self._gains = Gains(decided, alone)
+    def __init__(self, read: Seen) -> None:
+        self._read, self.decisions = read, read.in_the_end
+        self._gains = Gains(self.decisions, read.independent)
         self._acts: list[Act] = list(read.team_rulings)
-        rows = adjudication.disagreements(decided)
+        rows = adjudication.disagreements(self.decisions)
         self.keys: list[Key] = list(zip(rows["unit_id"], rows["code"], strict=True))
         self._known = set(self.keys)
-        self._base = adjudication.remaining(decided).to_dict("records")
+        self._base = adjudication.remaining(self.decisions).to_dict("records")
         self._settle()
 
     def __repr__(self) -> str:
         return f"Disputes({self.n_open} open, {self.n_settled} settled)"
 
     def _settle(self) -> None:
-        standing_now = rulings(self._acts, self._codebook, revisions=self._revisions)
+        standing_now = rulings(self._acts, self._read.codebook, revisions=self._read.revisions)
         every = {(str(act.unit_id), str(act.code)): act for act in standing_now}
         self.settled: dict[Key, Act] = {key: act for key, act in every.items() if key in self._known}
 
@@ -121,7 +104,7 @@ class Disputes:
         called = self.decisions["coder"].map(names.coder).astype("string")
         rows = adjudication.queue(
             self.decisions.assign(coder=called), rulings=list(self.settled.values()), by=by,
-            units=self._units if by == "participant" else None,
+            units=self._read.units if by == "participant" else None,
             cluster="case_id" if by == "participant" else None,
         )  # fmt: skip
         groups = rows["group"].fillna("") if "group" in rows else [""] * len(rows)

@@ -29,8 +29,8 @@ from sense7_qual.widgets._codebook_saving import (
     revised,
     still_typed,
 )
-from sense7_qual.widgets._codebook_shown import shown_draft, shown_preview, shown_revisions
-from sense7_qual.widgets._codebook_sight import Sight, answer_to
+from sense7_qual.widgets._codebook_shown import figures, shown_draft, shown_preview, shown_revisions
+from sense7_qual.widgets._codebook_sight import InUse, answer_to
 from sense7_qual.widgets._codebook_sorting import SplitTexts, ThemesOfTexts
 from sense7_qual.widgets._desk import STATIC, Asked, acted, field, first_of
 from sense7_qual.widgets._later import Later
@@ -127,7 +127,7 @@ class CodebookWidget(LeadDesk):
         self._typed: dict[str, str] = {}
         self._n_lost = 0
         self._split_texts: SplitTexts | None = None
-        self._sight: Sight | None = None
+        self._use: InUse | None = None
         self._counting = Later(self._foretell, partial(self._failed, "uncounted"), doing="counting")
         self._lacking = LackingThemes(
             self._board, self._current, chat=chat, tell=self._tell, save_once=self._save_in_thread
@@ -210,7 +210,7 @@ class CodebookWidget(LeadDesk):
 
     def _whole(self, step: Step) -> Step:
         """Return a step with what only the kernel knows: which model's a proposal is, and its texts."""
-        return tray.with_origin(step, self._see()) if step.get("do") == "take" else step
+        return tray.with_origin(step, self._in_use()) if step.get("do") == "take" else step
 
     def _changed(self) -> None:
         """Tell all views of the draft, and foretell anew what becomes stale."""
@@ -239,35 +239,35 @@ class CodebookWidget(LeadDesk):
 
     def _look_again(self) -> None:
         """Read anew what may be seen of the coding, behind what is asked."""
-        self._sight = None
+        self._use = None
         self._counting.ask()
 
     def _foretell(self) -> None:
         """Tell what the draft makes stale, and how the codes are used where that was read anew."""
-        sight, fresh = self._see(), self._figures_told is not self._sight
+        use, fresh = self._in_use(), self._figures_told is not self._use
         with self._lock:
             state = self._draft.state
-        said = shown_preview(preview(sight.seen, state), state)
+        said = shown_preview(preview(use.seen, state), state)
         if not self._counting.asked_again:
-            self._tell({"type": "preview", "words": sight.seen.words, **said})
+            self._tell({"type": "preview", "words": use.seen.words, **said})
         if fresh:
-            self._figures_told = sight
-            n_proposals = len(sight.open_proposals())
-            self._tell({"type": "figures", "figures": sight.figures(), "n_proposals": n_proposals})
+            self._figures_told = use
+            n_proposals = len(use.open_proposals())
+            self._tell({"type": "figures", "figures": figures(use.seen), "n_proposals": n_proposals})
 
-    _figures_told: Sight | None = None
+    _figures_told: InUse | None = None
 
-    def _see(self) -> Sight:
-        sight = self._sight
-        if sight is None:
-            sight = self._sight = Sight(self._seen(), self._current(), self._study.units)
-        return sight
+    def _in_use(self) -> InUse:
+        use = self._use
+        if use is None:
+            use = self._use = InUse(self._seen())
+        return use
 
     def _quotes(self, content: Mapping[str, Any]) -> dict[str, Any]:
         code = field(content, "code", str)
         codes = [code, *(one for one, into in self._draft.state.merged.items() if into == code)]
         find, coder = str(content.get("find") or ""), str(content.get("coder") or "")
-        page = self._see().quotes.page(codes, find=find, coder=coder, first=first_of(content))
+        page = self._in_use().quotes.page(codes, find=find, coder=coder, first=first_of(content))
         return {"type": "quotes", "code": code, **page}
 
     def _save_in_thread(self, act_id: str, make: Callable[[], Act]) -> Act:
@@ -278,13 +278,13 @@ class CodebookWidget(LeadDesk):
         return act
 
     def _proposals(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        self._sight = None if content.get("fresh") is True else self._sight
-        return {"type": "proposals", "rows": tray.rows(self._see(), self._draft.state)}
+        self._use = None if content.get("fresh") is True else self._use
+        return {"type": "proposals", "rows": tray.rows(self._in_use(), self._draft.state)}
 
     def _send_back(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Answer a proposal by a memo on its words, which its coder sees once the round is unblinded."""
         why = tray.reason_of(field(content, "why", str))
-        row = self._see().proposal(field(content, "proposal", str))
+        row = self._in_use().proposal(field(content, "proposal", str))
         asked = field(content, "id", str)
         self._save_once(
             asked, lambda: answer_to(row, f"Sent back: {why}", self._coder, self._current(), asked)
@@ -320,13 +320,13 @@ class CodebookWidget(LeadDesk):
         self._look_again()
         self._changed()
         n_changes = sum(len(one.changes) for one in made)
-        return {"type": "saved_draft", "n_changes": n_changes, "queues": queues(self._see()),
+        return {"type": "saved_draft", "n_changes": n_changes, "queues": queues(self._in_use()),
                 "unanswered": not answered}  # fmt: skip
 
     def _answer_taken(self, taken: Mapping[str, str]) -> bool:
         """Write under each proposal that was taken what became of it; return False where that failed."""
-        made = tray.answers(taken, self._see(), self._current(), coder=self._coder)
-        made += tray.links(taken, self._see(), self._study, coder=self._coder)
+        made = tray.answers(taken, self._in_use(), self._current(), coder=self._coder)
+        made += tray.links(taken, self._in_use(), self._study, coder=self._coder)
         try:
             if made:
                 self._study.append(made)
@@ -339,10 +339,9 @@ class CodebookWidget(LeadDesk):
     def _to_sort(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Return which texts of a code that was split wait, and one page of them."""
         if content.get("fresh") is True or self._split_texts is None:
-            self._sight = None
+            self._use = None
             self._split_texts = SplitTexts(
-                self._see(), self._current(), versions=self._study.codebooks, viewer=self._coder,
-                order=self._study.units["unit_id"].tolist(),
+                self._in_use(), versions=self._study.codebooks, viewer=self._coder,
                 themes=ThemesOfTexts(self._study.acts(), self._study.units),
             )  # fmt: skip
         find = str(content.get("find") or "")
@@ -367,5 +366,5 @@ class CodebookWidget(LeadDesk):
         return self._split_texts
 
     def _sorted(self, n: int) -> dict[str, Any]:
-        self._sight = None  # read anew where something else is asked
+        self._use = None  # read anew where something else is asked
         return {"type": "sorted", "n": n}

@@ -14,7 +14,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._desk import Asked, field
 from sense7_qual.widgets._later import Later
-from sense7_qual.widgets._overview_board import Board
+from sense7_qual.widgets._lead_view import Board
 from sense7_qual.widgets._themes_edits import (
     asked_words,
     cost_words,

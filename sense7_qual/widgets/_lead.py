@@ -11,9 +11,8 @@ from sense7_qual._messages import first_three
 from sense7_qual.acts import Act, check_person
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, StoreError
-from sense7_qual.widgets._codebook_seen import Seen, seen
 from sense7_qual.widgets._desk import Desk, field
-from sense7_qual.widgets._overview_board import Board
+from sense7_qual.widgets._lead_view import Board, Seen
 from sense7_qual.widgets._study import leads_of
 from sense7_qual.widgets._unsaved import Unsaved
 
@@ -115,7 +114,7 @@ class LeadDesk(Desk):
 
     def _seen(self, acts: Sequence[Act] | None = None) -> Seen:
         """Return what may be seen of the coding, in the codes of the current codebook."""
-        return seen(
+        return Seen(
             self._study, viewer=self._coder, codebook=self._current(), without_round=self._without_round,
             acts=acts,
         )  # fmt: skip

@@ -16,6 +16,7 @@ from sense7_qual.widgets._desk import STATIC, Asked, field, listen
 from sense7_qual.widgets._keys import described_book
 from sense7_qual.widgets._later import Later
 from sense7_qual.widgets._lead import LeadDesk
+from sense7_qual.widgets._lead_view import Board
 from sense7_qual.widgets._overview_agreement import (
     agreement_by_round,
     agreement_rows,
@@ -23,7 +24,6 @@ from sense7_qual.widgets._overview_agreement import (
     frequency_rows,
 )
 from sense7_qual.widgets._overview_attention import attention, change, drift_rows
-from sense7_qual.widgets._overview_board import Board
 from sense7_qual.widgets._overview_doors import page, text_of
 from sense7_qual.widgets._overview_progress import progress_rows
 
@@ -138,14 +138,14 @@ class OverviewWidget(LeadDesk):
         n_finished = int(board.tally["unit_id"].nunique())
         words = _counted_words(board)
         self._tell_part("codes", rows=frequency_rows(board), n_finished=n_finished, words=words)
-        known = self._decided is not None and board.independent.equals(self._decided)
+        known = self._decided is not None and board.read.independent.equals(self._decided)
         agreed = self._agreed if known else []
         by_round = self._by_round if known else []
         self._tell_part("attention", rows=attention(board, progress, agreed))
         if not known:
             agreed = agreement_rows(board, width=self._width)
             by_round = agreement_by_round(board)
-        self._decided, self._agreed, self._by_round = board.independent, agreed, by_round
+        self._decided, self._agreed, self._by_round = board.read.independent, agreed, by_round
         said = agreement_words(board, agreed, width=self._width)
         self._tell_part("agreement", rows=agreed, words=said, by_round=by_round)
         self._tell_part("change", **change(board))

@@ -112,11 +112,11 @@ class QuotesWidget(LeadDesk):
 
     def _look(self) -> None:
         """Read what may be seen, in the codes of the current codebook."""
-        self._codebook = self._current()
-        everything, units = self._study.acts(), self._study.units
         if self._rule.rating is not None:
-            require_column(units, self._rule.rating, frame_name="units")
+            require_column(self._study.units, self._rule.rating, frame_name="units")
+        everything = self._study.acts()
         self._read = self._seen(everything)
+        self._codebook = self._read.codebook
         ids = {act.act_id for act in everything if act.kind == "quote"}
         made = [act for act in everything if act.act_id in ids or act.target in ids]
         self._done |= {act.act_id: act for act in made if act.coder == self._coder}
@@ -126,7 +126,7 @@ class QuotesWidget(LeadDesk):
             for act in (*visible(everything, viewer=self._coder), *of_none) if act.kind == "apply"
         }  # fmt: skip
         self._passages = Passages(
-            self._read, self._codebook, units, self._rule, made, viewer=self._coder,
+            self._read, self._rule, made, viewer=self._coder,
             once_coded=once_coded,
         )  # fmt: skip
 
