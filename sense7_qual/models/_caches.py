@@ -1,17 +1,17 @@
 """Folders of sentence vectors and of replies, so that no text is embedded and no question is asked twice.
 
-The folder of vectors holds `vectors.sqlite` and `key`. Each vector stands under HMAC-SHA-256(key, model, precision,
-text), never under the text. The key is random and stays in the folder (mode 0600): with an unkeyed hash,
-anyone who is sent the vectors could test a guess at a short text ("nothing", a name); with the database
-alone they cannot. **The vectors themselves are still personal data**: much of a short text can be
-reconstructed from its embedding (Morris et al. 2023, "Text embeddings reveal (almost) as much as text",
-EMNLP), so keep the folder where the texts may be kept, and out of what is published.
+The folder of vectors holds `vectors.sqlite` and `key`. Each vector stands under HMAC-SHA-256(key, model,
+precision, text), never under the text. The key is random and stays in the folder (mode 0600): with an
+unkeyed hash, anyone who is sent the vectors could test a guess at a short text ("nothing", a name); with
+the database alone they cannot. **The vectors themselves are still personal data**: much of a short text
+can be reconstructed from its embedding (Morris et al. 2023, "Text embeddings reveal (almost) as much as
+text", EMNLP), so keep the folder where the texts may be kept, and out of what is published.
 
-Each reply of a language model is a file of its own, named by HMAC-SHA-256(key, everything that was asked); the
-key is random and stays in the folder. What was asked is not stored, and cannot be tested for by whoever is sent
-the files without the key. A file states its own name, and a keyed hash of name and reply: one that was changed,
-damaged or put in the place of another is an error, never an answer. A reply can still repeat what a participant
-wrote: keep the folder as safe as the data.
+Each reply of a language model is a file of its own, named by HMAC-SHA-256(key, everything that was
+asked); the key is random and stays in the folder. What was asked is not stored, and cannot be tested for
+by whoever is sent the files without the key. A file states its own name, and a keyed hash of name and
+reply: one that was changed, damaged or put in the place of another is an error, never an answer. A reply
+can still repeat what a participant wrote: keep the folder as safe as the data.
 """
 
 from __future__ import annotations

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, get_args
 
-import pandas as pd
 import traitlets
 
 from sense7_qual import acts as record
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.acts import REASONS, Act
-from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, ArgumentError, StoreError
+from sense7_qual.errors import ActError
 from sense7_qual.widgets._adjudication_brings import SimilarTexts
 from sense7_qual.widgets._adjudication_disputes import By, Disputes, Key, Names
 from sense7_qual.widgets._adjudication_text import Readings, changed, foretold, overtaken
-from sense7_qual.widgets._codebook_seen import Seen, seen
-from sense7_qual.widgets._desk import STATIC, Desk, field
-from sense7_qual.widgets._keys import described_codes
+from sense7_qual.widgets._desk import STATIC, Asked, field
+from sense7_qual.widgets._keys import described_book
+from sense7_qual.widgets._lead import LeadDesk
 from sense7_qual.widgets._memo import as_text
-from sense7_qual.widgets._study import check_lead
-from sense7_qual.widgets._unsaved import Unsaved
 
 __all__ = ["AdjudicationWidget"]
 
-_NEEDS: Final = (
-    "units", "codebook", "codebooks", "acts", "append", "revise", "revisions", "current_codebook",
-    "use_current_codebook",
-)  # fmt: skip
 _DOING: Final = {
     "act": "saving", "save_change": "saving", "hello": "reading the disagreements",
     "queue": "reading the disagreements", "similar": "comparing the texts",
@@ -41,7 +32,7 @@ _SETTLED: Final = {True: "applied", False: "absent", None: "differing"}
 _LONGEST: Final = 400
 
 
-class AdjudicationWidget(Desk):
+class AdjudicationWidget(LeadDesk):
     """Settle disagreements between coders text by text: whether the code applies, or both readings stand.
 
     The lead sees a text with its conversation, each coder's codings and memos on it, the rule of the disputed
@@ -92,6 +83,7 @@ class AdjudicationWidget(Desk):
     _esm = STATIC / "adjudication.js"
     _css = STATIC / "adjudication.css"
     _doing = _DOING
+    _work, _alone, _once = "adjudication", "settles disagreements", ("save_change",)
     n_open = traitlets.Int(0).tag(sync=True)
     n_settled = traitlets.Int(0).tag(sync=True)
 
@@ -104,47 +96,26 @@ class AdjudicationWidget(Desk):
         without_round: bool = False,
         embed: Callable[[list[str]], Any] | None = None,
     ) -> None:
-        if isinstance(store, type) or not all(hasattr(store, name) for name in _NEEDS):
-            raise ArgumentError(
-                f"AdjudicationWidget: expected an open study as store – found {type(store).__name__} – open "
-                "it: AdjudicationWidget(qual.Store(…), coder=…)."
-            )
         check_arguments(AdjudicationWidget.__init__, locals())
-        if not getattr(store, "may_revise", True):
-            raise StoreError(
-                "AdjudicationWidget: expected a role that leads the study, which alone settles disagreements "
-                "– found a coder's – connect with the lead's role, or ask the lead."
-            )
-        self._study, self._coder = store, check_lead(store, coder, widget="AdjudicationWidget")
-        self._without_round, self._embed, self._letters = without_round, embed, letters
+        self._embed, self._letters = embed, letters
         self._by: By = "split"
-        self._done: dict[str, Act] = {}
-        self._heard: dict[str, dict[str, Any]] = {}
-        self._look()
-        self._begun = Unsaved(store, "adjudication", coder=self._coder, name=self._outbox)
-        super().__init__(store.append, n_open=self._disputes.n_open, n_settled=self._disputes.n_settled)
+        super().__init__(store, coder=coder, without_round=without_round)
 
     def __repr__(self) -> str:
         return f"AdjudicationWidget({self._coder!r}, {self.n_open} open, {self.n_settled} settled)"
 
     def _look(self) -> None:
         """Read what may be seen, in the codes of the current codebook."""
-        study = self._study
-        if study.current_codebook() != study.codebook.fingerprint:
-            study.use_current_codebook()
-        self._codebook: Codebook = study.codebook
-        self._units: pd.DataFrame = study.units
-        self._seen: Seen = seen(
-            study, viewer=self._coder, codebook=self._codebook, without_round=self._without_round
-        )
-        self._disputes = Disputes(self._seen, self._codebook, self._units)
-        self._done |= {act.act_id: act for act in self._seen.team_rulings if act.coder == self._coder}
+        self._read = self._seen()
+        self._codebook = self._read.codebook
+        self._disputes = Disputes(self._read)
+        self._done |= {act.act_id: act for act in self._read.team_rulings if act.coder == self._coder}
         self._names = self._called()
         self._order = self._disputes.ordered(self._by, self._names)
         self.__dict__.pop("_readings", None)
 
     def _called(self) -> Names:
-        read = self._seen
+        read = self._read
         coders = {name for frame in (read.coverage, read.codings, read.memos, read.discussed.coverage)
                   for name in frame["coder"]}  # fmt: skip
         return Names(coders, viewer=self._coder, of_study=self._outbox, letters=self._letters)
@@ -153,43 +124,25 @@ class AdjudicationWidget(Desk):
     def _readings(self) -> Readings:
         decided, units = self._disputes.decisions, {unit_id for unit_id, _ in self._disputes.keys}
         disputed = decided[decided["unit_id"].isin(units)]
-        return Readings(self._seen, self._codebook, self._units, disputed)
+        return Readings(self._read, disputed)
 
     @cached_property
     def _similar_texts(self) -> SimilarTexts:
         return SimilarTexts(self._readings.texts, embed=self._embed)
 
-    def _count(self) -> None:
-        self.n_open, self.n_settled = self._disputes.n_open, self._disputes.n_settled
+    def _counts(self) -> Mapping[str, int]:
+        return {"n_open": self._disputes.n_open, "n_settled": self._disputes.n_settled}
 
     # what is asked ----------------------------------------------------------------------------------
 
-    def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        match content.get("type"):
-            case "hello":
-                return self._welcome()
-            case "queue":
-                return self._queue(content)
-            case "dispute":
-                return self._dispute(self._disputes.check(content.get("unit_id"), content.get("code")))
-            case "similar":
-                return self._similar(self._disputes.check(content.get("unit_id"), content.get("code")))
-            case "names":
-                return self._call(letters=field(content, "letters", bool))
-            case "act":
-                return self._do(field(content, "act", dict), field(content, "id", str))
-            case "keep":
-                return self._keep(content)
-            case "change":
-                return self._foretell(content)
-            case "save_change":
-                return self._save_change(content)
-            case other:
-                raise ActError(
-                    f"message: expected a question or a ruling – found {str(other)[:40]!r} – reload the page."
-                )
+    def _asked(self) -> Sequence[Asked]:
+        return ({
+            "hello": self._welcome, "queue": self._queue, "dispute": self._dispute, "similar": self._similar,
+            "names": self._call, "act": self._do, "keep": self._keep, "change": self._foretell,
+            "save_change": self._save_change,
+        },)  # fmt: skip
 
-    def _welcome(self) -> dict[str, Any]:
+    def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
         return {
             "type": "welcome",
             "coder": self._coder,
@@ -197,7 +150,7 @@ class AdjudicationWidget(Desk):
             "reasons": [{"name": name, "label": label} for name, label in REASONS.items()],
             "by_meaning": self._embed is not None,
             "unsaved": self._begun.read(),
-            **self._of_the_codebook(),
+            "codebook": self._book(),
             **self._queued(),
         }
 
@@ -207,10 +160,8 @@ class AdjudicationWidget(Desk):
         self._begun.keep({name: value for name, value in begun.items() if value})
         return {"type": "kept"}
 
-    def _of_the_codebook(self) -> dict[str, Any]:
-        book = self._codebook
-        codes = described_codes(book)
-        return {"codebook": {"title": book.title, "version": book.version, "facets": [], "codes": codes}}
+    def _book(self) -> dict[str, Any]:
+        return {**described_book(self._codebook), "version": self._codebook.version, "facets": []}
 
     def _queue(self, content: Mapping[str, Any]) -> dict[str, Any]:
         by: Any = content.get("by")
@@ -232,7 +183,7 @@ class AdjudicationWidget(Desk):
         rows = [
             {**row, "settled": _settled(settled.get((row["unit_id"], row["code"])))} for row in self._order
         ]
-        return {"by": self._by, "letters": self._letters, "rows": rows, "words": self._seen.words,
+        return {"by": self._by, "letters": self._letters, "rows": rows, "words": self._read.words,
                 **self._progress()}  # fmt: skip
 
     def _progress(self, after: Key | None = None) -> dict[str, Any]:
@@ -245,17 +196,17 @@ class AdjudicationWidget(Desk):
             "brings": disputes.brings(order, after),
         }
 
-    def _call(self, *, letters: bool) -> dict[str, Any]:
+    def _call(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Call coders by letters or by their pseudonyms, in all views."""
-        self._letters = letters
+        self._letters = field(content, "letters", bool)
         self._names = self._called()
         self._order = self._disputes.ordered(self._by, self._names)
         self._tell({"type": "named", **self._queued()})
         return {"type": "called"}
 
-    def _dispute(self, key: Key) -> dict[str, Any]:
-        unit_id, code = key
+    def _dispute(self, content: Mapping[str, Any]) -> dict[str, Any]:
         disputes = self._disputes
+        key = unit_id, code = disputes.check(content.get("unit_id"), content.get("code"))
         others = [
             {"code": other, "settled": _settled(disputes.settled.get((unit_id, other)))}
             for unit, other in disputes.keys
@@ -275,8 +226,8 @@ class AdjudicationWidget(Desk):
         return {"settled": _settled(act), "reason": act.reason, "note": act.text or "", "at": act.at,
                 "by": self._names.adjudicator(act.coder)}  # fmt: skip
 
-    def _similar(self, key: Key) -> dict[str, Any]:
-        unit_id, code = key
+    def _similar(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        unit_id, code = self._disputes.check(content.get("unit_id"), content.get("code"))
         ruled = [one for one in self._disputes.settled_on(code) if one != unit_id]
         near, note = self._similar_texts.to(unit_id, ruled)
         texts = self._readings.texts
@@ -296,32 +247,13 @@ class AdjudicationWidget(Desk):
 
     # rulings ----------------------------------------------------------------------------------------
 
-    def _do(self, asked: Mapping[str, Any], act_id: str) -> dict[str, Any]:
-        """Record a ruling, take the last one back or do it again; asked again by the same id, only say so."""
-        act = self._done.get(act_id)
-        if act is None:
-            act = self._save_once(act_id, lambda: self._made(asked, act_id))
-            self._done[act_id] = act
-            self._disputes.add(act)
-        ruled = act if act.kind == "rule" else self._done[str(act.target)]
+    def _do(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        ruled, done = self._decide(content, self._disputes)
         key = (str(ruled.unit_id), str(ruled.code))
-        return {
-            "type": "done",
-            "unit_id": key[0],
-            "code": key[1],
-            "undone": act.kind == "undo",
-            "redone": act.kind == "redo",
-            "counts": self._disputes.counts(ruled),
-            "ruling": self._ruling(key),
-            **self._progress(key),
-        }
+        counts = self._disputes.counts(ruled)
+        return {**done, "counts": counts, "ruling": self._ruling(key), **self._progress(key)}
 
-    def _made(self, asked: Mapping[str, Any], act_id: str) -> Act:
-        common: dict[str, Any] = {"codebook": self._codebook, "act_id": act_id}
-        if asked.get("kind") == "undo":
-            return record.undo(self._disputes.last_of(self._coder), **common)
-        if asked.get("kind") == "redo":
-            return record.redo(self._disputes.last_undone_of(self._coder), **common)
+    def _decision(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> Act:
         if asked.get("kind") != "rule" or asked.get("reason") is None:
             raise ActError(
                 "act: expected a ruling with its reason, undo or redo – found none of them – choose a "
@@ -342,7 +274,7 @@ class AdjudicationWidget(Desk):
             return {"type": "overtaken", "theirs": theirs, "by": self._last_revision()}
         state = changed(self._codebook, self._study.codebooks.values(), content)
         disputes = self._disputes
-        effects = foretold(self._seen, state, list(disputes.settled.values()), disputes.keys)
+        effects = foretold(self._read, state, list(disputes.settled.values()), disputes.keys)
         for row in (*effects["by_code"], *effects["by_coder"]):
             row["coder"] = self._names.coder(row["coder"])
         return {"type": "change", "base": state.base.fingerprint, **effects}
@@ -355,9 +287,6 @@ class AdjudicationWidget(Desk):
         }  # fmt: skip
 
     def _save_change(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        asked = field(content, "id", str)
-        if asked in self._heard:  # asked once more, because the answer was lost or late
-            return self._heard[asked]
         if self._study.current_codebook() != content.get("base"):
             self._look()
             self._revised()
@@ -369,24 +298,12 @@ class AdjudicationWidget(Desk):
         self._study.revise(state.codebook, why=field(content, "why", str), coder=self._coder)
         self._look()
         self._revised()
-        self._heard[asked] = {"type": "changed_code", "code": str(content.get("code"))}
-        return self._heard[asked]
+        return {"type": "changed_code", "code": str(content.get("code"))}
 
     def _revised(self) -> None:
         """Tell all views of the codebook as it is now, and what it makes of the disagreements."""
         self._count()
-        self._tell({"type": "revised", **self._of_the_codebook(), **self._queued()})
-
-    @property
-    def _outbox(self) -> str:
-        """Names what unsent rulings belong to, so that a new widget of the same study sends them."""
-        named = [
-            "adjudication",
-            self._coder,
-            str(getattr(self._study, "path", "")),
-            *self._units["unit_id"][:100],
-        ]
-        return hashlib.sha256("\x1f".join(named).encode()).hexdigest()[:32]
+        self._tell({"type": "revised", "codebook": self._book(), **self._queued()})
 
 
 def _settled(act: Act | None) -> str | None:

@@ -7,16 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
-import pandas as pd
-
 from sense7_qual import adjudication
 from sense7_qual._present import coefficient, percent
 from sense7_qual.acts import Act
-from sense7_qual.codebook import Codebook
-from sense7_qual.codings import after_discussion, decisions, rulings
+from sense7_qual.codings import rulings
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._adjudication_brings import Gains
-from sense7_qual.widgets._codebook_seen import Seen
+from sense7_qual.widgets._lead import decisions_of
+from sense7_qual.widgets._lead_view import Seen
 
 __all__ = ["BRINGS", "By", "Disputes", "Key", "Names"]
 
@@ -39,37 +37,23 @@ class Disputes:
     ----------
     read : Seen
         What may be seen.
-    codebook : Codebook
-        The version.
-    units : DataFrame
-        The texts.
     """
 
-    def __init__(self, read: Seen, codebook: Codebook, units: pd.DataFrame) -> None:
-        self._codebook, self._revisions, self._units = codebook, read.revisions, units
-        decided = decisions(read.codings, read.coverage, codebook, revisions=read.revisions)
-        alone = decided
-        if read.n_suggested:
-            before = read.before_suggestions
-            alone = decisions(before.codings, before.coverage, codebook, revisions=read.revisions)
-        talked = read.discussed
-        if len(talked.coverage):
-            after = decisions(talked.codings, talked.coverage, codebook, revisions=read.revisions)
-            decided = after_discussion(decided, after)
-        self.decisions: pd.DataFrame = decided
-        self._gains = Gains(decided, alone)
+    def __init__(self, read: Seen) -> None:
+        self._read, self.decisions = read, read.in_the_end
+        self._gains = Gains(self.decisions, read.independent)
         self._acts: list[Act] = list(read.team_rulings)
-        rows = adjudication.disagreements(decided)
+        rows = adjudication.disagreements(self.decisions)
         self.keys: list[Key] = list(zip(rows["unit_id"], rows["code"], strict=True))
         self._known = set(self.keys)
-        self._base = adjudication.remaining(decided).to_dict("records")
+        self._base = adjudication.remaining(self.decisions).to_dict("records")
         self._settle()
 
     def __repr__(self) -> str:
         return f"Disputes({self.n_open} open, {self.n_settled} settled)"
 
     def _settle(self) -> None:
-        standing_now = rulings(self._acts, self._codebook, revisions=self._revisions)
+        standing_now = rulings(self._acts, self._read.codebook, revisions=self._read.revisions)
         every = {(str(act.unit_id), str(act.code)): act for act in standing_now}
         self.settled: dict[Key, Act] = {key: act for key, act in every.items() if key in self._known}
 
@@ -98,40 +82,16 @@ class Disputes:
         self._acts.append(act)
         self._settle()
 
-    def last_of(self, coder: str) -> Act:
-        """Return the last ruling of a person that stands, to be taken back."""
-        counting = {act.act_id for act in self.settled.values()}
-        for act in reversed(self._acts):
-            if act.coder == coder and act.act_id in counting:
-                return act
-        raise ActError("undo: expected a ruling of yours to take back – found none – nothing was settled.")
+    def of(self, coder: str, *, undone: bool) -> list[Act]:
+        """Return a person's rulings that settle a disagreement, or those that they took back."""
+        rulings = decisions_of(self._acts, coder, undone=undone)
+        return [one for one in rulings if (one.unit_id, one.code) in self._known
+                and (undone or self.counts(one))]  # fmt: skip
 
     def counts(self, ruling: Act) -> bool:
         """Return True if this ruling settles its disagreement now: not voided by a revision, none later."""
         now = self.settled.get((str(ruling.unit_id), str(ruling.code)))
         return now is not None and now.act_id == ruling.act_id
-
-    def last_undone_of(self, coder: str) -> Act:
-        """Return the ruling that a person took back last, to be done again.
-
-        As everywhere, a new ruling leaves nothing to be done again: what was taken back before it is over.
-        """
-        made: dict[str, Act] = {}
-        undone: list[str] = []
-        for act in self._acts:
-            if act.coder != coder:
-                continue
-            if act.kind == "rule":
-                made[act.act_id], undone = act, []
-                continue
-            undone = [one for one in undone if one != act.target]
-            undone += [str(act.target)] * (act.kind == "undo")
-        for one in reversed(undone):
-            if one in made and (made[one].unit_id, made[one].code) in self._known:
-                return made[one]
-        raise ActError(
-            "redo: expected a ruling of yours that was taken back – found none – nothing was settled."
-        )
 
     def settled_on(self, code: str) -> list[str]:
         """Return the texts on which a disagreement about a code was settled."""
@@ -144,7 +104,7 @@ class Disputes:
         called = self.decisions["coder"].map(names.coder).astype("string")
         rows = adjudication.queue(
             self.decisions.assign(coder=called), rulings=list(self.settled.values()), by=by,
-            units=self._units if by == "participant" else None,
+            units=self._read.units if by == "participant" else None,
             cluster="case_id" if by == "participant" else None,
         )  # fmt: skip
         groups = rows["group"].fillna("") if "group" in rows else [""] * len(rows)

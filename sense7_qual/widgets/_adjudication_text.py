@@ -10,13 +10,13 @@ import pandas as pd
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook, Revision
-from sense7_qual.codings import carried, rulings
+from sense7_qual.codings import rulings
 from sense7_qual.errors import CodebookError
 from sense7_qual.widgets._adjudication_disputes import Key, Names
 from sense7_qual.widgets._codebook_draft import Draft, State
 from sense7_qual.widgets._codebook_preview import preview
-from sense7_qual.widgets._codebook_seen import Seen
 from sense7_qual.widgets._codebook_shown import shown_preview
+from sense7_qual.widgets._lead_view import Seen
 from sense7_qual.widgets._shown import turns, utf16_units
 
 __all__ = ["Readings", "changed", "foretold", "overtaken"]
@@ -31,20 +31,13 @@ class Readings:
     ----------
     read : Seen
         What may be seen.
-    codebook : Codebook
-        The version.
-    units : DataFrame
-        The texts.
     decisions : DataFrame
         unit_id, coder, code, applied (bool): what the disagreements are counted from.
     """
 
-    def __init__(self, read: Seen, codebook: Codebook, units: pd.DataFrame, decisions: pd.DataFrame) -> None:
-        self._codebook = codebook
-        self.texts: dict[str, str] = dict(zip(units["unit_id"], units["text"].fillna(""), strict=True))
-        contexts = units["context"] if "context" in units else [None] * len(units)
-        self._contexts = dict(zip(units["unit_id"], contexts, strict=True))
-        self._codings = _by_unit(_standing(read, codebook))
+    def __init__(self, read: Seen, decisions: pd.DataFrame) -> None:
+        self._codebook, self._contexts, self.texts = read.codebook, read.contexts, read.texts
+        self._codings = _by_unit(_standing(read))
         on_text = read.memos[read.memos["target_kind"].isin(["unit", "span"])]
         self._memos = _by_unit(on_text.rename(columns={"target_id": "unit_id"}))
         self._decided = _by_unit(decisions[["unit_id", "coder", "code", "applied"]])
@@ -85,12 +78,9 @@ class Readings:
 _ORDER = {True: 0, False: 1, None: 2}
 
 
-def _standing(read: Seen, codebook: Codebook) -> pd.DataFrame:
+def _standing(read: Seen) -> pd.DataFrame:
     """Return the codings on finished texts, after discussions."""
-    own, talked = (
-        carried(one.codings, one.coverage, codebook, revisions=read.revisions)[0]
-        for one in (read, read.discussed)
-    )
+    own, talked = read.standing[0], read.carried(read.discussed)[0]
     first, again = (
         pd.MultiIndex.from_frame(one.coverage[["unit_id", "coder"]]) for one in (read, read.discussed)
     )

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final
 
-import pandas as pd
 import traitlets
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, ArgumentError, QualError
+from sense7_qual.errors import ActError, QualError
 from sense7_qual.widgets import _codebook_tray as tray
 from sense7_qual.widgets._codebook_conflict import compared
 from sense7_qual.widgets._codebook_draft import Draft, Step
@@ -30,23 +29,17 @@ from sense7_qual.widgets._codebook_saving import (
     revised,
     still_typed,
 )
-from sense7_qual.widgets._codebook_seen import seen
-from sense7_qual.widgets._codebook_shown import shown_draft, shown_preview, shown_revisions
-from sense7_qual.widgets._codebook_sight import Sight, answer_to
+from sense7_qual.widgets._codebook_shown import figures, shown_draft, shown_preview, shown_revisions
+from sense7_qual.widgets._codebook_sight import InUse, answer_to
 from sense7_qual.widgets._codebook_sorting import SplitTexts, ThemesOfTexts
-from sense7_qual.widgets._desk import STATIC, Desk, acted, field
+from sense7_qual.widgets._desk import STATIC, Asked, acted, field, first_of
 from sense7_qual.widgets._later import Later
+from sense7_qual.widgets._lead import LeadDesk
 from sense7_qual.widgets._memo import as_text
 from sense7_qual.widgets._new_code import alike
-from sense7_qual.widgets._study import check_lead
-from sense7_qual.widgets._unsaved import Unsaved
 
 __all__ = ["CodebookWidget"]
 
-_NEEDS: Final = (
-    "units", "codebook", "codebooks", "acts", "append", "revise", "revisions", "current_codebook",
-    "use_current_codebook",
-)  # fmt: skip
 _DOING: Final = {
     "save": "saving", "sort": "saving", "send_back": "saving", "quotes": "reading the quotes",
     "step": "changing the draft", "keep": "keeping what you began",
@@ -54,7 +47,7 @@ _DOING: Final = {
 }  # fmt: skip
 
 
-class CodebookWidget(Desk):
+class CodebookWidget(LeadDesk):
     """Revise the codebook of a study: change, merge, split, retire codes, and see first what becomes stale.
 
     What is changed is a draft until it is saved. It is checked step by step, every step can be taken
@@ -90,6 +83,8 @@ class CodebookWidget(Desk):
         `store` is no open study.
     ActError
         `coder` is missing or no pseudonym.
+    StoreError
+        The role in PostgreSQL is a coder's, which may not revise.
     CodebookError
         `draft` cannot follow the current codebook: it gives an id again that a code had before, say.
 
@@ -109,6 +104,11 @@ class CodebookWidget(Desk):
     _esm = STATIC / "codebook.js"
     _css = STATIC / "codebook.css"
     _doing = _DOING
+    _work, _alone, _adders_too = "codebook", "revises the codebook", True
+    _once = (
+        "step", "undo", "redo", "leave_out", "restore", "discard", "send_back", "save", "sort", "unsort",
+        "propose_theme", "theme_chat",
+    )  # fmt: skip
     n_codes = traitlets.Int(0).tag(sync=True)
     n_steps = traitlets.Int(0).tag(sync=True)
 
@@ -122,34 +122,30 @@ class CodebookWidget(Desk):
         embed: Callable[[list[str]], Any] | None = None,
         chat: Callable[..., str] | None = None,
     ) -> None:
-        if isinstance(store, type) or not all(hasattr(store, name) for name in _NEEDS):
-            raise ArgumentError(
-                f"CodebookWidget: expected an open study as store – found {type(store).__name__} – open it: "
-                "CodebookWidget(qual.Store(…), coder=…)."
-            )
         check_arguments(CodebookWidget.__init__, locals())
-        self._study, self._coder = store, check_lead(store, coder, widget="CodebookWidget", add=True)
-        self._without_round, self._embed = without_round, embed
-        self._units: pd.DataFrame = store.units
-        self._draft = self._new_draft(store.codebook)
-        self._begun = Unsaved(store, "codebook", coder=self._coder, name=self._outbox)
+        self._embed, self._from_file = embed, draft
         self._typed: dict[str, str] = {}
         self._n_lost = 0
-        if draft is None:
-            self._take_up(self._begun.read())
-        else:
-            self._draft.do(from_file(draft, store.codebook))
-        self._heard: dict[str, dict[str, Any]] = {}
         self._split_texts: SplitTexts | None = None
-        self._sight: Sight | None = None
-        self._counting = Later(self._count_or_say)
+        self._use: InUse | None = None
+        self._counting = Later(self._foretell, partial(self._failed, "uncounted"), doing="counting")
         self._lacking = LackingThemes(
-            store, viewer=self._coder, without_round=without_round, current=self._current, chat=chat,
-            tell=self._tell, save_once=self._save_in_thread,
-        )  # fmt: skip
-        super().__init__(
-            store.append, n_codes=len(self._draft.state.codebook), n_steps=len(self._draft.steps)
+            self._board, self._current, chat=chat, tell=self._tell, save_once=self._save_in_thread
         )
+        super().__init__(store, coder=coder, without_round=without_round)
+
+    def _look(self) -> None:
+        """Begin with the codebook of a file, or with what was left unsaved."""
+        self._draft = self._new_draft(self._study.codebook)
+        if self._from_file is not None:
+            self._draft.do(from_file(self._from_file, self._study.codebook))
+            return
+        kept = self._begun.read()
+        left, self._n_lost = left_unsaved(kept, self._study.codebooks)
+        self._draft, self._typed = left or self._draft, dict(kept.get("typed") or {})
+
+    def _counts(self) -> Mapping[str, int]:
+        return {"n_codes": len(self._draft.state.codebook), "n_steps": len(self._draft.steps)}
 
     def __repr__(self) -> str:
         return f"CodebookWidget({self._coder!r}, {len(self.draft)} codes, {len(self._draft.steps)} steps)"
@@ -160,96 +156,51 @@ class CodebookWidget(Desk):
         with self._lock:
             return self._draft.state.codebook
 
-    def _current(self) -> Codebook:
-        """Return the codebook that the study names as current now."""
-        if self._study.current_codebook() != self._study.codebook.fingerprint:
-            self._study.use_current_codebook()
-        book: Codebook = self._study.codebook
-        return book
-
     def _new_draft(self, base: Codebook) -> Draft:
         return new_draft(base, self._study.codebooks)
 
-    def _take_up(self, kept: Mapping[str, Any]) -> None:
-        """Begin with what was left unsaved."""
-        left, self._n_lost = left_unsaved(kept, self._study.codebooks)
-        self._draft, self._typed = left or self._draft, dict(kept.get("typed") or {})
+    def _asked(self) -> Sequence[Asked]:
+        changes: Asked = {name: partial(self._change, does) for name, does in {
+            "step": self._step, "undo": lambda _: self._draft.undo(), "redo": lambda _: self._draft.redo(),
+            "leave_out": lambda content: self._draft.leave_out(field(content, "place", int)),
+            "discard": self._discard, "restore": self._restore,
+        }.items()}  # fmt: skip
+        return changes, self._lacking.asked, {
+            "hello": self._welcome, "keep": self._keep_typed, "alike": self._alike, "quotes": self._quotes,
+            "proposals": self._proposals, "send_back": self._send_back, "versions": self._versions,
+            "compare": self._compare, "save": self._save_draft, "sorting": self._to_sort,
+            "sort": self._sort, "unsort": self._unsort,
+        }  # fmt: skip
 
-    def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        asked = str(content.get("id"))
-        if asked in self._heard:  # asked once more, because the answer was lost or late
-            return self._heard[asked]
-        answer = self._answer_once(content)
-        if content.get("type") in _CHANGING:
-            self._heard[asked] = answer
-        return answer
+    def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        if not self._draft.steps:  # somebody may have revised the codebook since
+            self._draft = self._new_draft(self._current())
+        self._look_again()
+        return {
+            "type": "welcome", "coder": self._coder, "outbox": self._outbox, "typed": self._typed,
+            "n_lost": self._n_lost, **self._of_the_draft(),
+        }  # fmt: skip
 
-    def _answer_once(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        match content.get("type"):
-            case "hello":
-                if not self._draft.steps:  # somebody may have revised the codebook since
-                    self._draft = self._new_draft(self._current())
-                self._look_again()
-                return {
-                    "type": "welcome",
-                    "coder": self._coder,
-                    "outbox": self._outbox,
-                    "typed": self._typed,
-                    "n_lost": self._n_lost,
-                    **self._of_the_draft(),
-                }
-            case "step" | "undo" | "redo" | "leave_out" | "restore" | "discard":
-                return self._change(content)
-            case "keep":
-                return self._keep_typed(field(content, "typed", dict))
-            case "alike":
-                label, definition = field(content, "label", str), field(content, "definition", str)
-                return {"type": "alike", **alike(self.draft, label, definition, embed=self._embed)}
-            case "quotes":
-                return self._quotes(content)
-            case "proposals":
-                self._sight = None if content.get("fresh") is True else self._sight
-                return self._proposals()
-            case "lacking" | "theme" | "theme_cost" | "theme_chat" | "propose_theme":
-                return self._lacking.answer(content)
-            case "send_back":
-                return self._send_back(content)
-            case "versions":
-                return self._versions()
-            case "compare":
-                return self._compare(content)
-            case "save":
-                return self._save_draft(content)
-            case "sorting":
-                return self._to_sort(content)
-            case "sort" | "unsort":
-                return self._sort(content)
-            case other:
-                raise ActError(
-                    f"message: expected a question or a step – found {str(other)[:40]!r} – reload the page."
-                )
+    def _alike(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        label, definition = field(content, "label", str), field(content, "definition", str)
+        return {"type": "alike", **alike(self.draft, label, definition, embed=self._embed)}
 
     # the draft --------------------------------------------------------------------------------------
 
-    def _change(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        draft = self._draft
-        match content["type"]:
-            case "step":
-                step = self._whole(field(content, "step", dict))
-                draft.do(step)
-                self._typed = still_typed(self._typed, step)
-            case "undo":
-                draft.undo()
-            case "redo":
-                draft.redo()
-            case "leave_out":
-                draft.leave_out(field(content, "place", int))
-            case "discard":
-                self._draft = self._new_draft(self._current())
-            case _:
-                self._restore(content)
+    def _change(
+        self, change: Callable[[Mapping[str, Any]], object], content: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        change(content)
         self._changed()
         return {"type": "changed"}
+
+    def _step(self, content: Mapping[str, Any]) -> None:
+        step = self._whole(field(content, "step", dict))
+        self._draft.do(step)
+        self._typed = still_typed(self._typed, step)
+
+    def _discard(self, _: Mapping[str, Any]) -> None:
+        self._draft = self._new_draft(self._current())
 
     def _restore(self, content: Mapping[str, Any]) -> None:
         """Take over the steps of a draft that a page kept while its kernel died."""
@@ -259,11 +210,11 @@ class CodebookWidget(Desk):
 
     def _whole(self, step: Step) -> Step:
         """Return a step with what only the kernel knows: which model's a proposal is, and its texts."""
-        return tray.with_origin(step, self._see()) if step.get("do") == "take" else step
+        return tray.with_origin(step, self._in_use()) if step.get("do") == "take" else step
 
     def _changed(self) -> None:
         """Tell all views of the draft, and foretell anew what becomes stale."""
-        self.n_codes, self.n_steps = len(self._draft.state.codebook), len(self._draft.steps)
+        self._count()
         try:
             self._begun.keep(as_kept(self._draft, self._typed))
         except QualError as error:  # the step is taken all the same
@@ -271,8 +222,9 @@ class CodebookWidget(Desk):
         self._tell({"type": "draft", **self._of_the_draft()})
         self._counting.ask()
 
-    def _keep_typed(self, typed: Mapping[str, object]) -> dict[str, Any]:
+    def _keep_typed(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Keep what is typed and is no step yet, by the names that the page gives its fields."""
+        typed = field(content, "typed", dict)
         self._typed = {name: as_text(text) for name, text in typed.items() if isinstance(text, str)}
         self._begun.keep(as_kept(self._draft, self._typed))
         return {"type": "kept"}
@@ -287,49 +239,35 @@ class CodebookWidget(Desk):
 
     def _look_again(self) -> None:
         """Read anew what may be seen of the coding, behind what is asked."""
-        self._sight = None
+        self._use = None
         self._counting.ask()
-
-    def _count_or_say(self) -> None:
-        try:
-            self._foretell()
-        except QualError as error:
-            self._tell({"type": "uncounted", "message": str(error)})
-        except Exception as error:  # noqa: BLE001 – its text may hold quotes
-            self._tell({"type": "uncounted", "message": f"counting failed ({type(error).__name__})"})
 
     def _foretell(self) -> None:
         """Tell what the draft makes stale, and how the codes are used where that was read anew."""
-        sight, fresh = self._see(), self._figures_told is not self._sight
+        use, fresh = self._in_use(), self._figures_told is not self._use
         with self._lock:
             state = self._draft.state
-        said = shown_preview(preview(sight.seen, state), state)
+        said = shown_preview(preview(use.seen, state), state)
         if not self._counting.asked_again:
-            self._tell({"type": "preview", "words": sight.seen.words, **said})
+            self._tell({"type": "preview", "words": use.seen.words, **said})
         if fresh:
-            self._figures_told = sight
-            n_proposals = len(sight.open_proposals())
-            self._tell({"type": "figures", "figures": sight.figures(), "n_proposals": n_proposals})
+            self._figures_told = use
+            n_proposals = len(use.open_proposals())
+            self._tell({"type": "figures", "figures": figures(use.seen), "n_proposals": n_proposals})
 
-    _figures_told: Sight | None = None
+    _figures_told: InUse | None = None
 
-    def _see(self) -> Sight:
-        sight = self._sight
-        if sight is None:
-            read = seen(
-                self._study,
-                viewer=self._coder,
-                codebook=self._current(),
-                without_round=self._without_round,
-            )
-            sight = self._sight = Sight(read, self._current(), self._study.units)
-        return sight
+    def _in_use(self) -> InUse:
+        use = self._use
+        if use is None:
+            use = self._use = InUse(self._seen())
+        return use
 
     def _quotes(self, content: Mapping[str, Any]) -> dict[str, Any]:
         code = field(content, "code", str)
         codes = [code, *(one for one, into in self._draft.state.merged.items() if into == code)]
         find, coder = str(content.get("find") or ""), str(content.get("coder") or "")
-        page = self._see().quotes.page(codes, find=find, coder=coder, first=_first(content))
+        page = self._in_use().quotes.page(codes, find=find, coder=coder, first=first_of(content))
         return {"type": "quotes", "code": code, **page}
 
     def _save_in_thread(self, act_id: str, make: Callable[[], Act]) -> Act:
@@ -339,13 +277,14 @@ class CodebookWidget(Desk):
             self._look_again()
         return act
 
-    def _proposals(self) -> dict[str, Any]:
-        return {"type": "proposals", "rows": tray.rows(self._see(), self._draft.state)}
+    def _proposals(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        self._use = None if content.get("fresh") is True else self._use
+        return {"type": "proposals", "rows": tray.rows(self._in_use(), self._draft.state)}
 
     def _send_back(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Answer a proposal by a memo on its words, which its coder sees once the round is unblinded."""
         why = tray.reason_of(field(content, "why", str))
-        row = self._see().proposal(field(content, "proposal", str))
+        row = self._in_use().proposal(field(content, "proposal", str))
         asked = field(content, "id", str)
         self._save_once(
             asked, lambda: answer_to(row, f"Sent back: {why}", self._coder, self._current(), asked)
@@ -353,7 +292,7 @@ class CodebookWidget(Desk):
         self._look_again()
         return {"type": "sent_back", "proposal": row["proposal_id"]}
 
-    def _versions(self) -> dict[str, Any]:
+    def _versions(self, _: Mapping[str, Any]) -> dict[str, Any]:
         versions = shown_revisions(self._study.revisions(), self._study.codebooks)
         return {"type": "versions", "versions": versions}
 
@@ -381,13 +320,13 @@ class CodebookWidget(Desk):
         self._look_again()
         self._changed()
         n_changes = sum(len(one.changes) for one in made)
-        return {"type": "saved_draft", "n_changes": n_changes, "queues": queues(self._see()),
+        return {"type": "saved_draft", "n_changes": n_changes, "queues": queues(self._in_use()),
                 "unanswered": not answered}  # fmt: skip
 
     def _answer_taken(self, taken: Mapping[str, str]) -> bool:
         """Write under each proposal that was taken what became of it; return False where that failed."""
-        made = tray.answers(taken, self._see(), self._current(), coder=self._coder)
-        made += tray.links(taken, self._see(), self._study, coder=self._coder)
+        made = tray.answers(taken, self._in_use(), self._current(), coder=self._coder)
+        made += tray.links(taken, self._in_use(), self._study, coder=self._coder)
         try:
             if made:
                 self._study.append(made)
@@ -400,60 +339,32 @@ class CodebookWidget(Desk):
     def _to_sort(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Return which texts of a code that was split wait, and one page of them."""
         if content.get("fresh") is True or self._split_texts is None:
-            self._sight = None
+            self._use = None
             self._split_texts = SplitTexts(
-                self._see(), self._current(), versions=self._study.codebooks, viewer=self._coder,
-                order=self._units["unit_id"].tolist(),
+                self._in_use(), versions=self._study.codebooks, viewer=self._coder,
                 themes=ThemesOfTexts(self._study.acts(), self._study.units),
             )  # fmt: skip
         find = str(content.get("find") or "")
         theme = None if content.get("theme") is None else field(content, "theme", int)
-        page = self._split_texts.page(content.get("code"), find=find, theme=theme, first=_first(content))
+        page = self._split_texts.page(content.get("code"), find=find, theme=theme, first=first_of(content))
         return {"type": "sorting", **page}
 
     def _sort(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        """Record to which parts texts belong, or take that back; what was read stays good for the rest."""
+        """Record to which parts texts belong; what was read stays good for the rest."""
+        code, units = field(content, "code", str), field(content, "units", list)
+        parts, asked = field(content, "parts", list), field(content, "id", str)
+        self._shown_texts().sort(code, units, parts, asked=asked, save=self._save)
+        return self._sorted(len(units))
+
+    def _unsort(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        self._shown_texts().take_back(codebook=self._current(), save=self._save)
+        return self._sorted(len(content.get("units") or []))
+
+    def _shown_texts(self) -> SplitTexts:
         if self._split_texts is None:
             raise ActError("sorting: expected texts that wait – found none that were shown – open it again.")
-        if content["type"] == "unsort":
-            self._split_texts.take_back(codebook=self._current(), save=self._save)
-        else:
-            code, units = field(content, "code", str), field(content, "units", list)
-            parts, asked = field(content, "parts", list), field(content, "id", str)
-            self._split_texts.sort(code, units, parts, asked=asked, save=self._save)
-        self._sight = None  # read anew where something else is asked
-        return {"type": "sorted", "n": len(content.get("units") or [])}
+        return self._split_texts
 
-    @property
-    def _outbox(self) -> str:
-        """Names the draft, so that a new widget of the same study takes over what a page kept of it."""
-        named = [
-            "codebook",
-            self._coder,
-            str(getattr(self._study, "path", "")),
-            *self._units["unit_id"][:100],
-        ]
-        return hashlib.sha256("\x1f".join(named).encode()).hexdigest()[:32]
-
-
-_CHANGING: Final = frozenset(
-    {
-        "step",
-        "undo",
-        "redo",
-        "leave_out",
-        "restore",
-        "discard",
-        "send_back",
-        "save",
-        "sort",
-        "unsort",
-        "propose_theme",
-        "theme_chat",
-    }
-)
-
-
-def _first(content: Mapping[str, Any]) -> int:
-    first = content.get("first")
-    return first if type(first) is int and first > 0 else 0
+    def _sorted(self, n: int) -> dict[str, Any]:
+        self._use = None  # read anew where something else is asked
+        return {"type": "sorted", "n": n}

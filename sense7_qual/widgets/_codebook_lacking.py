@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, QualError
-from sense7_qual.widgets._desk import field
+from sense7_qual.errors import ActError
+from sense7_qual.widgets._desk import Asked, field
 from sense7_qual.widgets._later import Later
-from sense7_qual.widgets._overview_board import Board
+from sense7_qual.widgets._lead_view import Board
 from sense7_qual.widgets._themes_edits import (
     asked_words,
     cost_words,
@@ -36,12 +36,8 @@ class LackingThemes:
 
     Attributes
     ----------
-    study : Store
-        The study.
-    viewer : str
-        Whose tray it is.
-    without_round : bool
-        Whether what others coded in no round is counted.
+    board : callable
+        Reads what that person may see of where the study stands now.
     current : callable
         The current codebook.
     chat : callable or None
@@ -54,50 +50,62 @@ class LackingThemes:
 
     def __init__(
         self,
-        study: Any,
-        *,
-        viewer: str,
-        without_round: bool,
+        board: Callable[[], Board],
         current: Callable[[], Codebook],
+        *,
         chat: Callable[..., str] | None,
         tell: Callable[[Mapping[str, Any]], None],
         save_once: Callable[[str, Callable[[], Act]], Act],
     ) -> None:
-        self._study, self._viewer, self._without_round = study, viewer, without_round
-        self._current, self._chat, self._tell, self._save_once = current, chat, tell, save_once
+        self._board, self._current, self._chat = board, current, chat
+        self._tell, self._save_once = tell, save_once
         self._reading: Reading | None = None
         self._just_proposed: set[int] = set()
         self._drafting: tuple[int, list[str], str] = (0, [], "")
-        self.looking = Later(lambda: self._or_say(self._look))
-        self.asking = Later(lambda: self._or_say(self._ask_chat))
+        self.looking, self.asking = (Later(run, self._failed) for run in (self._look, self._ask_chat))
+        self.asked: Asked = {
+            "lacking": self._lacking, "theme": self._theme, "theme_cost": self._cost,
+            "theme_chat": self._chat_about, "propose_theme": self._propose_it,
+        }  # fmt: skip
 
     def __repr__(self) -> str:
         return f"LackingThemes({self._reading!r})"
 
-    def answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer what a browser asks of these themes."""
-        if content["type"] == "lacking":
-            self.looking.ask()
-            return {"type": "looking"}
+    def _lacking(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        self.looking.ask()
+        return {"type": "looking"}
+
+    def _theme(self, content: Mapping[str, Any]) -> dict[str, Any]:
         theme = field(content, "theme", int)
-        reading = self._now(theme)
-        if content["type"] == "theme":
-            return {"type": "theme", "theme": theme, "quotes": reading.quotes(theme, 0)["rows"][:_QUOTED]}
-        units = self._units(theme, content.get("units"))
-        asked = field(content, "id", str)
-        if content["type"] == "propose_theme":
-            label, terms = str(reading.theme(theme)["label"]), reading.terms(theme)
-            self._propose(theme, draft(label, terms), units, asked, by_chat=False)
-            return {"type": "theme_proposed", "theme": theme}
-        messages = self._messages(theme, units)
-        if content["type"] == "theme_cost":
-            words = cost_words(self._chat, messages, len(units))
-            return {"type": "theme_cost", "theme": theme, "words": words}
+        return {
+            "type": "theme",
+            "theme": theme,
+            "quotes": self._now(theme).quotes(theme, 0)["rows"][:_QUOTED],
+        }
+
+    def _cost(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        theme, units = self._ticked(content)
+        words = cost_words(self._chat, self._messages(theme, units), len(units))
+        return {"type": "theme_cost", "theme": theme, "words": words}
+
+    def _chat_about(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        theme, units = self._ticked(content)
+        asked, _ = field(content, "id", str), self._messages(theme, units)
         if content.get("consent") is not True:
             raise ActError("chat: expected your consent – found none; nothing was sent – tick the box.")
         self._drafting = (theme, units, asked)
         self.asking.ask()
         return {"type": "asking", "theme": theme}
+
+    def _propose_it(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        theme, units = self._ticked(content)
+        reading = self._now(theme)
+        words = draft(str(reading.theme(theme)["label"]), reading.terms(theme))
+        self._propose(theme, words, units, field(content, "id", str), by_chat=False)
+        return {"type": "theme_proposed", "theme": theme}
+
+    def _failed(self, words: str) -> None:
+        self._tell({"type": "lacking_failed", "message": words})
 
     def _now(self, theme: int) -> Reading:
         reading = self._reading
@@ -120,10 +128,7 @@ class LackingThemes:
     def _look(self) -> None:
         """Read the study anew, and tell all views which themes the codebook lacks."""
         before = set(self._just_proposed)
-        board = Board(
-            self._study, viewer=self._viewer, codebook=self._current(), without_round=self._without_round
-        )
-        reading = self._reading = Reading(board, list(self._study.acts()))
+        reading = self._reading = Reading(self._board())
         self._just_proposed -= before
         unsure = sum(not row["verdict"] and not row["dismissed"] for row in reading.rows())
         self._tell(
@@ -131,16 +136,16 @@ class LackingThemes:
              "n_unsure": unsure, "chats": self._chat is not None}
         )  # fmt: skip
 
-    def _units(self, theme: int, units: object) -> list[str]:
-        """Return the texts that were ticked, which are of the theme."""
+    def _ticked(self, content: Mapping[str, Any]) -> tuple[int, list[str]]:
+        """Return the theme that is meant, and the texts of it that were ticked."""
+        theme, units = field(content, "theme", int), content.get("units")
         asked = units if isinstance(units, list) else []
-        reading = self._now(theme)
-        own = set(reading.members(theme)["unit_id"])
+        own = set(self._now(theme).members(theme)["unit_id"])
         if not asked or not all(isinstance(one, str) and one in own for one in asked):
             raise ActError(
                 "quotes: expected texts of the theme that show it – found none, or others – tick one of them."
             )
-        return asked
+        return theme, asked
 
     def _messages(self, theme: int, units: Sequence[str]) -> list[dict[str, str]]:
         if self._chat is None:
@@ -157,21 +162,13 @@ class LackingThemes:
     def _propose(
         self, theme: int, words: Mapping[str, str], units: Sequence[str], asked: str, *, by_chat: bool
     ) -> None:
+        viewer = self._now(theme).board.viewer
         self._save_once(
             asked,
             lambda: proposed(
-                theme, words, units, by_chat=by_chat, coder=self._viewer, codebook=self._current(),
+                theme, words, units, by_chat=by_chat, coder=viewer, codebook=self._current(),
                 act_id=asked,
             ),
         )  # fmt: skip
         self._just_proposed.add(theme)
         self.looking.ask()
-
-    def _or_say(self, do: Callable[[], None]) -> None:
-        """Do it in a thread, and tell the views where it fails: an error there would vanish."""
-        try:
-            do()
-        except QualError as error:
-            self._tell({"type": "lacking_failed", "message": str(error)})
-        except Exception as error:  # noqa: BLE001 – its text may hold quotes
-            self._tell({"type": "lacking_failed", "message": f"it failed ({type(error).__name__})"})

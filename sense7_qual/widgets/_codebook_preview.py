@@ -10,7 +10,7 @@ import pandas as pd
 from sense7_qual.codebook import Revision
 from sense7_qual.codings import stale
 from sense7_qual.widgets._codebook_draft import State
-from sense7_qual.widgets._codebook_seen import Seen
+from sense7_qual.widgets._lead_view import Seen
 
 __all__ = ["Preview", "preview"]
 

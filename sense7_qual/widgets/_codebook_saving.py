@@ -11,7 +11,7 @@ from sense7_qual.errors import CodebookError
 from sense7_qual.widgets._codebook_conflict import combined, conflicts
 from sense7_qual.widgets._codebook_draft import Draft, State, Step
 from sense7_qual.widgets._codebook_shown import shown_conflict
-from sense7_qual.widgets._codebook_sight import Sight
+from sense7_qual.widgets._codebook_sight import InUse
 from sense7_qual.widgets._coding import COMMANDS
 
 __all__ = [
@@ -62,11 +62,11 @@ def revised(study: Any, wished: Codebook, state: State, *, why: str, coder: str)
     )  # fmt: skip
 
 
-def queues(sight: Sight) -> list[dict[str, Any]]:
+def queues(use: InUse) -> list[dict[str, Any]]:
     """Return for each coder how many texts wait for a review, and how the coder opens them."""
     return [
         {"coder": coder, "n": n, "cell": _CELL.format(coder, f", round={round!r}" if round else "")}
-        for coder, round, n in sight.waiting()
+        for coder, round, n in use.waiting()
     ]
 
 

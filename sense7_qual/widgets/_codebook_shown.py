@@ -11,12 +11,12 @@ import pandas as pd
 from sense7_qual._present import coefficient, looks, percent
 from sense7_qual.agreement import by_code
 from sense7_qual.codebook import Code, Codebook, Revision
-from sense7_qual.codings import carried, decisions, of_round, tally
+from sense7_qual.codings import of_round, tally
 from sense7_qual.widgets._codebook_conflict import Conflict, shown
 from sense7_qual.widgets._codebook_draft import Draft, State, Step
 from sense7_qual.widgets._codebook_preview import Preview
-from sense7_qual.widgets._codebook_seen import Seen, participants
 from sense7_qual.widgets._folded import folded
+from sense7_qual.widgets._lead_view import Seen, participants
 
 __all__ = [
     "Quotes",
@@ -190,25 +190,21 @@ def _of(codebooks: Mapping[str, Codebook], step: Revision, code: str) -> str:
     return next((book[code].label for book in books if code in book), code)
 
 
-def figures(seen: Seen, codebook: Codebook, units: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """Return for each code of a version what is known of its use, by its id.
+def figures(seen: Seen) -> dict[str, dict[str, Any]]:
+    """Return for each code what is known of its use, by its id.
 
     Each has ``n``, the finished texts on which anybody applied it; ``prevalence``, the share of the decisions
     on it that apply it; ``alpha``, with its 95 % interval (participants resampled; texts, which is said,
     where one has no participant), of what was decided before a model's suggestions were shown, empty where it
     cannot be computed; ``n_both``, the texts on which two coders or more decided so.
     """
-    decided = decisions(seen.codings, seen.coverage, codebook, revisions=seen.revisions)
-    counts = tally(decided)
+    counts = tally(seen.decided)
     applied = counts[counts["n_applied"] > 0].groupby("code")["unit_id"].nunique()
     sums = counts.groupby("code")[["n_applied", "n_coders"]].sum()
     shares = (sums["n_applied"] / sums["n_coders"]).to_dict()
-    cluster = participants(units, decided["unit_id"])
-    by: dict[str, Any] = {"units": units, "cluster": cluster} if cluster else {}
-    before = seen.before_suggestions
-    if seen.n_suggested:
-        decided = decisions(before.codings, before.coverage, codebook, revisions=seen.revisions)
-    agreed = by_code(decided, **by).set_index("code").to_dict("index")
+    cluster = participants(seen.units, seen.decided["unit_id"])
+    by: dict[str, Any] = {"units": seen.units, "cluster": cluster} if cluster else {}
+    agreed = by_code(seen.independent, **by).set_index("code").to_dict("index")
     return {
         code.id: {
             "n": int(applied.get(code.id, 0)),
@@ -216,7 +212,7 @@ def figures(seen: Seen, codebook: Codebook, units: pd.DataFrame) -> dict[str, di
             "alpha": _alpha(agreed.get(code.id, {}), "" if cluster else ", texts resampled"),
             "n_both": int(agreed.get(code.id, {}).get("n_units", 0)),
         }
-        for code in codebook.codable
+        for code in seen.codebook.codable
     }
 
 
@@ -242,18 +238,14 @@ class Quotes:
     ----------
     seen : Seen
         What may be seen.
-    codebook : Codebook
-        The version.
-    units : DataFrame
-        The texts.
     """
 
-    def __init__(self, seen: Seen, codebook: Codebook, units: pd.DataFrame) -> None:
-        self._texts: dict[str, str] = dict(zip(units["unit_id"], units["text"].fillna(""), strict=True))
+    def __init__(self, seen: Seen) -> None:
+        self._texts = seen.texts
         places = {unit_id: place for place, unit_id in enumerate(self._texts)}
         counted, coverage = of_round(seen.codings, seen.coverage)
         counted = counted.merge(coverage[["unit_id", "coder"]], on=["unit_id", "coder"])
-        standing = carried(seen.codings, seen.coverage, codebook, revisions=seen.revisions)[0]
+        standing = seen.standing[0]
         rows = [self._row(row, row["code"], is_stale=False) for row in standing.to_dict("records")]
         known = {
             (*_span(row), code) for row in standing.to_dict("records") for code in str(row["was"]).split(", ")

@@ -1,4 +1,4 @@
-"""What a lead may see of the coding, and what is made of it: quotes, figures, what is stale, proposals."""
+"""How codes are used, as a lead may see it: figures, quotes, what is stale, proposals."""
 
 from __future__ import annotations
 
@@ -11,40 +11,31 @@ from sense7_qual import acts as record
 from sense7_qual.codebook import Codebook
 from sense7_qual.codings import of_round, stale
 from sense7_qual.errors import ActError
-from sense7_qual.widgets._codebook_seen import Seen
-from sense7_qual.widgets._codebook_shown import Quotes, figures
+from sense7_qual.widgets._codebook_shown import Quotes
+from sense7_qual.widgets._lead_view import Seen
 
-__all__ = ["Sight", "answer_to"]
+__all__ = ["InUse", "answer_to"]
 
 
-class Sight:
-    """What may be seen under one version of the codebook.
+class InUse:
+    """The use of the codes of one version.
 
     Attributes
     ----------
-    read : Seen
-        What may be seen.
-    codebook : Codebook
-        The version.
-    units : DataFrame
-        The texts.
+    seen : Seen
+        What may be seen of it.
     """
 
-    def __init__(self, read: Seen, codebook: Codebook, units: pd.DataFrame) -> None:
-        self.seen, self._codebook, self._units = read, codebook, units
-        self.quotes = Quotes(read, codebook, units)
+    def __init__(self, seen: Seen) -> None:
+        self.seen, self.quotes = seen, Quotes(seen)
 
     def __repr__(self) -> str:
-        return f"Sight({self.seen!r})"
-
-    def figures(self) -> dict[str, dict[str, Any]]:
-        """Return how each code is used."""
-        return figures(self.seen, self._codebook, self._units)
+        return f"InUse({self.seen!r})"
 
     def waiting(self) -> list[tuple[str, str | None, int]]:
         """Return how many texts each coder must look at again, by the round in which they finished them."""
         read = self.seen
-        old = stale(read.codings, read.coverage, self._codebook, revisions=read.revisions)
+        old = stale(read.codings, read.coverage, read.codebook, revisions=read.revisions)
         last = of_round(read.codings, read.coverage)[1][["unit_id", "coder", "round"]]
         rows = old[["unit_id", "coder"]].drop_duplicates().merge(last, on=["unit_id", "coder"])
         counts = rows.fillna({"round": ""}).groupby(["coder", "round"])["unit_id"].size().reset_index()

@@ -15,11 +15,11 @@ from sense7_qual import acts as record
 from sense7_qual import themes as models
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook, Revision
-from sense7_qual.codings import carried, of_round, rulings
+from sense7_qual.codings import of_round, rulings
 from sense7_qual.errors import ActError, QualError
-from sense7_qual.widgets._codebook_seen import Seen
-from sense7_qual.widgets._codebook_sight import Sight
+from sense7_qual.widgets._codebook_sight import InUse
 from sense7_qual.widgets._folded import folded
+from sense7_qual.widgets._lead_view import Seen
 
 __all__ = ["NO_THEME", "Sorting", "Split", "SplitTexts", "ThemesOfTexts"]
 
@@ -42,24 +42,20 @@ class Sorting:
     ----------
     seen : Seen
         What may be seen.
-    codebook : Codebook
-        The current version.
     viewer : str
         Who sorts.
-    order : sequence of str
-        All units, in their order.
     """
 
-    def __init__(self, seen: Seen, codebook: Codebook, *, viewer: str, order: Sequence[str]) -> None:
-        self._seen, self._codebook, self._viewer = seen, codebook, viewer
-        self._place = {unit_id: place for place, unit_id in enumerate(order)}
+    def __init__(self, seen: Seen, *, viewer: str) -> None:
+        self._seen, self._codebook, self._viewer = seen, seen.codebook, viewer
+        self._place = {unit_id: place for place, unit_id in enumerate(seen.texts)}
         self._codings, self._coverage = of_round(seen.codings, seen.coverage)
         own = self._codings[self._codings["coder"] == viewer]
         self._own_parts = set(zip(own["unit_id"], own["code"], strict=True))
-        undecided = carried(seen.codings, seen.coverage, codebook, revisions=seen.revisions)[1]
+        undecided = seen.standing[1]
         self._waiting = undecided[undecided["reason"] == "split"]
         self._other_reasons = undecided[(undecided["coder"] == viewer) & (undecided["reason"] != "split")]
-        standing = rulings(seen.rulings, codebook, revisions=seen.revisions)
+        standing = rulings(seen.rulings, seen.codebook, revisions=seen.revisions)
         self._ruled = {(str(act.unit_id), str(act.code)): bool(act.applied) for act in standing}
 
     def __repr__(self) -> str:
@@ -184,32 +180,26 @@ class SplitTexts:
 
     Attributes
     ----------
-    sight : Sight
+    use : InUse
         What may be seen.
-    codebook : Codebook
-        The current version.
     versions : mapping of str to Codebook
         All versions: a code that was split is in none that is current.
     viewer : str
         Who sorts.
-    order : sequence of str
-        All units, in their order.
     themes : ThemesOfTexts
         The themes of the study.
     """
 
     def __init__(
         self,
-        sight: Sight,
-        codebook: Codebook,
+        use: InUse,
         *,
         versions: Mapping[str, Codebook],
         viewer: str,
-        order: Sequence[str],
         themes: ThemesOfTexts,
     ) -> None:
-        self._sight, self._codebook, self._versions, self._themes = sight, codebook, versions, themes
-        self._sorting = Sorting(sight.seen, codebook, viewer=viewer, order=order)
+        self._use, self._codebook, self._versions, self._themes = use, use.seen.codebook, versions, themes
+        self._sorting = Sorting(use.seen, viewer=viewer)
         self._done: list[tuple[str, tuple[str, ...], list[Act]]] = []
 
     def __repr__(self) -> str:
@@ -265,10 +255,10 @@ class SplitTexts:
     def _with(self, find: str, theme: int | None, units: Sequence[str]) -> list[str]:
         wanted = folded(find[:200]).strip()
         of_theme = [unit for unit in units if theme is None or self._themes.of(unit) == theme]
-        return [unit for unit in of_theme if wanted in folded(self._sight.quotes.text(unit))]
+        return [unit for unit in of_theme if wanted in folded(self._use.quotes.text(unit))]
 
     def _row(self, unit: str, split: Split) -> dict[str, Any]:
-        quotes = self._sight.quotes
+        quotes = self._use.quotes
         return {
             "unit_id": unit,
             "text": quotes.text(unit),

@@ -13,7 +13,7 @@ from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, QualError
 from sense7_qual.widgets._codebook_draft import State, Step
-from sense7_qual.widgets._codebook_sight import Sight, answer_to
+from sense7_qual.widgets._codebook_sight import InUse, answer_to
 from sense7_qual.widgets._new_code import alike
 
 __all__ = ["answers", "links", "reason_of", "rows", "with_origin"]
@@ -21,28 +21,28 @@ __all__ = ["answers", "links", "reason_of", "rows", "with_origin"]
 _SHOWN = ("proposal_id", "coder", "at", "label", "definition", "unit_id")
 
 
-def rows(sight: Sight, state: State) -> list[dict[str, Any]]:
+def rows(use: InUse, state: State) -> list[dict[str, Any]]:
     """Return the proposals that wait, each with its words, codes like it, and what the draft made of it."""
     return [
         {
             **{name: row[name] for name in _SHOWN},
             "round": None if pd.isna(row["round"]) else row["round"],
-            "words": sight.words_of(row),
+            "words": use.words_of(row),
             "origin": "" if pd.isna(row["origin"]) else row["origin"],
-            "examples": sight.further_examples(row["proposal_id"]),
+            "examples": use.further_examples(row["proposal_id"]),
             "taken": state.taken.get(row["proposal_id"]),
             "alike": alike(state.codebook, row["label"], row["definition"])["codes"],
         }
-        for row in sight.open_proposals()
+        for row in use.open_proposals()
     ]
 
 
-def with_origin(step: Step, sight: Sight) -> Step:
+def with_origin(step: Step, use: InUse) -> Step:
     """Return a step that takes a proposal with what the code gets of it: a model as its origin, and examples.
 
     The words that show it become examples where the step says so (`with_examples`).
     """
-    row = next((one for one in sight.open_proposals() if one["proposal_id"] == step.get("proposal")), None)
+    row = next((one for one in use.open_proposals() if one["proposal_id"] == step.get("proposal")), None)
     whole = {name: value for name, value in step.items() if name != "with_examples"}
     if row is None or "into" in step or "values" in step:
         return whole
@@ -50,7 +50,7 @@ def with_origin(step: Step, sight: Sight) -> Step:
     if not pd.isna(row["origin"]):
         values |= {"origin": "model", "source": f"{row['origin']}; accepted by a person"}
     if step.get("with_examples") is True:
-        words = [sight.words_of(row), *sight.further_examples(row["proposal_id"])]
+        words = [use.words_of(row), *use.further_examples(row["proposal_id"])]
         values["examples"] = list(dict.fromkeys(words))
     return {**whole, "values": values} if values else whole
 
@@ -64,12 +64,12 @@ def reason_of(why: str) -> str:
     return why.strip()
 
 
-def answers(taken: Mapping[str, str], sight: Sight, book: Codebook, *, coder: str) -> list[Act]:
+def answers(taken: Mapping[str, str], use: InUse, book: Codebook, *, coder: str) -> list[Act]:
     """Return the memos that tell under each proposal that was taken what became of it.
 
     One that was taken back or answered meanwhile gets none.
     """
-    waiting = {row["proposal_id"]: row for row in sight.open_proposals()}
+    waiting = {row["proposal_id"]: row for row in use.open_proposals()}
     memos = []
     for proposal, code in taken.items():
         asked = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{proposal} {book.fingerprint}"))
@@ -79,14 +79,14 @@ def answers(taken: Mapping[str, str], sight: Sight, book: Codebook, *, coder: st
     return memos
 
 
-def links(taken: Mapping[str, str], sight: Sight, study: Any, *, coder: str) -> list[Act]:
+def links(taken: Mapping[str, str], use: InUse, study: Any, *, coder: str) -> list[Act]:
     """Return the acts that link the themes whose proposals were taken to the codes that they went into.
 
     A theme that is gone meanwhile, or has its code already, gets none.
     """
     made: list[Act] = []
     for proposal, code in taken.items():
-        said = sight.seen.proposed.get(proposal)
+        said = use.seen.proposed.get(proposal)
         if said is not None and said.theme is not None and code in study.codebook:
             made += _link(said.theme, code, study, made, coder=coder)
     return made

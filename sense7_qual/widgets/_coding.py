@@ -16,7 +16,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, QualError
 from sense7_qual.report import Table
 from sense7_qual.widgets._colleagues import Colleagues
-from sense7_qual.widgets._desk import STATIC, Desk, field
+from sense7_qual.widgets._desk import STATIC, Asked, Desk, field
 from sense7_qual.widgets._grid import Grid
 from sense7_qual.widgets._history import History
 from sense7_qual.widgets._keys import code_keys, code_keys_of_others, commands, described
@@ -26,7 +26,7 @@ from sense7_qual.widgets._new_code import NewCodes, versions_alike
 from sense7_qual.widgets._newer_codebook import NewerCodebook
 from sense7_qual.widgets._other_windows import OtherWindows, of_session
 from sense7_qual.widgets._session import Session
-from sense7_qual.widgets._study import of_study, one_by_one
+from sense7_qual.widgets._study import Given, of_study, one_by_one
 from sense7_qual.widgets._suggested import SuggestionsOfTexts, check_blind
 from sense7_qual.widgets._text_list import TextList
 from sense7_qual.widgets._training import Training
@@ -186,55 +186,41 @@ class CodingWidget(Desk):
             store, units = None, store
         parts = {"units": units, "codebook": codebook, "acts": acts, "save": save}
         study = one_by_one(**parts) if store is None else of_study(store, coder=coder, round=round, **parts)
-        by_itself = isinstance(review, str) and review == "stale"
-        self._session = Session(
-            study.units,
-            study.codebook,
-            coder=coder,
-            acts=study.acts,
-            rating=rating,
-            round=round,
-            review=() if by_itself else review,
-            alike=versions_alike(study.study, study.codebook),
-        )
-        self._look_again = LookAgain(self._session, study.study, by_itself=by_itself)
-        self._look_again.show()
-        self._session.position = self._session.next_unfinished(-1)
-        self._new_codes = NewCodes(self._session, study.study, embed=embed, look_again=self._look_again)
-        self._newer = NewerCodebook(self._session, study.study)
-        self._colleagues = Colleagues(self._session, study.study)
-        self._training = Training(self._session, study.study)
-        check_blind(suggest, study, coder)
-        self._suggestions = SuggestionsOfTexts(
-            self._session,
-            study,
-            suggest,
-            save=lambda acts: self._save(acts),
-            tell=self._suggestions_are_ready,
-        )
         if show_rating is None:
             show_rating = _RATING[getattr(getattr(study.study, "options", None), "rating", "hidden")]
-        self._texts = TextList(
-            self._session,
-            study.units,
-            rating=rating,
-            shows_ratings=show_rating != "finished",
-            conditions=conditions,
-            differing=self._colleagues.differing,
-        )
-        self._grid = Grid(self._session, self._texts, layout=layout, hides_ratings=show_rating == "finished")
-        self._memos = MemoList(self._session, study.study, study.units)
-        self._history = History(self._session)
-        self._commands = commands(COMMANDS, keys or {})
-        self._code_keys = code_keys(study.codebook, self._commands)
-        self._current = study.current
-        self._moved_on = False
-        self._look_at_the_codebook()
         self._show_rating = show_rating
-        self._windows = OtherWindows(self._session, study, self._came)
-        super().__init__(
-            self._windows.save, n_units=len(self._session.unit_ids), n_finished=self._session.n_finished
+        by_itself = isinstance(review, str) and review == "stale"
+        self._session = session = Session(
+            study.units, study.codebook, coder=coder, acts=study.acts, rating=rating, round=round,
+            review=() if by_itself else review, alike=versions_alike(study.study, study.codebook),
+        )  # fmt: skip
+        self._look_again = LookAgain(session, study.study, by_itself=by_itself)
+        self._look_again.show()
+        session.position = session.next_unfinished(-1)
+        self._colleagues = Colleagues(session, study.study)
+        self._texts = TextList(
+            session, study.units, rating=rating, shows_ratings=show_rating != "finished",
+            conditions=conditions, differing=self._colleagues.differing,
+        )  # fmt: skip
+        self._grid = Grid(session, self._texts, layout=layout, hides_ratings=show_rating == "finished")
+        check_blind(suggest, study, coder)
+        self._suggestions = SuggestionsOfTexts(
+            session, study, suggest, save=lambda acts: self._save(acts), tell=self._suggestions_are_ready
         )
+        self._new_codes = NewCodes(session, study.study, embed=embed, look_again=self._look_again)
+        self._commands = commands(COMMANDS, keys or {})
+        self._use(study)
+        super().__init__(self._windows.save)
+
+    def _use(self, study: Given) -> None:
+        """Have what needs no choice: memos, history, training, the codebook as others revise it."""
+        session = self._session
+        self._newer, self._training = NewerCodebook(session, study.study), Training(session, study.study)
+        self._memos, self._history = MemoList(session, study.study, study.units), History(session)
+        self._code_keys = code_keys(study.codebook, self._commands)
+        self._current, self._moved_on = study.current, False
+        self._look_at_the_codebook()
+        self._windows = OtherWindows(session, study, self._came)
 
     def __repr__(self) -> str:
         session = self._session
@@ -310,48 +296,28 @@ class CodingWidget(Desk):
             with suppress(QualError):  # whatever is wrong is told where the next act is saved
                 self._moved_on = self._current() != self._session.codebook.fingerprint
 
-    def _count(self) -> None:
-        self.n_finished = self._session.n_finished
+    def _counts(self) -> Mapping[str, int]:
+        return {"n_units": len(self._session.unit_ids), "n_finished": self._session.n_finished}
 
-    def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        match content.get("type"):
-            case "hello":
-                self._look_at_the_codebook()
-                self._suggestions.look_ahead(self._session.position)
-                return self._welcome()
-            case "unit":
-                unit = self._session.unit(field(content, "place", int))
-                if not content.get("peek"):
-                    self._session.position = unit["place"]
-                    self._look_at_the_codebook()
-                    self._suggestions.look_ahead(unit["place"])
-                return {"type": "unit", "unit": unit, **self._noticed()}
-            case "act":
-                return self._do({**field(content, "act", dict), "act_id": field(content, "id", str)})
-            case "alike":
-                return self._new_codes.alike(content)
-            case "add_code":
-                return self._go_on_with(*self._new_codes.add(content))
-            case "take_codebook":
-                return self._take_codebook(content)
-            case "colleagues" | "beside":
-                return self._colleagues.answer(content)
-            case "feedback":
-                return self._training.answer(content)
-            case "suggestions":
-                return self._suggestions.answer(content)
-            case "memos":
-                return self._memos.answer(content)
-            case "history" | "back":
-                return self._history.answer(content)
-            case "choices" | "list" | "rows" | "progress":
-                return self._texts.answer(content)
-            case "grid" | "layout":
-                return self._grid.answer(content)
-            case other:
-                raise ActError(
-                    f"message: expected a question or an act – found {str(other)[:40]!r} – reload the page."
-                )
+    def _asked(self) -> Sequence[Asked]:
+        own: Asked = {
+            "hello": self._welcome, "unit": self._unit, "act": self._do, "alike": self._new_codes.alike,
+            "add_code": lambda content: self._go_on_with(*self._new_codes.add(content)),
+            "take_codebook": self._take_codebook, "history": self._history.answer,
+            "back": self._history.answer,
+        }  # fmt: skip
+        features = (
+            self._colleagues, self._training, self._suggestions, self._memos, self._texts, self._grid
+        )  # fmt: skip
+        return own, *(one.asked for one in features)
+
+    def _unit(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        unit = self._session.unit(field(content, "place", int))
+        if not content.get("peek"):
+            self._session.position = unit["place"]
+            self._look_at_the_codebook()
+            self._suggestions.look_ahead(unit["place"])
+        return {"type": "unit", "unit": unit, **self._noticed()}
 
     def _came(self, acts: list[Act]) -> None:
         """Tell all views what the session took in from another window."""
@@ -397,8 +363,9 @@ class CodingWidget(Desk):
             "n_finished": session.n_finished,
         }
 
-    def _do(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        act_id = message["act_id"]
+    def _do(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        act_id = field(content, "id", str)
+        message = {**field(content, "act", dict), "act_id": act_id}
         act = self._session.knows(act_id)
         if act is None:
             act = self._save_once(act_id, lambda: self._session.act(message))
@@ -413,10 +380,10 @@ class CodingWidget(Desk):
             "unit": unit,
             **self._noticed(),
             **free,
-            **self._counts(place),
+            **self._counts_at(place),
         }
 
-    def _counts(self, place: int) -> dict[str, Any]:
+    def _counts_at(self, place: int) -> dict[str, Any]:
         session = self._session
         return {
             "flag": session.flag(place),
@@ -425,8 +392,10 @@ class CodingWidget(Desk):
             "can_redo": session.can_redo,
         }
 
-    def _welcome(self) -> dict[str, Any]:
+    def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        self._look_at_the_codebook()
         session = self._session
+        self._suggestions.look_ahead(session.position)
         return {
             "type": "welcome",
             "coder": session.coder,
@@ -441,7 +410,7 @@ class CodingWidget(Desk):
             "show_rating": self._show_rating,
             "layout": self._grid.layout,
             "unit": session.unit(session.position) if session.unit_ids else None,
-            **(self._counts(session.position) if session.unit_ids else {}),
+            **(self._counts_at(session.position) if session.unit_ids else {}),
         }
 
     @property

@@ -13,6 +13,7 @@ from sense7_qual import acts as record
 from sense7_qual.acts import Act
 from sense7_qual.errors import QualError
 from sense7_qual.rounds import visible
+from sense7_qual.widgets._desk import Asked
 from sense7_qual.widgets._session import Session
 from sense7_qual.widgets._shown import shown_coding
 from sense7_qual.widgets._study import round_of
@@ -38,6 +39,7 @@ class Colleagues:
         self._session, self._study = session, study
         # coder → unit → what stands there
         self._theirs: dict[str, dict[str, list[Act]]] = {}
+        self.asked: Asked = {"colleagues": self._who_there_is, "beside": self._at_place}
 
     def __repr__(self) -> str:
         return f"Colleagues({self._session.coder!r}, {len(self._theirs)} colleagues)"
@@ -58,12 +60,14 @@ class Colleagues:
         one = round_of(self._study, self._round)
         return None if one is None else "blind" if one.unblinded_at is None else "open"
 
-    def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return who there is, read afresh, or what stands on the text at a place."""
-        if asked.get("type") == "colleagues":
-            state = self._state()
-            self._theirs = self._read() if state == "open" else {}
-            return {"type": "colleagues", "state": state, "names": sorted(self._theirs)}
+    def _who_there_is(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        """Return who there is, read afresh."""
+        state = self._state()
+        self._theirs = self._read() if state == "open" else {}
+        return {"type": "colleagues", "state": state, "names": sorted(self._theirs)}
+
+    def _at_place(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what stands of others on the text at a place."""
         unit = self._session.unit(self._session.check_place(asked.get("place")))
         coders = [self._beside(coder, unit) for coder in sorted(self._theirs)]
         return {"type": "beside", "place": unit["place"], "coders": coders}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -14,7 +15,10 @@ import traitlets
 from sense7_qual.acts import Act
 from sense7_qual.errors import ActError, CodebookError, QualError, StoreError
 
-__all__ = ["STATIC", "Desk", "acted", "field", "listen"]
+__all__ = ["STATIC", "Asked", "Desk", "acted", "field", "first_of", "in_words", "listen"]
+
+Asked = Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]
+"""Questions by name, each with what answers it."""
 
 STATIC: Final = Path(__file__).parent / "static"
 _FILL: Final = " " * (1 << 16)  # with so much in it an answer is not held back; why, says channel.ts
@@ -23,36 +27,49 @@ _FILL: Final = " " * (1 << 16)  # with so much in it an answer is not held back;
 class Desk(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no types
     """A widget whose browser asks and is answered; each act is committed before it is shown as saved.
 
-    Each widget says what it answers (`_answer`), what it was doing where that fails (`_doing`), and brings
-    its counts up to date after an act (`_count`). Where `save` fails, the act is kept under its id: sent
-    again it is the same.
+    Each widget says what it answers (`_asked`), what it was doing where that fails (`_doing`), and its counts
+    (`_counts`). Where `save` fails, the act is kept under its id: sent again it is the same.
 
     Attributes
     ----------
     save : callable
         Called with the new acts; returns only when they are safe.
-    **traits
-        The first values of the widget's traits.
     """
 
     revision = traitlets.Int(0).tag(sync=True)
     _doing: ClassVar[Mapping[str, str]] = {}
 
-    def __init__(self, save: Callable[[Sequence[Act]], object], **traits: Any) -> None:
+    def __init__(self, save: Callable[[Sequence[Act]], object]) -> None:
         self._save = _and_tell(save)
         self._lock = threading.RLock()
         # Built once per act_id: one that is sent again after a failure must be the same.
         self._unsaved: dict[str, Act] = {}
-        super().__init__(**traits)
+        self._questions = _joined(self._asked())
+        super().__init__(**self._counts())
         self.on_msg(self._receive)
 
+    def _asked(self) -> Sequence[Asked]:
+        """Return the questions that it answers: its own, and those of each of its features."""
+        raise NotImplementedError
+
     def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        kind = content.get("type")
+        answer = self._questions.get(kind) if isinstance(kind, str) else None
+        if answer is None:
+            raise ActError(
+                f"message: expected a question of this widget – found {str(kind)[:40]!r} – reload the page."
+            )
+        return answer(content)
+
+    def _counts(self) -> Mapping[str, int]:
+        """Return what its traits count."""
         raise NotImplementedError
 
     def _count(self) -> None:
-        """Bring the counts in the traits up to date."""
+        for name, n in self._counts().items():
+            setattr(self, name, n)
 
-    def _acted(self, *, by_cell: bool) -> None:
+    def _acted(self) -> None:
         """Hear that acts may have come into the record: by a cell that was run, or by another widget."""
 
     def _receive(self, _: object, message: object, __: object) -> None:
@@ -63,11 +80,9 @@ class Desk(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no t
                 answer = self._answer(content)
             except (ActError, CodebookError) as error:
                 answer = {"type": "refused", "message": str(error)}
-            except QualError as error:
-                answer = {"type": "failed", "message": str(error)}
-            except Exception as error:  # noqa: BLE001 – an exception here would vanish; its text may hold quotes
-                what = self._doing.get(str(content.get("type")), "showing the text")
-                answer = {"type": "failed", "message": f"{what} failed ({type(error).__name__})"}
+            except Exception as error:  # noqa: BLE001 – an exception here would vanish
+                doing = self._doing.get(str(content.get("type")), "showing the text")
+                answer = {"type": "failed", "message": in_words(error, doing)}
             fill = {"fill": _FILL} if content.get("fill") is True else {}
             self.send({**answer, **fill, "client": content.get("client"), "id": content.get("id")})
             if answer["type"] == "done":  # the traits are for the notebook: the answer goes first
@@ -77,6 +92,10 @@ class Desk(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no t
     def _tell(self, message: Mapping[str, Any]) -> None:
         """Tell all views something that none of them asked."""
         self.send({**message, "client": None, "id": None})
+
+    def _failed(self, kind: str, words: str, **more: str) -> None:
+        """Tell all views that what was done in a thread failed."""
+        self._tell({"type": kind, **more, "message": words})
 
     def _save_once(self, act_id: str, make: Callable[[], Act]) -> Act:
         """Save the act of this id, which `make` makes where it is new, and return it."""
@@ -94,14 +113,28 @@ class Desk(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no t
         return act
 
 
+def _joined(features: Sequence[Asked]) -> Asked:
+    twice = [name for name, n in Counter(name for one in features for name in one).items() if n > 1]
+    if twice:
+        raise TypeError(f"expected one answer to each question – found several to {', '.join(twice)}")
+    return {name: answer for one in features for name, answer in one.items()}
+
+
+def in_words(error: Exception, doing: str) -> str:
+    """Return what is told of an error: of one that is not the package's own its kind alone: it may quote."""
+    return str(error) if isinstance(error, QualError) else f"{doing} failed ({type(error).__name__})"
+
+
 _LISTENING: Final[weakref.WeakSet[Desk]] = weakref.WeakSet()
+_IN_OWN_CELL: Final[weakref.WeakSet[Desk]] = weakref.WeakSet()
 
 
 def listen(desk: Desk) -> None:
-    """Let a widget hear (`_acted`) when another of this kernel saves acts, and after each cell."""
+    """Let a widget hear (`_acted`) when another of this kernel saves acts, and after later cells."""
     from IPython.core.getipython import get_ipython
 
     _LISTENING.add(desk)
+    _IN_OWN_CELL.add(desk)
     shell = get_ipython()
     if shell is not None:
         shell.events.register("post_run_cell", _after_a_cell)  # a second time this changes nothing
@@ -110,12 +143,13 @@ def listen(desk: Desk) -> None:
 def acted() -> None:
     """Tell the widgets that listen that acts came into the record."""
     for desk in list(_LISTENING):
-        desk._acted(by_cell=False)
+        desk._acted()
 
 
 def _after_a_cell(_: object) -> None:
-    for desk in list(_LISTENING):
-        desk._acted(by_cell=True)
+    for desk in list(_LISTENING - _IN_OWN_CELL):
+        desk._acted()
+    _IN_OWN_CELL.clear()
 
 
 def _and_tell(save: Callable[[Sequence[Act]], object]) -> Callable[[Sequence[Act]], object]:
@@ -135,3 +169,9 @@ def field(content: Mapping[str, Any], name: str, kind: type) -> Any:
             f"message: expected {kind.__name__} as {name} – found {type(value).__name__} – reload the page."
         )
     return value
+
+
+def first_of(content: Mapping[str, Any]) -> int:
+    """Return from which row on a browser asks for a page; from the first where it does not say."""
+    first = content.get("first")
+    return first if type(first) is int and first > 0 else 0

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sense7_qual.errors import ActError
+from sense7_qual.widgets._desk import Asked
 from sense7_qual.widgets._session import Session
 from sense7_qual.widgets._text_list import TextList, one_of
 
@@ -37,19 +38,16 @@ class Grid:
         self._texts = texts
         self._hides_ratings = hides_ratings
         self.layout = layout
+        self.asked: Asked = {"grid": self._rows, "layout": self._use_layout}
 
     def __repr__(self) -> str:
         return f"Grid({len(self._session.unit_ids)} units, layout={self.layout!r})"
 
-    def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answer to one question of a browser."""
-        if asked.get("type") == "layout":
-            self.layout = one_of("layout", asked.get("layout"), LAYOUTS)
-            return {
-                "type": "layout",
-                "variables": self._texts.variables,
-                "has_rating": self._session.has_rating,
-            }
+    def _use_layout(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        self.layout = one_of("layout", asked.get("layout"), LAYOUTS)
+        return {"type": "layout", "variables": self._texts.variables, "has_rating": self._session.has_rating}
+
+    def _rows(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         places, names = asked.get("places"), asked.get("variables")
         n_units = len(self._session.unit_ids)
         known = isinstance(places, list) and all(type(one) is int and 0 <= one < n_units for one in places)

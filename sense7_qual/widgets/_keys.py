@@ -12,7 +12,7 @@ from sense7_qual._present import looks
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
-__all__ = ["code_keys", "code_keys_of_others", "commands", "described", "described_codes"]
+__all__ = ["code_keys", "code_keys_of_others", "commands", "described", "described_book"]
 
 _FREE_KEYS: Final = "1234567890abdeghijklopqtx"
 
@@ -95,11 +95,18 @@ def described(codebook: Codebook, keys: Mapping[str, str]) -> dict[str, Any]:
         "title": codebook.title or codebook.name,
         "version": codebook.version,
         "facets": _described_facets(codebook),
-        "codes": described_codes(codebook, keys),
+        "codes": _described_codes(codebook, keys),
     }
 
 
-def described_codes(
+def described_book(codebook: Codebook, *, without: Collection[str] = ()) -> dict[str, Any]:
+    """Return what the browser of a lead shows of the codebook; lists of its codes in `without` are empty."""
+    return {
+        "title": codebook.title or codebook.name, "codes": _described_codes(codebook, without=without)
+    }  # fmt: skip
+
+
+def _described_codes(
     codebook: Codebook, keys: Mapping[str, str] | None = None, *, without: Collection[str] = ()
 ) -> list[dict[str, Any]]:
     """Return what the browser shows of each code, with the codebook's keys or `keys`; lists in `without` are

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from sense7_qual.widgets._desk import in_words
+
 __all__ = ["Later"]
 
 
@@ -14,11 +16,15 @@ class Later:
     Attributes
     ----------
     run : callable
-        What is done; it tells of its errors itself.
+        What is done.
+    say : callable
+        Told in words where that fails: an error in a thread would vanish.
+    doing : str
+        What it is, for these words.
     """
 
-    def __init__(self, run: Callable[[], object]) -> None:
-        self._run = run
+    def __init__(self, run: Callable[[], object], say: Callable[[str], object], *, doing: str = "it") -> None:
+        self._run, self._say, self._doing = run, say, doing
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._again = False
@@ -49,4 +55,7 @@ class Later:
                     self._thread = None
                     return
                 self._again = False
-            self._run()
+            try:
+                self._run()
+            except Exception as error:  # noqa: BLE001 – it would vanish
+                self._say(in_words(error, self._doing))

@@ -13,6 +13,7 @@ from sense7_qual.acts import Act
 from sense7_qual.errors import ActError, QualError
 from sense7_qual.frames import MEMOS
 from sense7_qual.report import Table, memo_table
+from sense7_qual.widgets._desk import Asked, first_of
 from sense7_qual.widgets._folded import folded
 from sense7_qual.widgets._memo import KINDS, as_text, on_text
 
@@ -44,6 +45,7 @@ class MemoList:
         self._units = units
         self._of_others = MEMOS.empty()
         self._cached: tuple[int, list[dict[str, Any]]] = (-1, [])
+        self.asked: Asked = {"memos": self._page}
 
     def __repr__(self) -> str:
         return f"MemoList({self._session.coder!r})"
@@ -56,14 +58,13 @@ class MemoList:
         units = getattr(self._study, "units", self._units)
         return memo_table(both, units, codebook=self._session.codebook)
 
-    def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def _page(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return how many memos fit what a browser asks for, and one page of them."""
         if asked.get("fresh") is True:
             self._ask_study()
         rows = self._rows()
         fitting = [row for row in rows if all(fits(row) for fits in self._asked_for(asked))]
-        first = asked.get("first")
-        at = first if type(first) is int and first > 0 else 0
+        at = first_of(asked)
         page = [{name: row[name] for name in row if name != "folded"} for row in fitting[at : at + PAGE]]
         return {"type": "memos", "n": len(fitting), "n_all": len(rows), "first": at, "rows": page}
 

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 import pandas as pd
 import traitlets
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual.acts import check_person
-from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, ArgumentError, QualError
-from sense7_qual.widgets._desk import STATIC, Desk, field, listen
-from sense7_qual.widgets._keys import described_codes
+from sense7_qual.errors import ArgumentError
+from sense7_qual.widgets._desk import STATIC, Asked, field, listen
+from sense7_qual.widgets._keys import described_book
 from sense7_qual.widgets._later import Later
+from sense7_qual.widgets._lead import LeadDesk
+from sense7_qual.widgets._lead_view import Board
 from sense7_qual.widgets._overview_agreement import (
     agreement_by_round,
     agreement_rows,
@@ -23,20 +24,15 @@ from sense7_qual.widgets._overview_agreement import (
     frequency_rows,
 )
 from sense7_qual.widgets._overview_attention import attention, change, drift_rows
-from sense7_qual.widgets._overview_board import Board
 from sense7_qual.widgets._overview_doors import page, text_of
 from sense7_qual.widgets._overview_progress import progress_rows
 
 __all__ = ["OverviewWidget"]
 
-_NEEDS: Final = (
-    "units", "codebook", "codebooks", "acts", "append", "revisions", "current_codebook",
-    "use_current_codebook",
-)  # fmt: skip
 _DOING: Final = {"hello": "reading the study", "count": "counting", "units": "listing the texts"}
 
 
-class OverviewWidget(Desk):
+class OverviewWidget(LeadDesk):
     """See where a study stands: who is how far, how well coders agree so far, and what to do next.
 
     Behind every number stand the texts that it counts, and behind each text what was coded on it. Of others
@@ -79,91 +75,77 @@ class OverviewWidget(Desk):
     _esm = STATIC / "overview.js"
     _css = STATIC / "overview.css"
     _doing = _DOING
+    _work = "overview"
     n_units = traitlets.Int(0).tag(sync=True)
 
     def __init__(self, store: Any, *, coder: str, width: float = 0.3, without_round: bool = False) -> None:
-        if isinstance(store, type) or not all(hasattr(store, name) for name in _NEEDS):
-            raise ArgumentError(
-                f"OverviewWidget: expected an open study as store – found {type(store).__name__} – open it: "
-                "OverviewWidget(qual.Store(…), coder=…)."
-            )
         check_arguments(OverviewWidget.__init__, locals())
         if not 0.001 <= width < 2:
             raise ArgumentError(
                 f"OverviewWidget: expected width from 0.001 and below 2 – found {width!r} – 0.3 is usual."
             )
-        self._study, self._coder = store, check_person(coder)
-        self._width, self._without_round = width, without_round
-        self._board: Board | None = None
+        self._width = width
+        self._read: Board | None = None
         self._parts: dict[str, dict[str, Any]] = {}
         self._decided: pd.DataFrame | None = None
         self._agreed: list[dict[str, Any]] = []
         self._by_round: list[dict[str, Any]] = []
-        self._counting = Later(self._count_or_say)
-        self._in_own_cell = True
-        super().__init__(store.append, n_units=len(store.units))
+        self._counting = Later(self._count_all, partial(self._failed, "uncounted"), doing="counting")
+        super().__init__(store, coder=coder, without_round=without_round)
         listen(self)
 
     def __repr__(self) -> str:
         return f"OverviewWidget({self._coder!r}, {self.n_units} units)"
 
-    def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        match content.get("type"):
-            case "hello":
-                self._counting.ask()
-                return {"type": "welcome", "coder": self._coder, "book": self._of_the_codebook(),
-                        "parts": list(self._parts.values())}  # fmt: skip
-            case "count":
-                self._counting.ask()
-                return {"type": "counting"}
-            case "units":
-                door, first = field(content, "door", dict), field(content, "first", int)
-                rows = page(self._read(), door, first=max(0, first), find=str(content.get("find") or ""))
-                return {"type": "units", "door": door, **rows}
-            case "unit":
-                return {"type": "unit", **text_of(self._read(), content.get("unit_id"))}
-            case other:
-                raise ActError(f"message: expected a question – found {str(other)[:40]!r} – reload the page.")
+    def _counts(self) -> Mapping[str, int]:
+        return {"n_units": len(self._study.units)}
 
-    def _of_the_codebook(self) -> dict[str, Any]:
-        book: Codebook = self._study.codebook
+    def _asked(self) -> Sequence[Asked]:
+        return ({"hello": self._welcome, "count": self._recount, "units": self._units, "unit": self._unit},)
+
+    def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        self._counting.ask()
+        return {"type": "welcome", "coder": self._coder, "book": self._book(),
+                "parts": list(self._parts.values())}  # fmt: skip
+
+    def _recount(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        self._counting.ask()
+        return {"type": "counting"}
+
+    def _units(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        door, first = field(content, "door", dict), max(0, field(content, "first", int))
+        rows = page(self._now(), door, first=first, find=str(content.get("find") or ""))
+        return {"type": "units", "door": door, **rows}
+
+    def _unit(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        return {"type": "unit", **text_of(self._now(), content.get("unit_id"))}
+
+    def _book(self) -> dict[str, Any]:
         lists = ("use_when", "avoid_when", "examples", "counter_examples")
-        codes = described_codes(book, without=lists)
-        return {"title": book.title or book.name, "codes": codes}
+        return described_book(self._study.codebook, without=lists)
 
     # counting ---------------------------------------------------------------------------------------
 
-    def _acted(self, *, by_cell: bool) -> None:
-        if by_cell and self._in_own_cell:  # the cell that made this widget is no news
-            self._in_own_cell = False
-            return
+    def _acted(self) -> None:
         self._tell({"type": "acted"})
 
-    def _count_or_say(self) -> None:
-        try:
-            self._count_once()
-        except QualError as error:
-            self._tell({"type": "uncounted", "message": str(error)})
-        except Exception as error:  # noqa: BLE001 – its text may hold quotes
-            self._tell({"type": "uncounted", "message": f"counting failed ({type(error).__name__})"})
-
-    def _count_once(self) -> None:
+    def _count_all(self) -> None:
         """Tell what is quickly known first, and each part that takes longer as it comes."""
-        board = self._board = self._fresh()
+        board = self._read = self._board()
         progress = progress_rows(board)
         at = datetime.now(UTC).isoformat(timespec="seconds")
-        self._tell_part("rounds", at=at, rows=progress, book=self._of_the_codebook())
+        self._tell_part("rounds", at=at, rows=progress, book=self._book())
         n_finished = int(board.tally["unit_id"].nunique())
         words = _counted_words(board)
         self._tell_part("codes", rows=frequency_rows(board), n_finished=n_finished, words=words)
-        known = self._decided is not None and board.independent.equals(self._decided)
+        known = self._decided is not None and board.read.independent.equals(self._decided)
         agreed = self._agreed if known else []
         by_round = self._by_round if known else []
         self._tell_part("attention", rows=attention(board, progress, agreed))
         if not known:
             agreed = agreement_rows(board, width=self._width)
             by_round = agreement_by_round(board)
-        self._decided, self._agreed, self._by_round = board.independent, agreed, by_round
+        self._decided, self._agreed, self._by_round = board.read.independent, agreed, by_round
         said = agreement_words(board, agreed, width=self._width)
         self._tell_part("agreement", rows=agreed, words=said, by_round=by_round)
         self._tell_part("change", **change(board))
@@ -174,21 +156,9 @@ class OverviewWidget(Desk):
         part = self._parts[name] = {"type": name, **content}
         self._tell(part)
 
-    def _fresh(self) -> Board:
-        if self._study.current_codebook() != self._study.codebook.fingerprint:
-            self._study.use_current_codebook()
-        return Board(
-            self._study,
-            viewer=self._coder,
-            codebook=self._study.codebook,
-            without_round=self._without_round,
-        )
-
-    def _read(self) -> Board:
-        board = self._board
-        if board is None:
-            board = self._board = self._fresh()
-        return board
+    def _now(self) -> Board:
+        self._read = self._read or self._board()
+        return self._read
 
 
 def _counted_words(board: Board) -> str:

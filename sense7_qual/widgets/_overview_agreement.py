@@ -12,7 +12,7 @@ from sense7_qual import codings
 from sense7_qual._present import coefficient, interval, percent
 from sense7_qual._reasons import reason_words
 from sense7_qual.agreement import by_code, sequential
-from sense7_qual.widgets._overview_board import Board
+from sense7_qual.widgets._lead_view import Board
 
 __all__ = ["LEAST", "agreement_by_round", "agreement_rows", "agreement_words", "frequency_rows"]
 
@@ -26,7 +26,7 @@ def agreement_rows(board: Board, *, width: float) -> list[dict[str, Any]]:
     Both resample, or leave out, whole participants; texts where some have no participant. Empty where no text
     may be seen that two coders decided.
     """
-    decided = board.independent
+    decided = board.read.independent
     if not (codings.tally(decided)["n_coders"] > 1).any():
         return []
     by: dict[str, Any] = {"units": board.units, "cluster": board.cluster} if board.cluster else {}

@@ -10,8 +10,8 @@ import pandas as pd
 from sense7_qual._present import coefficient, number
 from sense7_qual.codebook import emerged
 from sense7_qual.codings import development, saturation
+from sense7_qual.widgets._lead_view import Board
 from sense7_qual.widgets._overview_agreement import LEAST
-from sense7_qual.widgets._overview_board import Board
 from sense7_qual.widgets._overview_doors import behind
 
 __all__ = ["attention", "change", "drift_rows"]
@@ -191,7 +191,7 @@ def _drifted(board: Board, row: Mapping[Any, Any]) -> str:
 
 def _looks(board: Board) -> str:
     """Return for how many looks the bound on false alarms holds: without a plan only for one."""
-    planned = set(board.decided["coder"]) <= set(board.seen_plan["coder"])
+    planned = set(board.read.decided["coder"]) <= set(board.seen_plan["coder"])
     return "however often you look" if planned else "at one look at the end, since texts were not planned"
 
 
@@ -208,7 +208,7 @@ def _drift_words(rows: list[dict[str, Any]], looks: str) -> str:
 
 def _came(board: Board) -> dict[str, Any]:
     """Return how many codes had been applied after each participant, and what further ones would bring."""
-    codings, coverage = board.standing[0], board.read.coverage
+    codings, coverage = board.read.standing[0], board.read.coverage
     if coverage.empty:
         return {"came": [], "came_words": ""}
     if board.cluster is None:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._folded import folded
-from sense7_qual.widgets._overview_board import Board
+from sense7_qual.widgets._lead_view import Board
 from sense7_qual.widgets._shown import utf16_units
 
 __all__ = ["PAGE", "behind", "page", "text_of"]
@@ -40,7 +40,7 @@ def page(board: Board, door: Mapping[str, Any], *, first: int, find: str) -> dic
     """Return one page of the units behind a number, each with the beginning of its text."""
     title, rows = behind(board, door)
     wanted = folded(find[:_LONGEST]).strip()
-    texts = board.texts
+    texts = board.read.texts
     if wanted:
         rows = [row for row in rows if wanted in folded(texts[row[0]]) or wanted in folded(row[0])]
     return {
@@ -58,8 +58,8 @@ def text_of(board: Board, unit_id: object) -> dict[str, Any]:
     """Return a text with what may be seen on it: each coder's codings in the codes of the current version."""
     if not isinstance(unit_id, str) or unit_id not in board.places:
         raise ActError("overview: expected a text of this study – found another – open the list again.")
-    text = board.texts[unit_id]
-    codings, undecided = board.standing
+    text = board.read.texts[unit_id]
+    codings, undecided = board.read.standing
     done = board.order.loc[board.order["unit_id"] == unit_id, "coder"].tolist()
     here = codings[codings["unit_id"] == unit_id]
     again = undecided[undecided["unit_id"] == unit_id]
@@ -179,7 +179,7 @@ def _later(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
         found.loc[(found["coder"] == asked["coder"]) & (found["code"] == asked["code"]), "n_later"].sum()
     )
     order = board.finish_order[board.finish_order["coder"] == asked["coder"]]
-    decided = board.decided
+    decided = board.read.decided
     mine = decided[(decided["coder"] == asked["coder"]) & (decided["code"] == asked["code"])]
     applied = dict(zip(mine["unit_id"], mine["applied"], strict=True))
     units = [unit for unit in order["unit_id"] if unit in applied]

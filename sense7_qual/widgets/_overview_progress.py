@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from sense7_qual.rounds import Round
-from sense7_qual.widgets._codebook_seen import pace
-from sense7_qual.widgets._overview_board import Board
+from sense7_qual.widgets._lead_view import Board, pace
 
 __all__ = ["duration", "per_text", "progress_rows"]
 

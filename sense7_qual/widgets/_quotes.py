@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 import traitlets
@@ -11,30 +10,25 @@ import traitlets
 from sense7_qual import acts as record
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual.acts import QUOTE_ROLES, QUOTE_STATES, Act
-from sense7_qual.errors import ActError, ArgumentError, StoreError
+from sense7_qual.errors import ActError
 from sense7_qual.frames import require_column
 from sense7_qual.rounds import visible
-from sense7_qual.widgets._codebook_seen import seen
-from sense7_qual.widgets._desk import STATIC, Desk, field
-from sense7_qual.widgets._keys import described_codes
+from sense7_qual.widgets._desk import STATIC, Asked, field
+from sense7_qual.widgets._keys import described_book
+from sense7_qual.widgets._lead import LeadDesk
 from sense7_qual.widgets._memo import as_text
-from sense7_qual.widgets._quotes_board import Board, Rule
+from sense7_qual.widgets._quotes_board import Passages, Rule
 from sense7_qual.widgets._shown import code_points
-from sense7_qual.widgets._study import check_lead
-from sense7_qual.widgets._unsaved import Unsaved
 
 __all__ = ["QuotesWidget"]
 
-_NEEDS: Final = (
-    "units", "codebook", "acts", "append", "revisions", "current_codebook", "use_current_codebook",
-)  # fmt: skip
 _DOING: Final = {
     "act": "saving", "hello": "reading the study", "code": "reading the passages",
     "keep": "keeping what you began",
 }  # fmt: skip
 
 
-class QuotesWidget(Desk):
+class QuotesWidget(LeadDesk):
     """Choose quotes for print, code by code: approve, refuse, shorten, or put a paraphrase in their place.
 
     The passages of each code stand in the order of a stated rule (`report.quote_candidates`), with rating,
@@ -92,6 +86,7 @@ class QuotesWidget(Desk):
     _esm = STATIC / "quotes.js"
     _css = STATIC / "quotes.css"
     _doing = _DOING
+    _work, _alone = "quotes", "decides what is printed"
     n_approved = traitlets.Int(0).tag(sync=True)
     n_wanted = traitlets.Int(0).tag(sync=True)
 
@@ -107,42 +102,21 @@ class QuotesWidget(Desk):
         seed: int = 0,
         without_round: bool = False,
     ) -> None:
-        if isinstance(store, type) or not all(hasattr(store, name) for name in _NEEDS):
-            raise ArgumentError(
-                f"QuotesWidget: expected an open study as store – found {type(store).__name__} – open it: "
-                "QuotesWidget(qual.Store(…), coder=…)."
-            )
         check_arguments(QuotesWidget.__init__, locals())
         check_least(QuotesWidget, 1, per_code=per_code, **_given(per_participant=per_participant))
-        if not getattr(store, "may_revise", True):
-            raise StoreError(
-                "QuotesWidget: expected a role that leads the study, which alone decides what is printed – "
-                "found a coder's – connect with the lead's role, or ask the lead."
-            )
-        if rating is not None:
-            require_column(store.units, rating, frame_name="units")
-        self._study, self._coder = store, check_lead(store, coder, widget="QuotesWidget")
-        self._without_round = without_round
         self._rule = Rule(per_code, per_participant, rating, names, seed)
-        self._done: dict[str, Act] = {}
-        self._look()
-        self._begun = Unsaved(store, "quotes", coder=self._coder, name=self._outbox)
-        super().__init__(store.append, **self._counts())
+        super().__init__(store, coder=coder, without_round=without_round)
 
     def __repr__(self) -> str:
         return f"QuotesWidget({self._coder!r}, {self.n_approved} of {self.n_wanted} approved)"
 
     def _look(self) -> None:
         """Read what may be seen, in the codes of the current codebook."""
-        study = self._study
-        if study.current_codebook() != study.codebook.fingerprint:
-            study.use_current_codebook()
-        self._codebook, self._units = study.codebook, study.units
-        everything = study.acts()
-        self._seen = seen(
-            study, viewer=self._coder, codebook=self._codebook, without_round=self._without_round,
-            acts=everything,
-        )  # fmt: skip
+        if self._rule.rating is not None:
+            require_column(self._study.units, self._rule.rating, frame_name="units")
+        everything = self._study.acts()
+        self._read = self._seen(everything)
+        self._codebook = self._read.codebook
         ids = {act.act_id for act in everything if act.kind == "quote"}
         made = [act for act in everything if act.act_id in ids or act.target in ids]
         self._done |= {act.act_id: act for act in made if act.coder == self._coder}
@@ -151,109 +125,80 @@ class QuotesWidget(Desk):
             (str(act.unit_id), str(act.code))
             for act in (*visible(everything, viewer=self._coder), *of_none) if act.kind == "apply"
         }  # fmt: skip
-        self._board = Board(
-            self._seen, self._codebook, self._units, self._rule, made, viewer=self._coder,
+        self._passages = Passages(
+            self._read, self._rule, made, viewer=self._coder,
             once_coded=once_coded,
         )  # fmt: skip
 
-    def _counts(self) -> dict[str, int]:
-        rows = self._board.progress()
+    def _counts(self) -> Mapping[str, int]:
+        rows = self._passages.progress()
         return {"n_approved": sum(row["n_approved"] for row in rows),
                 "n_wanted": sum(row["n_wanted"] for row in rows)}  # fmt: skip
 
-    def _count(self) -> None:
-        for name, value in self._counts().items():
-            setattr(self, name, value)
-
     # what is asked ----------------------------------------------------------------------------------
 
-    def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        match content.get("type"):
-            case "hello":
-                return self._welcome()
-            case "code":
-                if content.get("fresh") is True:
-                    self._look()
-                    self._count()
-                page = self._board.page(content.get("code"), field(content, "first", int))
-                return {"type": "code", **page, "progress": self._board.progress()}
-            case "text":
-                return self._board.text(*(content.get(name) for name in ("unit_id", "code", "start", "end")))
-            case "act":
-                return self._do(field(content, "act", dict), field(content, "id", str))
-            case "keep":
-                drafts = field(content, "drafts", list)
-                self._begun.keep({"drafts": drafts} if drafts else {})
-                return {"type": "kept"}
-            case other:
-                raise ActError(
-                    f"message: expected a question or a decision – found {str(other)[:40]!r} – reload the "
-                    "page."
-                )
+    def _asked(self) -> Sequence[Asked]:
+        return ({
+            "hello": self._welcome, "code": self._code, "text": self._text, "act": self._do,
+            "keep": self._keep,
+        },)  # fmt: skip
 
-    def _welcome(self) -> dict[str, Any]:
+    def _code(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        if content.get("fresh") is True:
+            self._look()
+            self._count()
+        page = self._passages.page(content.get("code"), field(content, "first", int))
+        return {"type": "code", **page, "progress": self._passages.progress()}
+
+    def _text(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        where = (content.get(name) for name in ("unit_id", "code", "start", "end"))
+        return self._passages.text(*where)
+
+    def _keep(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        drafts = field(content, "drafts", list)
+        self._begun.keep({"drafts": drafts} if drafts else {})
+        return {"type": "kept"}
+
+    def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
         book = self._codebook
-        codes = described_codes(book)
         return {
             "type": "welcome",
             "coder": self._coder,
             "outbox": self._outbox,
-            "codebook": {"title": book.title, "version": book.version, "facets": [], "codes": codes},
+            "codebook": {**described_book(book), "version": book.version, "facets": []},
             "rating": self._rule.rating or "",
-            "words": self._seen.words,
-            "progress": self._board.progress(),
+            "words": self._read.words,
+            "progress": self._passages.progress(),
             "unsaved": self._begun.read(),
         }
 
     # decisions --------------------------------------------------------------------------------------
 
-    def _do(self, asked: Mapping[str, Any], act_id: str) -> dict[str, Any]:
-        """Record a decision, take the last back or do it again; asked again by the same id, only say so."""
-        act = self._done.get(act_id)
-        if act is None:
-            act = self._save_once(act_id, lambda: self._made(asked, act_id))
-            self._done[act_id] = act
-            self._board.add(act)
-        meant = act if act.kind == "quote" else self._done[str(act.target)]
-        unit_id, code = str(meant.unit_id), str(meant.code)
-        rows = self._board.rows_of(unit_id, code) if code in self._codebook else []
-        return {
-            "type": "done",
-            "unit_id": unit_id,
-            "code": code,
-            "undone": act.kind == "undo",
-            "redone": act.kind == "redo",
-            "rows": rows,
-            "progress": self._board.progress(),
-        }
+    def _do(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        about, done = self._decide(content, self._passages)
+        rows = (
+            self._passages.rows_of(str(about.unit_id), str(about.code))
+            if about.code in self._codebook
+            else []
+        )
+        return {**done, "rows": rows, "progress": self._passages.progress()}
 
-    def _made(self, asked: Mapping[str, Any], act_id: str) -> Act:
-        common: dict[str, Any] = {"codebook": self._codebook, "act_id": act_id}
-        if asked.get("kind") == "undo":
-            return record.undo(self._board.last_of(self._coder, undone=False), **common)
-        if asked.get("kind") == "redo":
-            return record.redo(self._board.last_of(self._coder, undone=True), **common)
+    def _decision(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> Act:
         known = (("kind", ("quote",)), ("state", QUOTE_STATES), ("role", QUOTE_ROLES))
         if any(asked.get(name) not in values for name, values in known):
             raise ActError(
                 "act: expected a decision about a quote, undo or redo – found none of them – reload the page."
             )
-        text, span = self._board.text_of(asked.get("unit_id")), None
+        text, span = self._passages.text_of(asked.get("unit_id")), None
         if asked.get("start") is not None:
             span = code_points(text, field(asked, "start", int), field(asked, "end", int))
-        span = self._board.words_for(asked, span)
+        span = self._passages.words_for(asked, span)
         start, end = span or (None, None)
         said = as_text(asked.get("paraphrase")).strip() or None
         return record.quote(
             coder=self._coder, unit_id=str(asked["unit_id"]), code=str(asked["code"]), start=start, end=end,
             state=str(asked["state"]), role=str(asked["role"]), paraphrase=said, **common,
         )  # fmt: skip
-
-    @property
-    def _outbox(self) -> str:
-        """Names what unsent decisions belong to, so that a new widget of the same study sends them."""
-        named = ["quotes", self._coder, str(getattr(self._study, "path", "")), *self._units["unit_id"][:100]]
-        return hashlib.sha256("\x1f".join(named).encode()).hexdigest()[:32]
 
 
 def _given(**numbers: int | None) -> dict[str, int]:

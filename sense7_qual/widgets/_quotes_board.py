@@ -11,13 +11,13 @@ from sense7_qual import codings, redact, report
 from sense7_qual._present import divides, number
 from sense7_qual.acts import Act
 from sense7_qual.adjudication import consensus
-from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._adjudication_disputes import Disputes
-from sense7_qual.widgets._codebook_seen import Seen
+from sense7_qual.widgets._lead import decisions_of
+from sense7_qual.widgets._lead_view import Seen
 from sense7_qual.widgets._shown import turns, utf16_units
 
-__all__ = ["Board", "Rule"]
+__all__ = ["Passages", "Rule"]
 
 PAGE: Final = 40
 _LONGEST: Final = 400
@@ -36,17 +36,13 @@ class Rule(NamedTuple):
     seed: int
 
 
-class Board:
+class Passages:
     """The passages that a person may see, in the order of the rule, with what is decided about them.
 
     Attributes
     ----------
     read : Seen
         What may be seen.
-    codebook : Codebook
-        The version.
-    units : DataFrame
-        The texts.
     rule : Rule
         By which they are proposed.
     made : sequence of Act
@@ -60,43 +56,38 @@ class Board:
     def __init__(
         self,
         read: Seen,
-        codebook: Codebook,
-        units: pd.DataFrame,
         rule: Rule,
         made: Sequence[Act],
         *,
         viewer: str,
         once_coded: Collection[tuple[str, str]],
     ) -> None:
-        self._codebook, self._revisions, self.rule, self._made = codebook, read.revisions, rule, list(made)
-        self._texts: dict[str, str] = dict(zip(units["unit_id"], units["text"].fillna(""), strict=True))
-        contexts = units["context"] if "context" in units else [None] * len(units)
-        self._contexts = dict(zip(units["unit_id"], contexts, strict=True))
-        standing = codings.carried(read.codings, read.coverage, codebook, revisions=read.revisions)[0]
+        self._read, self._codebook, self.rule, self._made = read, read.codebook, rule, list(made)
+        self._texts, standing = read.texts, read.standing[0]
         self._coded = standing[["unit_id", "code", "coder", "start", "end"]].to_dict("records")
         self._known = {(row["unit_id"], row["code"]) for row in self._coded}
         self._viewer, self._once_coded = viewer, once_coded
         self._decide()
-        disputes = Disputes(read, codebook, units)
+        disputes = Disputes(read)
         agreed = consensus(disputes.decisions, rulings=list(disputes.settled.values()), single=True)
         self._found: dict[str, list[tuple[str, int, int]]] = {}
         rows = report.quote_candidates(
-            standing, units, codebook=codebook, per_code=rule.per_code, rating=rule.rating,
+            standing, read.units, codebook=read.codebook, per_code=rule.per_code, rating=rule.rating,
             per_participant=rule.per_participant, names=rule.names, seed=rule.seed,
             decisions=pd.concat([disputes.decisions, agreed], ignore_index=True), quotes=self._all,
             screened="drawn",
         )  # fmt: skip
-        self._candidates: dict[str, list[dict[str, Any]]] = {code.id: [] for code in codebook.codable}
+        self._candidates: dict[str, list[dict[str, Any]]] = {code.id: [] for code in read.codebook.codable}
         for row in rows.astype(object).where(rows.notna(), None).to_dict("records"):
             one = {str(name): value for name, value in row.items()}
             self._candidates.setdefault(row["code"], []).append(one)
         self._removed: list[dict[str, Any]] = []
-        self._add_uncoded(units)
+        self._add_uncoded(read.units)
         for code in self._candidates:
             self._candidates[code].sort(key=self._place)
 
     def __repr__(self) -> str:
-        return f"Board({sum(map(len, self._candidates.values()))} passages, {len(self._quotes)} quotes)"
+        return f"Passages({sum(map(len, self._candidates.values()))} passages, {len(self._quotes)} quotes)"
 
     def add(self, act: Act) -> None:
         """Take in a decision, or what takes one back."""
@@ -105,7 +96,7 @@ class Board:
 
     def _decide(self) -> None:
         """Read what stands; of others' decisions only those on texts whose coding may be seen are shown."""
-        self._all = codings.quotes(self._made, self._codebook, revisions=self._revisions)
+        self._all = codings.quotes(self._made, self._codebook, revisions=self._read.revisions)
         rows = self._all.astype(object).where(self._all.notna(), None).to_dict("records")
         self._quotes = [
             {str(name): value for name, value in row.items()}
@@ -196,7 +187,7 @@ class Board:
             and _overlap(_span(quote), words) and quote["state"] != "refused"
         ]  # fmt: skip
         whole = self._words(row["unit_id"], words, longest=None)
-        context = turns(self._contexts[row["unit_id"]])
+        context = turns(self._read.contexts[row["unit_id"]])
         return {"type": "text", **self._shown(row), "text": text, "context": context, "coded": here,
                 "others": others, "whole": whole}  # fmt: skip
 
@@ -319,27 +310,10 @@ class Board:
             for row in self._removed
         )
 
-    def last_of(self, coder: str, *, undone: bool) -> Act:
-        """Return a person's last decision that stands, or the one that they took back last.
-
-        As everywhere, a new decision leaves nothing to be done again.
-        """
-        made: dict[str, Act] = {}
-        taken: list[str] = []
-        again: list[str] = []
-        for act in (one for one in self._made if one.coder == coder and one.unit_id in self._texts):
-            if act.kind == "quote":
-                made[act.act_id], again = act, []
-            elif act.kind == "undo":
-                taken, again = [*taken, str(act.target)], [*again, str(act.target)]
-            else:
-                taken, again = ([one for one in each if one != act.target] for each in (taken, again))
-        standing = [act for act in made.values() if act.act_id not in taken]
-        choices = [made[one] for one in again if one in made] if undone else standing
-        if not choices:
-            what = "that was taken back" if undone else "to take back"
-            raise ActError(f"quotes: expected a decision of yours {what} – found none – nothing was changed.")
-        return choices[-1]
+    def of(self, coder: str, *, undone: bool) -> list[Act]:
+        """Return a person's decisions that stand, or those that they took back."""
+        there = (act for act in self._made if act.unit_id in self._texts)
+        return decisions_of(there, coder, undone=undone)
 
 
 def _span(row: Mapping[Any, Any]) -> Span:

@@ -13,7 +13,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError
 from sense7_qual.rounds import Round
 
-__all__ = ["Given", "check_lead", "leads_of", "of_study", "one_by_one", "round_of"]
+__all__ = ["Given", "leads_of", "of_study", "one_by_one", "round_of"]
 
 _NEEDS = ("units", "codebook", "acts", "append")
 
@@ -108,18 +108,3 @@ def _without_units(plan: pd.DataFrame, coder: str, round: str | None, coders: Se
 def leads_of(study: Any) -> tuple[str, ...]:
     """Return the leads that the study names (`Store.set_options`); none where it names nobody."""
     return tuple(getattr(getattr(study, "options", None), "leads", ()))
-
-
-def check_lead(study: Any, coder: str, *, widget: str, add: bool = False) -> str:
-    """Return the pseudonym `coder`, or raise `ActError` where the study names others as its leads.
-
-    With `add`, coders who may add codes at once (``new_codes="add"``) may go on, too. In a folder this is no
-    lock: its files are open to whoever has them.
-    """
-    coder, leads = check_person(coder), leads_of(study)
-    if not leads or coder in leads or (add and study.options.new_codes == "add"):
-        return coder
-    raise ActError(
-        f"{widget}: expected a lead of this study ({first_three(leads)}) – found {coder!r} – ask {leads[0]}, "
-        f"who can name you: store.set_options(leads={[*leads, coder]!r}, coder={leads[0]!r})."
-    )

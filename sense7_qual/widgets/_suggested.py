@@ -14,6 +14,7 @@ from sense7_qual.acts import Act, Suggestion
 from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError
 from sense7_qual.frames import RESERVED_CODERS
 from sense7_qual.rounds import visible
+from sense7_qual.widgets._desk import Asked
 from sense7_qual.widgets._later import Later
 from sense7_qual.widgets._session import Session
 from sense7_qual.widgets._study import Given, round_of
@@ -60,11 +61,12 @@ class SuggestionsOfTexts:
         coded = round_of(given.study, session.round)
         is_on = suggest is not None and settled != "never" and not (coded is not None and coded.is_training)
         self.when: str | None = settled if is_on else None
-        self._later = Later(self._work)
+        self._later = Later(self._work, say=lambda words: None)
         self._wanted: list[int] = []
         self._asked: set[int] = set()
         # place → the frame of what is suggested and the nearest quotes, or why there is none
         self._ready: dict[int, tuple[pd.DataFrame, pd.DataFrame] | str] = {}
+        self.asked: Asked = {"suggestions": self._at_place}
 
     def __repr__(self) -> str:
         return f"SuggestionsOfTexts({self._session.coder!r}, {self.when})"
@@ -78,7 +80,7 @@ class SuggestionsOfTexts:
             places.append(self._session.next_unfinished(places[-1]))
         self._want(places)
 
-    def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def _at_place(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Record what is shown of a text, and return it; what was shown once stays."""
         session = self._session
         place = session.check_place(asked.get("place"))

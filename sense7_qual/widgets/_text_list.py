@@ -21,6 +21,7 @@ import pandas as pd
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ActError
 from sense7_qual.frames import require_column
+from sense7_qual.widgets._desk import Asked
 from sense7_qual.widgets._folded import FoldedTexts, find_folded, folded
 from sense7_qual.widgets._session import Session
 from sense7_qual.widgets._shown import shown_value
@@ -112,29 +113,27 @@ class TextList:
         self._chosen = None if conditions is None else list(conditions)
         for name in self._chosen or ():
             require_column(units, name, frame_name="units")
+        self.asked: Asked = {
+            "choices": lambda asked: {"type": "choices", **self.choices(show_rating=self._shows(asked))},
+            "progress": lambda asked: {"type": "progress", "groups": self.progress(str(asked.get("by")))},
+            "rows": self._rows_at,
+            "list": self._listed,
+        }
 
     def __repr__(self) -> str:
         return f"TextList({len(self._units)} units)"
 
-    def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the answer to one question of a browser."""
-        show_rating = asked.get("show_rating") is True and self._shows_ratings
-        find = str(asked.get("find") or "")
-        match asked.get("type"):
-            case "choices":
-                return {"type": "choices", **self.choices(show_rating=show_rating)}
-            case "progress":
-                return {"type": "progress", "groups": self.progress(str(asked.get("by")))}
-            case "rows":
-                places = asked.get("places")
-                rows = self.rows(
-                    places if isinstance(places, list) else [None], find=find, show_rating=show_rating
-                )
-                return {"type": "rows", "rows": rows}
-        return self._listed(asked, find, show_rating=show_rating)
+    def _shows(self, asked: Mapping[str, Any]) -> bool:
+        return asked.get("show_rating") is True and self._shows_ratings
 
-    def _listed(self, asked: Mapping[str, Any], find: str, *, show_rating: bool) -> dict[str, Any]:
+    def _rows_at(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        places, find = asked.get("places"), str(asked.get("find") or "")
+        listed = places if isinstance(places, list) else [None]
+        return {"type": "rows", "rows": self.rows(listed, find=find, show_rating=self._shows(asked))}
+
+    def _listed(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return which texts are asked for, and the rows that a browser shows first."""
+        find, show_rating = str(asked.get("find") or ""), self._shows(asked)
         fits = self.matches(Query.read(asked, show_rating=show_rating))
         name = str(asked.get("order") or "plan")
         order = self.order(name)

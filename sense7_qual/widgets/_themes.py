@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,14 +14,13 @@ from sense7_qual import themes as models
 from sense7_qual._arguments import check_arguments
 from sense7_qual._present import PALETTE
 from sense7_qual.acts import Act, undo
-from sense7_qual.codebook import Code, Codebook
-from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError, TableError
-from sense7_qual.widgets._desk import STATIC, Desk, acted, field, listen
-from sense7_qual.widgets._keys import described_codes
+from sense7_qual.codebook import Code
+from sense7_qual.errors import ActError, ArgumentError, TableError
+from sense7_qual.widgets._desk import STATIC, Asked, acted, field, listen
+from sense7_qual.widgets._keys import described_book
 from sense7_qual.widgets._later import Later
+from sense7_qual.widgets._lead import LeadDesk
 from sense7_qual.widgets._new_code import alike
-from sense7_qual.widgets._overview_board import Board
-from sense7_qual.widgets._study import check_lead
 from sense7_qual.widgets._themes_edits import (
     Step,
     asked_words,
@@ -42,10 +40,6 @@ from sense7_qual.widgets._themes_run import Remembered, foretold
 
 __all__ = ["ThemesWidget"]
 
-_NEEDS: Final = (
-    "units", "codebook", "codebooks", "acts", "append", "revise", "revisions", "current_codebook",
-    "use_current_codebook",
-)  # fmt: skip
 _DOING: Final = {
     "hello": "reading the study", "act": "saving", "quotes": "reading the texts", "draft": "drafting a code",
     "selected": "reading the texts", "cost": "counting what would be sent",
@@ -55,7 +49,7 @@ _QUOTED: Final = 8
 _SIDE: Final = 10_000  # of the map in the browser: its places are whole numbers
 
 
-class ThemesWidget(Desk):
+class ThemesWidget(LeadDesk):
     """Read the themes of a study on a list and a map, and make codes of those that the codebook lacks.
 
     Themes are proposed by a topic model (`themes.fit`), here or before by `Store.record_themes`. A person
@@ -105,6 +99,7 @@ class ThemesWidget(Desk):
     _esm = STATIC / "themes.js"
     _css = STATIC / "themes.css"
     _doing = _DOING
+    _work, _alone, _once = "themes", "records themes", ("act",)
     n_units = traitlets.Int(0).tag(sync=True)
     n_themes = traitlets.Int(0).tag(sync=True)
 
@@ -117,35 +112,22 @@ class ThemesWidget(Desk):
         chat: Callable[..., str] | None = None,
         without_round: bool = False,
     ) -> None:
-        if isinstance(store, type) or not all(hasattr(store, name) for name in _NEEDS):
-            raise ArgumentError(
-                f"ThemesWidget: expected an open study as store – found {type(store).__name__} – open it: "
-                "ThemesWidget(qual.Store(…), coder=…)."
-            )
         check_arguments(ThemesWidget.__init__, locals())
-        if not getattr(store, "may_revise", True):
-            raise StoreError(
-                "ThemesWidget: expected a role that leads the study, which alone records themes – found a "
-                "coder's – connect with the lead's role, or ask the lead."
-            )
-        self._study, self._coder = store, check_lead(store, coder, widget="ThemesWidget")
         self._embed = None if embed is None else Remembered(embed)
-        self._chat, self._without_round = chat, without_round
+        self._chat = chat
         self._reading: Reading | None = None
         self._run: models.Themes | None = None
         self._map: pd.DataFrame | None = None
         self._selected: tuple[str, ...] = ()
         self._undo: list[list[Step]] = []
-        self._heard: dict[str, dict[str, Any]] = {}
         self._made: dict[str, str] = {}
         self._wanted: float | None = None
         self._drafting: tuple[int, list[dict[str, str]]] = (0, [])
-        self._looking = Later(lambda: self._or_say("read", self._look))
-        self._fitting = Later(lambda: self._or_say("run", self._fit))
-        self._placing = Later(lambda: self._or_say("map", self._place))
-        self._asking = Later(lambda: self._or_say("chat", self._ask_chat))
-        self._in_own_cell = True
-        super().__init__(store.append, n_units=len(store.units))
+        self._looking = Later(self._look_anew, partial(self._failed, "undone", what="read"))
+        self._fitting = Later(self._fit, partial(self._failed, "undone", what="run"))
+        self._placing = Later(self._place, partial(self._failed, "undone", what="map"))
+        self._asking = Later(self._ask_chat, partial(self._failed, "undone", what="chat"))
+        super().__init__(store, coder=coder, without_round=without_round)
         listen(self)
 
     def __repr__(self) -> str:
@@ -157,39 +139,20 @@ class ThemesWidget(Desk):
         with self._lock:
             return self._selected
 
-    def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        match content.get("type"):
-            case "hello":
-                return self._welcome()
-            case "themes":
-                self._looking.ask()
-                return {"type": "looking"}
-            case "quotes":
-                first = max(0, field(content, "first", int))
-                return {"type": "quotes", **self._now().quotes(field(content, "theme", int), first)}
-            case "map":
-                return self._of_the_map()
-            case "colours":
-                return self._colours(field(content, "by", str))
-            case "select":
-                return self._select(field(content, "places", list))
-            case "selected":
-                return self._of_the_selected(max(0, field(content, "first", int)))
-            case "run":
-                return self._begin_run(content.get("granularity"))
-            case "discard":
-                self._run = None
-                return {"type": "discarded"}
-            case "draft" | "cost" | "ask_chat" | "alike":
-                return self._for_a_code(content)
-            case "act":
-                return self._do(field(content, "act", dict), field(content, "id", str))
-            case other:
-                raise ActError(
-                    f"message: expected a question or a step – found {str(other)[:40]!r} – reload the page."
-                )
+    def _counts(self) -> Mapping[str, int]:
+        n_themes = 0 if self._reading is None else self._reading.n_themes
+        return {"n_units": len(self._study.units), "n_themes": n_themes}
 
-    def _welcome(self) -> dict[str, Any]:
+    def _asked(self) -> Sequence[Asked]:
+        return ({
+            "hello": self._welcome, "themes": self._begin_to_look, "quotes": self._quotes,
+            "map": self._of_the_map, "colours": self._colours, "select": self._select,
+            "selected": self._of_the_selected, "run": self._begin_run, "discard": self._discard,
+            "draft": self._draft, "cost": self._cost, "ask_chat": self._begin_chat, "alike": self._alike,
+            "act": self._do,
+        },)  # fmt: skip
+
+    def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
         self._looking.ask()
         if self._embed is not None and self._map is None:
             self._placing.ask()
@@ -199,34 +162,28 @@ class ThemesWidget(Desk):
             "mapped": self._map is not None, "n_selected": len(self._selected),
         }  # fmt: skip
 
-    def _or_say(self, what: str, do: Callable[[], None]) -> None:
-        """Do it in a thread, and tell the views where it fails: an error there would vanish."""
-        try:
-            do()
-        except QualError as error:
-            self._tell({"type": "undone", "what": what, "message": str(error)})
-        except Exception as error:  # noqa: BLE001 – its text may hold quotes
-            self._tell({"type": "undone", "what": what, "message": f"it failed ({type(error).__name__})"})
-
     # the themes -------------------------------------------------------------------------------------
 
-    def _acted(self, *, by_cell: bool) -> None:
-        if by_cell and self._in_own_cell:  # the cell that made this widget is no news
-            self._in_own_cell = False
-            return
+    def _acted(self) -> None:
         if self._reading is not None:
             self._looking.ask()
 
-    def _look(self) -> None:
+    def _begin_to_look(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        self._looking.ask()
+        return {"type": "looking"}
+
+    def _quotes(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        first = max(0, field(content, "first", int))
+        return {"type": "quotes", **self._now().quotes(field(content, "theme", int), first)}
+
+    def _look_anew(self) -> None:
         """Read the study anew, and tell all views of its themes."""
         reading = self._read()
-        self.n_themes = reading.n_themes
+        self._count()
         self._tell({"type": "themes", **self._shown(reading)})
 
     def _read(self) -> Reading:
-        codebook = self._current()
-        board = Board(self._study, viewer=self._coder, codebook=codebook, without_round=self._without_round)
-        reading = self._reading = Reading(board, list(self._study.acts()))
+        reading = self._reading = Reading(self._board())
         return reading
 
     def _now(self) -> Reading:
@@ -242,21 +199,14 @@ class ThemesWidget(Desk):
     def _shown(self, reading: Reading) -> dict[str, Any]:
         book, themes = reading.board.codebook, reading.themes
         placed = None if themes is None else themes.assignments
-        codes = described_codes(book, without=("examples", "counter_examples"))
         return {
             "recorded": reading.themes is not None, "rows": reading.rows(), "base": book.fingerprint,
             "words": reading.board.read.words, "can_undo": bool(self._undo),
             "n_outside": 0 if placed is None else int((placed["theme"] < 0).sum()),
             "n_later": 0 if placed is None else len(reading.units) - len(placed),
-            "book": {"title": book.title or book.name, "codes": codes},
+            "book": described_book(book, without=("examples", "counter_examples")),
             "palette": [{"light": light, "dark": dark} for light, dark in PALETTE],
         }  # fmt: skip
-
-    def _current(self) -> Codebook:
-        if self._study.current_codebook() != self._study.codebook.fingerprint:
-            self._study.use_current_codebook()
-        book: Codebook = self._study.codebook
-        return book
 
     # the map ----------------------------------------------------------------------------------------
 
@@ -274,26 +224,27 @@ class ThemesWidget(Desk):
     def _ids(self) -> list[str]:
         return [] if self._map is None else self._map["unit_id"].tolist()
 
-    def _of_the_map(self) -> dict[str, Any]:
+    def _of_the_map(self, _: Mapping[str, Any]) -> dict[str, Any]:
         """Return the places of the texts as whole numbers; −1 for those without one."""
         if self._map is None:
             return {"type": "map", "side": _SIDE, "x": [], "y": []}
         whole = ((self._map[["x", "y"]] + 1) / 2 * _SIDE).round().fillna(-1).astype(int)
         return {"type": "map", "side": _SIDE, "x": whole["x"].tolist(), "y": whole["y"].tolist()}
 
-    def _colours(self, by: str) -> dict[str, Any]:
+    def _colours(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        by = field(content, "by", str)
         return {"type": "colours", "by": by, "values": self._now().colours(self._ids(), by)}
 
-    def _select(self, places: list[Any]) -> dict[str, Any]:
-        ids = self._ids()
+    def _select(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        places, ids = field(content, "places", list), self._ids()
         if not all(type(one) is int and 0 <= one < len(ids) for one in places):
             raise ActError("select: expected places of texts on the map – found others – reload the page.")
         there = set(self._study.units["unit_id"])  # a participant may have withdrawn since
         self._selected = tuple(ids[one] for one in places if ids[one] in there)
         return {"type": "chosen", "n": len(self._selected)}
 
-    def _of_the_selected(self, first: int) -> dict[str, Any]:
-        reading = self._now()
+    def _of_the_selected(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        reading, first = self._now(), max(0, field(content, "first", int))
         theme_of = dict(zip(self._selected, reading.colours(list(self._selected), ""), strict=True))
         rows = [
             {"unit_id": one, "text": reading.texts.get(one, ""), "theme": theme_of[one]}
@@ -303,15 +254,16 @@ class ThemesWidget(Desk):
 
     # a run ------------------------------------------------------------------------------------------
 
-    def _begin_run(self, granularity: object) -> dict[str, Any]:
+    def _begin_run(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        granularity = content.get("granularity")
         if self._embed is None:
             raise ActError(
                 "run: expected a model of meaning – found none – open the widget with "
                 "embed=qual.models.embedder()."
             )
-        if granularity is not None and (type(granularity) not in (int, float) or not granularity > 0):  # type: ignore[operator]
+        if granularity is not None and (type(granularity) not in (int, float) or not granularity > 0):
             raise ActError("run: expected a granularity above 0 – found another – leave it empty, or say 2.")
-        self._wanted = None if granularity is None else float(granularity)  # type: ignore[arg-type]
+        self._wanted = None if granularity is None else float(granularity)
         self._fitting.ask()
         return {"type": "begun"}
 
@@ -330,35 +282,43 @@ class ThemesWidget(Desk):
         labels = {row["theme"]: row["label"] for row in reading.rows()}
         self._tell({"type": "ran", **foretold(run, numbers, labels)})
 
+    def _discard(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        self._run = None
+        return {"type": "discarded"}
+
     # a code -----------------------------------------------------------------------------------------
 
-    def _for_a_code(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        if content["type"] == "alike":
-            label, definition = field(content, "label", str), field(content, "definition", str)
-            embed = self._embed if content.get("meaning") is True else None
-            return {"type": "alike", **alike(self._current(), label, definition, embed=embed)}
+    def _alike(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        label, definition = field(content, "label", str), field(content, "definition", str)
+        embed = self._embed if content.get("meaning") is True else None
+        return {"type": "alike", **alike(self._current(), label, definition, embed=embed)}
+
+    def _draft(self, content: Mapping[str, Any]) -> dict[str, Any]:
         reading, theme = self._now(), field(content, "theme", int)
-        row = reading.theme(theme)
-        if content["type"] == "draft":
-            rows = reading.quotes(theme, 0)["rows"] + reading.quotes(theme, 5)["rows"]
-            return {
-                "type": "draft", "theme": theme, "quotes": rows[:_QUOTED],
-                **draft(str(row["label"]), reading.terms(theme)),
-            }  # fmt: skip
-        messages, n = self._messages(reading, theme, content.get("units"))
-        if content["type"] == "cost":
-            return {"type": "cost", "theme": theme, "words": cost_words(self._chat, messages, n)}
+        label = str(reading.theme(theme)["label"])
+        rows = reading.quotes(theme, 0)["rows"] + reading.quotes(theme, 5)["rows"]
+        return {"type": "draft", "theme": theme, "quotes": rows[:_QUOTED],
+                **draft(label, reading.terms(theme))}  # fmt: skip
+
+    def _cost(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        theme, messages, n = self._messages(content)
+        return {"type": "cost", "theme": theme, "words": cost_words(self._chat, messages, n)}
+
+    def _begin_chat(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        theme, messages, _ = self._messages(content)
         if content.get("consent") is not True:
             raise ActError("chat: expected your consent – found none; nothing was sent – tick the box.")
         self._drafting = (theme, messages)
         self._asking.ask()
         return {"type": "asking", "theme": theme}
 
-    def _messages(self, reading: Reading, theme: int, units: object) -> tuple[list[dict[str, str]], int]:
+    def _messages(self, content: Mapping[str, Any]) -> tuple[int, list[dict[str, str]], int]:
+        reading, theme = self._now(), field(content, "theme", int)
+        reading.theme(theme)
         if self._chat is None:
             raise ActError("chat: expected a language model – found none – open the widget with chat=….")
-        texts = self._quoted(reading, theme, units)
-        return messages_for(reading.terms(theme), texts), len(texts)
+        texts = self._quoted(reading, theme, content.get("units"))
+        return theme, messages_for(reading.terms(theme), texts), len(texts)
 
     def _quoted(self, reading: Reading, theme: int, units: object) -> list[str]:
         """Return the texts of the units that were ticked, which are of the theme."""
@@ -376,35 +336,24 @@ class ThemesWidget(Desk):
 
     # what is recorded -------------------------------------------------------------------------------
 
-    def _do(self, asked: Mapping[str, Any], act_id: str) -> dict[str, Any]:
-        if act_id in self._heard:  # sent once more, because the answer was lost or late
-            return self._heard[act_id]
+    def _do(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        asked, act_id = field(content, "act", dict), field(content, "id", str)
+        kind = asked.get("kind")
+        does = {"edit_theme": self._edit_theme, "undo": self._take_back, "record_themes": self._record,
+                "revise": self._make_code, "propose": self._propose}.get(str(kind))  # fmt: skip
+        if does is None:
+            raise ActError(f"act: expected a step on themes – found {str(kind)[:40]!r} – reload the page.")
         try:
-            done = self._done(asked, act_id)
+            done = does(asked, act_id)
         except (ArgumentError, TableError) as error:  # sent again it would be no better
             raise ActError(str(error)) from None
-        self._heard[act_id] = {"type": "done", "kind": asked.get("kind"), **done}
         self._looking.ask()
-        return self._heard[act_id]
+        return {"type": "done", "kind": kind, **done}
 
-    def _done(self, asked: Mapping[str, Any], act_id: str) -> dict[str, Any]:
-        match asked.get("kind"):
-            case "edit_theme":
-                step = step_asked(asked, self._now(), self._selected)
-                self._undo.append(self._carry_out([step], act_id))
-                return {"theme": step.theme, "what": step.what}
-            case "undo":
-                return self._take_back(act_id)
-            case "record_themes":
-                return self._record(act_id)
-            case "revise":
-                return self._make_code(asked, act_id)
-            case "propose":
-                return self._propose(asked, act_id)
-            case other:
-                raise ActError(
-                    f"act: expected a step on themes – found {str(other)[:40]!r} – reload the page."
-                )
+    def _edit_theme(self, asked: Mapping[str, Any], act_id: str) -> dict[str, Any]:
+        step = step_asked(asked, self._now(), self._selected)
+        self._undo.append(self._carry_out([step], act_id))
+        return {"theme": step.theme, "what": step.what}
 
     def _carry_out(self, steps: Sequence[Step], act_id: str) -> list[Step]:
         """Save each step once, and return what takes them back."""
@@ -431,7 +380,7 @@ class ThemesWidget(Desk):
         )  # fmt: skip
         return replace(act, act_id=act_id)
 
-    def _take_back(self, act_id: str) -> dict[str, Any]:
+    def _take_back(self, _: Mapping[str, Any], act_id: str) -> dict[str, Any]:
         if not self._undo:
             raise ActError("undo: expected a step of this widget – found none – undo it by its opposite.")
         steps = self._undo[-1]
@@ -439,7 +388,7 @@ class ThemesWidget(Desk):
         self._undo.pop()
         return {"theme": steps[0].theme if steps else 0, "what": "undo"}
 
-    def _record(self, act_id: str) -> dict[str, Any]:
+    def _record(self, _: Mapping[str, Any], act_id: str) -> dict[str, Any]:
         reading = self._read()
         if not any(act.act_id == act_id for act in reading.acts):
             run = self._run
@@ -508,17 +457,6 @@ class ThemesWidget(Desk):
             why=f"Made of theme {theme}, {n_units} texts that a topic model put together.",
         )  # fmt: skip
         return code.id
-
-    @property
-    def _outbox(self) -> str:
-        """Names what unsent steps belong to, so that a new widget of the same study sends them."""
-        named = [
-            "themes",
-            self._coder,
-            str(getattr(self._study, "path", "")),
-            *self._study.units["unit_id"][:100],
-        ]
-        return hashlib.sha256("\x1f".join(named).encode()).hexdigest()[:32]
 
 
 def _numbers(reading: Reading) -> set[int]:

@@ -13,7 +13,7 @@ from sense7_qual import themes as models
 from sense7_qual.acts import Act
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.themes import Themes
-from sense7_qual.widgets._overview_board import Board
+from sense7_qual.widgets._lead_view import Board
 
 __all__ = ["Reading"]
 
@@ -28,15 +28,13 @@ class Reading:
     ----------
     board : Board
         What may be seen.
-    acts : list of Act
-        The acts of the study.
     """
 
-    def __init__(self, board: Board, acts: list[Act]) -> None:
-        self.board, self.acts, self.units = board, acts, board.units
+    def __init__(self, board: Board) -> None:
+        self.board, self.acts, self.units = board, board.acts, board.units
         self.themes: Themes | None = None
-        if any(act.kind == "record_themes" for act in acts):
-            self.themes = models.recorded(acts, self.units)
+        if any(act.kind == "record_themes" for act in self.acts):
+            self.themes = models.recorded(self.acts, self.units)
 
     def __repr__(self) -> str:
         return f"Reading({self.themes!r})"
@@ -55,7 +53,7 @@ class Reading:
     @cached_property
     def texts(self) -> dict[str, str]:
         """The text of each unit."""
-        return self.board.texts
+        return self.board.read.texts
 
     def theme(self, number: int) -> Mapping[str, Any]:
         """Return the row of a theme in the summary."""
@@ -146,7 +144,7 @@ class Reading:
         board = self.board
         try:
             frame = models.against_codebook(
-                self.themes, board.decided, board.codebook, units=self.units, cluster=board.cluster
+                self.themes, board.read.decided, board.codebook, units=self.units, cluster=board.cluster
             )
         except QualError as error:
             return str(error)

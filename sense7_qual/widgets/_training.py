@@ -11,6 +11,7 @@ from sense7_qual._present import coefficient
 from sense7_qual.agreement import Mastery, mastery
 from sense7_qual.errors import ActError, QualError
 from sense7_qual.rounds import Round, first_decisions
+from sense7_qual.widgets._desk import Asked
 from sense7_qual.widgets._session import Session
 from sense7_qual.widgets._study import round_of
 
@@ -36,6 +37,7 @@ class Training:
 
     def __init__(self, session: Session, study: Any) -> None:
         self._session = session
+        self.asked: Asked = {"feedback": self._feedback}
         try:
             one: Round | None = round_of(study, session.round)
         except QualError:  # whatever is wrong is told where acts are saved
@@ -49,7 +51,7 @@ class Training:
         """Return how far the coder is, and what is sure of their kappa; None where this is no training."""
         return None if self._round is None else self._progress(self._so_far(self._round)[1])
 
-    def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def _feedback(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return how the coder's first decisions on a finished text differ from gold."""
         place = self._session.check_place(asked.get("place"))
         if self._round is None:

@@ -15,7 +15,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.store import Store
 from sense7_qual.widgets._codebook_draft import Draft
 from sense7_qual.widgets._codebook_preview import preview
-from sense7_qual.widgets._codebook_seen import pace, seen
+from sense7_qual.widgets._lead_view import Seen, pace
 from tests.helpers.revised_codebooks import BASE
 
 N = 12
@@ -63,7 +63,7 @@ def foretold(store: Store, *steps: dict[str, Any], viewer: str = "lead", **optio
     draft = Draft(store.codebook)
     for step in steps:
         draft.do(step)
-    sight = seen(store, viewer=viewer, codebook=store.codebook, **{"without_round": False} | options)
+    sight = Seen(store, viewer=viewer, codebook=store.codebook, **{"without_round": False} | options)
     found = preview(sight, draft.state)
     return found, draft
 
@@ -83,7 +83,7 @@ def test_only_what_may_be_seen_is_counted(store: Store) -> None:
     assert counted(found.by_coder) == {"ana": 12, "ben": 2, "dee": 12, "lead": 12}
     found, _ = foretold(store, REDEFINE, viewer="dee")
     assert counted(found.by_coder) == {"ana": 12, "ben": 2, "dee": 12, "lead": 12}
-    sight = seen(store, viewer="lead", codebook=BASE, without_round=False)
+    sight = Seen(store, viewer="lead", codebook=BASE, without_round=False)
     assert (sight.rounds, sight.blind, sight.leaves_out) == (("open",), ("blind",), True)
     assert "because blind: round 'blind'" in sight.words
     assert "without_round=True" in sight.words
@@ -98,7 +98,7 @@ def test_what_is_foretold_is_what_is_stale_once_it_is_saved(store: Store) -> Non
     assert set(found.by_code["code"]) == {"a", "b", "new"}
     assert dict(found.by_code.groupby("code")["n_units"].sum()) == {"a": 12, "b": 12, "new": 26}
     store.revise(state.codebook, why="Finer.", coder="lead", merged=state.merged, split=state.split)
-    sight = seen(store, viewer="lead", codebook=store.codebook, without_round=False)
+    sight = Seen(store, viewer="lead", codebook=store.codebook, without_round=False)
     now = codings.stale(sight.codings, sight.coverage, store.codebook, revisions=sight.revisions)
     assert counted(now.groupby("coder")["unit_id"].nunique().rename("n_units").reset_index()) == counted(
         found.by_coder

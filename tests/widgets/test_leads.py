@@ -12,7 +12,7 @@ import pytest
 
 from sense7_qual import acts, corpus, rounds
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError
+from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.widgets import AdjudicationWidget, CodebookWidget, CodingWidget, QuotesWidget, ThemesWidget
 from tests.helpers.overview import Viewer
@@ -44,6 +44,28 @@ def test_a_leads_widget_is_left_to_the_leads(store: Store, widget: Any) -> None:
     CodingWidget(store, coder="ana")
     store.set_options(leads=["çhair", "ana"], coder="çhair")
     widget(Store(store.path), coder="ana")
+
+
+@pytest.mark.parametrize("widget", [AdjudicationWidget, CodebookWidget, QuotesWidget, ThemesWidget])
+def test_a_leads_widget_is_not_opened_by_a_role_of_coders(store: Store, widget: Any) -> None:
+    class Coders(Store):
+        may_revise = False
+
+    with pytest.raises(StoreError, match=f"{widget.__name__}: expected a role that leads the study"):
+        widget(Coders(store.path), coder="çhair")
+
+
+def test_a_widget_answers_each_question_once() -> None:
+    class Twice(CodingWidget):
+        def _asked(self) -> Any:
+            return *super()._asked(), {"unit": self._unit}
+
+    named = {"coder": "ana", "acts": (), "codebook": SENSE7, "save": [].extend}
+    units = pd.DataFrame({"unit_id": ["m1"], "text": ["It listened."], "document_id": ["d1"],
+                          "case_id": ["p1"], "position": [1]})  # fmt: skip
+    assert "unit" in CodingWidget(units=units, **named)._questions
+    with pytest.raises(TypeError, match="expected one answer to each question – found several to unit"):
+        Twice(units=units, **named)
 
 
 def test_who_makes_a_study_in_a_cell_that_runs_again_leads_it(tmp_path: Path, units: pd.DataFrame) -> None:

@@ -1,0 +1,177 @@
+"""What the widgets on a whole study share: who may open them, what they read, what is begun and decided."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Final, Protocol
+
+from sense7_qual import acts as record
+from sense7_qual._messages import first_three
+from sense7_qual.acts import Act, check_person
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError, ArgumentError, StoreError
+from sense7_qual.widgets._desk import Desk, field
+from sense7_qual.widgets._lead_view import Board, Seen
+from sense7_qual.widgets._study import leads_of
+from sense7_qual.widgets._unsaved import Unsaved
+
+__all__ = ["LeadDesk", "decisions_of"]
+
+_NEEDS: Final = (
+    "units", "codebook", "codebooks", "acts", "append", "revise", "revisions", "current_codebook",
+    "use_current_codebook",
+)  # fmt: skip
+
+
+class Decisions(Protocol):
+    """What was decided on one kind of thing."""
+
+    def add(self, act: Act) -> None:
+        """Take in a decision, or what takes one back."""
+
+    def of(self, coder: str, *, undone: bool) -> list[Act]:
+        """Return a person's decisions that stand, or those that they took back, the last at the end."""
+
+
+class LeadDesk(Desk):
+    """A widget on a study as a whole, opened by who leads it.
+
+    Attributes
+    ----------
+    study : Store
+        The study.
+    coder : str
+        Who opens it.
+    without_round : bool
+        Whether what others coded in no round counts.
+    """
+
+    _work: ClassVar[str]
+    _alone: ClassVar[str] = ""  # what a leading role alone does here; empty: everybody may look
+    _adders_too: ClassVar[bool] = False  # whether those who may add codes may open it, too
+    _once: ClassVar[Collection[str]] = ()  # questions that change something, which a page may ask twice
+    _codebook: Codebook  # the version under which is decided
+
+    def __init__(self, study: Any, *, coder: str, without_round: bool) -> None:
+        name = type(self).__name__
+        if isinstance(study, type) or not all(hasattr(study, one) for one in _NEEDS):
+            raise ArgumentError(
+                f"{name}: expected an open study as store – found {type(study).__name__} – open it: "
+                f"{name}(qual.Store(…), coder=…)."
+            )
+        if self._alone and not getattr(study, "may_revise", True):
+            raise StoreError(
+                f"{name}: expected a role that leads the study, which alone {self._alone} – found a "
+                "coder's – connect with the lead's role, or ask the lead."
+            )
+        self._study, self._coder, self._without_round = study, check_person(coder), without_round
+        if self._alone:
+            self._refuse_others()
+        self._begun = Unsaved(study, self._work, coder=self._coder, name=self._outbox)
+        self._heard: dict[str, dict[str, Any]] = {}
+        self._done: dict[str, Act] = {}
+        self._look()
+        super().__init__(study.append)
+
+    def _refuse_others(self) -> None:
+        """Refuse who is no lead, where the study names its leads; in a folder this is no lock."""
+        study, coder, leads = self._study, self._coder, leads_of(self._study)
+        may_add = self._adders_too and getattr(study.options, "new_codes", "") == "add"
+        if leads and coder not in leads and not may_add:
+            raise ActError(
+                f"{type(self).__name__}: expected a lead of this study ({first_three(leads)}) – found "
+                f"{coder!r} – ask {leads[0]}, who can name you: "
+                f"store.set_options(leads={[*leads, coder]!r}, coder={leads[0]!r})."
+            )
+
+    def _look(self) -> None:
+        """Read what is shown from the beginning."""
+
+    def _answer(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        if content.get("type") not in self._once:
+            return super()._answer(content)
+        asked = field(content, "id", str)
+        if asked not in self._heard:  # else asked once more, because the answer was lost or late
+            self._heard[asked] = super()._answer(content)
+        return self._heard[asked]
+
+    @property
+    def _outbox(self) -> str:
+        """Names what is unsent or begun, so that a new widget of the same study takes it over."""
+        path = str(getattr(self._study, "path", ""))
+        named = [self._work, self._coder, path, *self._study.units["unit_id"][:100]]
+        return hashlib.sha256("\x1f".join(named).encode()).hexdigest()[:32]
+
+    # what is read -----------------------------------------------------------------------------------
+
+    def _current(self) -> Codebook:
+        """Return the codebook that the study names as current now."""
+        if self._study.current_codebook() != self._study.codebook.fingerprint:
+            self._study.use_current_codebook()
+        book: Codebook = self._study.codebook
+        return book
+
+    def _seen(self, acts: Sequence[Act] | None = None) -> Seen:
+        """Return what may be seen of the coding, in the codes of the current codebook."""
+        return Seen(
+            self._study, viewer=self._coder, codebook=self._current(), without_round=self._without_round,
+            acts=acts,
+        )  # fmt: skip
+
+    def _board(self) -> Board:
+        """Return what may be seen of where the study stands."""
+        return Board(
+            self._study, viewer=self._coder, codebook=self._current(), without_round=self._without_round
+        )
+
+    # what is decided --------------------------------------------------------------------------------
+
+    def _decide(self, content: Mapping[str, Any], on: Decisions) -> tuple[Act, dict[str, Any]]:
+        """Record a decision, take the last back or do it again; asked again by the same id, only say so."""
+        asked, act_id = field(content, "act", dict), field(content, "id", str)
+        act = self._done.get(act_id)
+        if act is None:
+            act = self._done[act_id] = self._save_once(act_id, lambda: self._act(asked, act_id, on))
+            on.add(act)
+        about = act if act.target is None else self._done[act.target]
+        return about, {
+            "type": "done", "unit_id": about.unit_id, "code": about.code, "undone": act.kind == "undo",
+            "redone": act.kind == "redo",
+        }  # fmt: skip
+
+    def _act(self, asked: Mapping[str, Any], act_id: str, on: Decisions) -> Act:
+        common: dict[str, Any] = {"codebook": self._codebook, "act_id": act_id}
+        kind = asked.get("kind")
+        if kind not in ("undo", "redo"):
+            return self._decision(asked, common)
+        choices = on.of(self._coder, undone=kind == "redo")
+        if not choices:
+            what = "that was taken back" if kind == "redo" else "to take back"
+            raise ActError(f"{kind}: expected a decision of yours {what} – found none – nothing was changed.")
+        return (record.undo if kind == "undo" else record.redo)(choices[-1], **common)
+
+    def _decision(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> Act:
+        """Return the decision that a browser asks for."""
+        raise NotImplementedError
+
+
+def decisions_of(acts: Iterable[Act], coder: str, *, undone: bool) -> list[Act]:
+    """Return a person's decisions that stand, or those that they took back, the last of either at the end.
+
+    `acts` are decisions, with what takes them back or does them again. As everywhere, a new decision leaves
+    nothing to be done again.
+    """
+    made: dict[str, Act] = {}
+    taken: list[str] = []
+    again: list[str] = []
+    for act in (one for one in acts if one.coder == coder):
+        if act.target is None:
+            made[act.act_id], again = act, []
+        elif act.kind == "undo":
+            taken, again = [*taken, act.target], [*again, act.target]
+        else:
+            taken, again = ([one for one in each if one != act.target] for each in (taken, again))
+    if undone:
+        return [made[one] for one in again if one in made]
+    return [act for act in made.values() if act.act_id not in taken]

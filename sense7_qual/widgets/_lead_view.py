@@ -1,0 +1,373 @@
+"""What a person may see of a study while coding goes on: frames over `rounds.Sight`, which decides it.
+
+Everything that the widgets on a whole study count, quote or foretell is made of them; how far others are, the
+leads of a blind round may know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual import adjudication, agreement, codings
+from sense7_qual.acts import Act, Proposal, Record, before_suggestions, fold
+from sense7_qual.codebook import Codebook, Revision
+from sense7_qual.corpus import planned
+from sense7_qual.errors import ActError
+from sense7_qual.frames import is_model, people
+from sense7_qual.rounds import Round, Sight, opened
+from sense7_qual.suggestions import shown as shown_of
+from sense7_qual.widgets._study import leads_of
+
+__all__ = ["Board", "Seen", "pace", "participants"]
+
+LONGEST_PAUSE: Final = 300.0
+LEAST_GAPS: Final = 5
+_PAIR: Final = ["unit_id", "coder"]
+
+
+class Seen:
+    """What one person may see of the coding, read once: their own, and that of rounds that are unblinded.
+
+    A proposal in no round is the lead's to read in any case: who is none sees those of others with
+    `without_round` alone. What models coded is left out, and so are training and units that are gone.
+
+    Attributes
+    ----------
+    study : Store
+        The study.
+    viewer : str
+        Who looks.
+    codebook : Codebook
+        The version in whose codes it is read.
+    without_round : bool
+        Whether what others coded in no round is counted.
+    acts : sequence of Act, optional
+        Those of the study, where they were read already.
+    as_lead : bool
+        Whether they lead.
+    codings, coverage, proposals, memos : DataFrame
+        As `tables` has them.
+    rulings : tuple of Act
+        The person's own, with what takes them back.
+    team_rulings : tuple of Act
+        Everybody's. Of others' only those may be shown that are on a disagreement which may be seen.
+    rounds, blind : tuple of str
+        Which rounds are counted, and which are not because they are blind.
+    leaves_out : bool
+        Whether there is any that others coded in no round, and is not counted.
+    """
+
+    def __init__(
+        self,
+        study: Any,
+        *,
+        viewer: str,
+        codebook: Codebook,
+        without_round: bool,
+        acts: Sequence[Act] | None = None,
+        as_lead: bool = True,
+    ) -> None:
+        self.codebook, self.units, self._without_round = codebook, study.units, without_round
+        everything = [act for act in (study.acts() if acts is None else acts) if not is_model(act.coder)]
+        sight = Sight.of(everything, viewer=viewer, without_round=without_round, as_lead=as_lead)
+        known = set(self.units["unit_id"])
+        there = [act for act in everything if act.unit_id is None or act.unit_id in known]
+        self._counted = [act for act in there if sight.counts(act)]
+        self._talked = [act for act in there if sight.discussed(act)]
+        self._record = record = fold(self._counted, codebook=codebook)
+        self.codings, self.coverage = record.codings, record.coverage
+        self.proposals, self.memos = record.proposals, record.memos
+        self.rulings, self.team_rulings = _rulings(self._counted), _rulings(there)
+        self.revisions: tuple[Revision, ...] = tuple(study.revisions())
+        self.rounds = _counting(sight.rounds.values(), unblinded=True)
+        self.blind = _counting(sight.rounds.values(), unblinded=False)
+        self.leaves_out = not without_round and any(
+            act.kind == "finish" and act.round is None and act.coder != viewer for act in everything
+        )
+
+    def __repr__(self) -> str:
+        return f"Seen({len(self.codings)} codings, {len(self.coverage)} finished)"
+
+    @property
+    def words(self) -> str:
+        """What is counted and what is not, in a sentence or two."""
+        parts = ["your own codings", *(f"round {name!r}" for name in self.rounds)]
+        parts += ["codings of no round"] * self._without_round
+        said = f"Counted: finished texts of {_listed(parts)}."
+        if self.blind:
+            said += f" Not counted, because blind: {_listed([f'round {name!r}' for name in self.blind])}."
+        if self.leaves_out:
+            said += (
+                " Not counted: what others coded in no round. Once they are done, "
+                "without_round=True counts it too."
+            )
+        return said
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """The text of each unit, in the order of the study."""
+        return dict(zip(self.units["unit_id"], self.units["text"].fillna(""), strict=True))
+
+    @cached_property
+    def contexts(self) -> dict[str, object]:
+        """What was said before each unit, where it is known."""
+        known = self.units["context"] if "context" in self.units else [None] * len(self.units)
+        return dict(zip(self.units["unit_id"], known, strict=True))
+
+    @cached_property
+    def n_suggested(self) -> int:
+        """On how many texts a model's suggestions were shown."""
+        return int(shown_of(self._counted).sum())
+
+    @cached_property
+    def decided(self) -> pd.DataFrame:
+        """The decisions, as `Store.decisions` has them."""
+        return self._decisions(self._record)
+
+    @cached_property
+    def independent(self) -> pd.DataFrame:
+        """These decisions as they were before suggestions were shown: what agreement is of."""
+        return self._decisions(self.before_suggestions) if self.n_suggested else self.decided
+
+    @cached_property
+    def before_suggestions(self) -> Record:
+        """`codings` and `coverage` as they were before suggestions were shown."""
+        if not self.n_suggested:
+            return self._record
+        return fold(before_suggestions(self._counted), codebook=self.codebook)
+
+    @cached_property
+    def discussed(self) -> Record:
+        """What was decided in unblinded discussions of rounds; `codings` and `coverage` are without it."""
+        return fold(self._talked, codebook=self.codebook)
+
+    @cached_property
+    def in_the_end(self) -> pd.DataFrame:
+        """The decisions after discussions: what consensus is made of."""
+        if not len(self.discussed.coverage):
+            return self.decided
+        return codings.after_discussion(self.decided, self._decisions(self.discussed))
+
+    @cached_property
+    def standing(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Codings on finished texts in the codes of the version, and what is undecided under it."""
+        return self.carried(self._record)
+
+    def carried(self, record: Record) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the same of other codings."""
+        return codings.carried(record.codings, record.coverage, self.codebook, revisions=self.revisions)
+
+    def _decisions(self, record: Record) -> pd.DataFrame:
+        return codings.decisions(record.codings, record.coverage, self.codebook, revisions=self.revisions)
+
+    @cached_property
+    def answered(self) -> frozenset[str]:
+        """The proposals that somebody has answered."""
+        return frozenset(self.memos["memo_id"]) & frozenset(self.proposals["proposal_id"])
+
+    @cached_property
+    def proposed(self) -> dict[str, Proposal]:
+        """What each proposal says that stands, by its id; those that cannot be read are left out."""
+        stand, said = set(self.proposals["proposal_id"]), {}
+        for act in self._counted:
+            if act.kind == "propose" and act.act_id in stand:
+                with suppress(ActError):
+                    said[act.act_id] = Proposal.from_text(act.text)
+        return said
+
+    @cached_property
+    def pace(self) -> dict[str, float]:
+        """The seconds that each coder takes for a text (`pace`); who is not in it is unknown."""
+        return pace(act for act in self._counted if act.kind == "finish")
+
+
+def participants(units: pd.DataFrame, finished: Collection[str]) -> str | None:
+    """Return the column of participants; None where one of the texts that were finished has none."""
+    own = units.loc[units["unit_id"].isin(set(finished)), "case_id"]
+    return None if own.isna().any() else "case_id"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _rulings(acts: Sequence[Act]) -> tuple[Act, ...]:
+    """Return rulings with what takes them back or does them again."""
+    ids = {act.act_id for act in acts if act.kind == "rule"}
+    return tuple(act for act in acts if act.act_id in ids or act.target in ids)
+
+
+def _counting(rounds: Iterable[Round], *, unblinded: bool) -> tuple[str, ...]:
+    """Return the rounds that count for agreement: no training, and none in which coders saw each other."""
+    counting = [one for one in rounds if not (one.is_training or one.discusses or one.of_models)]
+    return tuple(one.name for one in counting if (one.unblinded_at is not None) is unblinded)
+
+
+def pace(finishes: Iterable[Act]) -> dict[str, float]:
+    """Return how many seconds each coder takes for a text: the median of the times between two finishes.
+
+    Times of more than five minutes are pauses and left out; so is a coder with fewer than five others.
+    """
+    times: dict[str, list[float]] = {}
+    for act in finishes:
+        times.setdefault(act.coder, []).append(datetime.fromisoformat(act.at).timestamp())
+    paces = {}
+    for coder, at in times.items():
+        gaps = np.diff(np.sort(at))
+        working = gaps[(gaps > 0) & (gaps <= LONGEST_PAUSE)]
+        if len(working) >= LEAST_GAPS:
+            paces[coder] = float(np.median(working))
+    return paces
+
+
+class Board:
+    """What `viewer` may see of a study, read once.
+
+    Attributes
+    ----------
+    study : Store
+        The study.
+    viewer : str
+        Whose overview it is.
+    codebook : Codebook
+        The current version.
+    without_round : bool
+        Whether what others coded in no round is counted.
+    acts : list of Act
+        The acts of the study.
+    """
+
+    def __init__(self, study: Any, *, viewer: str, codebook: Codebook, without_round: bool) -> None:
+        acts: Sequence[Act] = study.acts()
+        self._study, self.acts = study, list(acts)
+        self.viewer, self.codebook, self.without_round = viewer, codebook, without_round
+        self.units: pd.DataFrame = study.units
+        self.codebooks = study.codebooks
+        self.places = {unit_id: place for place, unit_id in enumerate(self.units["unit_id"])}
+        self.rounds = [_of_units(one, self.places) for one in opened(acts) if not one.of_models]
+        self.plan = people(planned(acts, units=self.places.keys()))
+        sight = Sight.of(acts, viewer=viewer, without_round=without_round)
+        self.assigns = sight.assigned
+        leads = leads_of(study)
+        self.is_coder = bool(leads) and viewer not in leads
+        """Whether the study names its leads, and the viewer is none."""
+        self.finishes = [act for act in acts if act.unit_id in self.places and sight.follows(act)]
+        self.finished: pd.DataFrame = fold(self.finishes, codebook=codebook).coverage
+
+    def __repr__(self) -> str:
+        return f"Board({self.viewer!r}, {len(self.units)} units, {len(self.rounds)} rounds)"
+
+    @property
+    def is_lead(self) -> bool:
+        """Whether the viewer leads any round, or assigned the texts that are coded in none."""
+        return self.assigns or any(self.viewer in one.leads for one in self.rounds)
+
+    def leads(self, round: str | None) -> bool:
+        """Return True if the viewer leads a round, or assigned the texts that are coded in none."""
+        one = self.round(round)
+        return self.assigns if one is None else self.viewer in one.leads
+
+    def round(self, name: str | None) -> Round | None:
+        """Return the round of this name; None where there is none."""
+        return next((one for one in self.rounds if one.name == name), None)
+
+    def follows(self, round: str | None) -> bool:
+        """Return True if the viewer may know how far others are in a round."""
+        one = self.round(round)
+        is_open = self.without_round if one is None else one.unblinded_at is not None
+        return is_open or self.leads(round)
+
+    def label(self, code: str) -> str:
+        """Return a code's label."""
+        return self.codebook[code].label if code in self.codebook else code
+
+    @cached_property
+    def read(self) -> Seen:
+        """What may be seen of the coding."""
+        return Seen(
+            self._study, viewer=self.viewer, codebook=self.codebook, without_round=self.without_round,
+            acts=self.acts, as_lead=self.is_lead,
+        )  # fmt: skip
+
+    @cached_property
+    def tally(self) -> pd.DataFrame:
+        """unit_id, code, n_coders, n_applied of these decisions."""
+        return codings.tally(self.read.decided)
+
+    @cached_property
+    def order(self) -> pd.DataFrame:
+        """Each coder's last finished round of each unit that may be seen: as `Store.coverage`."""
+        return codings.of_round(self.read.codings, self.read.coverage)[1]
+
+    @cached_property
+    def finish_order(self) -> pd.DataFrame:
+        """Each coder's finished units that may be seen, as `codings.finish_order` has them."""
+        return codings.finish_order(self.read.coverage, plan=self.seen_plan)
+
+    @cached_property
+    def cluster(self) -> str | None:
+        """The column of participants; None where a text that was finished has none."""
+        return participants(self.units, self.order["unit_id"])
+
+    @property
+    def seen_plan(self) -> pd.DataFrame:
+        """The plan of the rounds whose decisions may be seen: of a blind round the viewer's own part."""
+        names = self.plan["round"]
+        own = (self.plan["coder"] == self.viewer) & names.fillna("").isin(set(self.order["round"].fillna("")))
+        all_of = names.isin(self.read.rounds) | (names.isna() & self.without_round)
+        plan: pd.DataFrame = self.plan[(own | all_of).astype(bool)]
+        return plan.reset_index(drop=True)
+
+    @cached_property
+    def drift(self) -> pd.DataFrame:
+        """Each coder × code of these decisions, as `agreement.drift` has them."""
+        return agreement.drift(self.read.decided, self.read.coverage, plan=self.seen_plan)
+
+    @cached_property
+    def queue(self) -> pd.DataFrame:
+        """The disagreements, hardest first, with the rulings on them: of who leads nothing, their own."""
+        read = self.read
+        made = read.team_rulings if self.is_lead else read.rulings
+        rulings = codings.rulings(made, self.codebook, revisions=read.revisions)
+        return adjudication.queue(self.read.decided, rulings=rulings)
+
+    @cached_property
+    def stale(self) -> pd.DataFrame:
+        """What must be looked at again: unit_id, coder, code, reason, and the round it was finished in."""
+        if not self.read.revisions:
+            return pd.DataFrame(columns=[*_PAIR, "code", "reason", "round"], dtype="string")
+        return self.read.standing[1].merge(self.order[[*_PAIR, "round"]], on=_PAIR)
+
+    @cached_property
+    def proposals(self) -> pd.DataFrame:
+        """The proposals that nobody has answered."""
+        frame = self.read.proposals
+        return frame[~frame["proposal_id"].isin(self.read.answered)]
+
+    def planned_units(self, round: str | None, coder: str | None = None) -> list[str]:
+        """Return the units of a round, or of one coder in it, in their order."""
+        here = self.plan["round"].isna() if round is None else self.plan["round"] == round
+        plan = self.plan[here if coder is None else here & (self.plan["coder"] == coder)]
+        ids = list(dict.fromkeys(plan["unit_id"]))
+        return list(self.places) if round is None and not len(self.plan[here]) else ids
+
+    def finished_units(self, round: str | None, coder: str | None = None) -> set[str]:
+        """Return the units that were finished in a round, by a coder or by anybody, as far as is known."""
+        done = self.finished
+        here = done["round"].isna() if round is None else done["round"] == round
+        if coder is not None:
+            here &= done["coder"] == coder
+        return set(done.loc[here, "unit_id"])
+
+
+def _of_units(round: Round, known: dict[str, int]) -> Round:
+    """Return the round without the units of participants who withdrew."""
+    return replace(round, units=tuple(unit for unit in round.units if unit in known))
