@@ -25,6 +25,7 @@ from sense7_qual.agreement import _coefficients, _engines
 from sense7_qual.agreement._coefficients._patterns import Patterns, from_values
 from sense7_qual.agreement._engines import patterns
 from sense7_qual.errors import QualError, TableError
+from tests.helpers.nightly import nightly_but
 from tests.helpers.places import PUBLISHED, ROOT
 
 CONVABUSE = PUBLISHED / "convabuse_ratings.csv"
@@ -109,8 +110,8 @@ SHAPES = [
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("engine", ["polars", "duckdb", "ibis"])
-@pytest.mark.parametrize(("n_coders", "n_values", "text"), SHAPES)
+@pytest.mark.parametrize("engine", nightly_but(["polars", "duckdb", "ibis"], here=["polars", "duckdb"]))
+@pytest.mark.parametrize(("n_coders", "n_values", "text"), nightly_but(SHAPES, here=SHAPES[:1]))
 def test_every_engine_gives_what_the_array_gives(
     engine: str, n_coders: int, n_values: int, text: bool
 ) -> None:
@@ -121,7 +122,7 @@ def test_every_engine_gives_what_the_array_gives(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", nightly_but(ENGINES, here=["pandas", "polars", "duckdb"]))
 def test_every_coefficient_is_the_same_number_from_every_engine(engine: str) -> None:
     values = made(4, 5)
     table = ENGINES[engine](long(values))

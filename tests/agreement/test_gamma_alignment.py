@@ -13,6 +13,8 @@ from sense7_qual.agreement._spans._gamma import gamma, gamma_dissimilarity
 from sense7_qual.errors import QualError
 from tests.helpers.reference import reference_rows
 
+pytestmark = pytest.mark.nightly
+
 COLUMNS = ["unit_id", "coder", "code", "start", "end"]
 
 

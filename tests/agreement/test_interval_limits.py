@@ -68,6 +68,7 @@ def check(found: agreement.Estimate, smallest: float) -> None:
         assert np.isnan(share) or 0 <= share <= 1
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_every_interval_of_small_tables_lies_within_what_the_coefficient_can_be() -> None:
     number = 0
@@ -170,6 +171,7 @@ def decided(given: dict[str, list[bool]]) -> pd.DataFrame:
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_the_limits_hold_for_decisions_of_people_and_models() -> None:
     """A person and a model, in every combination of how often both, one, the other or neither applied it."""

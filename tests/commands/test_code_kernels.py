@@ -79,6 +79,7 @@ def test_a_kernel_without_a_page_ends(address: str) -> None:
     assert is_there(address, opened(address))  # and the page opens again
 
 
+@pytest.mark.nightly
 def test_a_kernel_with_a_page_stays(address: str) -> None:
     from tornado.websocket import websocket_connect
 

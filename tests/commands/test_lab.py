@@ -201,6 +201,7 @@ def _get(url: str) -> bytes:
         return bytes(answer.read())
 
 
+@pytest.mark.nightly
 @pytest.mark.notebook
 @pytest.mark.parametrize("name", ["02_agreement"])
 def test_a_notebook_runs_from_the_installed_example(installed, tmp_path: Path, name: str) -> None:
@@ -218,6 +219,7 @@ def test_a_notebook_runs_from_the_installed_example(installed, tmp_path: Path, n
     assert all(cell.execution_count for cell in ran.cells if cell.cell_type == "code")
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_the_package_needs_no_module_that_posix_alone_has(tmp_path: Path) -> None:
     """From the example to a table in Word, with fcntl, resource, os.fork and their like hidden."""

@@ -230,6 +230,7 @@ def executed(path: Path, old: str, new: str) -> str:
     return json.dumps(notebook)
 
 
+@pytest.mark.nightly
 @pytest.mark.notebook
 def test_the_notebooks_run_before_anybody_coded_and_when_all_is_coded(here) -> None:
     assert main(["new", "pilot", "--data", "data.csv", "--yes", "--coders", "ana,ben", "--lead", "eva"]) == 0

@@ -67,6 +67,7 @@ def silent_losses(root: Element, folder: Path) -> list[str]:
     return silent
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @settings(max_examples=6, deadline=None, phases=[Phase.generate])
 @given(projects())

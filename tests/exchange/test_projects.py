@@ -86,6 +86,7 @@ def deeds(draw: st.DrawFn, codebook: Codebook, texts: list[str]) -> list[list[ac
     return of_coders
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @settings(max_examples=40, deadline=None, phases=[Phase.generate])
 @given(st.data())

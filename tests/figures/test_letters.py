@@ -14,6 +14,7 @@ from sense7_qual.figures import _lettering
 from sense7_qual.figures._lettering import widths, with_names, wrapped
 from tests.helpers.engines import program
 from tests.helpers.labelled_figures import LABELS, labelled
+from tests.helpers.nightly import nightly_but
 from tests.helpers.pictures import texts
 
 pytestmark = pytest.mark.filterwarnings("ignore:figure. no font on this machine")
@@ -24,7 +25,7 @@ _WORD = re.compile(r'<word xMin="(.*?)" yMin=".*?" xMax="(.*?)" yMax=".*?">')
 _EMOJI = Path("/usr/share/fonts/truetype/noto/NotoColorEmoji.ttf")
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", nightly_but(FIGURES, here=["link_plot", "agreement_plot"]))
 def test_no_letter_is_cut_off(name: str, tmp_path: Path) -> None:
     """Poppler says where each word of the PDF stands: within the page, whatever the labels are."""
     reader = program("pdftotext")
@@ -41,7 +42,7 @@ def test_no_letter_is_cut_off(name: str, tmp_path: Path) -> None:
             assert max(right for _, right in places) < width + 0.1
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", nightly_but(FIGURES, here=["link_plot", "unit_plot"]))
 def test_a_letter_that_no_font_has_is_named_and_not_a_box(name: str) -> None:
     """What is drawn is the same for letters that no font has, and for those that do not exist."""
     for label in LABELS.values():
@@ -75,6 +76,7 @@ def test_a_font_of_pictures_does_not_end_the_pdf(tmp_path: Path) -> None:
 import vl_convert
 vl_convert.register_font_directory({str(_EMOJI.parent)!r})
 from tests.helpers.labelled_figures import labelled
+from tests.helpers.nightly import nightly_but
 for name, draw in labelled("Warm 👍 reply", 1).items():
     figure = draw()
     assert figure.pdf() == figure.pdf()

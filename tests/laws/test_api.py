@@ -33,6 +33,7 @@ def in_a_fresh_interpreter(code: str) -> object:
     return json.loads(done.stdout)
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_importing_the_package_is_cheap() -> None:
     """Under 0.3 s of the processor beyond pandas; the best of five, because other programs run too."""

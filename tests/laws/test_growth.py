@@ -16,6 +16,8 @@ from sense7_qual.frames import CODINGS
 from sense7_qual.report import _choose_quotes, _quote_passages
 from sense7_qual.store._operations import check_acts
 
+pytestmark = pytest.mark.nightly
+
 Work = Callable[[], object]
 
 

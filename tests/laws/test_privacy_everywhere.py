@@ -291,6 +291,7 @@ def child() -> Child:
     return [json.loads(line) for line in said[-2:]]
 
 
+@pytest.mark.nightly
 @pytest.mark.model
 def test_every_public_function_but_the_models_is_called_with_sockets_forbidden(
     child: Child,
@@ -303,6 +304,7 @@ def test_every_public_function_but_the_models_is_called_with_sockets_forbidden(
     assert int(str(found["n"])) > 150
 
 
+@pytest.mark.nightly
 @pytest.mark.model
 def test_no_words_in_what_any_function_says_of_a_table_that_holds_them(
     child: Child,

@@ -139,6 +139,7 @@ def test_distributions_add_up_and_keep_empty_levels() -> None:
     assert links.distributions(decisions.iloc[:0], units, rating="empathy").empty
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @pytest.mark.parametrize("source", SOURCES)
 def test_the_whole_table_of_seven_codes_and_three_coders_takes_seconds(source: str, tmp_path: Path) -> None:

@@ -145,6 +145,7 @@ def test_themes_take_them(minilm: Embedder, tmp_path: Path) -> None:
     assert of_file.parameters["model"] == minilm.model_id
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @pytest.mark.model
 def test_two_workers_give_what_one_process_gives(

@@ -213,6 +213,7 @@ def test_applied_twice_nothing_more_is_found_and_no_text_is_too_odd(text: str, k
     assert all(before[1] <= after[0] for before, after in pairwise(spans))
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @pytest.mark.parametrize(
     "piece",
@@ -237,6 +238,7 @@ def held_out() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     return redaction_sample.searched("held out")
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_recall_by_kind_on_locales_that_nothing_was_tuned_on(
     held_out: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame],

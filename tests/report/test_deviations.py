@@ -138,6 +138,7 @@ def test_a_rating_of_which_the_plan_says_nothing_is_told_and_an_open_field_is_no
     assert [one.kind for one in of_analysis(added, plan)] == ["analysed_hypotheses", "analysed_rating"]
 
 
+@pytest.mark.nightly
 def test_a_paper_prints_what_it_analyses_otherwise(tmp_path: Path) -> None:
     store = rated_study(tmp_path / "study", replace(PLAN, rating="Warmth", n_boot=20))
     other = replace(PLAN, rating="Trust", question="What for?", seed=3, n_boot=30)

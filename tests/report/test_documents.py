@@ -19,6 +19,7 @@ from sense7_qual.report._styles import Style
 from tests.helpers import documents
 from tests.helpers.engines import office, program
 from tests.helpers.example_papers import PLAN, shipped
+from tests.helpers.nightly import nightly_but
 
 pytestmark = pytest.mark.documents
 
@@ -67,7 +68,9 @@ def broken_words(
     return {word: (expected[word], printed[word]) for word in words if printed[word] < expected[word]}
 
 
-@pytest.mark.parametrize(("engine", "options", "preamble"), ENGINES)
+@pytest.mark.parametrize(
+    ("engine", "options", "preamble"), nightly_but(ENGINES, here=[ENGINES[0], ENGINES[4], ENGINES[5]])
+)
 def test_every_table_compiles_and_stays_within_its_page(
     engine: str, options: str, preamble: str, tmp_path: Path
 ) -> None:
@@ -103,7 +106,7 @@ def test_every_table_compiles_and_stays_within_its_page(
         assert "caf\u00e9, na\u00efve, \u0141\u00f3d\u017a" in shown
 
 
-@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("columns", nightly_but([1, 2], here=[2]))
 def test_the_files_of_a_paper_compile_in_a_document_of_one_and_of_two_columns(
     columns: Literal[1, 2], tmp_path: Path
 ) -> None:

@@ -133,6 +133,7 @@ def test_exports_keep_the_model_by_its_name_and_reliability_has_people_alone(
         agreement.by_code(project.decisions(), n_boot=5)
 
 
+@pytest.mark.nightly
 def test_a_bundle_counts_people_and_models_apart(stores: tuple[Store, Store], tmp_path: Path) -> None:
     stores[1].bundle(
         tmp_path / "bundle", texts="withheld", analysis_plan=QUICK, formats=["csv"], progress=None

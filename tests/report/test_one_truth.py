@@ -16,6 +16,7 @@ from sense7_qual.report._paper_parts import Sources, parts_of
 from sense7_qual.report._text_record import record_of
 from sense7_qual.store import Store
 from tests.helpers.example_papers import PLAN, settled, shipped
+from tests.helpers.nightly import nightly_but
 
 pytestmark = pytest.mark.long
 
@@ -200,7 +201,7 @@ def test_the_methods_say_what_the_tables_did(written: tuple[Path, Store]) -> Non
     assert ("resamples" in links) == ("pooled" not in methods)
 
 
-@pytest.mark.parametrize("source", [None, "consensus"])
+@pytest.mark.parametrize("source", nightly_but([None, "consensus"], here=[None]))
 def test_the_figures_draw_the_numbers_of_the_tables(source: str | None, tmp_path: Path) -> None:
     store = shipped(tmp_path / "study")
     record = record_of(

@@ -104,6 +104,7 @@ def test_no_text_gets_in_unless_it_may(store: Store, tmp_path: Path) -> None:
     assert "there are none" in done.left_out.set_index("what")["why"]["memos"]
 
 
+@pytest.mark.nightly
 def test_twice_the_same_is_the_same_to_the_byte(store: Store, tmp_path: Path) -> None:
     report.paper(store, None, tmp_path / "one", with_texts=True)
     time.sleep(2)  # a zip archive counts every other second
@@ -113,6 +114,7 @@ def test_twice_the_same_is_the_same_to_the_byte(store: Store, tmp_path: Path) ->
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
 
 
+@pytest.mark.nightly
 def test_what_is_coded_meanwhile_comes_into_none_of_it(tmp_path: Path) -> None:
     made = rated(tmp_path / "study")
     book, unit = made.codebook, made.units["unit_id"].iloc[0]
@@ -179,6 +181,7 @@ def test_a_file_that_is_there_stays_and_nothing_else_is_written(store: Store, tm
         report.paper(store, None, folder / "review.tex")
 
 
+@pytest.mark.nightly
 def test_over_an_earlier_paper_nothing_of_it_stays_that_this_one_does_not_have(
     store: Store, tmp_path: Path
 ) -> None:
@@ -230,6 +233,7 @@ def test_a_part_that_cannot_be_written_leaves_the_folder_as_it_was(
     assert (everything(folder) if folder.exists() else None) == before
 
 
+@pytest.mark.nightly
 def test_the_files_of_a_paper_that_was_broken_off_are_known(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,6 +295,7 @@ LABELS = {
 }
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore:figure. no font on this machine has")
 def test_labels_of_any_letters_end_no_paper(tmp_path: Path) -> None:
     book = Codebook(name="letters", codes=tuple(Code(id=one, label=label) for one, label in LABELS.items()))

@@ -19,6 +19,7 @@ from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.report import Text
 from sense7_qual.report._read_once import read_once
 from sense7_qual.store import Store
+from tests.helpers.nightly import nightly_but
 from tests.helpers.small_study import CODEBOOK, frame_of
 from tests.helpers.small_themes import to_record
 from tests.helpers.written_studies import FLAWED, STUDIES
@@ -94,7 +95,7 @@ def same(printed: str, value: Any) -> bool:
     return any(abs(shown - size * float(value)) <= tolerance for size in (1, 100))
 
 
-@pytest.mark.parametrize("name", STUDIES)
+@pytest.mark.parametrize("name", nightly_but(STUDIES, here=["discussed", "no_participant", "empty"]))
 def test_every_number_is_what_its_call_gives(name: str, made: Callable[[str], Store]) -> None:
     store, known = made(name), {}
     rows = pd.concat([text.frame for agreed in (True, False) for text in texts(store, with_agreement=agreed)])

@@ -14,6 +14,7 @@ from sense7_qual.acts import AnalysisPlan
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
 from tests.helpers.example_papers import PLAN, shipped
+from tests.helpers.nightly import nightly_but
 from tests.helpers.planned_study import planned_study
 from tests.helpers.reflexive_study import reflexive_study
 from tests.helpers.written_studies import STUDIES
@@ -80,8 +81,10 @@ def faults(text: str, *, with_agreement: bool) -> list[tuple[str, str]]:
     ]
 
 
-@pytest.mark.parametrize("with_agreement", [True, False])
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("with_agreement", nightly_but([True, False], here=[True]))
+@pytest.mark.parametrize(
+    "name", nightly_but(MADE, here=["one text, one coder", "one disagreement", "as planned"])
+)
 def test_no_sentence_of_a_paper_counts_in_the_wrong_form(
     name: str, with_agreement: bool, tmp_path: Path
 ) -> None:

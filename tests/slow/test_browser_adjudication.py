@@ -85,6 +85,7 @@ PLACES = """() => ({
 })"""
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("width", "height"), [(900, 1000), (1280, 720)])
 def test_what_each_coder_decided_is_in_sight_before_the_ruling(
     lab: labs.Lab, tmp_path: Path, width: int, height: int
@@ -140,6 +141,7 @@ def test_many_disagreements_are_settled_by_two_keys_each(lab: labs.Lab, tmp_path
     assert qual.Store(folder).verify()["ok"].all()
 
 
+@pytest.mark.nightly
 def test_a_note_undo_and_a_changed_code_by_keys_and_by_mouse(lab: labs.Lab, tmp_path: Path) -> None:
     folder = Path(disputed(tmp_path / "study", sentences(6)).path)
     with lab.page() as page:
@@ -209,6 +211,7 @@ def test_a_note_undo_and_a_changed_code_by_keys_and_by_mouse(lab: labs.Lab, tmp_
     ]  # fmt: skip
 
 
+@pytest.mark.nightly
 def test_rulings_outlive_a_killed_kernel(lab: labs.Lab, tmp_path: Path) -> None:
     folder = Path(disputed(tmp_path / "study", sentences(5)).path)
     with lab.page() as page:
@@ -237,6 +240,7 @@ def test_rulings_outlive_a_killed_kernel(lab: labs.Lab, tmp_path: Path) -> None:
     assert qual.Store(folder).verify()["ok"].all()
 
 
+@pytest.mark.nightly
 def test_with_letters_no_name_reaches_the_page(lab: labs.Lab, tmp_path: Path) -> None:
     folder = Path(disputed(tmp_path / "study", sentences(4)).path)
     with lab.page() as page:
@@ -258,6 +262,7 @@ def test_with_letters_no_name_reaches_the_page(lab: labs.Lab, tmp_path: Path) ->
         page.wait_for_function("() => document.querySelector('.s7-readings')?.innerText.includes('anabel')")
 
 
+@pytest.mark.nightly
 def test_hostile_words_are_words(lab: labs.Lab, tmp_path: Path) -> None:
     words = drawn(1)
     folder = Path(disputed(tmp_path / "study", [f"{word} x" for word in words]).path)
@@ -282,6 +287,7 @@ def test_hostile_words_are_words(lab: labs.Lab, tmp_path: Path) -> None:
     assert notes == {f"t{at:02}": word.strip() for at, word in enumerate(words)}
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed (`make frontend` installs it)")
 @pytest.mark.parametrize(("width", "theme"), SHOWN)
 def test_axe_finds_nothing(lab: labs.Lab, tmp_path: Path, width: int, theme: str) -> None:
@@ -298,6 +304,7 @@ def test_axe_finds_nothing(lab: labs.Lab, tmp_path: Path, width: int, theme: str
         assert page.locator(".s7").evaluate("box => box.scrollWidth <= box.clientWidth")
 
 
+@pytest.mark.nightly
 def test_a_rule_that_another_lead_changed_too_stands_side_by_side(lab: labs.Lab, tmp_path: Path) -> None:
     store = disputed(tmp_path / "study", sentences(3))
     first = store.codebook.codable[0]

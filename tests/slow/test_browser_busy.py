@@ -12,7 +12,7 @@ from tests.helpers import lab as labs
 from tests.helpers.axe import AXE, THEMES, show_in, sound
 from tests.helpers.coding_page import cell, enter, press, saved, spans, study
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
 # Everything red that is ever on the screen, and every state of saving, from now on.

@@ -13,7 +13,7 @@ from tests.helpers.axe import AXE, THEMES
 from tests.helpers.coding_page import cell, enter, press, saved, spans, study
 from tests.helpers.simulation import SOAK
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 REST_MS = 350  # as in `opendefinition.ts`
 LABELS = (

@@ -137,6 +137,7 @@ def test_a_codebook_is_edited_merged_foretold_and_saved_by_keys_alone(lab: labs.
     assert store.verify()["ok"].all()
 
 
+@pytest.mark.nightly
 def test_a_split_code_is_sorted_by_theme_and_text_by_text(lab: labs.Lab, folder: Path) -> None:
     themes = to_record({"t0/1": 0, "t1/1": 1, "t2/1": 1})
     qual.Store(folder).record_themes(themes, coder="lead")
@@ -195,6 +196,7 @@ def test_a_split_code_is_sorted_by_theme_and_text_by_text(lab: labs.Lab, folder:
     assert store.verify()["ok"].all()
 
 
+@pytest.mark.nightly
 def test_a_draft_outlives_its_kernel(lab: labs.Lab, folder: Path) -> None:
     with lab.page() as page:
         enter(lab, page, folder, "killed.ipynb")
@@ -215,6 +217,7 @@ def test_a_draft_outlives_its_kernel(lab: labs.Lab, folder: Path) -> None:
     assert (code.label, code.definition) == ("Feels with me", "In mid-sentence")
 
 
+@pytest.mark.nightly
 def test_what_another_lead_changed_too_is_chosen_and_the_draft_is_kept(lab: labs.Lab, folder: Path) -> None:
     with lab.page() as page:
         enter(lab, page, folder, "conflict.ipynb")
@@ -236,6 +239,7 @@ def test_what_another_lead_changed_too_is_chosen_and_the_draft_is_kept(lab: labs
     assert (now["affective"].label, now["interest"].label) == ("Mine", "Asks")
 
 
+@pytest.mark.nightly
 def test_hostile_words_in_a_draft_are_words(lab: labs.Lab, folder: Path) -> None:
     words, kept = drawn(0), {}
     with lab.page() as page:
@@ -273,6 +277,7 @@ def test_hostile_words_in_a_draft_are_words(lab: labs.Lab, folder: Path) -> None
     assert store.revisions()[0].why == words[0]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("width", "theme"), SHOWN)
 def test_axe_finds_nothing(lab: labs.Lab, folder: Path, width: int, theme: str) -> None:
     if not AXE.is_file():
@@ -327,6 +332,7 @@ def on_row(page: Page, label: str, share: float) -> tuple[float, float]:
     return box["x"] + 80, box["y"] + share * box["height"]
 
 
+@pytest.mark.nightly
 def test_a_code_is_dragged_under_before_and_after_others_and_nowhere_else(
     lab: labs.Lab, folder: Path
 ) -> None:
@@ -374,6 +380,7 @@ def test_a_code_is_dragged_under_before_and_after_others_and_nowhere_else(
     )  # a draft is saved by nobody else
 
 
+@pytest.mark.nightly
 def test_a_drag_shows_where_the_code_will_stand_and_nothing_once_it_cannot(
     lab: labs.Lab, folder: Path
 ) -> None:

@@ -9,7 +9,7 @@ from tests.helpers.axe import AXE, show_in, sound
 from tests.helpers.coding_page import enter, press, saved, shows
 from tests.helpers.panes import unblinded
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 
 def test_colleagues_stand_beside_on_one_key_and_ones_own_work_goes_on(lab, tmp_path):

@@ -14,7 +14,7 @@ from tests.helpers import lab as labs
 from tests.helpers.coding_page import enter, saved
 from tests.helpers.hostile_words import drawn
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 WORDS = drawn(2)
 # What no word may bring into the page, and what it may not have run.

@@ -125,6 +125,7 @@ def test_twenty_rows_by_keys_are_what_the_record_holds(lab, folder):
     assert sorted(store.coverage()["unit_id"]) == sorted(f"t{place}" for place in range(20))
 
 
+@pytest.mark.nightly
 def test_rows_by_mouse_spans_filters_and_the_way_to_the_text(lab, folder):
     with lab.page() as page:
         enter(lab, page, "mouse.ipynb", folder)
@@ -202,6 +203,7 @@ def test_rows_by_mouse_spans_filters_and_the_way_to_the_text(lab, folder):
     assert list(rows.loc[rows["start"].isna(), "unit_id"]) == ["t2"]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
 def test_axe_finds_nothing_in_the_grid(lab, folder, theme):
     if not AXE.is_file():

@@ -9,7 +9,7 @@ import pytest
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import cell, enter, press, saved, shows, sound, spans, study
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 
 def test_steps_are_taken_back_and_done_again(lab: labs.Lab, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from tests.helpers import lab as labs
 from tests.helpers.places import ROOT, SHARED
 from tests.helpers.simulation import SOAK
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 CODERS = ("ana", "ben", "chi")
 N = 60

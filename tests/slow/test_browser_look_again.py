@@ -13,7 +13,7 @@ from sense7_qual import acts
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import enter, press, shows
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 COMMENTS = "comment,id\n" + "".join(f"It listened to me {n} times.,m{n}\n" for n in range(6))
 
 

@@ -12,7 +12,7 @@ from sense7_qual.store import Store
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import cell, drag, ends, enter, press, saved, spans, study
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 N = 400
 IN_SIGHT = """row => {

@@ -10,7 +10,7 @@ import sense7_qual as qual
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import enter, press, saved, shows, sound, study
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 
 def test_memos_are_written_shown_on_the_text_and_found_again(lab: labs.Lab, tmp_path: Path) -> None:

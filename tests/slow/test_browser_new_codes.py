@@ -11,7 +11,7 @@ from sense7_qual.codebook import Code
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import enter, press, saved, shows, sound, spans, study
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 
 def test_a_code_is_added_from_the_text_and_finished_texts_are_decided_on_by_one_key_each(lab, tmp_path):

@@ -12,7 +12,7 @@ from sense7_qual import figures
 from sense7_qual.codebook import Codebook
 from tests.helpers import lab as labs
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 SENSE7 = Codebook.read("sense7")
 CELLS = (

@@ -90,6 +90,7 @@ def test_numbers_open_their_texts_by_keys_and_lead_back(lab: labs.Lab, tmp_path:
         assert not page.evaluate("() => document.querySelector('.s7').contains(document.activeElement)")
 
 
+@pytest.mark.nightly
 def test_a_click_opens_a_number_and_a_cell_that_adds_acts_changes_it(lab: labs.Lab, tmp_path: Path) -> None:
     store = looked_at(tmp_path / "study")
     ids = store.units["unit_id"].tolist()
@@ -106,6 +107,7 @@ def test_a_click_opens_a_number_and_a_cell_that_adds_acts_changes_it(lab: labs.L
         counted(page)
 
 
+@pytest.mark.nightly
 def test_a_coder_sees_of_a_blind_round_their_own_part(lab: labs.Lab, tmp_path: Path) -> None:
     store = looked_at(tmp_path / "study")
     with lab.page() as page:
@@ -116,6 +118,7 @@ def test_a_coder_sees_of_a_blind_round_their_own_part(lab: labs.Lab, tmp_path: P
         assert page.locator(".s7-agreement tbody tr").count() == len(store.codebook.codable)
 
 
+@pytest.mark.nightly
 def test_hostile_words_in_the_overview_are_words(lab: labs.Lab, tmp_path: Path) -> None:
     folder = study(tmp_path / "study", WORDS)
     store = qual.Store(folder)
@@ -158,6 +161,7 @@ def test_hostile_words_in_the_overview_are_words(lab: labs.Lab, tmp_path: Path) 
             page.keyboard.press("ArrowDown")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("width", "theme"), SHOWN)
 def test_axe_finds_nothing(lab: labs.Lab, tmp_path: Path, width: int, theme: str) -> None:
     if not AXE.is_file():

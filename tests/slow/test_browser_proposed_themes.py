@@ -14,7 +14,7 @@ from tests.helpers.axe import AXE, show_in, sound
 from tests.helpers.hostile_words import drawn
 from tests.helpers.small_themes import to_record
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 N = 24
 CELLS = (

@@ -121,6 +121,7 @@ def test_quotes_are_chosen_by_keys_and_outlive_a_killed_kernel(lab: labs.Lab, tm
     assert others in (["It listened […]"], ["It lis"]), "of a whole text, or of the words that were coded"
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed (`make frontend` installs it)")
 def test_hostile_words_are_words_and_axe_finds_nothing(lab: labs.Lab, tmp_path: Path) -> None:
     words = drawn(1)[:8]

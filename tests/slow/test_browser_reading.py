@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import cell, drag, ends, enter, press, shows, spans, study
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 SENTENCES = [
     f"In sentence {number} it asked how my sister had reacted, and I told it." for number in range(60)

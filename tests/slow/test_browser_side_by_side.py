@@ -14,7 +14,7 @@ from sense7_qual import acts
 from tests.helpers import lab as labs
 from tests.helpers.disputes import disputed
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 WORDS = ["queue slow minutes", "kind warm caring", "wrong fact source"]
 

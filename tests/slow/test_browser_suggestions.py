@@ -8,7 +8,7 @@ import sense7_qual as qual
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import TEXTS, enter, press, saved, shows, sound, spans, study
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 CELL = """
 import pandas as pd

@@ -13,7 +13,7 @@ from tests.helpers import lab as labs
 from tests.helpers.coding_page import cell, enter, press, saved, shows
 from tests.helpers.places import ROOT
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
 NUMBER = 600

@@ -94,6 +94,7 @@ def test_a_theme_is_named_merged_and_made_a_code_by_keys(lab: labs.Lab, tmp_path
     assert store.themes().summary["code"].dropna().tolist() == ["being_kept_waiting"]
 
 
+@pytest.mark.nightly
 def test_texts_that_the_mouse_draws_around_are_selected_and_taken_out(lab: labs.Lab, tmp_path: Path) -> None:
     folder = made(tmp_path / "study")
     with lab.page() as page:
@@ -117,6 +118,7 @@ def test_texts_that_the_mouse_draws_around_are_selected_and_taken_out(lab: labs.
         )
 
 
+@pytest.mark.nightly
 def test_only_texts_within_the_line_are_selected(lab: labs.Lab, tmp_path: Path) -> None:
     folder = made(tmp_path / "study")
     with lab.page() as page:
@@ -138,6 +140,7 @@ def test_only_texts_within_the_line_are_selected(lab: labs.Lab, tmp_path: Path) 
     assert (below < -0.02).sum() <= shown <= (below < 0.02).sum() < len(at) - 5
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed (`make frontend` installs it)")
 @pytest.mark.parametrize(("width", "theme"), [(1400, "JupyterLab Light"), (900, "JupyterLab Dark")])
 def test_axe_finds_nothing_and_hostile_words_are_words(

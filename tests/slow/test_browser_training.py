@@ -10,7 +10,7 @@ from tests.helpers.axe import AXE, show_in, sound
 from tests.helpers.coding_page import enter, saved, shows
 from tests.helpers.panes import in_training
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
 
 def test_what_differs_is_shown_after_finish_and_enter_goes_on(lab, tmp_path):

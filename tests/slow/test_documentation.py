@@ -16,7 +16,7 @@ import pytest
 
 from tests.helpers.places import ROOT
 
-pytestmark = pytest.mark.documents
+pytestmark = [pytest.mark.nightly, pytest.mark.documents]
 
 LOADS = {"script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src", "object": "data"}
 

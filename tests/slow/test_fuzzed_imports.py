@@ -25,6 +25,8 @@ from sense7_qual.store import Store
 from tests.helpers.broken_files import broken, broken_inside, check, contents, peak_megabytes
 from tests.helpers.written_files import write_table
 
+pytestmark = pytest.mark.nightly
+
 SUFFIXES = [".csv", ".tsv", ".jsonl", ".xlsx", ".parquet"]
 ROWS = [[f"m{n}", f'Text {n}: ,\t"it" said\nso 😀 é =1+1', str(n % 5 + 1), f"p{n // 3}"] for n in range(40)]
 HEADER = ["id", "said", "stars", "who"]

@@ -34,6 +34,8 @@ from tests.helpers.broken_files import (
     peak_megabytes,
 )
 
+pytestmark = pytest.mark.nightly
+
 
 def read_codebook(r: random.Random, study: Study) -> str:
     suffix = r.choice([".yaml", ".csv"])

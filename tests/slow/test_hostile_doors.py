@@ -34,6 +34,8 @@ from tests.helpers.hostile import Outcome, attack, kinds
 from tests.helpers.hostile_records import signed, zipped
 from tests.helpers.small_study import CODEBOOK, frame_of
 
+pytestmark = pytest.mark.nightly
+
 N_FILES = 10_000 if os.environ.get("SOAK") else 65
 AT_ONCE = 2 if os.environ.get("SOAK") else 1
 

@@ -16,7 +16,7 @@ import pytest
 
 from tests.helpers.places import ROOT, program
 
-pytestmark = pytest.mark.crash
+pytestmark = [pytest.mark.nightly, pytest.mark.crash]
 
 OPERATIONS = ("append", "merge", "revise", "forget")
 N_INTERRUPTS = 300 if os.environ.get("SOAK") else 12  # of each operation

@@ -21,7 +21,7 @@ import pytest
 import sense7_qual as qual
 from tests.helpers.places import ROOT
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.nightly, pytest.mark.browser]
 
 SKIPPED = (".git", ".venv", "node_modules", "studies", "paper", ".cache", "__pycache__", ".ipynb_checkpoints")
 SETUP_SECONDS = 900

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.helpers.nightly import nightly_but
 from tests.helpers.places import ROOT
 
 if TYPE_CHECKING:
     import nbformat
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+HERE = [path for path in NOTEBOOKS if path.stem[:2] in ("01", "02", "05")]
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +66,7 @@ def run(path: Path, workplace: Path) -> list[nbformat.NotebookNode]:
 
 @pytest.mark.notebook
 @pytest.mark.model
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", nightly_but(NOTEBOOKS, here=HERE), ids=lambda path: path.stem)
 def test_runs_top_to_bottom_and_shows_what_fits_a_page(path: Path, workplace: Path) -> None:
     """Results are shown as tables and figures of the package, or as frames of a few columns."""
     code = run(path, workplace)
@@ -76,7 +78,7 @@ def test_runs_top_to_bottom_and_shows_what_fits_a_page(path: Path, workplace: Pa
 
 @pytest.mark.notebook
 @pytest.mark.model
-@pytest.mark.parametrize("name", ["01_coding", "06_without_agreement"])
+@pytest.mark.parametrize("name", nightly_but(["01_coding", "06_without_agreement"], here=["01_coding"]))
 def test_restart_and_run_all(name: str, workplace: Path) -> None:
     """The study that is there is opened again, and what was written is written anew."""
     ran_before = (workplace / f"ran-{name}.ipynb").exists()  # in the test above
@@ -84,6 +86,7 @@ def test_restart_and_run_all(name: str, workplace: Path) -> None:
         run(workplace / f"{name}.ipynb", workplace)
 
 
+@pytest.mark.nightly
 @pytest.mark.notebook
 @pytest.mark.model
 def test_one_coder_has_a_paper_without_a_coefficient(workplace: Path) -> None:

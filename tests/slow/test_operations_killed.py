@@ -20,7 +20,7 @@ from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
 from tests.helpers.places import program
 
-pytestmark = pytest.mark.crash
+pytestmark = [pytest.mark.nightly, pytest.mark.crash]
 
 N_STUDIES, N_KILLS = (8, 25) if os.environ.get("SOAK") else (1, 8)
 N_CASES = 30

@@ -26,12 +26,8 @@ from sense7_qual import acts, exchange
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
 from tests.helpers.places import ROOT
-from tests.helpers.simulation import SOAK
 
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(not SOAK, reason="installs programs of others; make soak does"),
-]
+pytestmark = pytest.mark.nightly  # it installs programs of others
 
 READERS = ("qualitative-coding", "qdapy", "portableqda")  # their versions stand in constraints.txt
 QDAPY = """

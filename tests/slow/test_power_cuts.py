@@ -27,7 +27,7 @@ from sense7_qual.store import Store
 from tests.helpers import disk
 from tests.helpers.places import program
 
-pytestmark = pytest.mark.crash
+pytestmark = [pytest.mark.nightly, pytest.mark.crash]
 
 SOAK = bool(os.environ.get("SOAK"))
 N_CUTS, N_CONTROLS = (50_000, 1_000) if SOAK else (60, 30)

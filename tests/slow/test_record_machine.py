@@ -35,6 +35,8 @@ from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from tests.helpers.revised_codebooks import UNITS
 
+pytestmark = pytest.mark.nightly
+
 BASE = Codebook(name="small", codes=(Code(id="warm", label="Warm"), Code(id="cold", label="Cold")))
 SOAK = bool(os.environ.get("SOAK"))
 # In memory where there is such a folder: what a disk does is the matter of other tests.

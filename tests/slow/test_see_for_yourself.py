@@ -10,6 +10,8 @@ import pytest
 
 from tests.helpers.places import ROOT
 
+pytestmark = pytest.mark.nightly
+
 SCRIPT = ROOT / "scripts" / "see_for_yourself.py"
 LINUX = pytest.mark.skipif(
     not Path("/proc/self/net/unix").exists(), reason="looks a process up as Linux shows it"

@@ -11,7 +11,7 @@ import pytest
 from tests.helpers import disk
 from tests.helpers.places import program
 
-pytestmark = pytest.mark.crash
+pytestmark = [pytest.mark.nightly, pytest.mark.crash]
 
 SENTINEL = "Sentinel-Quokka"
 SOAK = bool(os.environ.get("SOAK"))  # each of six faults at every call, not each of three at some

@@ -18,7 +18,7 @@ from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
 from tests.helpers.places import ROOT
 
-pytestmark = pytest.mark.crash
+pytestmark = [pytest.mark.nightly, pytest.mark.crash]
 
 N_BATCHES = 2_000 if os.environ.get("SOAK") else 100
 CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))

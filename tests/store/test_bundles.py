@@ -287,6 +287,7 @@ def test_the_metadata_are_a_valid_ro_crate(bundle: Path) -> None:
 # that it comes out again ----------------------------------------------------------------------------
 
 
+@pytest.mark.nightly
 def test_a_stranger_gets_the_same_bytes_elsewhere(bundle: Path, tmp_path: Path) -> None:
     there = shutil.copytree(bundle, tmp_path / "with a space é" / "elsewhere")
     kind = {"OPENBLAS_CORETYPE": "Prescott", "OPENBLAS_NUM_THREADS": "1"}  # as on another processor
@@ -296,6 +297,7 @@ def test_a_stranger_gets_the_same_bytes_elsewhere(bundle: Path, tmp_path: Path) 
     assert not list((tmp_path / "home").rglob("heads"))  # nothing is remembered of a bundle
 
 
+@pytest.mark.nightly
 def test_a_changed_coding_or_number_is_seen(bundle: Path, tmp_path: Path) -> None:
     there = shutil.copytree(bundle, tmp_path / "coding")
     acts_file = there / "record" / "acts.jsonl"

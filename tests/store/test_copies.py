@@ -27,6 +27,7 @@ from sense7_qual.store import Store
 from sense7_qual.store._files import signed_json, whole_files
 from tests.helpers import disk
 from tests.helpers.killed import wait_until
+from tests.helpers.nightly import nightly_but
 from tests.helpers.places import ROOT, program
 from tests.helpers.small_study import CODEBOOK as SENSE7
 from tests.helpers.small_study import frame_of, put
@@ -42,7 +43,7 @@ KILLS = program("kill_while_copying")
 
 
 @pytest.mark.crash
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("operation", nightly_but(OPERATIONS, here=["backup", "merge an archive"]))
 def test_a_killed_process_leaves_no_copy_of_the_words(operation: str) -> None:
     with disk.memory() as root:
         found = json.loads(disk.run(KILLS, root, operation, 10_000 if SOAK else 8))
@@ -57,6 +58,7 @@ def test_a_killed_process_leaves_no_copy_of_the_words(operation: str) -> None:
 SERVER_KILLS = program("kill_while_copying_from_server")
 
 
+@pytest.mark.nightly
 @pytest.mark.postgres
 def test_a_killed_client_of_postgresql_leaves_no_copy_of_the_words(postgres: Callable[..., str]) -> None:
     with disk.memory() as root:

@@ -24,7 +24,7 @@ from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from tests.helpers.withdrawn_words import CODEBOOK, UNITS, WORDS, contents, has_words, repeating
 
-N_ROUNDS = 500 if os.environ.get("SOAK") else 12
+N_ROUNDS = 500 if os.environ.get("SOAK") else 10
 
 
 @pytest.fixture(scope="module")

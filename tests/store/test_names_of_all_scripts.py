@@ -51,6 +51,7 @@ def coded(store: Store, tmp_path: Path) -> Store:
     return store
 
 
+@pytest.mark.nightly
 def test_coders_of_all_scripts_go_through_copies_archive_bundle_export_and_report(
     coded: Store, tmp_path: Path
 ) -> None:

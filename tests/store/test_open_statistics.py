@@ -18,7 +18,7 @@ from tests.helpers.places import ROOT
 from tests.helpers.small_study import SENTINEL, put
 from tests.helpers.two_coders import BENS_ACT, Team, answers
 
-pytestmark = pytest.mark.postgres
+pytestmark = [pytest.mark.nightly, pytest.mark.postgres]
 
 
 PAGE = ROOT / "docs" / "record.md"

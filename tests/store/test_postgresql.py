@@ -329,6 +329,7 @@ def test_cut_connections_lose_nothing_and_double_nothing(
     assert store.verify()["ok"].all()
 
 
+@pytest.mark.nightly
 @pytest.mark.crash
 def test_every_deed_is_done_once_where_the_answer_to_a_commit_is_lost(
     store: Store, proxy: Proxy, postgres: Address, tmp_path: Path

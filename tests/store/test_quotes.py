@@ -16,6 +16,7 @@ from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, CodebookError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
+from tests.helpers.nightly import nightly_but
 from tests.store.conftest import Place
 
 pytestmark = pytest.mark.long
@@ -152,7 +153,7 @@ def test_copies_have_the_quotes_and_bring_no_withdrawn_words_back(folder: Store,
     assert folder.verify()["ok"].all()
 
 
-@pytest.mark.parametrize("texts", ["withheld", "redacted"])
+@pytest.mark.parametrize("texts", nightly_but(["withheld", "redacted"], here=["withheld"]))
 def test_a_bundle_has_no_word_of_a_paraphrase(folder: Store, tmp_path: Path, texts: str) -> None:
     """What is decided stays; the words in which it is printed, which tell what a participant told, do not."""
     named = {"coder": "ana", "unit_id": "m2", "codebook": CODEBOOK}

@@ -22,6 +22,8 @@ from sense7_qual.store import Store
 from tests.helpers.places import ROOT, program
 from tests.helpers.small_study import CODEBOOK, frame_of, put
 
+pytestmark = pytest.mark.nightly
+
 SIZE = 8 * 2**30
 FINGERPRINT = "0123456789abcdef" * 2
 FILES = {

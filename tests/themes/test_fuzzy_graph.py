@@ -17,6 +17,7 @@ def far_and_near() -> np.ndarray:
     return vectors
 
 
+@pytest.mark.nightly
 @pytest.mark.model
 @pytest.mark.parametrize("k", [10, 15])
 @pytest.mark.parametrize("vectors", [far_and_near(), planted([80, 60, 60], noise=0.1)[0]])

@@ -561,6 +561,7 @@ def test_texts_in_two_languages_are_warned_of() -> None:
     warn_of_several(english)
 
 
+@pytest.mark.nightly
 @pytest.mark.model
 def test_bertopic_has_the_same_topics_and_terms(fitted: themes.Themes) -> None:
     units = study()
@@ -617,7 +618,9 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.model
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize(
+    "source", [SOURCES[0], pytest.param("real", marks=[*SOURCES[1].marks, pytest.mark.nightly])]
+)
 def test_some_three_hundred_messages_have_themes(source: str, tmp_path: Path) -> None:
     from sense7_qual.models import embedder
 

@@ -143,6 +143,7 @@ QUERIES = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(st.lists(QUERIES, min_size=1, max_size=6))

@@ -303,6 +303,7 @@ def test_a_theme_that_is_proposed_waits_in_the_tray_and_is_taken_with_its_origin
     assert store.verify()["ok"].all()
 
 
+@pytest.mark.nightly
 def test_a_proposal_of_a_theme_is_taken_back_where_it_was_made(store: Store) -> None:
     reader = Reader(store, without_round=True)
     reader.look()
@@ -318,6 +319,7 @@ def test_a_proposal_of_a_theme_is_taken_back_where_it_was_made(store: Store) -> 
     assert "waiting" in store.codebook
 
 
+@pytest.mark.nightly
 def test_the_tray_offers_the_themes_that_no_code_covers_until_each_is_answered(store: Store) -> None:
     assert (lacking(Lead(store))["rows"], lacking(Lead(store))["n_unsure"]) == ([], 4)  # nothing may be seen
     lead = Lead(store, without_round=True)
@@ -347,6 +349,7 @@ def test_the_tray_offers_the_themes_that_no_code_covers_until_each_is_answered(s
     assert store.verify()["ok"].all()
 
 
+@pytest.mark.nightly
 def test_what_a_language_model_drafts_in_the_tray_is_a_proposal_and_needs_consent(store: Store) -> None:
     asked: list[Any] = []
     replies = ["no", '{"label": "Waiting", "definition": "Told to wait."}']
