@@ -1,4 +1,4 @@
-# Two commands do everything: `make lab` opens the coding notebook, `make test` checks it all.
+# Two commands do most: `make lab` opens the coding notebook, `make test` checks what a change may have broken.
 # Each sets up what it needs: a virtual environment in .venv, and for the tests Chromium, TeX Live, LibreOffice and
 # the npm packages.
 
@@ -10,28 +10,29 @@ READY := $(VENV)/.ready
 NODE_READY := frontend/node_modules/.ready
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo,)
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root,)
-SLOW := browser or model or crash or notebook or frontend or spark or postgres or documents
-TOGETHER := -n auto --maxprocesses 4
+NIGHTLY := nightly or simulation or spark
+SLOW := browser or model or crash or notebook or frontend or postgres or documents or long
 # Compiled once, not anew in each of the hundreds of processes that the tests start; empty means: write it.
 export PYTHONDONTWRITEBYTECODE :=
-# Everything in one run, so that both processors work to its end: four files at a time, since some wait for other
+# All in one run, so that both processors work to its end: four files at a time, since some wait for other
 # processes, and the longest first (`tests/conftest.py`).
 # One thread each: more would wait busily for one another.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
-EVERYTHING := $(ONE_THREAD) $(BIN)/python -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder
+PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -q --dist loadfile --no-loadscope-reorder
 LONG := tests/laws/test_arguments.py $(addprefix tests/slow/test_,store_crash.py operations_killed.py power_cuts.py store_faults.py interrupts.py two_kernels.py \
   record_machine.py browser_typing.py browser_lead_day.py browser_adjudication.py browser_overview.py browser_codebook.py browser_axe.py browser_fields.py \
   browser_codebook_widget.py real_path.py hostile_doors.py fuzzed_imports.py fuzzed_studies.py other_readers.py) \
   tests/widgets/test_codebook.py $(addprefix tests/store/test_,forget_races.py forget_damaged.py copies.py postgresql.py) tests/corpus/test_hostile_files.py \
   tests/agreement/test_interval_limits.py
 
-.PHONY: help setup lab check test coverage faults soak bench docs frontend example system lint clean
+.PHONY: help setup lab check test nightly coverage faults soak bench docs frontend example system lint clean
 
 help:
 	@echo "make lab       open JupyterLab on the coding notebook, with the shipped example"
-	@echo "make test      everything: lint, types, all tests (browser, model, crash, database, notebooks, documents)"
-	@echo "make coverage  all tests, and which lines and branches of the package they run (a third longer)"
-	@echo "make check     lint, types and the fast tests (about 2 minutes)"
+	@echo "make check     lint, types and the fast tests (a minute and a half)"
+	@echo "make test      that and what takes longer: browser, model, crash, database, notebooks, documents (10 minutes)"
+	@echo "make nightly   every test, whole, the golden outputs and the planted faults (an hour)"
+	@echo "make coverage  all tests, and which lines and branches of the package they run (an hour)"
 	@echo "make faults    plant 45 known faults in a copy, one by one, and see that tests notice each (some 5 minutes)"
 	@echo "make soak      the record under fire, long: 10,000 kills, 50,000 power cuts, every fault, interrupt, hostile file (hours)"
 	@echo "make setup     the virtual environment alone"
@@ -67,14 +68,19 @@ lint: $(READY)
 	$(BIN)/mypy
 
 check: lint
-	$(ONE_THREAD) $(BIN)/python -m pytest -q $(TOGETHER) -m "not ($(SLOW) or simulation or long)" --hypothesis-profile quick \
+	$(PYTEST) -n auto --maxprocesses 4 -m "not ($(NIGHTLY) or $(SLOW))" --hypothesis-profile quick \
 	  --deselect sense7_qual/themes/_fit.py --deselect sense7_qual/themes/_to_bertopic.py
 
 test: lint system $(NODE_READY)
-	$(EVERYTHING)
+	$(PYTEST) -n 4 -m "not ($(NIGHTLY))"
+
+nightly: lint system $(NODE_READY)
+	$(PYTEST) -n 4
+	$(BIN)/python scripts/golden.py --notebooks
+	$(BIN)/python scripts/plant_faults.py
 
 coverage: system $(NODE_READY)
-	$(EVERYTHING) --cov --cov-report=term
+	$(PYTEST) -n 4 --cov --cov-report=term
 
 faults: $(NODE_READY) $(READY)
 	$(BIN)/python scripts/plant_faults.py

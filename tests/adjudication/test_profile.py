@@ -51,6 +51,7 @@ def overall(found: adjudication.Profile) -> pd.DataFrame:
     return found.shares[found.shares["code"].isna()].set_index("kind")
 
 
+@pytest.mark.nightly
 def test_planted_kinds_are_found_where_coders_decided_again() -> None:
     study, decisions, again, _ = drawn()
     found = adjudication.profile(decisions, repeats=again, n_boot=50, seed=1)
@@ -169,6 +170,7 @@ def test_soft_labels_of_three_coders_are_those_of_dawid_and_skene() -> None:
     assert labels["share"].to_numpy(float) == pytest.approx(labels["n_applied"] / 3)
 
 
+@pytest.mark.nightly
 def test_soft_labels_are_nearer_to_what_coders_read_than_their_share() -> None:
     for changed in ({"coders": 5, "repeats": 0.0}, {"coders": 3}, {"coders": 2}):
         study, decisions, again, _ = drawn(**changed)
@@ -219,6 +221,7 @@ def test_many_coders_who_decided_once_tell_ambiguous_texts_alone() -> None:
 STANCE = coded(ana="100100" * 10, ben="110110" * 10)  # ben applies it to twenty texts more, each time
 
 
+@pytest.mark.nightly
 def test_what_a_person_said_counts_before_the_model() -> None:
     again = STANCE.copy()
     again.iloc[0, 3] = False

@@ -224,6 +224,7 @@ def p_of_third(decisions: pd.DataFrame, epsilon: float) -> np.ndarray:
     return humans.loc[humans["human"] == "third", "p"].to_numpy(dtype=np.float64)
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_at_the_border_of_the_null_hypothesis_the_level_is_kept() -> None:
     """The model errs by ε more often than the human: p is below .05 in 5 % of the replicates, below .25 in
@@ -234,6 +235,7 @@ def test_at_the_border_of_the_null_hypothesis_the_level_is_kept() -> None:
         assert abs(np.mean(p <= level) - level) < 3 * np.sqrt(level * (1 - level) / 200)
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_power_rises_with_epsilon_and_units() -> None:
     few = replicated(12, replicates=40, units=40, of_human=0.2, of_model=0.2)

@@ -117,6 +117,7 @@ def test_what_was_discussed_alone_counts_for_nothing_and_each_code_has_a_row() -
     assert rows.loc["warm", ["low", "high"]].tolist() == alone[["low", "high"]].tolist()
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_the_interval_covers_the_true_difference() -> None:
     scenario = SCENARIOS[0]

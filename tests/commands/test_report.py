@@ -36,6 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_tables_and_figures_without_a_rating(folder, tmp_path, capsys) -> None:
     out = tmp_path / "paper"
@@ -146,6 +147,7 @@ def test_a_study_that_nobody_has_coded_has_no_report(tmp_path, capsys) -> None:
     assert not (tmp_path / "paper").exists()
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_the_rating_that_a_study_was_made_with_is_linked_unless_another_is_named(tmp_path, capsys) -> None:
     """`new --rating` is kept in the study; `report --rating` comes first."""

@@ -1,4 +1,4 @@
-"""How many studies a test simulates: few in `make test`, ten times as many in `make soak`."""
+"""How many studies a test simulates: few in `make nightly`, ten times as many in `make soak`."""
 
 from __future__ import annotations
 

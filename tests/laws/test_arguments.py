@@ -1,16 +1,21 @@
 """Arguments of wrong kinds, over everything public: a right result, or one clear error, and nothing raw.
 
 A new public function, class or method stands in the table of `tests/helpers/calls.py`, with one working call.
-Each parameter gets some of the wrong kinds, drawn by its name; with SOAK=1 all of them.
+What begins with `check_arguments` is called in `make nightly`: the syntax tree tells that it does, and
+what the check then refuses is tried on its annotations. What checks its arguments otherwise is called here.
+In a call each parameter gets some of the wrong kinds, drawn by its name; with SOAK=1 all of them.
 """
 
 from __future__ import annotations
 
+import ast
 import collections
 import inspect
 import os
 import random
+import re
 import tempfile
+import textwrap
 import types
 import typing
 import uuid
@@ -25,6 +30,7 @@ import pytest
 import sense7_qual as qual
 from sense7_qual._arguments import check_arguments
 from tests.helpers.calls import calls, example, public_names
+from tests.helpers.nightly import nightly_but
 from tests.helpers.simulation import SOAK
 
 CANARY = "zqcanary"
@@ -108,9 +114,75 @@ def drawn(parameter: str) -> list[str]:
     return random.Random(parameter).sample(list(WRONG), N_DRAWN)
 
 
+def is_checked_first(definition: ast.FunctionDef) -> bool:
+    """Return whether nothing comes before the check but imports, and a list of what can be read only once."""
+    for step in definition.body:
+        match step:
+            case ast.Expr(value=ast.Call(func=ast.Name(id="check_arguments"), args=[checked, given])):
+                named = ast.unparse(checked).rpartition(".")[2]
+                return named == definition.name and ast.unparse(given).startswith("locals()")
+            case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant()):
+                continue
+            case ast.Assign(value=ast.Call(func=ast.Name(id="read_once"))):
+                continue
+            case _:
+                return False
+    return False
+
+
+def public(name: str) -> Any:
+    found: Any = qual
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def checks_first(name: str) -> bool:
+    """Return whether a public function, or the maker of a class, begins with `check_arguments`."""
+    found = public(name)
+    made = vars(found).get("__init__", found) if inspect.isclass(found) else inspect.unwrap(found)
+    if not inspect.isfunction(made) or made.__code__.co_filename == "<string>":
+        return False  # the maker of a dataclass
+    [definition] = ast.parse(textwrap.dedent(inspect.getsource(made))).body
+    return isinstance(definition, ast.FunctionDef) and is_checked_first(definition)
+
+
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
     made = function.__init__ if inspect.isclass(function) else function
     return typing.get_type_hints(getattr(made, "__func__", made))
+
+
+def parameter_hints(name: str) -> list[Any]:
+    return [hint for key, hint in hints_of(public(name)).items() if key != "return"]
+
+
+def takes_arrays(hint: Any) -> bool:
+    """Return whether an annotation is one of NumPy's, which `check_arguments` leaves to the function."""
+    return "_array_like" in str(hint)
+
+
+NAMES = parameters()
+TRIED = [name for name in NAMES if not checks_first(name) or any(map(takes_arrays, parameter_hints(name)))]
+"""What says by itself what it refuses, and so has to be called."""
+
+
+def test_a_check_that_does_not_come_first_or_is_anothers_is_noticed() -> None:
+    ways = {
+        "def f(x):\n    'Say.'\n    import a\n    x = read_once(x)\n    check_arguments(f, locals())": True,
+        "def f(self, x):\n    check_arguments(C.f, locals() | {'y': 1}, but=('x',))": True,
+        "def f(x):\n    y = x + 1\n    check_arguments(f, locals())": False,
+        "def f(x):\n    check_arguments(g, locals())": False,
+        "def f(x):\n    check_arguments(f, {})": False,
+        "def f(x):\n    return x": False,
+    }
+    for source, is_first in ways.items():
+        [definition] = ast.parse(source).body
+        assert isinstance(definition, ast.FunctionDef)
+        assert is_checked_first(definition) is is_first, source
+
+
+def test_most_of_what_is_public_checks_its_arguments_first() -> None:
+    assert len(TRIED) < len(NAMES) / 3
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +211,7 @@ REFUSED_HERE = {"models.embedder", "models.Chat.__call__", "store.Store.add_code
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", [name for name in parameters() if name not in SLOW])
+@pytest.mark.parametrize("name", nightly_but([name for name in NAMES if name not in SLOW], here=TRIED))
 def test_the_calls_work_and_give_every_parameter(name: str, folder: Path) -> None:
     function, arguments = calls(folder)[name]()
     assert set(arguments) >= {
@@ -156,7 +228,7 @@ def test_the_calls_work_and_give_every_parameter(name: str, folder: Path) -> Non
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", parameters())
+@pytest.mark.parametrize("name", nightly_but(NAMES, here=TRIED))
 def test_a_wrong_kind_of_argument_gives_one_clear_error(name: str, folder: Path) -> None:
     """Also no participant's words in it, and no number for what cannot have been meant."""
     make = calls(folder)[name]
@@ -238,16 +310,58 @@ def members_of(hint: Any) -> set[Any]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", parameters())
-def test_no_right_kind_of_argument_is_refused(name: str, folder: Path) -> None:
+def test_no_right_kind_of_argument_is_refused(folder: Path) -> None:
     """NumPy's and pandas' own kinds, any list, subclasses, generators where an iterable is asked."""
-    function, arguments = calls(folder)[name]()
-    door = function.__init__ if inspect.isclass(function) else function
-    if name == "acts.Act":
-        return  # it checks itself, a million times a study
-    for parameter, hint in hints_of(function).items():
-        for value in right_kinds(arguments.get(parameter), hint).values():
-            check_arguments(door, arguments | {"self": None, parameter: value})
+    refused, table = [], calls(folder)
+    for name in set(NAMES) - {"acts.Act"}:  # it checks itself, a million times a study
+        function, arguments = table[name]()
+        door = function.__init__ if inspect.isclass(function) else function
+        for parameter, hint in hints_of(function).items():
+            for kind, value in right_kinds(arguments.get(parameter), hint).items():
+                try:
+                    check_arguments(door, arguments | {"self": None, parameter: value})
+                except qual.QualError as error:
+                    refused.append(f"{name}({parameter}={kind}): {error}")
+    assert refused == []
+
+
+def door(hint: Any) -> Callable[[object], None]:
+    """Return a function of one argument that has the annotation."""
+
+    def made(value: object) -> None:
+        check_arguments(made, {"value": value})
+
+    made.__annotations__ = {"value": hint, "return": None}
+    return made
+
+
+def fits(hint: Any) -> set[str]:
+    """Return the kinds of `WRONG` that an annotation lets through, whatever else is said of their size."""
+    found = may_be(hint)
+    found |= {"negative"} if "whole" in found else set()
+    found |= {"huge"} if "part" in found else set()
+    return found | ({"of None", "of lists"} if ANYTHING.search(str(hint)) else set())
+
+
+ANYTHING = re.compile(r"\[(typing\.Any|object|collections\.abc\.Hashable)\]|\[collections\.abc\.\w+\[")
+
+
+def test_every_annotation_refuses_every_wrong_kind() -> None:
+    """What is of no kind that it names is refused, in words that name the parameter and not the value."""
+    every = {str(hint): hint for name in NAMES for hint in parameter_hints(name) if not takes_arrays(hint)}
+    hints = [hint for hint in every.values() if not getattr(hint, "_is_protocol", False)]
+    wrong = []
+    for hint in hints:
+        for kind in set(WRONG) - fits(hint):
+            try:
+                door(hint)(WRONG[kind]())
+            except qual.QualError as error:
+                if CANARY in str(error) or "value" not in str(error):
+                    wrong.append(f"{hint} {kind}: {error}")
+            else:
+                wrong.append(f"{hint} {kind}: no error")
+    assert len(hints) > 50
+    assert wrong == []
 
 
 @pytest.mark.long

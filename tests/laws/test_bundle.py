@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ NAMESPACES = {
 
 
 WIDGETS = sorted(path.name for path in SOURCES.iterdir() if path.name != "shared")
+SHIPPED = {path: path.read_text(encoding="utf-8") for path in sorted(STATIC.iterdir())}
 
 
 def sources(suffixes: tuple[str, ...] = (".ts", ".tsx", ".css"), *, tests: bool = False) -> list[Path]:
@@ -95,23 +97,29 @@ def classes_defined(sheet: str) -> set[str]:
     return {found[1] for found in alone if found}
 
 
-@pytest.mark.parametrize("name", [f"{widget}.{suffix}" for widget in WIDGETS for suffix in ("js", "css")])
-def test_the_bundle_was_built_from_its_sources(name: str) -> None:
-    widget, suffix = name.split(".")
-    made = f"sense7_qual {widget} widget; sources {hash_of_sources()}"
-    first = (STATIC / name).read_text(encoding="utf-8").splitlines()[0]
-    assert first == (f"// {made}" if suffix == "js" else f"/* {made} */"), "run `make frontend`"
+def test_the_bundles_were_built_from_their_sources() -> None:
+    sources_hash = hash_of_sources()
+    made = {path.name: f"sense7_qual {path.stem} widget; sources {sources_hash}" for path in SHIPPED}
+    firsts = {path.name: SHIPPED[path].partition("\n")[0].strip("/* ") for path in SHIPPED}
+    assert firsts == made, "run `make frontend`"
+    assert sorted(made) == sorted(f"{widget}.{suffix}" for widget in WIDGETS for suffix in ("js", "css"))
 
 
-@pytest.mark.parametrize("widget", WIDGETS)
-def test_a_style_sheet_changes_no_other_widget(widget: str) -> None:
-    # Several widgets stand in one page, and class names are used by more than one of them.
-    rules = style_rules((STATIC / f"{widget}.css").read_text(encoding="utf-8"))
-    assert len(rules) > 200
-    selectors = [one for selector, _ in rules for one in re.split(r",\s*(?![^()]*\))", selector)]
+def strange_selectors(widget: str, sheet: str) -> list[str]:
+    """Return the selectors of a sheet that match outside of its widget too."""
+    selectors = [one for selector, _ in style_rules(sheet) for one in re.split(r",\s*(?![^()]*\))", selector)]
     under = re.compile(rf":where\(\.s7-{widget}-widget\)(\.s7)?[ :]|:where\(\.s7-{widget}-widget\)\.s7$")
-    assert [one for one in selectors if not under.match(one)] == []
-    assert f'"s7 s7-{widget}-widget"' in (STATIC / f"{widget}.js").read_text(encoding="utf-8")
+    return [one for one in selectors if not under.match(one)]
+
+
+def test_a_style_sheet_changes_no_other_widget() -> None:
+    # Several widgets stand in one page, and class names are used by more than one of them.
+    for widget in WIDGETS:
+        sheet = SHIPPED[STATIC / f"{widget}.css"]
+        assert len(style_rules(sheet)) > 200
+        assert strange_selectors(widget, sheet) == [], widget
+        assert f'"s7 s7-{widget}-widget"' in SHIPPED[STATIC / f"{widget}.js"]
+    assert strange_selectors("coding", ":where(.s7-coding-widget) .a {} .b, .c {}") == [".b", ".c"]
 
 
 def test_shared_rules_are_the_same_in_every_style_sheet() -> None:
@@ -126,16 +134,14 @@ def test_shared_rules_are_the_same_in_every_style_sheet() -> None:
     assert [widget for widget, first in zip(sheets, firsts, strict=True) if first != firsts[0]] == []
 
 
-@pytest.mark.parametrize("widget", WIDGETS)
-def test_a_class_is_defined_in_one_sheet_of_a_bundle(widget: str) -> None:
+def test_a_class_is_defined_in_one_sheet_of_a_bundle() -> None:
     # "s7-below" was a fade in one sheet and a count in another, and each element got both.
-    defining: dict[str, set[str]] = {}
-    for path in sources((".css",)):
-        if path.parent.name in ("shared", widget):
-            for name in classes_defined(path.read_text(encoding="utf-8")):
-                defining.setdefault(name, set()).add(path.name)
-    assert len(defining) > 80
-    assert {name: sheets for name, sheets in defining.items() if len(sheets) > 1} == {}
+    defined = {path: classes_defined(path.read_text(encoding="utf-8")) for path in sources((".css",))}
+    for widget in WIDGETS:
+        in_bundle = [path for path in defined if path.parent.name in ("shared", widget)]
+        n_sheets = Counter(name for path in in_bundle for name in defined[path])
+        assert len(n_sheets) > 80
+        assert [name for name, n in n_sheets.items() if n > 1] == [], widget
 
 
 def test_a_class_in_two_sheets_is_noticed() -> None:
@@ -161,53 +167,66 @@ def test_each_source_says_in_its_first_line_what_it_is() -> None:
     assert [name for name, first in firsts.items() if not re.match(r"// \w|/\* \w", first)] == []
 
 
-@pytest.mark.parametrize("name", [f"{widget}.{suffix}" for widget in WIDGETS for suffix in ("js", "css")])
-def test_nothing_is_loaded_from_anywhere(name: str) -> None:
-    content = (STATIC / name).read_text(encoding="utf-8")
+def loaded(content: str, *, sheet: bool) -> list[str]:
+    """Return what a script or a style sheet would load."""
     # Names of XML namespaces look like addresses and are never fetched.
-    assert set(re.findall(r"""https?://[^\s"'`)]*""", content)) <= NAMESPACES
+    found = set(re.findall(r"""https?://[^\s"'`)]*""", content)) - NAMESPACES
     # "//host/path" in a string or url() takes the page's own scheme.
-    assert not re.search(r"""["'`(]//[a-z0-9-]+(\.[a-z0-9-]+)+""", content, re.IGNORECASE)
-    if name.endswith(".css"):
-        assert "@import" not in content
-        assert "url(" not in content
+    found |= {
+        each[0] for each in re.finditer(r"""["'`(]//[a-z0-9-]+(\.[a-z0-9-]+)+""", content, re.IGNORECASE)
+    }
+    return sorted(found) + re.findall(r"@import|url\(", content if sheet else "")
 
 
-@pytest.mark.parametrize("widget", WIDGETS)
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        r"\bfetch\s*\(",
-        r"\bXMLHttpRequest\b",
-        r"\bWebSocket\b",
-        r"\bEventSource\b",
-        r"\bsendBeacon\b",
-        r"\bimportScripts\b",
-        r"\bimport\s*\(",
-        r"(^|[;}\s])import\s*[\"'{*\w]",
-        r"\bnew Worker\b",
-        r"\beval\s*\(",
-        r"\bFunction\s*\(",
-        r"\bset(Timeout|Interval)\s*\(\s*[\"'`]",  # code in a string
-        r"\blocalStorage\b|\bsessionStorage\b|\bindexedDB\b|document\.cookie",
-    ],
+def test_nothing_is_loaded_from_anywhere() -> None:
+    assert {
+        path.name: found
+        for path, content in SHIPPED.items()
+        if (found := loaded(content, sheet=path.suffix == ".css"))
+    } == {}
+    bad = """@import "x"; a { b: url(c) } 'https://e.org/f' "//g.org/h" """
+    assert loaded(bad, sheet=True) == ['"//g.org', "https://e.org/f", "@import", "url("]
+
+
+REACHING = (
+    r"\bfetch\s*\(",
+    r"\bXMLHttpRequest\b",
+    r"\bWebSocket\b",
+    r"\bEventSource\b",
+    r"\bsendBeacon\b",
+    r"\bimportScripts\b",
+    r"\bimport\s*\(",
+    r"(^|[;}\s])import\s*[\"'{*\w]",
+    r"\bnew Worker\b",
+    r"\beval\s*\(",
+    r"\bFunction\s*\(",
+    r"\bset(Timeout|Interval)\s*\(\s*[\"'`]",  # code in a string
+    r"\blocalStorage\b|\bsessionStorage\b|\bindexedDB\b|document\.cookie",
 )
-def test_the_bundle_neither_talks_to_a_network_nor_keeps_anything_in_the_browser(
-    pattern: str, widget: str
-) -> None:
-    code = (STATIC / f"{widget}.js").read_text(encoding="utf-8")
-    assert not re.search(pattern, code)
 
 
-@pytest.mark.parametrize(
-    "word",
-    ["innerHTML", "outerHTML", "dangerouslySetInnerHTML", "insertAdjacentHTML", "document.write", "DOMParser",
-     "createContextualFragment", "srcdoc", "setHTMLUnsafe"],
+def test_no_bundle_talks_to_a_network_or_keeps_anything_in_the_browser() -> None:
+    scripts = {path.stem: content for path, content in SHIPPED.items() if path.suffix == ".js"}
+    assert [
+        (widget, found[0])
+        for widget, code in scripts.items()
+        for pattern in REACHING
+        if (found := re.search(pattern, code))
+    ] == []
+    bad = "fetch(a); new Worker(b); eval(c); setTimeout('d'); localStorage.e"
+    assert sum(bool(re.search(pattern, bad)) for pattern in REACHING) == 5
+
+
+BUILDING = (
+    "innerHTML", "outerHTML", "dangerouslySetInnerHTML", "insertAdjacentHTML", "document.write", "DOMParser",
+    "createContextualFragment", "srcdoc", "setHTMLUnsafe",
 )  # fmt: skip
-def test_no_source_builds_html_from_text(word: str) -> None:
-    scripts = sources((".ts", ".tsx"))
+
+
+def test_no_source_builds_html_from_text() -> None:
+    scripts = {path.name: path.read_text(encoding="utf-8") for path in sources((".ts", ".tsx"))}
     assert len(scripts) >= 8
-    assert [path.name for path in scripts if word in path.read_text(encoding="utf-8")] == []
+    assert [(name, word) for name, code in scripts.items() for word in BUILDING if word in code] == []
 
 
 @pytest.mark.frontend

@@ -3,14 +3,10 @@ from __future__ import annotations
 import ast
 import copy
 
-import pytest
-
 from sense7_qual import errors
 from sense7_qual.errors import QualError
 from sense7_qual.models import EndpointError, NoAnswer
-from tests.helpers.places import ROOT
-
-PACKAGE = ROOT / "sense7_qual"
+from tests.helpers.modules import FILES, tree
 
 
 def test_every_error_is_a_qual_error_and_they_are_siblings() -> None:
@@ -32,16 +28,15 @@ def test_an_error_of_the_disk_says_its_sentence_and_survives_a_copy() -> None:
     assert str(error) == str(copy.copy(error)) == "study 's': expected … – found … – do …"
 
 
-@pytest.mark.long
 def test_no_bare_qual_error_is_raised() -> None:
     """`except ValueError` or `except OSError` around a call catches whatever the package raises."""
     bare = [
-        f"{path.name}:{node.lineno}"
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        f"{name}:{node.lineno}"
+        for name in FILES
+        for node in ast.walk(tree(name))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "QualError"
     ]
-    assert not bare
+    assert bare == []
 
 
 def test_the_module_of_errors_holds_errors_alone() -> None:

@@ -6,14 +6,12 @@ import ast
 import graphlib
 import re
 import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.helpers.modules import FILES, tree
 from tests.helpers.places import ROOT
-
-PACKAGE = ROOT / "sense7_qual"
 
 # A module imports from the floors below its own; on floors 1, 2 and 4 also from its own, not in a circle.
 FLOORS = {
@@ -62,44 +60,33 @@ HEAVY = {
 }  # fmt: skip
 
 
-def module_files() -> dict[str, Path]:
-    files = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        parts = path.relative_to(PACKAGE).with_suffix("").parts
-        files[".".join(part for part in parts if part != "__init__")] = path
-    return files
-
-
-FILES = module_files()
-
-
-class Trees(dict[str, ast.Module]):
-    """The syntax trees of the modules, each parsed where a test needs it."""
-
-    def __missing__(self, name: str) -> ast.Module:
-        return self.setdefault(name, ast.parse(FILES[name].read_text("utf-8")))
-
-
-TREES = Trees()
-
-
 def waits(block: ast.AST) -> bool:
     if isinstance(block, ast.If):
         return isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING" and not block.orelse
     return isinstance(block, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
-def imported(name: str) -> Iterator[tuple[str, bool]]:
-    """Yield every import of `name`, and whether it waits until a function is called (or for ever)."""
-    inside = {id(node) for block in ast.walk(TREES[name]) if waits(block) for node in ast.walk(block)}
-    for node in ast.walk(TREES[name]):
+def imported(source: ast.Module) -> Iterator[tuple[str, bool]]:
+    """Yield every import, and whether it waits until a function is called (or for ever)."""
+    inside = {id(node) for block in ast.walk(source) if waits(block) for node in ast.walk(block)}
+    for node in ast.walk(source):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, id(node) in inside
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{name}: relative imports hide the floor; write sense7_qual.…"
+            assert node.level == 0, f"{node.module}: relative imports hide the floor; write sense7_qual.…"
             for alias in node.names:
                 yield f"{node.module}.{alias.name}", id(node) in inside
+
+
+class Imports(dict[str, list[tuple[str, bool]]]):
+    """What each module imports, read where a test first asks."""
+
+    def __missing__(self, name: str) -> list[tuple[str, bool]]:
+        return self.setdefault(name, list(imported(tree(name))))
+
+
+IMPORTS = Imports()
 
 
 def own(target: str) -> str | None:
@@ -119,41 +106,65 @@ def house(module: str) -> str:
 MODULES = [name for name in FILES if name]
 
 
+def targets(name: str) -> set[str]:
+    """Return the packages outside of this one that a module imports."""
+    return {target.partition(".")[0] for target, _ in IMPORTS[name]}
+
+
 def imported_houses(name: str) -> Iterator[str]:
     """Yield the modules that `name` imports from other packages than its own."""
-    for target, _ in imported(name):
+    for target, _ in IMPORTS[name]:
         reached = own(target)
         assert reached != "", f"{name} imports the package itself: import the module that is meant"
         if reached is not None and house(reached) != house(name):
             yield reached
 
 
+def highest(name: str) -> int:
+    floor = FLOOR[house(name)]
+    return floor if floor in (1, 2, 4) else floor - 1
+
+
 def test_every_module_stands_on_a_floor() -> None:
     assert {house(name) for name in MODULES} == set(FLOOR)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_imports_go_down_only(name: str) -> None:
-    floor = FLOOR[house(name)]
-    highest = floor if floor in (1, 2, 4) else floor - 1
-    assert not [reached for reached in imported_houses(name) if FLOOR[house(reached)] > highest]
+def test_imports_go_down_only() -> None:
+    assert [
+        f"{name} imports {reached}"
+        for name in MODULES
+        for reached in imported_houses(name)
+        if FLOOR[house(reached)] > highest(name)
+    ] == []
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if FLOOR[house(name)] == 2])
-def test_the_record_and_the_statistics_do_not_know_each_other(name: str) -> None:
-    reached = {house(one) for one in imported_houses(name) if FLOOR[house(one)] == 2}
-    assert not (reached if house(name) in STATISTICS else reached & set(STATISTICS))
+def crosses(name: str, reached: str) -> bool:
+    """Return whether a module of the record imports a statistic, or one of a statistic any of its floor."""
+    return FLOOR[house(reached)] == 2 and (house(name) in STATISTICS or house(reached) in STATISTICS)
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_packages_import_each_others_fronts_alone(name: str) -> None:
+def test_the_record_and_the_statistics_do_not_know_each_other() -> None:
+    assert [
+        f"{name} imports {reached}"
+        for name in MODULES
+        if FLOOR[house(name)] == 2
+        for reached in imported_houses(name)
+        if crosses(name, reached)
+    ] == []
+
+
+def test_packages_import_each_others_fronts_alone() -> None:
     """A module whose name begins with an underscore is the business of its package."""
-    assert not [reached for reached in imported_houses(name) if "._" in reached]
+    assert [
+        f"{name} imports {reached}"
+        for name in MODULES
+        for reached in imported_houses(name)
+        if "._" in reached
+    ] == []
 
 
-@pytest.mark.long
 def test_no_module_imports_itself_over_others() -> None:
-    graph = {name: {own(target) for target, _ in imported(name)} - {None, name} for name in MODULES}
+    graph = {name: {own(target) for target, _ in IMPORTS[name]} - {None, name} for name in MODULES}
     list(graphlib.TopologicalSorter(graph).static_order())  # raises CycleError
     houses: dict[str, set[str]] = {house(name): set() for name in MODULES}
     for name in MODULES:
@@ -161,23 +172,22 @@ def test_no_module_imports_itself_over_others() -> None:
     list(graphlib.TopologicalSorter(houses).static_order())
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if FLOOR[house(name)] <= 4])
-def test_floors_0_to_4_have_no_door_to_the_outside(name: str) -> None:
-    found = {target.partition(".")[0] for target, _ in imported(name)}
-    assert not found & OUTSIDE
+def test_floors_0_to_4_have_no_door_to_the_outside() -> None:
+    inner = [name for name in MODULES if FLOOR[house(name)] <= 4]
+    assert {name: found for name in inner if (found := targets(name) & OUTSIDE)} == {}
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_heavy_packages_are_imported_where_they_are_needed(name: str) -> None:
-    assert not {
-        target for target, inside in imported(name) if target.partition(".")[0] in HEAVY and not inside
-    }
+def test_heavy_packages_are_imported_where_they_are_needed() -> None:
+    assert [
+        f"{name} imports {target}"
+        for name in MODULES
+        for target, inside in IMPORTS[name]
+        if target.partition(".")[0] in HEAVY and not inside
+    ] == []
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_bertopic_is_the_business_of_themes(name: str) -> None:
-    found = {target for target, _ in imported(name) if target.partition(".")[0] == "bertopic"}
-    assert not found or house(name) == "themes"
+def test_bertopic_is_the_business_of_themes() -> None:
+    assert [name for name in MODULES if "bertopic" in targets(name) and house(name) != "themes"] == []
 
 
 def test_who_may_see_what_is_decided_in_one_place() -> None:
@@ -190,7 +200,7 @@ def test_who_may_see_what_is_decided_in_one_place() -> None:
 
 def test_the_package_itself_imports_its_errors_and_no_more() -> None:
     """The imports under TYPE_CHECKING are for type checkers; the modules load when first used."""
-    at_run_time = [node for node in TREES[""].body if isinstance(node, ast.Import | ast.ImportFrom)]
+    at_run_time = [node for node in tree("").body if isinstance(node, ast.Import | ast.ImportFrom)]
     found = {alias.name for node in at_run_time if isinstance(node, ast.Import) for alias in node.names}
     found |= {str(node.module) for node in at_run_time if isinstance(node, ast.ImportFrom)}
     assert {name for name in found if name.partition(".")[0] not in sys.stdlib_module_names} == {
@@ -199,47 +209,34 @@ def test_the_package_itself_imports_its_errors_and_no_more() -> None:
 
 
 def test_the_rules_see_an_import_wherever_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reader of imports is itself tried on a module that breaks the rules."""
+    """The laws are themselves tried on modules that break them."""
+
+    def breaks(name: str, source: str, *laws: Callable[[], None]) -> None:
+        monkeypatch.setitem(IMPORTS, name, list(imported(ast.parse(source))))
+        for law in laws:
+            with pytest.raises(AssertionError, match=f"'{name}[' ]"):
+                law()
+        monkeypatch.undo()
+
     bad = "import sqlalchemy.orm\ndef f():\n    from sense7_qual import store\n    import torch\n"
-    monkeypatch.setitem(TREES, "links", ast.parse(bad))
-    assert list(imported("links")) == [
+    assert list(imported(ast.parse(bad))) == [
         ("sqlalchemy.orm", False),
         ("sense7_qual.store", True),
         ("torch", True),
     ]
-    with pytest.raises(AssertionError):
-        test_imports_go_down_only("links")
-    with pytest.raises(AssertionError):
-        test_floors_0_to_4_have_no_door_to_the_outside("links")
-    monkeypatch.setitem(TREES, "links", ast.parse("import scipy.stats\nfrom sense7_qual.themes import fit\n"))
-    with pytest.raises(AssertionError):
-        test_imports_go_down_only("links")
-    with pytest.raises(AssertionError):
-        test_heavy_packages_are_imported_where_they_are_needed("links")
-    monkeypatch.setitem(TREES, "widgets._coding", ast.parse("from sense7_qual.store import Store\n"))
-    with pytest.raises(AssertionError):
-        test_imports_go_down_only("widgets._coding")
-    monkeypatch.setitem(TREES, "links", ast.parse("from sense7_qual.corpus._read import read\n"))
-    with pytest.raises(AssertionError):
-        test_packages_import_each_others_fronts_alone("links")
+    breaks("links", bad, test_imports_go_down_only, test_floors_0_to_4_have_no_door_to_the_outside)
+    heavy = "import scipy.stats\nimport bertopic\nfrom sense7_qual.themes import fit\n"
+    breaks("links", heavy, test_imports_go_down_only, test_bertopic_is_the_business_of_themes)
+    breaks("links", heavy, test_heavy_packages_are_imported_where_they_are_needed)
+    breaks("widgets._coding", "from sense7_qual.store import Store\n", test_imports_go_down_only)
+    private = "from sense7_qual.corpus._read import read\n"
+    breaks("links", private, test_packages_import_each_others_fronts_alone)
+    for name, reached in CROSSING.items():
+        crossing = f"if TYPE_CHECKING:\n    from sense7_qual import {reached}\n"
+        breaks(name, crossing, test_the_record_and_the_statistics_do_not_know_each_other)
 
 
-@pytest.mark.parametrize(
-    ("name", "imports"),
-    [
-        ("links", "codings"),
-        ("agreement", "codebook"),
-        ("links", "agreement"),
-        ("codings._quotes", "agreement"),
-    ],
-)
-def test_the_rule_of_the_wings_sees_what_crosses(
-    name: str, imports: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bad = f"if TYPE_CHECKING:\n    from sense7_qual import {imports}\n"
-    monkeypatch.setitem(TREES, name, ast.parse(bad))
-    with pytest.raises(AssertionError):
-        test_the_record_and_the_statistics_do_not_know_each_other(name)
+CROSSING = {"links": "codings", "agreement": "codebook", "ratings": "links", "codings._quotes": "agreement"}
 
 
 def test_no_test_imports_another_test() -> None:

@@ -20,6 +20,7 @@ from pandas.testing import assert_frame_equal, assert_series_equal
 
 import sense7_qual as qual
 from tests.helpers.calls import calls, example
+from tests.helpers.nightly import nightly_but
 
 STATISTICS = (
     "adjudication.consensus", "adjudication.dawid_skene", "adjudication.disagreements",
@@ -105,7 +106,10 @@ def same(one: Any, other: Any) -> None:
         assert one == other
 
 
-@pytest.mark.parametrize("name", STATISTICS)
+SECONDS_EACH = {"agreement.gamma", "agreement.span_agreement", "suggestions.fit", "suggestions.screen"}
+
+
+@pytest.mark.parametrize("name", nightly_but(STATISTICS, here=set(STATISTICS) - SECONDS_EACH))
 def test_a_model_changes_no_number_and_is_named(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

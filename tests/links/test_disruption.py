@@ -162,6 +162,7 @@ def test_a_carry_over_is_found_and_measured_where_nothing_selects() -> None:
         assert np.mean([one.loc[name, "p"] < 0.05 for one in found]) > 0.7
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @pytest.mark.parametrize("design", disruption_designs.NULLS)
 def test_neither_better_first_turns_nor_moods_are_a_disruption(design: str) -> None:

@@ -106,6 +106,7 @@ def test_vectors_of_the_two_precisions_are_kept_apart(int8: Embedder, tmp_path: 
     assert "precision='int8'" in repr(again)
 
 
+@pytest.mark.nightly
 @pytest.mark.model
 def test_a_damaged_model_is_made_anew(int8: Embedder, user_cache: Path) -> None:
     vectors = int8(WEATHER)
@@ -127,6 +128,7 @@ def test_a_cache_that_cannot_be_written_does_no_harm(
     np.testing.assert_array_equal(embedder(precision="int8")(WEATHER), vectors)
 
 
+@pytest.mark.nightly
 @pytest.mark.model
 def test_themes_of_8_bits_load_no_torch_and_name_the_model(int8: Embedder) -> None:
     int8(WEATHER)  # the model is there

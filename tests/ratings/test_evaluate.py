@@ -290,6 +290,7 @@ def test_a_resample_is_what_evaluating_its_rows_gives() -> None:
             assert found[name][place] == pytest.approx(getattr(expected, name)), name
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     rng = np.random.default_rng(5)
@@ -427,6 +428,7 @@ def test_the_penalty_is_chosen_in_folds_of_whole_participants(monkeypatch: pytes
     assert outer[1] == 12
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_the_order_of_the_rows_changes_nothing() -> None:
     predictors = {"regression": ratings.ordinal_regression(lambda texts: crosses(texts)[:, :1])}

@@ -13,6 +13,7 @@ from sense7_qual.errors import ArgumentError
 from sense7_qual.report._deviation_checks import CHECKS
 from sense7_qual.report._deviations import FIELDS, of_analysis
 from sense7_qual.store import Store
+from tests.helpers.nightly import nightly_but
 from tests.helpers.planned_study import BEFORE, DEVIATIONS, NAMED, PLAN, planned_study
 from tests.helpers.reviewed_study import study
 from tests.helpers.simulation import studies
@@ -38,7 +39,7 @@ def test_a_study_that_keeps_its_plan_has_no_deviation(tmp_path: Path) -> None:
     assert "Nothing that was settled" in found[0].table.markdown()
 
 
-@pytest.mark.parametrize("deviation", DEVIATIONS)
+@pytest.mark.parametrize("deviation", nightly_but(DEVIATIONS, here=[*DEVIATIONS][::3]))
 def test_a_planted_deviation_is_found(deviation: str, tmp_path: Path) -> None:
     store = planned_study(tmp_path / "study", seed=11, deviation=deviation)
     found = {one.kind: one for one in report.deviations(store)}

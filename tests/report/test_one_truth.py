@@ -120,7 +120,7 @@ def same(printed: str, in_table: str) -> bool:
     return printed == in_table
 
 
-@pytest.fixture(scope="module", params=STUDIES)
+@pytest.fixture(scope="module", params=nightly_but(STUDIES, here=["shipped"]))
 def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Store]:
     make, source = STUDIES[request.param]
     folder = tmp_path_factory.mktemp("paper")

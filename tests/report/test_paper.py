@@ -140,6 +140,7 @@ def test_without_agreement_no_coefficient_is_anywhere(tmp_path: Path) -> None:
     assert not [word for word in ("alpha", "kappa", "ac1") if word in written]
 
 
+@pytest.mark.nightly
 def test_one_coder_and_open_disagreements_choose_whose_decisions_count(tmp_path: Path) -> None:
     one = report.paper(
         study(tmp_path / "one", flaw="one_coder"), None, tmp_path / "a", formats=["md"], with_prose=False
@@ -155,6 +156,7 @@ def test_one_coder_and_open_disagreements_choose_whose_decisions_count(tmp_path:
     assert "consensus" in (tmp_path / "c" / "co_occurrence.md").read_text("utf-8").lower()
 
 
+@pytest.mark.nightly
 def test_what_a_study_has_more_is_written_too(tmp_path: Path) -> None:
     revised = planned_study(tmp_path / "revised", deviation="codes_reworded")
     assert (

@@ -13,6 +13,7 @@ from sense7_qual.report._review_coders import ON_AGREEMENT, ON_CODERS, ON_OVERLA
 from sense7_qual.report._review_coding import ON_CODING
 from sense7_qual.report._review_material import ON_MATERIAL
 from sense7_qual.store import Store
+from tests.helpers.nightly import nightly_but
 from tests.helpers.reviewed_study import BOOK, FLAWS, study
 from tests.helpers.simulation import studies
 
@@ -29,7 +30,7 @@ def test_a_study_without_a_flaw_has_no_objection(tmp_path: Path) -> None:
     assert {seed: kind for seed, kind in found.items() if kind} == {}
 
 
-@pytest.mark.parametrize("flaw", FLAWS)
+@pytest.mark.parametrize("flaw", nightly_but(FLAWS, here=[*FLAWS][::3]))
 def test_a_planted_flaw_is_found(flaw: str, tmp_path: Path) -> None:
     store = study(tmp_path / "study", seed=11, flaw=flaw)
     rating = None if flaw == "links_without_clusters" else "Stars"
@@ -50,6 +51,7 @@ def test_every_check_has_its_flaw() -> None:
     assert len(checks) == len(FLAWS) - 1  # that on participants finds two
 
 
+@pytest.mark.nightly
 def test_a_table_that_came_in_the_wrong_way_round_is_seen(tmp_path: Path) -> None:
     """Three texts that are called as people, and forty people that are called as texts."""
     units = pd.DataFrame(

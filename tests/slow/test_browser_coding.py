@@ -17,6 +17,7 @@ import sense7_qual as qual
 from sense7_qual.widgets._coding import COMMANDS
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import SENTINEL, TEXTS, cell, enter, leave, press, saved, shows, spans, study
+from tests.helpers.nightly import nightly_but
 from tests.helpers.places import ROOT
 from tests.helpers.small_study import facet
 
@@ -113,11 +114,12 @@ HOSTILE = [
 ]
 CELLS = """() => window.jupyterapp.shell.currentWidget.content.widgets.map(
   cell => [cell.model.type, cell.model.sharedModel.getSource(), cell.model.executionCount])"""
+THEMES = ("JupyterLab Light", "JupyterLab Dark")
 COMPOSED = """() => document.querySelector('.s7').dispatchEvent(
   new KeyboardEvent('keydown', {key: '1', isComposing: true, bubbles: true}))"""
 
 
-@pytest.mark.parametrize("host", ["lab/tree", "notebooks"])
+@pytest.mark.parametrize("host", nightly_but(["lab/tree", "notebooks"], here=["lab/tree"]))
 def test_no_key_reaches_the_notebook_but_saving_and_leaving_do(lab, folder, host):
     labs.notebook(lab.root / "hostile.ipynb", cell(folder), "1 + 1", "2 + 2")
     with lab.page() as page:
@@ -258,7 +260,7 @@ def test_a_second_browser_on_the_same_kernel_is_told_of_changes(lab, folder):
     assert [code for _, code, _ in spans(folder)] == ["affective"]
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+@pytest.mark.parametrize("theme", nightly_but(THEMES, here=["JupyterLab Dark"]))
 def test_accessibility_in_both_themes(lab, folder, theme):
     if not AXE.is_file():
         pytest.skip("axe-core is not installed (`make frontend` installs it)")
@@ -283,7 +285,7 @@ def test_accessibility_in_both_themes(lab, folder, theme):
             assert violations(page) == []
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+@pytest.mark.parametrize("theme", nightly_but(THEMES, here=["JupyterLab Light"]))
 def test_facets_by_a_second_key_are_accessible_and_recorded(lab, tmp_path, theme):
     if not AXE.is_file():
         pytest.skip("axe-core is not installed (`make frontend` installs it)")
@@ -343,6 +345,7 @@ def test_saving_the_notebook_with_widget_state_leaks_no_text(lab, folder):
     assert SENTINEL not in (lab.root.parent / "server.log").read_text()
 
 
+@pytest.mark.nightly
 def test_executing_without_a_browser_leaks_no_text(lab, folder, tmp_path):
     import nbformat
 

@@ -160,6 +160,7 @@ def kernel_of(host: Host) -> int:
     raise AssertionError("no kernel")
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(not Path("/proc/self/net/unix").exists(), reason="looks a process up as Linux shows it")
 @pytest.mark.parametrize("voila", [False], indirect=True)
 def test_no_other_user_of_the_computer_can_listen_to_the_kernel(voila: Host, browser: Browser) -> None:

@@ -94,6 +94,7 @@ def test_in_marimo_each_in_a_shadow_root(lab: labs.Lab, store: Store, tmp_path: 
         assert host.files_with_texts() == []
 
 
+@pytest.mark.nightly
 def test_in_voila(lab: labs.Lab, store: Store, tmp_path: Path) -> None:
     pytest.importorskip("voila")
     cells = [FIRST.format(str(store.path)), *(CELL.format(name) for name in WIDGETS)]
@@ -108,6 +109,7 @@ def test_in_voila(lab: labs.Lab, store: Store, tmp_path: Path) -> None:
         assert host.files_with_texts() == []
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("nothing_went_wrong")
 def test_in_notebook_7(lab: labs.Lab, store: Store) -> None:
     cells = [FIRST.format(str(store.path)), *(CELL.format(name) for name in WIDGETS)]

@@ -40,7 +40,9 @@ def units_of(n: int = 40) -> pd.DataFrame:
     )
 
 
-@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.fixture(
+    params=["folder", pytest.param("postgresql", marks=[pytest.mark.nightly, pytest.mark.postgres])]
+)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     place: str | Path = tmp_path / "study"
     if request.param == "postgresql":

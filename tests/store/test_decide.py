@@ -35,7 +35,9 @@ UNITS = pd.DataFrame(
 Frame = pd.DataFrame
 
 
-@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.fixture(
+    params=["folder", pytest.param("postgresql", marks=[pytest.mark.nightly, pytest.mark.postgres])]
+)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "folder":
         yield Store.create(tmp_path / "s", units=UNITS, codebook=BOOK)

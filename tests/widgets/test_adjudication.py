@@ -27,7 +27,9 @@ pytestmark = pytest.mark.long
 PEOPLE = ("ana", "ben", "cleo", "dee", "lead", "chair")
 
 
-@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.fixture(
+    params=["folder", pytest.param("postgresql", marks=[pytest.mark.nightly, pytest.mark.postgres])]
+)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "folder":
         made = Store.create(tmp_path / "s", units=UNITS, codebook=BASE)

@@ -43,7 +43,9 @@ def unblind(store: Store) -> None:
     store.append([rounds.unblind("one", coder="lead", codebook=SENSE7)])
 
 
-@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.fixture(
+    params=["folder", pytest.param("postgresql", marks=[pytest.mark.nightly, pytest.mark.postgres])]
+)
 def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Store]]:
     made: list[Store] = []
 

@@ -18,7 +18,9 @@ from sense7_qual.widgets import CodingWidget
 from tests.helpers.browser import SENSE7, new_id, units
 
 
-@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.fixture(
+    params=["folder", pytest.param("postgresql", marks=[pytest.mark.nightly, pytest.mark.postgres])]
+)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     place: str | Path = tmp_path / "study"
     if request.param == "postgresql":

@@ -182,6 +182,7 @@ def test_shown_from_the_start_nothing_counts_as_decided_before(store: Store) -> 
     assert suggestions.answers(store.acts())["when"].unique().tolist() == ["shown"]
 
 
+@pytest.mark.nightly
 def test_a_random_tenth_gets_nothing_and_that_is_recorded(store: Store) -> None:
     model = Model()
     desk = Desk(store, suggest=model)
@@ -317,6 +318,7 @@ def test_a_suggester_that_learned_from_blind_colleagues_is_refused(tmp_path: Pat
     Desk(store, suggest=of_all)
 
 
+@pytest.mark.nightly
 def test_the_nearest_quotes_are_one_s_own_codings_alone(tmp_path: Path) -> None:
     second, first = UNITS["unit_id"].tolist()[:50], UNITS["unit_id"].tolist()[50:90]
     of_ben = UNITS["unit_id"].isin(second)

@@ -176,6 +176,7 @@ def test_a_merge_has_the_texts_of_both_and_undo_gives_each_its_own(store: Store)
     assert texts() == before
 
 
+@pytest.mark.nightly
 def test_undo_gives_back_the_name_before_and_sees_what_others_did_meanwhile(store: Store) -> None:
     reader = Reader(store)
     reader.look()
@@ -386,6 +387,7 @@ def test_what_a_language_model_drafts_in_the_tray_is_a_proposal_and_needs_consen
     assert [word for word in " ".join(WORDS).split() if word in json.dumps(state, default=str)] == []
 
 
+@pytest.mark.nightly
 def test_a_run_says_what_it_would_change_before_it_is_recorded(store: Store) -> None:
     store.edit_theme(0, name="Kept waiting", coder="lead")
     reader = Reader(store, embed=embed)

@@ -38,7 +38,9 @@ def store(tmp_path: Path) -> Store:
     return Store.create(tmp_path / "study", units=units(), codebook=SENSE7)
 
 
-@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.fixture(
+    params=["folder", pytest.param("postgresql", marks=[pytest.mark.nightly, pytest.mark.postgres])]
+)
 def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[], Store]]:
     made: list[Store] = []
 

@@ -1,0 +1,28 @@
+"""The modules of the package: their files by name, and their syntax trees, each read once."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+
+from tests.helpers.places import ROOT
+
+PACKAGE = ROOT / "sense7_qual"
+
+
+def module_files() -> dict[str, Path]:
+    files = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        files[".".join(part for part in parts if part != "__init__")] = path
+    return files
+
+
+FILES = module_files()
+"""By the name within the package: `agreement._drift`; the package itself is ''."""
+
+
+@cache
+def tree(name: str) -> ast.Module:
+    return ast.parse(FILES[name].read_text("utf-8"))
