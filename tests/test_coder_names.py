@@ -61,6 +61,7 @@ def test_the_models_of_a_code_are_those_on_its_pairable_units() -> None:
     assert rows["n_coders"].to_dict() == {"interest": 3, "other": 0}
 
 
+@pytest.mark.long
 def test_links_pool_a_model_only_where_it_is_asked_for() -> None:
     def linked(decisions: pd.DataFrame, **named: object) -> pd.DataFrame:
         return links.code_to_rating(
@@ -79,6 +80,7 @@ def test_links_pool_a_model_only_where_it_is_asked_for() -> None:
     assert counted[counted].index.tolist() == ["majority", "pooled"]
 
 
+@pytest.mark.long
 def test_a_model_is_a_source_where_it_is_named_and_changes_no_other_row() -> None:
     named = {"rating": "stars", "cluster": "case_id"}
     with warnings.catch_warnings():

@@ -55,6 +55,7 @@ STATISTICS: dict[str, Callable[[pd.DataFrame], object]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("exported", [ONE_EXPORTED, BOTH_EXPORTED], ids=["ben", "both"])
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_a_coder_without_a_single_absent_decision_is_refused(statistic: str, exported: pd.DataFrame) -> None:
@@ -92,6 +93,7 @@ def test_decisions_that_may_be_whole_are_taken(given: pd.DataFrame) -> None:
     DECISIONS.check(given)
 
 
+@pytest.mark.long
 def test_of_whole_decisions_of_small_parts_hardly_any_are_refused() -> None:
     """Coders who decide on a few texts of one code are refused in one study out of four at most."""
     random = np.random.default_rng(5)
@@ -107,6 +109,7 @@ def test_of_whole_decisions_of_small_parts_hardly_any_are_refused() -> None:
         assert refused <= 25, prevalence
 
 
+@pytest.mark.long
 def test_of_exported_decisions_all_are_refused() -> None:
     random = np.random.default_rng(6)
     for prevalence in (0.1, 0.3, 0.5, 0.7):

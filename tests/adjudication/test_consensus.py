@@ -88,6 +88,7 @@ def test_a_ruling_on_a_unit_that_nobody_finished_is_a_decision() -> None:
     assert found.to_numpy().tolist() == [["m9", "consensus", "interest", True]]
 
 
+@pytest.mark.long
 def test_an_undone_ruling_does_not_count_and_other_acts_are_passed_over() -> None:
     ruling = rule("m2", True, at="2026-03-01T10:00:00.000Z")
     others = [
@@ -122,6 +123,7 @@ def store(tmp_path: Path) -> Store:
     return made
 
 
+@pytest.mark.long
 def test_an_undone_ruling_in_the_store_does_not_count(store: Store) -> None:
     decided = codings.decisions(store.codings(), store.coverage(), store.codebook)
 
@@ -201,6 +203,7 @@ def test_the_queue_says_what_was_settled_how_and_by_whom() -> None:
     assert said.loc[("m1", "interest")].tolist() == ["differing", "different_reading", "dora", AT]
 
 
+@pytest.mark.long
 def test_the_queue_puts_together_what_belongs_together() -> None:
     def groups(by: str, **named: object) -> list[tuple[str, str, str]]:
         queue = adjudication.queue(DISPUTED, rulings=rulings, by=by, **named)
@@ -284,6 +287,7 @@ def test_what_is_not_decisions_is_refused() -> None:
             function(pd.concat([DISPUTED, DISPUTED]))
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @settings(max_examples=40, deadline=None)
 @given(

@@ -52,6 +52,7 @@ def test_both_alphas_are_those_of_all_units_of_the_round() -> None:
     assert fewer["before"] == pytest.approx(alpha(before.iloc[1:]))
 
 
+@pytest.mark.long
 def test_the_interval_is_that_of_resamples_of_whole_participants() -> None:
     before, discussed, units = frames(n=60)
     row = agreement.before_after(before, discussed, units=units, cluster="case_id", n_boot=4000).iloc[0]

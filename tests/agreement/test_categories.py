@@ -43,6 +43,7 @@ def frame_of(words: np.ndarray, dtype: object) -> pd.DataFrame:
     return agreement.from_wide(pd.DataFrame(words.T, columns=names).astype(dtype), coders="columns")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_weights_on_words_go_by_the_order_that_is_given(name: str, weights: str) -> None:
@@ -152,6 +153,7 @@ LONG = pd.DataFrame(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "engine",
     [

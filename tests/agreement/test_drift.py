@@ -105,6 +105,7 @@ def test_the_whole_error_is_spent_and_no_more() -> None:
     assert comparisons(19, 0.05) == []
 
 
+@pytest.mark.long
 def test_the_error_is_divided_by_coders_and_codes_also_by_who_is_only_planned() -> None:
     decisions, coverage = frames(shifted(100, 60, 6, 3))
     assert not drift(decisions, coverage)["alarm"].any()

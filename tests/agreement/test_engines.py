@@ -189,6 +189,7 @@ def test_a_group_holds_its_own_categories_and_every_coder() -> None:
         assert np.isnan(_coefficients.cohen_kappa(found[2]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["pandas", "ibis"])
 @pytest.mark.parametrize(
     ("given_values", "expected"),
@@ -215,6 +216,7 @@ def test_polars_nan_is_missing() -> None:
     same(patterns(table), from_values([[1, None], [None, 2]]))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["low", "high"]), pl.String])
 def test_categories_of_polars_are_text(kind: Any) -> None:
     table = pl.DataFrame({**PAIR, "value": pl.Series(["low", "high", "low", None], dtype=kind)})
@@ -281,6 +283,7 @@ def test_only_the_patterns_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
 # ---- refusals -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["pandas", "duckdb", "ibis"])
 @pytest.mark.parametrize("keep_coders", [False, True])
 def test_a_coder_twice_on_a_unit_is_refused_with_ids(engine: str, keep_coders: bool) -> None:

@@ -44,6 +44,7 @@ def jackknife(values: np.ndarray) -> tuple[float, float]:
     return error, 2 * n / (n * np.square(apart).sum() / apart.sum() ** 2 - 1)
 
 
+@pytest.mark.long
 def test_the_boundary_is_crossed_as_often_as_its_level_says() -> None:
     """A Brownian motion, seen 4,000 times between t = 1/30 and 30 and corrected for what lies between."""
     rng, n_paths = np.random.default_rng(1), 4000

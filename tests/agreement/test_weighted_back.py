@@ -59,6 +59,7 @@ def test_a_unit_of_half_the_probability_counts_as_two() -> None:
     assert found["alpha"] == pytest.approx(twice["alpha"], abs=0.001)
 
 
+@pytest.mark.long
 def test_over_every_sample_the_mean_is_the_alpha_of_all() -> None:
     """Brute force: all samples of 6 of 9 units, each unit's probability counted, the sums are unbiased."""
     values = np.array([[2, 2, 2, 1, 1, 2, 1, 1, 1], [2, 1, 2, 1, 2, 2, 1, 1, 2]])

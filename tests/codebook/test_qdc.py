@@ -57,6 +57,7 @@ def test_shipped_codebook_survives_with_its_fingerprint() -> None:
     assert there_and_back(sense7).fingerprint == sense7.fingerprint
 
 
+@pytest.mark.long
 def test_codes_stand_in_their_tree_and_come_back_in_their_order() -> None:
     codes = (Code(id="a", label="A"), Code(id="b", label="B"), Code(id="c", label="C", parent="a"))
     assert there_and_back(Codebook(name="mine", codes=codes)).ids == ("a", "b", "c")

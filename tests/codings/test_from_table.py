@@ -36,6 +36,7 @@ def test_from_table_reads_one_row_per_unit_and_coder() -> None:
     assert found["applied"].dtype == bool
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("yes", "no"),
     [
@@ -176,6 +177,7 @@ def test_the_words_of_marks_can_be_named() -> None:
     assert found["applied"].tolist() == [True, False]
 
 
+@pytest.mark.long
 @given(
     st.lists(st.lists(st.sampled_from(["x", "1", "0", ""]), min_size=2, max_size=2), min_size=2, max_size=12),
     st.sampled_from(["absent", "absent_in_marked_rows", "undecided"]),

@@ -30,6 +30,7 @@ def drawn(seed: int, n: int = 14) -> list[set[str]]:
     return [{f"c{code}" for code in range(12) if rng.random() < 0.5 / (1 + code)} for _ in range(n)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("run_length", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(3))
 def test_it_is_what_a_count_by_hand_gives(seed: int, run_length: int) -> None:

@@ -23,6 +23,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place
 
 
+@pytest.mark.long
 def test_a_bundle_is_written_without_texts(folder: Path, tmp_path: Path, capsys: Any) -> None:
     out = tmp_path / "out"
     words = ["bundle", str(folder), "--out", str(out), "--rating", "EmpathyOverall", "--format", "CSV"]
@@ -43,6 +44,7 @@ def test_what_becomes_of_the_texts_is_asked_for(folder: Path, tmp_path: Path, ca
     assert "--texts" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "error"),
     [

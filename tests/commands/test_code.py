@@ -55,6 +55,7 @@ def test_a_coder_whom_the_plan_does_not_know_is_refused(folder, capsys) -> None:
     assert error.count("\n") == 1
 
 
+@pytest.mark.long
 def test_without_a_plan_a_name_that_nobody_has_is_refused_unless_it_is_new(folder, capsys, request) -> None:
     finish(folder, "ana")
     assert main(["code", str(folder), "--coder", "anna"]) == 1

@@ -69,6 +69,7 @@ def is_there(address: str, kernel: str) -> bool:
         return False
 
 
+@pytest.mark.nightly
 def test_a_kernel_without_a_page_ends(address: str) -> None:
     kernel = opened(address)
     assert is_there(address, kernel)

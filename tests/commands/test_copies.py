@@ -65,6 +65,7 @@ def test_a_withdrawal_in_the_other_copy_has_to_be_repeated(folder, tmp_path, cap
     assert "withdrawn there and not here: 'p2'" in capsys.readouterr().out
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words",
     [

@@ -73,6 +73,7 @@ texts = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min
 answers = st.lists(st.tuples(st.integers(1, 7), texts.map("said: {}".format)), min_size=1, max_size=6)
 
 
+@pytest.mark.long
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
     program=st.sampled_from(sorted(PROGRAMS)),
@@ -234,6 +235,7 @@ cells = st.one_of(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(st.data(), st.lists(st.sampled_from(NAMES), min_size=1, unique=True), st.integers(1, 5))
 def test_a_plain_table_is_left_alone(data: st.DataObject, names: list[str], n_rows: int) -> None:

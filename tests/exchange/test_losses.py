@@ -301,6 +301,7 @@ def named_often(kind: str, n: int) -> tuple[str, dict[str, str]]:
     ), {}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["sources", "memos", "names", "values"])
 def test_what_is_named_often_is_counted_as_often(kind: str, tmp_path: Path) -> None:
     for n, refused in ((10, False), (1000, True)):

@@ -156,6 +156,7 @@ def test_what_another_program_passed_on_is_still_there(tmp_path: Path) -> None:
     assert project.offsets.set_index("unit_id").loc["m0", "rule"] == "code-points"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("change", "names"),
     [
@@ -251,6 +252,7 @@ def test_decisions_that_are_open_since_the_codebook_changed_stay_open(tmp_path: 
     assert "open since the codebook changed" in str(report)
 
 
+@pytest.mark.long
 def test_agreed_codes_and_their_missing_reasons(tmp_path: Path) -> None:
     store = study(tmp_path)
     for coder, code in (("ana", "warm"), ("ben", "cold")):
@@ -329,6 +331,7 @@ def test_a_file_that_is_there_stays(tmp_path: Path) -> None:
     assert sorted(each.name for each in tmp_path.iterdir()) == ["mine.qdpx", "study"]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not SAMPLE.exists(), reason="the sample project is not at hand")
 def test_a_sample_of_another_program() -> None:
     """Its texts are not in the file; the lengths of three selections whose names are quotes are known."""
@@ -365,6 +368,7 @@ def test_another_reader_reads_the_same(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.long
 def test_the_example_study_comes_back_whole(tmp_path: Path) -> None:
     sys.path.insert(0, str(ROOT / "notebooks"))
     try:

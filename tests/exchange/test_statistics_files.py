@@ -54,6 +54,7 @@ def read(path: Path) -> tuple[pd.DataFrame, Any]:
     return reader(str(path))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suffix", [".sav", ".dta"])
 def test_numbers_words_and_what_is_missing_come_back(store: Store, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"coded{suffix}"
@@ -85,6 +86,7 @@ def test_numbers_words_and_what_is_missing_come_back(store: Store, tmp_path: Pat
     assert sorted(one.name for one in tmp_path.iterdir()) == sorted([path.name, "coded.parquet"])
 
 
+@pytest.mark.long
 def test_stata_is_read_by_pandas_too_and_gives_the_same_bytes(store: Store, tmp_path: Path) -> None:
     exchange.export(store, tmp_path / "a.dta", table="codings")
     exchange.export(store, tmp_path / "b.dta", table="codings")
@@ -95,6 +97,7 @@ def test_stata_is_read_by_pandas_too_and_gives_the_same_bytes(store: Store, tmp_
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suffix", [".sav", ".csv"])
 def test_the_reliability_table_gives_the_alpha_of_what_was_decided_before_suggestions(
     store: Store, tmp_path: Path, suffix: str

@@ -54,6 +54,7 @@ def store(tmp_path: Path) -> Store:
     return store
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("layout", ["texts", "participants"])
 def test_a_study_with_rounds_facets_and_doubts_is_imported(
     store: Store, tmp_path: Path, layout: Literal["texts", "participants"]

@@ -93,6 +93,7 @@ def test_another_name_and_namespace_are_warned_of(store: Store, tmp_path: Path) 
         assert "not called project.qde" in losses
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "where", ['plainTextPath="relative:///a/b.txt"', 'plainTextPath="absolute:///C:/a.txt"', "", "empty"]
 )
@@ -182,6 +183,7 @@ def test_no_path_and_no_name_of_this_computer_is_in_a_project(store: Store, tmp_
     assert TEXTS["m4"].encode() in texts
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("layout", ["texts", "participants"])
 def test_what_another_program_added_and_took_away_is_found(store: Store, tmp_path: Path, layout: str) -> None:
     """As after work in MAXQDA: a code and a coding more, one coding less, new identifiers, other names."""

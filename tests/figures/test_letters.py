@@ -25,7 +25,8 @@ _WORD = re.compile(r'<word xMin="(.*?)" yMin=".*?" xMax="(.*?)" yMax=".*?">')
 _EMOJI = Path("/usr/share/fonts/truetype/noto/NotoColorEmoji.ttf")
 
 
-@pytest.mark.parametrize("name", nightly_but(FIGURES, here=["link_plot", "agreement_plot"]))
+@pytest.mark.long
+@pytest.mark.parametrize("name", nightly_but(FIGURES, here=["power_curve", "unit_plot"]))
 def test_no_letter_is_cut_off(name: str, tmp_path: Path) -> None:
     """Poppler says where each word of the PDF stands: within the page, whatever the labels are."""
     reader = program("pdftotext")
@@ -42,7 +43,8 @@ def test_no_letter_is_cut_off(name: str, tmp_path: Path) -> None:
             assert max(right for _, right in places) < width + 0.1
 
 
-@pytest.mark.parametrize("name", nightly_but(FIGURES, here=["link_plot", "unit_plot"]))
+@pytest.mark.long
+@pytest.mark.parametrize("name", nightly_but(FIGURES, here=["power_curve", "unit_plot"]))
 def test_a_letter_that_no_font_has_is_named_and_not_a_box(name: str) -> None:
     """What is drawn is the same for letters that no font has, and for those that do not exist."""
     for label in LABELS.values():

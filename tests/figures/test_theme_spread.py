@@ -15,6 +15,7 @@ def table() -> pd.DataFrame:
     return themes.spread(placed(*[0] * 18, *[1] * 30, 0, labels=("slow", "kind")), units, by="model")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("columns", [1, 2])
 def test_every_theme_and_value_is_drawn_and_in_the_words(columns: figures._figure.Columns) -> None:
     figure = figures.theme_spread(table(), columns=columns)

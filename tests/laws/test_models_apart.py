@@ -109,6 +109,7 @@ def same(one: Any, other: Any) -> None:
 SECONDS_EACH = {"agreement.gamma", "agreement.span_agreement", "suggestions.fit", "suggestions.screen"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", nightly_but(STATISTICS, here=set(STATISTICS) - SECONDS_EACH))
 def test_a_model_changes_no_number_and_is_named(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -129,6 +130,7 @@ def test_a_model_changes_no_number_and_is_named(
             assert any("model-x" in str(one.message) for one in said)
 
 
+@pytest.mark.long
 def test_every_function_that_takes_coders_is_tested_or_excused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

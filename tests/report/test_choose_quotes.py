@@ -80,6 +80,7 @@ def test_choice_does_not_depend_on_the_order_of_rows(order: list[int], seed: int
     pd.testing.assert_frame_equal(first, again)
 
 
+@pytest.mark.long
 def test_choice_depends_on_the_seed_and_not_on_other_codes() -> None:
     picks = {
         tuple(_choose_quotes.select(CODED, UNITS, codebook=CODEBOOK, seed=seed)["unit_id"])
@@ -179,6 +180,7 @@ def test_shortened_cuts_at_words_and_never_inside_a_character() -> None:
         _choose_quotes.shortened("one", 0)
 
 
+@pytest.mark.long
 @settings(max_examples=25)
 @given(
     told=st.lists(st.booleans(), min_size=1, max_size=60),

@@ -13,6 +13,7 @@ import pytest
 from sense7_qual import report
 from tests.helpers.engines import office, program
 from tests.helpers.hostile_study import STRINGS, TYPED, hostile_study
+from tests.helpers.nightly import nightly_but
 
 pytestmark = pytest.mark.documents
 
@@ -47,7 +48,7 @@ def test_there_are_enough_of_them_and_they_are_in_the_files(paper: Path) -> None
     assert len(shown) >= 195
 
 
-@pytest.mark.parametrize("engine", ["pdflatex", "xelatex", "lualatex"])
+@pytest.mark.parametrize("engine", nightly_but(["pdflatex", "xelatex", "lualatex"], here=["pdflatex"]))
 def test_every_document_compiles_to_its_end_and_nothing_runs(
     engine: str, paper: Path, tmp_path: Path
 ) -> None:

@@ -60,6 +60,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Store]:
     return both[0], both[1]
 
 
+@pytest.mark.nightly
 def test_a_paper_has_the_same_tables_figures_and_results(stores: tuple[Store, Store], tmp_path: Path) -> None:
     folders = [tmp_path / "people", tmp_path / "with"]
     for store, folder in zip(stores, folders, strict=True):

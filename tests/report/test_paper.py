@@ -95,6 +95,7 @@ def test_what_is_written_is_said_and_is_what_the_calls_give(store: Store, tmp_pa
     assert table.csv().splitlines()[:5] == printed.splitlines()[:5]
 
 
+@pytest.mark.nightly
 def test_no_text_gets_in_unless_it_may(store: Store, tmp_path: Path) -> None:
     report.paper(store, None, tmp_path / "without", formats=["docx", "tex", "csv", "md", "html"])
     assert b"Zqcanary" not in everything(tmp_path / "without")

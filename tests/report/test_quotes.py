@@ -79,6 +79,7 @@ def foot(of: Table) -> str:
     return " ".join(of.notes)
 
 
+@pytest.mark.long
 @given(most=st.integers(1, 3), seed=st.integers(0, 3))
 @settings(max_examples=8, deadline=None)
 def test_no_participant_has_more_quotes_than_asked_for_and_no_code_starves(most: int, seed: int) -> None:
@@ -250,6 +251,7 @@ def study(path: Path) -> Store:
     return store
 
 
+@pytest.mark.long
 def test_a_paper_holds_no_word_of_what_stands_in_a_paraphrase(tmp_path: Path) -> None:
     store = study(tmp_path / "study")
     plan = AnalysisPlan(question="Why?", n_boot=5, with_agreement=False)

@@ -67,6 +67,7 @@ def test_the_whole_paper_has_no_word_of_agreement_in_any_file(store: Store, tmp_
     assert 'white-space: nowrap">20' in texts["revisions.html"], "a date is not broken over lines"
 
 
+@pytest.mark.nightly
 def test_the_plan_may_be_overruled_and_agreement_would_be_found(store: Store, tmp_path: Path) -> None:
     report.paper(store, None, tmp_path / "paper", formats=["md"], with_agreement=True)
     texts = written(tmp_path / "paper")

@@ -285,6 +285,7 @@ def every_call(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Callable[[
     return calls(tmp_path_factory.mktemp("calls"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name",
     [

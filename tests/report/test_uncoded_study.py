@@ -20,6 +20,7 @@ def store(tmp_path: Path) -> Store:
     return Store.create(tmp_path / "study", units=units, codebook=Codebook.read("sense7"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("suffix", [".docx", ".csv", ".tex", ".html", ".md"])
 def test_a_table_without_rows_is_not_written(store: Store, tmp_path: Path, suffix: str) -> None:
     by_code = agreement.by_code(store.decisions(), cluster=None)
@@ -30,6 +31,7 @@ def test_a_table_without_rows_is_not_written(store: Store, tmp_path: Path, suffi
     assert not (tmp_path / f"table{suffix}").exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", ["codings", "reliability", "memos"])
 def test_no_data_file_of_heads_alone_is_written(store: Store, tmp_path: Path, table: str) -> None:
     with pytest.raises(TableError, match=f"expected rows of {table} – found none"):

@@ -41,7 +41,7 @@ def browser(chromium: str) -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(params=[False, True], ids=["light", "dark"])
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.nightly)], ids=["light", "dark"])
 def voila(request, tmp_path) -> Iterator[Host]:
     """The page of `sense7-qual code`."""
     folder = study(tmp_path / "study")

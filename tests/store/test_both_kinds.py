@@ -182,6 +182,7 @@ def test_a_round_is_its_leads_alone(store: Store) -> None:
     assert rounds.opened(store.acts())[0].unblinded_by == "ana"
 
 
+@pytest.mark.long
 def test_a_merge_brings_no_unblinding_of_others(store: Store, tmp_path: Path) -> None:
     named = {"units": ["m1"], "coders": ["ana", "ben"], "codebook": CODEBOOK}
     store.archive(tmp_path / "one.zip")

@@ -165,6 +165,7 @@ def published(store: Store, folder: Path, texts: str, **named: Any) -> Path:
     return folder / "out"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("texts", nightly_but(["withheld", "redacted"], here=["withheld"]))
 @pytest.mark.parametrize("where", WITHHELD)
 def test_words_are_withheld(where: str, texts: str, tmp_path: Path) -> None:
@@ -179,6 +180,7 @@ def test_words_are_withheld(where: str, texts: str, tmp_path: Path) -> None:
         assert "annabel" not in "".join(map(normalised, content(out)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("texts", nightly_but(["withheld", "redacted"], here=["withheld"]))
 @pytest.mark.parametrize("where", REFUSED)
 def test_names_that_cannot_be_withheld_are_refused_until_accepted(
@@ -220,6 +222,7 @@ CODEBOOK_FIELDS = [
 ]  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "name"), CODEBOOK_FIELDS, ids=lambda one: getattr(one, "__name__", one))
 def test_no_field_of_a_codebook_holds_words(kind: type, name: str, tmp_path: Path) -> None:
     is_name = kind in (Facet, FacetValue) and name == "name"
@@ -262,6 +265,7 @@ def test_every_kind_of_act_with_words_is_planted() -> None:
 # columns of the units, and what is given to the call ------------------------------------------------
 
 
+@pytest.mark.long
 def test_columns_and_what_is_given_are_looked_over(tmp_path: Path) -> None:
     store = made(
         tmp_path, Comment=[f"As: {SAID}", "", "", ""], **{SAID: list("abcd"), f"{SAID} again": list("abcd")}
@@ -287,6 +291,7 @@ def test_columns_and_what_is_given_are_looked_over(tmp_path: Path) -> None:
         store.bundle(tmp_path / "other", texts="withheld", accept=["rounds"])
 
 
+@pytest.mark.long
 def test_an_identifier_in_a_text_is_withheld_elsewhere(tmp_path: Path) -> None:
     """A redaction would have changed these words; another address, as of a source, stays."""
     texts = ["Write to me: nobody@example.org", "So it was", "It was cold there and dark as well", "No"]
@@ -309,6 +314,7 @@ def test_an_identifier_in_a_text_is_withheld_elsewhere(tmp_path: Path) -> None:
 NAMES = ["anna.meyer@example.org", "Anna Meyer", "Meyer, Anna", "anna_meyer", "Anna"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("texts", nightly_but(["withheld", "redacted", "all"], here=["withheld"]))
 @pytest.mark.parametrize("column", ["unit_id", "document_id", "case_id"])
 @pytest.mark.parametrize("who", nightly_but(NAMES, here=["anna.meyer@example.org", "Anna Meyer"]))

@@ -115,6 +115,7 @@ def test_a_unit_that_a_coder_has_not_finished_is_missing_and_never_absent(store:
     same(store.decisions(), found)
 
 
+@pytest.mark.long
 def test_the_statistics_take_it_as_it_is(store: Store) -> None:
     for unit_id, ana, ben in (("m1", "warm", "warm"), ("m3", "kind", "cold"), ("m5", "warm", "kind")):
         did(store, "ana", unit_id, ana)
@@ -214,6 +215,7 @@ def test_a_round_that_is_not_there_is_refused_and_one_without_codings_is_empty(s
         store.decisions(round="calibratoin")
 
 
+@pytest.mark.long
 def test_of_one_coder(store: Store) -> None:
     did(store, "ana", "m1", "warm")
     did(store, "ben", "m1", "kind")

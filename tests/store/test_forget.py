@@ -156,6 +156,7 @@ def test_copies_from_before_are_named_and_bring_nothing_back(store: Store, tmp_p
     assert again["what"].tolist() == ["backup", "archive", "file", *ALWAYS]
 
 
+@pytest.mark.long
 def test_the_other_copy_says_that_somebody_withdrew_there(store: Store, tmp_path: Path) -> None:
     store.backup(tmp_path / "there")
     there = Store(tmp_path / "there")

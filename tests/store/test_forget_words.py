@@ -72,7 +72,9 @@ UNITS = pd.concat(
 ).assign(position=0, nickname=lambda units: units["nickname"].astype("category"))
 
 
-@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.fixture(
+    params=["folder", pytest.param("postgresql", marks=[pytest.mark.nightly, pytest.mark.postgres])]
+)
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str | Path]:
     """Where a study of the kind can be made."""
     if request.param == "folder":

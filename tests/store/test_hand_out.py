@@ -81,6 +81,7 @@ def test_what_cannot_be_handed_out_is_refused(store: Store, tmp_path: Path) -> N
         store.backup(tmp_path / "there")
 
 
+@pytest.mark.long
 def test_a_folder_that_was_handed_to_ben_brings_bens_acts_alone(store: Store, tmp_path: Path) -> None:
     place = tmp_path / "for ben"
     store.hand_out("one", "ben", place)

@@ -120,6 +120,7 @@ def test_a_coder_who_worked_in_two_copies_keeps_all_acts_in_one_order_wherever_t
     assert len(merged) == 2
 
 
+@pytest.mark.long
 def test_three_copies_merged_in_any_order_read_the_same(store: Store) -> None:
     copies = [store, copy_of(store, "b"), copy_of(store, "c")]
     for number, each in enumerate(copies):

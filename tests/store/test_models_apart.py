@@ -54,6 +54,7 @@ def test_models_come_where_they_are_asked_for(store: Store) -> None:
     assert "3 coders, 1 models" in repr(store)
 
 
+@pytest.mark.long
 def test_a_model_has_no_say_in_what_is_agreed(store: Store) -> None:
     decided = store.decisions(consensus=True, single=True, models=True)
     people = decided[decided["coder"].isin(["ana", "ben", "modeller"])]

@@ -74,6 +74,7 @@ def test_coders_of_all_scripts_go_through_copies_archive_bundle_export_and_repor
     assert len(written.files)
 
 
+@pytest.mark.long
 def test_the_same_name_in_another_spelling_is_the_same_coder(coded: Store) -> None:
     for coder in CODERS:
         assert coded.acts(coder=apart(coder)) == coded.acts(coder=coder) != []
@@ -82,6 +83,7 @@ def test_the_same_name_in_another_spelling_is_the_same_coder(coded: Store) -> No
     assert check_coder(apart("Größe")) == "Größe"
 
 
+@pytest.mark.long
 def test_a_file_that_a_disk_spells_otherwise_is_still_the_coders(coded: Store, tmp_path: Path) -> None:
     file = coded.path / "acts" / "çelik.sqlite"
     before = coded.acts(coder="çelik")
@@ -100,6 +102,7 @@ def test_a_file_that_a_disk_spells_otherwise_is_still_the_coders(coded: Store, t
         Store(coded.path).acts()
 
 
+@pytest.mark.long
 def test_postgresql_has_a_schema_for_each(postgres: Callable[..., str], store: Store, tmp_path: Path) -> None:
     """The longest pseudonym's schema is not cut to the name of another's."""
     team = Store.create(postgres(), units=store.units, codebook=SENSE7)
@@ -115,6 +118,7 @@ def test_postgresql_has_a_schema_for_each(postgres: Callable[..., str], store: S
     assert Store.restore(tmp_path / "team.zip", tmp_path / "of_team").acts() == team.acts()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("alike", ["Çelik", "çelıк", "çeliк", "ÇELIK"])
 def test_a_name_that_looks_like_a_recorded_one_is_refused(coded: Store, alike: str) -> None:
     with pytest.raises(ActError, match="beside 'çelik'"):

@@ -16,7 +16,9 @@ from sense7_qual.store._postgres import server
 from tests.helpers.small_study import CODEBOOK, TEXTS, changed, frame_of, put
 
 
-@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.fixture(
+    params=["folder", pytest.param("postgresql", marks=[pytest.mark.nightly, pytest.mark.postgres])]
+)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "folder":
         yield Store.create(tmp_path / "s", units=frame_of(), codebook=CODEBOOK)
@@ -177,6 +179,7 @@ def test_an_option_that_is_none_is_refused(store: Store, wrong: dict[str, object
     assert store.acts() == []
 
 
+@pytest.mark.long
 def test_copies_that_were_set_apart_agree_once_they_are_merged(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "s", units=frame_of(), codebook=CODEBOOK)
     store.append([put()])

@@ -23,7 +23,9 @@ from sense7_qual.widgets._session import Session
 from tests.helpers.revised_codebooks import BASE, UNITS, edited, plus, without
 
 
-@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.fixture(
+    params=["folder", pytest.param("postgresql", marks=[pytest.mark.nightly, pytest.mark.postgres])]
+)
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     if request.param == "folder":
         yield Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
@@ -215,6 +217,7 @@ def test_merged_codes_count_where_either_was_applied(store: Store) -> None:
     assert store.codings()["code"].tolist() == ["kind", "warm", "kind"]  # the history stays
 
 
+@pytest.mark.long
 def test_a_return_to_an_earlier_version_makes_nothing_stale(store: Store) -> None:
     code(store, "ana", "m1", "warm")
     there = store.revise(edited(BASE, "warm", definition="Other."), why="Try.", coder="lead")

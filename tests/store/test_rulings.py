@@ -216,6 +216,7 @@ def discussed(store: Store) -> Store:
     return store
 
 
+@pytest.mark.long
 def test_what_is_revised_in_a_discussion_never_enters_the_agreement_of_its_round(store: Store) -> None:
     before = discussed(store).decisions()
     store.append(coded("ana", "m1", round="talk"))  # ana yields on m1
@@ -275,6 +276,7 @@ def test_a_discussion_begins_with_the_coders_own_codings(store: Store) -> None:
         rounds.own_codings(store.acts(), store.rounds[0], coder="ana", codebook=CODEBOOK)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("more", "problem"),
     [

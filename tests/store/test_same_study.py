@@ -38,7 +38,9 @@ UNITS = pd.DataFrame(
 )
 
 
-@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.fixture(
+    params=["folder", pytest.param("postgresql", marks=[pytest.mark.nightly, pytest.mark.postgres])]
+)
 def path(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str | Path]:
     """Where a study of the kind can be made."""
     if request.param == "folder":

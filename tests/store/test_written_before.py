@@ -51,6 +51,7 @@ def test_a_database(postgres: Callable[..., str], tmp_path: Path) -> None:
     goes_on(Store(address), tmp_path)
 
 
+@pytest.mark.long
 def test_every_kind_of_act_is_in_one_of_them(tmp_path: Path) -> None:
     kinds = set()
     for name in ("explanations", "reflexive"):

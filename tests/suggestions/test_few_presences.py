@@ -151,6 +151,7 @@ def test_a_code_on_most_texts_may_be_suggested_on_most() -> None:
     assert f1 > 0.85
 
 
+@pytest.mark.long
 def test_a_label_alone_is_no_feature_and_a_definition_is_one() -> None:
     units, decided, _ = noise(60, 20, 1)
     first = decided.head(60)

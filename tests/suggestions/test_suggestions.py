@@ -91,6 +91,7 @@ def test_the_order_of_rows_changes_nothing(learned: suggestions.Suggester) -> No
     pd.testing.assert_frame_equal(other(REST), learned(REST))
 
 
+@pytest.mark.long
 def test_where_spans_were_coded_sentences_are_learned() -> None:
     suggester = suggestions.fit(UNITS, FIRST, BOOK, embed=embed, codings=SPANS, coder="ana")
     found = suggester(REST)
@@ -121,6 +122,7 @@ def test_blank_texts_get_nothing(learned: suggestions.Suggester) -> None:
     assert learned(REST.head(0)).empty
 
 
+@pytest.mark.long
 def test_coders_teach_together_and_ties_teach_nothing() -> None:
     ben = FIRST.assign(coder="ben", applied=~FIRST["applied"])
     both = pd.concat([FIRST, ben])
@@ -207,6 +209,7 @@ def test_withheld_units_stay_withheld_and_their_texts_are_not_shown_to_the_funct
     assert 0 < len(seen) < len(REST)
 
 
+@pytest.mark.long
 def test_units_are_drawn_as_often_as_said() -> None:
     few = REST.head(8)
     unsure = pd.DataFrame({"unit_id": few["unit_id"], "code": "asked", "suggested": False,

@@ -90,6 +90,7 @@ def test_the_table_says_what_chance_gives_and_the_best_beyond_it_is_chosen() -> 
     assert (rows["ari"] <= rows["ari_high"] + 1e-12).all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n_groups", [2, 12])
 def test_few_and_many_planted_groups_are_found(n_groups: int) -> None:
     vectors, truth = planted([30] * n_groups, noise=0.12)
@@ -98,6 +99,7 @@ def test_few_and_many_planted_groups_are_found(n_groups: int) -> None:
     assert result.themes.max() + 1 == n_groups
 
 
+@pytest.mark.long
 def test_texts_without_groups_are_no_more_alike_than_by_chance() -> None:
     noise = unit(np.random.default_rng(6).normal(size=(300, 30)))
     assert found(noise).granularities["beyond_chance"].abs().max() < 0.2
@@ -179,6 +181,7 @@ def test_a_sample_is_joined_to_as_large_a_share_of_its_texts(monkeypatch: pytest
     assert [k for _, k in numbers] == [*(round(30 * n / 400) for n, _ in numbers[:3]), 15]
 
 
+@pytest.mark.long
 def test_two_samples_in_one_heap_show_no_groups() -> None:
     vectors, truth = planted([20, 20], noise=0.1)
     heaps = [np.where(np.arange(40) % 3 == part, NOT_DRAWN, 0) for part in (0, 1)]
@@ -194,6 +197,7 @@ def test_two_samples_in_one_heap_show_no_groups() -> None:
     assert not rows.loc[heap, "chosen"].any()
 
 
+@pytest.mark.long
 def test_chance_is_the_mean_over_several_sets_of_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     seeds = []
 

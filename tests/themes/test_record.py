@@ -76,6 +76,7 @@ def members(now: themes.Themes) -> dict[int, set[int]]:
     return {int(str(n)): {int(i[1:]) for i in ids} for n, ids in rows.groupby("theme")["unit_id"]}
 
 
+@pytest.mark.long
 def test_what_was_fitted_comes_back_from_the_record(store: Store) -> None:
     def words(texts: list[str]) -> np.ndarray:
         listed = " ".join(WORDS).split()
@@ -135,6 +136,7 @@ def test_only_units_of_both_runs_are_compared(store: Store) -> None:
     assert matched["jaccard"].tolist() == [1, 1]
 
 
+@pytest.mark.long
 def test_names_merges_codes_and_dismissals_outlive_a_run(store: Store) -> None:
     store.record_themes(run(*FOUR), coder="lead")
     store.edit_theme(1, name="Warmth", coder="lead")
@@ -151,6 +153,7 @@ def test_names_merges_codes_and_dismissals_outlive_a_run(store: Store) -> None:
     assert members(store.themes())[0] == {*every(2), *every(0)} - {4}
 
 
+@pytest.mark.long
 def test_what_was_done_is_taken_back_by_its_opposite(store: Store) -> None:
     store.record_themes(run(*FOUR), coder="lead")
     before = store.themes()
@@ -186,6 +189,7 @@ def test_a_merged_theme_whose_head_ends_keeps_its_name(store: Store) -> None:
     assert now.summary.set_index("theme").loc[0, "label"] == "Both"
 
 
+@pytest.mark.long
 def test_a_split_takes_units_out_with_those_of_equal_text(store: Store) -> None:
     texts = [f"{WORDS[row % 4]} n{row}" for row in range(N)]
     texts[8] = texts[4]
@@ -208,6 +212,7 @@ def test_a_split_takes_units_out_with_those_of_equal_text(store: Store) -> None:
     assert same.verify()["ok"].all()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("what", "match"),
     [
@@ -256,6 +261,7 @@ def test_themes_of_other_units_are_refused(store: Store) -> None:
     assert store.acts() == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("damage", ["", "{}", "[]", '{"base":""}', "null"])
 def test_an_act_that_says_no_themes_is_refused(store: Store, damage: str) -> None:
     store.record_themes(run(*FOUR), coder="lead")
@@ -273,6 +279,7 @@ def test_an_act_that_says_no_themes_is_refused(store: Store, damage: str) -> Non
     assert store.acts() == [act]
 
 
+@pytest.mark.long
 def test_edits_of_two_copies_both_count(store: Store) -> None:
     store.record_themes(run(*FOUR), coder="lead")
     store.backup(Path(store.path).parent / "copy")
@@ -291,6 +298,7 @@ def test_edits_of_two_copies_both_count(store: Store) -> None:
     assert store.verify()["ok"].all()
 
 
+@pytest.mark.long
 def test_runs_of_two_copies_do_not_mix(store: Store) -> None:
     store.record_themes(run(*FOUR), coder="lead")
     store.edit_theme(0, name="Queue", coder="lead")
@@ -303,6 +311,7 @@ def test_runs_of_two_copies_do_not_mix(store: Store) -> None:
     assert store.themes().summary["name"].dropna().tolist() == ["Queue"]  # 4 is another theme there
 
 
+@pytest.mark.long
 def test_who_withdrew_is_in_no_theme_and_in_no_name(store: Store) -> None:
     store.record_themes(run(*FOUR), coder="lead")
     long = "my neighbour Hildegard never came back to me"

@@ -74,6 +74,8 @@ def test_what_cannot_be_a_condition_is_refused_without_a_word_of_it() -> None:
         themes.spread(of_units, units, by="position", confidence_level=95)
 
 
+@pytest.mark.nightly
+@pytest.mark.long
 def test_the_intervals_hold_the_share_of_the_participants_at_large() -> None:
     """80 studies of 40 participants who prefer some themes; benchmarks/themes_spread.py has more."""
     from benchmarks.themes_spread import Design, coverage

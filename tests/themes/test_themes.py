@@ -219,6 +219,7 @@ def test_what_nobody_finished_is_not_uncovered() -> None:
     assert by_code["lift"].isna().all()  # applied nowhere
 
 
+@pytest.mark.long
 @settings(max_examples=20, deadline=None)
 @given(order=st.permutations(range(48)))
 def test_the_order_of_the_decisions_changes_nothing(order: list[int]) -> None:
@@ -265,6 +266,7 @@ def test_nearest_by_hand() -> None:
     np.testing.assert_allclose(found["similarity"], [3 / np.sqrt(10), 1, 3 / np.sqrt(10), 1], atol=1e-6)
 
 
+@pytest.mark.long
 @settings(max_examples=20, deadline=None)
 @given(order=st.permutations(range(12)), k=st.integers(1, 15))
 def test_the_order_of_the_units_does_not_matter(order: list[int], k: int) -> None:
@@ -499,6 +501,7 @@ def test_where_no_theme_is_large_enough_there_are_none() -> None:
     assert themes.against_codebook(found, CODED, BOOK).empty
 
 
+@pytest.mark.long
 def test_texts_of_one_word_and_texts_that_nearly_all_are_equal_have_themes() -> None:
     words = [word for listed in VOCABULARY.values() for word in listed]
     one_word = [f"{word}{'abcd'[copy]}" for word in words for copy in range(4)]

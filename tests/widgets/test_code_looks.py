@@ -94,6 +94,7 @@ def lines(figure: figures.Figure) -> list[tuple[str, str]]:
     return [(one["stroke"], one.get("stroke-dasharray", "")) for one in given]
 
 
+@pytest.mark.long
 def test_all_widgets_show_codes_as_figures_do(store: Store) -> None:
     expected = {one: look._asdict() for one, look in looks(store.codebook).items()}
     for widget, codes in shown(store).items():

@@ -66,7 +66,10 @@ IN_BOTH = {
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "store" in metafunc.fixturenames:
         both = SOAK or metafunc.function.__name__ in IN_BOTH
-        kinds = ["folder", *[pytest.param("postgresql", marks=pytest.mark.postgres)] * both]
+        kinds = [
+            "folder",
+            *[pytest.param("postgresql", marks=[pytest.mark.nightly, pytest.mark.postgres])] * both,
+        ]
         metafunc.parametrize("store", kinds, indirect=True)
 
 

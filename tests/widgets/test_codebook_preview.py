@@ -90,6 +90,7 @@ def test_only_what_may_be_seen_is_counted(store: Store) -> None:
     assert set(sight.codings["coder"]) == {"ana", "ben", "lead"}
 
 
+@pytest.mark.long
 def test_what_is_foretold_is_what_is_stale_once_it_is_saved(store: Store) -> None:
     steps = [SPLIT, {"do": "add", "label": "New"}, {"do": "merge", "code": "other", "into": "kind"},
              {"do": "edit", "code": "cold", "values": {"label": "Icy"}}]  # fmt: skip
@@ -138,6 +139,7 @@ def test_pauses_are_no_pace(gaps: tuple[int, ...], seconds: float | None) -> Non
     assert pace(reversed(done)).get("ana") == seconds
 
 
+@pytest.mark.long
 def test_training_and_who_withdrew_are_left_out(store: Store) -> None:
     gold = pd.DataFrame({"unit_id": ["m0"], "code": ["warm"], "applied": [True]})
     opening = rounds.open_round(

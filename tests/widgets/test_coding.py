@@ -521,6 +521,7 @@ def test_the_state_of_a_widget_holds_counts_alone() -> None:
     _refuse_texts(browser)
 
 
+@pytest.mark.long
 def test_with_a_real_study_folder(tmp_path) -> None:
     store = Store.create(tmp_path / "study", units=units(), codebook=SENSE7)
     named = {"units": store.units, "codebook": store.codebook}

@@ -84,6 +84,7 @@ def test_in_a_blind_round_every_answer_is_what_it_is_when_nobody_else_has_coded(
     assert answers[1][0][6]["n"] == 0
 
 
+@pytest.mark.long
 def test_after_unblinding_they_stand_beside_ones_own_code_by_code(new_store: Callable[[], Store]) -> None:
     store = new_store()
     coded(store, "ana", "affective", "interest", "cognitive")

@@ -20,6 +20,7 @@ from sense7_qual.widgets import (
     ThemesWidget,
 )
 from tests.helpers.browser import new_id
+from tests.helpers.nightly import nightly_but
 from tests.helpers.revised_codebooks import BASE
 from tests.helpers.small_themes import to_record
 
@@ -64,7 +65,7 @@ class Asked:
         return answer
 
 
-@pytest.fixture(params=list(FILES))
+@pytest.fixture(params=nightly_but(FILES, here=["one column", "everything"]))
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
     columns = FILES[request.param]
     pd.DataFrame({name: COLUMNS[name] for name in columns}).to_csv(tmp_path / "brought.csv", index=False)

@@ -33,6 +33,7 @@ def store(tmp_path: Path, units: pd.DataFrame) -> Iterator[Store]:
     Viewer.end()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("widget", [AdjudicationWidget, CodebookWidget, QuotesWidget, ThemesWidget])
 def test_a_leads_widget_is_left_to_the_leads(store: Store, widget: Any) -> None:
     assert store.options.leads == ("çhair",)
@@ -108,6 +109,7 @@ def test_the_leads_go_with_a_folder_that_is_handed_out(store: Store, tmp_path: P
     assert Store(tmp_path / "ana").options.leads == ("çhair",)
 
 
+@pytest.mark.long
 def test_a_coders_overview_gives_no_orders_of_a_lead(store: Store) -> None:
     store.append([rounds.open_round("one", units=["m1", "m2"], coders=["ana", "ben"], coder="çhair",
                                     codebook=SENSE7)])  # fmt: skip

@@ -45,6 +45,7 @@ def stale(store: Store) -> list[str]:
     return sorted(rows["unit_id"].unique())
 
 
+@pytest.mark.long
 def test_message_list_and_statistics_name_the_same_texts_until_each_is_finished_again(store: Store) -> None:
     store.revise(defined(SENSE7), why="Clearer.", coder="lead")
     browser = OfStudy(Store(store.path))
@@ -61,6 +62,7 @@ def test_message_list_and_statistics_name_the_same_texts_until_each_is_finished_
     assert (undone["n_review"], listed(browser)["n"], len(stale(store))) == (20, 20, 20)
 
 
+@pytest.mark.long
 def test_texts_that_lack_new_codes_alone_are_asked_for_and_not_looked_at_again(store: Store) -> None:
     store.revise(defined(SENSE7), why="Clearer.", coder="lead")
     first = OfStudy(Store(store.path))
@@ -85,6 +87,7 @@ def test_a_version_that_is_taken_in_while_coding_brings_its_texts(store: Store) 
     assert browser.widget.n_finished == 0
 
 
+@pytest.mark.long
 def test_who_says_which_texts_gets_these(store: Store) -> None:
     store.revise(defined(SENSE7), why="Clearer.", coder="lead")
     for review, n in (((), 0), (["m3", "m4"], 2), ("stale", 20)):
@@ -92,6 +95,7 @@ def test_who_says_which_texts_gets_these(store: Store) -> None:
         assert (browser.ask("hello")["n_review"], listed(browser)["n"]) == (n, n)
 
 
+@pytest.mark.long
 def test_a_text_finished_again_over_a_code_that_was_split_comes_back_when_the_study_is_opened(
     store: Store,
 ) -> None:

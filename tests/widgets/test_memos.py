@@ -153,6 +153,7 @@ def test_the_teams_memos_are_listed_once_their_round_is_unblinded(tmp_path: Path
     assert "own" not in repr(table)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_is_typed_comes_back_as_it_is(text: str) -> None:
     browser, saved = saving()

@@ -122,6 +122,7 @@ def test_the_text_becomes_an_example_only_where_that_is_asked(adding: Store) -> 
     assert all(SENTINEL not in str(one) for one in (browser.widget.get_state(), browser.widget))
 
 
+@pytest.mark.long
 def test_an_id_is_none_that_any_version_had(adding: Store) -> None:
     browser = OfStudy(adding)
     add(browser, "Hope")
@@ -130,6 +131,7 @@ def test_an_id_is_none_that_any_version_had(adding: Store) -> None:
     assert add(OfStudy(adding), "Hope")["code"] == "hope_2"
 
 
+@pytest.mark.long
 def test_a_colleague_s_change_comes_with_it_and_one_of_meaning_is_told(adding: Store) -> None:
     browser = OfStudy(adding)
     other = Store(adding.path)

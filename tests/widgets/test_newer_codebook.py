@@ -63,6 +63,7 @@ def revised(store: Store, codes: tuple[Code, ...], **how: Any) -> None:
     other.revise(replace(other.codebook, codes=codes), why="Clearer.", coder="lead", **how)
 
 
+@pytest.mark.long
 def test_one_that_leaves_what_was_coded_is_taken_in_at_once(store: Store) -> None:
     browser = coded(store)
     relabelled = tuple(replace(one, label="Heart") if one.id == "affective" else one for one in SENSE7)
@@ -134,6 +135,7 @@ MEANING: list[tuple[str, Callable[[Store], None], list[str]]] = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("what", "revise", "words"), MEANING, ids=[one[0] for one in MEANING])
 def test_one_that_changes_what_codings_mean_says_so_first(
     what: str, revise: Callable[[Store], None], words: list[str], store: Store
@@ -154,6 +156,7 @@ def test_one_that_changes_what_codings_mean_says_so_first(
     assert shown(browser) == shown(again)
 
 
+@pytest.mark.long
 def test_a_version_that_came_after_the_agreement_is_said_as_well(store: Store) -> None:
     browser = coded(store)
     revised(store, defined(SENSE7, "cognitive", "Another."))
@@ -166,6 +169,7 @@ def test_a_version_that_came_after_the_agreement_is_said_as_well(store: Store) -
     )
 
 
+@pytest.mark.long
 def test_what_is_not_saved_belongs_to_the_version_that_it_was_done_with(store: Store) -> None:
     browser = coded(store)
     save, act_id = browser.widget._save, new_id()
@@ -198,6 +202,7 @@ def test_without_a_study_there_is_none_to_take_in() -> None:
     assert browser.ask("take_codebook", agreed=None)["type"] == "refused"
 
 
+@pytest.mark.long
 def test_no_text_is_in_what_is_said(store: Store) -> None:
     browser = coded(store)
     revised(store, without(SENSE7, "cognitive", "affective"))

@@ -27,7 +27,9 @@ pytestmark = pytest.mark.long
 New = Callable[[], Store]
 
 
-@pytest.fixture(params=["folder", pytest.param("postgresql", marks=pytest.mark.postgres)])
+@pytest.fixture(
+    params=["folder", pytest.param("postgresql", marks=[pytest.mark.nightly, pytest.mark.postgres])]
+)
 def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[New]:
     """Make a study; in PostgreSQL the coders have no role of their own."""
     made: list[Store] = []

@@ -199,6 +199,8 @@ def test_what_is_recorded_while_words_are_typed_and_deleted_is_found_and_lost_as
 LETTERS = st.text(st.sampled_from("aábB ß\n\0é👍\ud83d\uff00ÿı"), max_size=9)
 
 
+@pytest.mark.nightly
+@pytest.mark.long
 @pytest.mark.parametrize("block", [1, 7, 40])
 @given(st.lists(LETTERS, max_size=12), st.data())
 def test_many_texts_at_once_hold_what_each_holds(block: int, texts: list[str], data: st.DataObject) -> None:

@@ -266,6 +266,7 @@ def test_a_code_made_of_a_theme_is_in_the_codebook_with_its_origin(store: Store)
     coding.close()
 
 
+@pytest.mark.nightly
 def test_a_theme_that_is_proposed_waits_in_the_tray_and_is_taken_with_its_origin(store: Store) -> None:
     reader = Reader(store, without_round=True)
     reader.look()

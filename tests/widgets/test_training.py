@@ -82,6 +82,7 @@ def test_before_a_text_is_finished_every_answer_is_the_same_whatever_gold_says(
     assert [one["type"] for one in told[len(EVERYTHING) + 1 :][:3]] == ["refused"] * 3
 
 
+@pytest.mark.long
 def test_after_finish_it_says_code_by_code_what_differs_and_counts_on(store: Store) -> None:
     desk = Desk(opened(store, ("m0", "interest"), ("m0", "affective"), ("m1", "interest")), round="training")
     welcome = desk.ask("hello")
@@ -108,6 +109,7 @@ def test_after_finish_it_says_code_by_code_what_differs_and_counts_on(store: Sto
     assert feedback["progress"]["kappa"].startswith(".")
 
 
+@pytest.mark.long
 def test_what_was_first_finished_counts_whatever_is_changed_after_seeing_gold(store: Store) -> None:
     desk = Desk(opened(store, ("m0", "interest")), round="training")
     do(desk, "finish")
@@ -124,6 +126,7 @@ def test_what_was_first_finished_counts_whatever_is_changed_after_seeing_gold(st
     assert store.decisions(round="training")["applied"].sum() == 1
 
 
+@pytest.mark.long
 def test_training_is_in_the_decisions_of_the_study_only_where_its_round_is_named(store: Store) -> None:
     desk = Desk(opened(store, ("m0", "interest")), round="training")
     do(desk, "apply", "interest")
