@@ -10,8 +10,8 @@ import numpy as np
 
 from sense7_qual.acts import Act, Proposal
 from sense7_qual.errors import ActError
-from sense7_qual.widgets._shown import utf16_units
-from sense7_qual.widgets._text_list import as_numbers
+from sense7_qual.widgets._coding.texts import as_numbers
+from sense7_qual.widgets._offsets import utf16_units
 
 if TYPE_CHECKING:
     from sense7_qual.widgets._session import Session

@@ -22,9 +22,16 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.frames import UNITS, require_column
 from sense7_qual.suggestions import answers
-from sense7_qual.widgets._folded import folded
-from sense7_qual.widgets._memo import as_text, free_memos, memo_act, on_text
-from sense7_qual.widgets._shown import code_points, shown_coding, shown_value, turns, utf16_units
+from sense7_qual.widgets._coding.memo import free_memos, memo_act, on_text
+from sense7_qual.widgets._offsets import (
+    as_text,
+    code_points,
+    folded,
+    shown_coding,
+    shown_value,
+    turns,
+    utf16_units,
+)
 
 __all__ = ["Mark", "Session", "typed"]
 
