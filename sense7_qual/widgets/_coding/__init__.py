@@ -17,13 +17,13 @@ from sense7_qual.errors import ActError, QualError
 from sense7_qual.report import Table
 from sense7_qual.widgets._codes import COMMANDS, code_keys, code_keys_of_others, commands, described
 from sense7_qual.widgets._coding.beside import Colleagues, SuggestionsOfTexts, Training, check_blind
+from sense7_qual.widgets._coding.history import History
 from sense7_qual.widgets._coding.memolist import MemoList
 from sense7_qual.widgets._coding.revised import LookAgain, NewCodes, NewerCodebook, versions_alike
+from sense7_qual.widgets._coding.session import Session
 from sense7_qual.widgets._coding.study import Given, OtherWindows, of_session, of_study, one_by_one
 from sense7_qual.widgets._coding.texts import Grid, TextList
 from sense7_qual.widgets._desk import STATIC, Asked, Desk, field
-from sense7_qual.widgets._history import History
-from sense7_qual.widgets._session import Session
 
 __all__ = ["COMMANDS", "CodingWidget"]
 
@@ -260,11 +260,11 @@ class CodingWidget(Desk):
         own: Asked = {
             "hello": self._welcome, "unit": self._unit, "act": self._do, "alike": self._new_codes.alike,
             "add_code": lambda content: self._go_on_with(*self._new_codes.add(content)),
-            "take_codebook": self._take_codebook, "history": self._history.answer,
-            "back": self._history.answer,
+            "take_codebook": self._take_codebook,
         }  # fmt: skip
         features = (
-            self._colleagues, self._training, self._suggestions, self._memos, self._texts, self._grid
+            self._colleagues, self._training, self._suggestions, self._memos, self._history, self._texts,
+            self._grid,
         )  # fmt: skip
         return own, *(one.asked for one in features)
 

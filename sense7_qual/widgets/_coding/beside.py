@@ -17,10 +17,10 @@ from sense7_qual.agreement import Mastery, mastery
 from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError
 from sense7_qual.frames import RESERVED_CODERS
 from sense7_qual.rounds import Round, first_decisions, visible
+from sense7_qual.widgets._coding.session import Session
 from sense7_qual.widgets._coding.study import Given, round_of
 from sense7_qual.widgets._desk import Asked, Later
 from sense7_qual.widgets._offsets import shown_coding
-from sense7_qual.widgets._session import Session
 
 __all__ = ["Colleagues", "SuggestionsOfTexts", "Training", "check_blind"]
 

@@ -18,7 +18,7 @@ from sense7_qual.widgets._desk import Asked, first_of
 from sense7_qual.widgets._offsets import as_text, folded
 
 if TYPE_CHECKING:
-    from sense7_qual.widgets._session import Session
+    from sense7_qual.widgets._coding.session import Session
 
 __all__ = ["MemoList"]
 

@@ -12,7 +12,7 @@ from sense7_qual.acts import Act, check_person
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError
 from sense7_qual.rounds import Round
-from sense7_qual.widgets._session import Session
+from sense7_qual.widgets._coding.session import Session
 
 __all__ = ["Given", "OtherWindows", "of_session", "of_study", "one_by_one", "round_of"]
 

@@ -17,9 +17,9 @@ import pandas as pd
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ActError
 from sense7_qual.frames import require_column
+from sense7_qual.widgets._coding.session import Session
 from sense7_qual.widgets._desk import Asked
 from sense7_qual.widgets._offsets import FoldedTexts, find_folded, folded, shown_value
-from sense7_qual.widgets._session import Session
 
 __all__ = ["LAYOUTS", "MOST_VALUES", "Grid", "Query", "TextList"]
 

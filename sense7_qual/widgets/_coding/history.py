@@ -11,10 +11,11 @@ import numpy as np
 from sense7_qual.acts import Act, Proposal
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._coding.texts import as_numbers
+from sense7_qual.widgets._desk import Asked, first_of
 from sense7_qual.widgets._offsets import utf16_units
 
 if TYPE_CHECKING:
-    from sense7_qual.widgets._session import Session
+    from sense7_qual.widgets._coding.session import Session
 
 __all__ = ["History"]
 
@@ -37,17 +38,15 @@ class History:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._n_before = len(session.history)
+        self.asked: Asked = {"history": self._page, "back": self._back}
 
     def __repr__(self) -> str:
         return f"History({len(self._session.history)} acts)"
 
-    def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def _page(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return one page of the acts that are asked for, and with the first page the times of all."""
-        if asked.get("type") == "back":
-            return self._back(str(asked.get("act_id")))
         acts = self._asked_for(asked)
-        first = asked.get("first")
-        at = first if type(first) is int and first > 0 else 0
+        at = first_of(asked)
         seconds = [int(datetime.fromisoformat(act.at).timestamp()) for act in acts] if at == 0 else None
         return {
             "type": "history",
@@ -94,9 +93,9 @@ class History:
             "taken_back": session.taken_back.get(act.act_id),
         }
 
-    def _back(self, act_id: str) -> dict[str, Any]:
-        """Return what would be taken back, the newest first, so that `act_id` is the last that stands."""
-        acts = self._session.history
+    def _back(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what would be taken back, the newest first, so that one act is the last that stands."""
+        acts, act_id = self._session.history, str(asked.get("act_id"))
         place = next((n for n in reversed(range(len(acts))) if acts[n].act_id == act_id), None)
         if place is None:
             raise ActError("history: expected an act of this list – found another – open the history again.")
