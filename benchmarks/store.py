@@ -20,7 +20,7 @@ from sense7_qual import acts
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.store import Store
-from sense7_qual.widgets._session import Session
+from sense7_qual.widgets._coding.session import Session
 
 SENSE7 = Codebook.read("sense7")
 N_UNITS = 5_000

@@ -139,8 +139,16 @@ def _suggested(record: Record) -> Iterator[Sentence]:
         by=phrase(" by {models}", models=models) if names else (), n=plural(shown.sum(), "text"),
         withheld=withheld,
     )  # fmt: skip
-    if not len(given):
-        return
+    if len(given):
+        yield from _answered(answers)
+        if record.with_agreement:
+            yield sentence(
+                "Agreement between coders is of what they had decided before any suggestion was shown."
+            )
+
+
+def _answered(answers: Traced) -> Iterator[Sentence]:
+    """Yield to whom suggestions were shown and when, what they answered, and how many they took over."""
     when = answers["when"]
     yield sentence(
         "{coders} shown {n}: {when}.",
@@ -155,7 +163,7 @@ def _suggested(record: Record) -> Iterator[Sentence]:
     there = [
         phrase("{n} {words}", n=count(answers["answer"].eq(key).sum()), words=words)
         for key, words in _ANSWERS.items()
-        if given["answer"].eq(key).any()
+        if answers.value["answer"].eq(key).any()
     ]
     yield sentence("Of these suggestions, {there}.", there=listed(there))
     new = answers.query("before == False")
@@ -165,10 +173,6 @@ def _suggested(record: Record) -> Iterator[Sentence]:
             n=plural(new.shape[0], "suggestion"),
             share=percent(new["answer"].isin(["accepted", "edited"]).mean()),
         )  # fmt: skip
-    if record.with_agreement:
-        yield sentence(
-            "Agreement between coders is of what they had decided before any suggestion was shown."
-        )
 
 
 def _themes(record: Record) -> Iterator[Sentence]:

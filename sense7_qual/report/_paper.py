@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import pandas as pd
 
@@ -185,27 +185,35 @@ def paper(
     empty = [name for name, one in made.items() if isinstance(one, Table) and not one.rows]
     left_out += [(name, "it has no rows") for name in empty]
     named = [(part, form) for part, form in named if part.name not in empty]
+    removed = _write(folder, named, made, page, overwrite=overwrite)
+    files = pd.DataFrame(
+        [(f"{part.name}.{form}", part.shows) for part, form in named], columns=["file", "shows"]
+    ).astype("string")
+    left_out = [
+        *left_out,
+        *((name, "of an earlier paper: removed, since this one has none") for name in removed),
+    ]
+    none = pd.DataFrame(left_out, columns=["what", "why"]).astype("string")
+    return PaperFolder(folder, files, none, made_with(store.codebook))
+
+
+def _write(
+    folder: Path, named: Sequence[tuple[Part, str]], made: Mapping[str, Any], page: Page, *, overwrite: bool
+) -> list[str]:
+    """Write the files of the paper, each whole, and return those of an earlier one that were removed."""
     earlier, written = listed(folder), {f"{part.name}.{form}" for part, form in named}
-    removed_files = outdated(folder, earlier, written) if overwrite else []
+    removed = outdated(folder, earlier, written) if overwrite else []
     with _folder_to_write(folder) as finished:
         for part, form in named:
             part.write(made[part.name], finished / f"{part.name}.{form}", page=page, overwrite=False)
-        for name in removed_files:
+        for name in removed:
             (folder / name).unlink(missing_ok=True)
         note_begun(folder, earlier, written)
         for part, form in named:
             name = f"{part.name}.{form}"
             _atomic.move_in(finished / name, folder / name, overwrite=overwrite)
         note_written(folder, earlier, written)
-    files = pd.DataFrame(
-        [(f"{part.name}.{form}", part.shows) for part, form in named], columns=["file", "shows"]
-    ).astype("string")
-    left_out = [
-        *left_out,
-        *((name, "of an earlier paper: removed, since this one has none") for name in removed_files),
-    ]
-    none = pd.DataFrame(left_out, columns=["what", "why"]).astype("string")
-    return PaperFolder(folder, files, none, made_with(store.codebook))
+    return removed
 
 
 def _plan(store: Study, given: AnalysisPlan | None, *, with_agreement: bool | None) -> AnalysisPlan:

@@ -15,7 +15,7 @@ import traitlets
 from sense7_qual.acts import Act
 from sense7_qual.errors import ActError, CodebookError, QualError, StoreError
 
-__all__ = ["STATIC", "Asked", "Desk", "acted", "field", "first_of", "in_words", "listen"]
+__all__ = ["STATIC", "Asked", "Desk", "Later", "acted", "field", "first_of", "in_words", "listen"]
 
 Asked = Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]
 """Questions by name, each with what answers it."""
@@ -175,3 +175,54 @@ def first_of(content: Mapping[str, Any]) -> int:
     """Return from which row on a browser asks for a page; from the first where it does not say."""
     first = content.get("first")
     return first if type(first) is int and first > 0 else 0
+
+
+class Later:
+    """Something that is done later; asked for again meanwhile, it is done once more, with what is known then.
+
+    Attributes
+    ----------
+    run : callable
+        What is done.
+    say : callable
+        Told in words where that fails: an error in a thread would vanish.
+    doing : str
+        What it is, for these words.
+    """
+
+    def __init__(self, run: Callable[[], object], say: Callable[[str], object], *, doing: str = "it") -> None:
+        self._run, self._say, self._doing = run, say, doing
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._again = False
+
+    @property
+    def asked_again(self) -> bool:
+        """Whether what is being done now will be done once more."""
+        return self._again
+
+    def ask(self) -> None:
+        """Have it done, and return at once."""
+        with self._lock:
+            self._again = True
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._go, daemon=True)
+                self._thread.start()
+
+    def join(self) -> None:
+        """Wait until nothing is being done any more."""
+        thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _go(self) -> None:
+        while True:
+            with self._lock:
+                if not self._again:
+                    self._thread = None
+                    return
+                self._again = False
+            try:
+                self._run()
+            except Exception as error:  # noqa: BLE001 – it would vanish
+                self._say(in_words(error, self._doing))

@@ -10,13 +10,11 @@ from sense7_qual import acts as record
 from sense7_qual._messages import first_three
 from sense7_qual.acts import Act, check_person
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, ArgumentError, StoreError
+from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError
 from sense7_qual.widgets._desk import Desk, field
-from sense7_qual.widgets._lead_view import Board, Seen
-from sense7_qual.widgets._study import leads_of
-from sense7_qual.widgets._unsaved import Unsaved
+from sense7_qual.widgets._lead_view import Board, Seen, leads_of
 
-__all__ = ["LeadDesk", "decisions_of"]
+__all__ = ["LeadDesk", "Unsaved", "decisions_of"]
 
 _NEEDS: Final = (
     "units", "codebook", "codebooks", "acts", "append", "revise", "revisions", "current_codebook",
@@ -175,3 +173,58 @@ def decisions_of(acts: Iterable[Act], coder: str, *, undone: bool) -> list[Act]:
     if undone:
         return [made[one] for one in again if one in made]
     return [act for act in made.values() if act.act_id not in taken]
+
+
+#: Of studies that keep no drafts, for a page that is loaded anew.
+IN_KERNEL: Final[dict[str, dict[str, Any]]] = {}
+
+
+class Unsaved:
+    """What one person has begun of one work.
+
+    Attributes
+    ----------
+    study : Store
+        A study with ``draft`` and ``keep_draft`` keeps it, so that it outlives the kernel too.
+    work : str
+        What it is a draft of.
+    coder : str
+        Whose it is.
+    name : str
+        Names study, work and person for the kernel.
+    """
+
+    def __init__(self, study: Any, work: str, *, coder: str, name: str) -> None:
+        self._study, self._work, self._coder, self._name = study, work, coder, name
+
+    def __repr__(self) -> str:
+        return f"Unsaved({self._work!r}, {self._coder!r})"
+
+    def read(self) -> dict[str, Any]:
+        """Return what was begun; empty where nothing was, or where it cannot be read any more."""
+        if self._name in IN_KERNEL or not hasattr(self._study, "draft"):
+            return IN_KERNEL.get(self._name, {})
+        try:
+            draft: dict[str, Any] = self._study.draft(self._work, coder=self._coder) or {}
+        except QualError:  # the next one takes its place; `Store.verify` says so of it
+            return {}
+        return draft
+
+    def keep(self, draft: Mapping[str, Any]) -> None:
+        """Keep a draft in the place of the one before; an empty one: nothing is begun any more.
+
+        Where the study cannot keep it, it raises, and the kernel does, but where it has words of who
+        withdrew.
+        """
+        IN_KERNEL.pop(self._name, None)
+        try:
+            keep = getattr(self._study, "keep_draft", None)
+            if keep is not None and keep(self._work, draft, coder=self._coder):
+                return
+        except ActError:
+            raise
+        except QualError:
+            IN_KERNEL[self._name] = dict(draft)
+            raise
+        if draft:
+            IN_KERNEL[self._name] = dict(draft)

@@ -24,9 +24,8 @@ from sense7_qual.errors import ActError
 from sense7_qual.frames import is_model, people
 from sense7_qual.rounds import Round, Sight, opened
 from sense7_qual.suggestions import shown as shown_of
-from sense7_qual.widgets._study import leads_of
 
-__all__ = ["Board", "Seen", "pace", "participants"]
+__all__ = ["Board", "Seen", "leads_of", "pace", "participants"]
 
 LONGEST_PAUSE: Final = 300.0
 LEAST_GAPS: Final = 5
@@ -371,3 +370,8 @@ class Board:
 def _of_units(round: Round, known: dict[str, int]) -> Round:
     """Return the round without the units of participants who withdrew."""
     return replace(round, units=tuple(unit for unit in round.units if unit in known))
+
+
+def leads_of(study: Any) -> tuple[str, ...]:
+    """Return the leads that the study names (`Store.set_options`); none where it names nobody."""
+    return tuple(getattr(getattr(study, "options", None), "leads", ()))

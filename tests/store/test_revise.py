@@ -19,7 +19,7 @@ from sense7_qual.frames import CODINGS
 from sense7_qual.store import Store
 from sense7_qual.store._files import layout
 from sense7_qual.store._postgres import server
-from sense7_qual.widgets._session import Session
+from sense7_qual.widgets._coding.session import Session
 from tests.helpers.revised_codebooks import BASE, UNITS, edited, plus, without
 
 

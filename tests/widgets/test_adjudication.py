@@ -17,7 +17,7 @@ from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from sense7_qual.widgets import AdjudicationWidget
-from sense7_qual.widgets._adjudication_brings import Gains
+from sense7_qual.widgets._adjudication.disputes import Gains
 from tests.helpers.adjudicator import BLIND, CODED, DISPUTED, TEXTS, UNITS, Adjudicator, decided, disagree
 from tests.helpers.hostile_words import WORDS
 from tests.helpers.revised_codebooks import BASE, edited

@@ -17,7 +17,8 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
-from sense7_qual.widgets import CodebookWidget, _unsaved
+from sense7_qual.widgets import CodebookWidget
+from sense7_qual.widgets._lead import IN_KERNEL
 from tests.helpers.lead import Lead
 from tests.helpers.revised_codebooks import BASE, edited
 from tests.helpers.simulation import SOAK
@@ -176,7 +177,7 @@ def test_what_is_typed_outlives_kernel_and_page_until_it_is_a_step(store: Store)
     typed = {"field warm definition": "Half a sen", "why": "Bec", "add label": "Ho"}
     assert lead.ask("keep", typed=typed) == {"type": "kept"}
     assert "Half a sen" not in str(lead.widget.get_state())
-    _unsaved.IN_KERNEL.clear()  # as in a new kernel
+    IN_KERNEL.clear()  # as in a new kernel
     kept = isinstance(store.path, Path)
     again = Lead(Store(store.path))
     assert again.ask("hello")["typed"] == (typed if kept else {})
@@ -215,7 +216,7 @@ def test_steps_out_of_which_a_withdrawal_took_what_they_need_are_left_out_and_to
         "base": store.codebook.fingerprint,
         "steps": [dict(lead.widget._draft.steps[0]), {**lead.widget._draft.steps[1], "label": ""}],
     }, coder="lead")  # fmt: skip
-    _unsaved.IN_KERNEL.clear()
+    IN_KERNEL.clear()
     if isinstance(store.path, Path):
         welcome = Lead(Store(store.path)).ask("hello")
         assert (welcome["said"], welcome["n_lost"]) == (["changed label of Warmth"], 1)

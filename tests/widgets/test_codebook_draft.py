@@ -10,8 +10,8 @@ import pytest
 
 from sense7_qual.codebook import Change, Code, Codebook, Facet, FacetValue
 from sense7_qual.errors import CodebookError
-from sense7_qual.widgets._codebook_colours import refuse_unfit_colour
-from sense7_qual.widgets._codebook_draft import Draft
+from sense7_qual.widgets._codebook.draft import Draft
+from sense7_qual.widgets._codes import refuse_unfit_colour
 
 SENSE7 = Codebook.read("sense7")
 BOOK = Codebook(

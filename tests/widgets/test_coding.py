@@ -19,7 +19,7 @@ from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, ArgumentError, CodebookError, StoreError, TableError
 from sense7_qual.widgets._coding import COMMANDS
-from sense7_qual.widgets._shown import utf16_units
+from sense7_qual.widgets._offsets import utf16_units
 from tests.helpers.browser import CODES, SENSE7, SENTINEL, TEXTS, Browser, new_id, units
 
 # the widget's messages --------------------------------------------------------------------------------

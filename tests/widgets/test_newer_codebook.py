@@ -13,7 +13,7 @@ import pytest
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.store import Store
-from sense7_qual.widgets._newer_codebook import NewerCodebook
+from sense7_qual.widgets._coding.revised import NewerCodebook
 from tests.helpers.browser import CODES, SENSE7, SENTINEL, Browser, OfStudy, new_id, units
 
 HOPE = Code(id="hope", label="Hope", definition="Looks forward.")

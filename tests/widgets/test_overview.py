@@ -16,7 +16,7 @@ from sense7_qual.errors import ArgumentError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from sense7_qual.widgets import CodingWidget, OverviewWidget
-from sense7_qual.widgets._overview_progress import duration, per_text
+from sense7_qual.widgets._overview.rows import duration, per_text
 from tests.helpers.browser import new_id
 from tests.helpers.lead import Lead
 from tests.helpers.overview import IDS, SENTINEL, UNITS, N, Viewer, coded, open_rounds, unblind, work

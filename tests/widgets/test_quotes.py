@@ -151,7 +151,7 @@ def test_a_paraphrase_that_is_begun_outlives_the_widget(store: Store) -> None:
     chooser = Chooser(store)
     draft = {"unit_id": "m3", "code": "kind", "start": None, "end": None, "text": "It was f"}
     assert chooser.ask("keep", drafts=[draft])["type"] == "kept"
-    from sense7_qual.widgets._unsaved import IN_KERNEL
+    from sense7_qual.widgets._lead import IN_KERNEL
 
     IN_KERNEL.clear()
     assert Chooser(Store(store.path)).ask("hello")["unsaved"] == {"drafts": [draft]}

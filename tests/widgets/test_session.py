@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from sense7_qual import acts
 from sense7_qual.acts import Act
 from sense7_qual.errors import ActError, TableError
-from sense7_qual.widgets._session import Session
-from sense7_qual.widgets._shown import code_points, utf16_units
+from sense7_qual.widgets._coding.session import Session
+from sense7_qual.widgets._offsets import code_points, utf16_units
 from tests.helpers.browser import CODES, SENSE7, SENTINEL, TEXTS, new_id, units
 
 

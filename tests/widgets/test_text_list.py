@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from sense7_qual import acts, corpus
 from sense7_qual.errors import ActError, ArgumentError, TableError
-from sense7_qual.widgets import _folded
-from sense7_qual.widgets._folded import FoldedTexts, find_folded, folded
+from sense7_qual.widgets import _offsets
+from sense7_qual.widgets._offsets import FoldedTexts, find_folded, folded
 from tests.helpers.browser import SENSE7, SENTINEL, Browser, units
 
 TEXTS = [
@@ -210,7 +210,7 @@ def test_many_texts_at_once_hold_what_each_holds(block: int, texts: list[str], d
     wanted = joined[start : start + data.draw(st.integers(1, 12))] or folded(data.draw(LETTERS)) or "a"
     among = np.array(data.draw(st.lists(st.booleans(), min_size=len(texts), max_size=len(texts))), dtype=bool)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_folded, "_BLOCK", block)
+        patch.setattr(_offsets, "_BLOCK", block)
         held = FoldedTexts(texts).holding(wanted, among)
     assert held.tolist() == [
         bool(one) and wanted in folded(text) for one, text in zip(among, texts, strict=True)

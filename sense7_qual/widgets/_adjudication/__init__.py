@@ -1,0 +1,309 @@
+"""The widget in which the lead settles disagreements: the queue, a text with its readings, rulings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final, get_args
+
+import traitlets
+
+from sense7_qual import acts as record
+from sense7_qual._arguments import check_arguments
+from sense7_qual._messages import did_you_mean, word
+from sense7_qual.acts import REASONS, Act
+from sense7_qual.errors import ActError
+from sense7_qual.widgets._adjudication.disputes import By, Disputes, Key, Names, SimilarTexts
+from sense7_qual.widgets._adjudication.readings import Readings, changed, foretold, overtaken
+from sense7_qual.widgets._codes import described_book
+from sense7_qual.widgets._desk import STATIC, Asked, field
+from sense7_qual.widgets._lead import LeadDesk
+from sense7_qual.widgets._offsets import as_text
+
+__all__ = ["AdjudicationWidget"]
+
+_DOING: Final = {
+    "act": "saving", "save_change": "saving", "hello": "reading the disagreements",
+    "queue": "reading the disagreements", "similar": "comparing the texts",
+    "change": "counting what becomes stale", "keep": "keeping what you began",
+}  # fmt: skip
+_SETTLED: Final = {True: "applied", False: "absent", None: "differing"}
+_LONGEST: Final = 400
+
+
+class AdjudicationWidget(LeadDesk):
+    """Settle disagreements between coders text by text: whether the code applies, or both readings stand.
+
+    The lead sees a text with its conversation, each coder's codings and memos on it, the rule of the disputed
+    code, and earlier rulings on similar texts. A ruling is one key and another for the reason; the next
+    disagreement opens by itself. No coder's decision is changed. Only what `coder` may see is shown: their
+    own coding, and finished texts of rounds that are unblinded. What is typed and not saved, a note or a
+    rule, a study folder keeps for the next widget of the same study and `coder`. No text, quote,
+    memo or note is kept in the widget's traits, so a saved notebook holds none.
+
+    Parameters
+    ----------
+    store : Store
+        The study.
+    coder : str
+        The pseudonym of the lead, who settles; in PostgreSQL one of a leading role.
+    letters : bool
+        Whether coders are called A, B, C … from the beginning, so that nobody is judged by who they are:
+        their names are not in the page then. It can be changed in the widget.
+    without_round : bool
+        Whether disagreements of codings in no round are shown too. Nothing says there that coders are blind
+        to each other, nor when that ends: say True once they are done.
+    embed : callable, optional
+        Texts to an array of vectors (`models.embedder`): with it earlier rulings on texts of similar meaning
+        are found too, and not by words alone.
+
+    Raises
+    ------
+    ArgumentError
+        `store` is no open study.
+    ActError
+        `coder` is missing or no pseudonym.
+    StoreError
+        The role in PostgreSQL is a coder's, which may not settle.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["It listened."], "document_id": ["d1"],
+    ...                       "case_id": ["p1"], "position": [1]})
+    >>> from sense7_qual.store import Store
+    >>> store = Store.create(Path(tempfile.mkdtemp()) / "s", units=units, codebook=Codebook.read("sense7"))
+    >>> AdjudicationWidget(store, coder="lead")
+    AdjudicationWidget('lead', 0 open, 0 settled)
+    """
+
+    _esm = STATIC / "adjudication.js"
+    _css = STATIC / "adjudication.css"
+    _doing = _DOING
+    _work, _alone, _once = "adjudication", "settles disagreements", ("save_change",)
+    n_open = traitlets.Int(0).tag(sync=True)
+    n_settled = traitlets.Int(0).tag(sync=True)
+
+    def __init__(
+        self,
+        store: Any,
+        *,
+        coder: str,
+        letters: bool = False,
+        without_round: bool = False,
+        embed: Callable[[list[str]], Any] | None = None,
+    ) -> None:
+        check_arguments(AdjudicationWidget.__init__, locals())
+        self._embed, self._letters = embed, letters
+        self._by: By = "split"
+        super().__init__(store, coder=coder, without_round=without_round)
+
+    def __repr__(self) -> str:
+        return f"AdjudicationWidget({self._coder!r}, {self.n_open} open, {self.n_settled} settled)"
+
+    def _look(self) -> None:
+        """Read what may be seen, in the codes of the current codebook."""
+        self._read = self._seen()
+        self._codebook = self._read.codebook
+        self._disputes = Disputes(self._read)
+        self._done |= {act.act_id: act for act in self._read.team_rulings if act.coder == self._coder}
+        self._names = self._called()
+        self._order = self._disputes.ordered(self._by, self._names)
+        self.__dict__.pop("_readings", None)
+
+    def _called(self) -> Names:
+        read = self._read
+        coders = {name for frame in (read.coverage, read.codings, read.memos, read.discussed.coverage)
+                  for name in frame["coder"]}  # fmt: skip
+        return Names(coders, viewer=self._coder, of_study=self._outbox, letters=self._letters)
+
+    @cached_property
+    def _readings(self) -> Readings:
+        decided, units = self._disputes.decisions, {unit_id for unit_id, _ in self._disputes.keys}
+        disputed = decided[decided["unit_id"].isin(units)]
+        return Readings(self._read, disputed)
+
+    @cached_property
+    def _similar_texts(self) -> SimilarTexts:
+        return SimilarTexts(self._readings.texts, embed=self._embed)
+
+    def _counts(self) -> Mapping[str, int]:
+        return {"n_open": self._disputes.n_open, "n_settled": self._disputes.n_settled}
+
+    # what is asked ----------------------------------------------------------------------------------
+
+    def _asked(self) -> Sequence[Asked]:
+        return ({
+            "hello": self._welcome, "queue": self._queue, "dispute": self._dispute, "similar": self._similar,
+            "names": self._call, "act": self._do, "keep": self._keep, "change": self._foretell,
+            "save_change": self._save_change,
+        },)  # fmt: skip
+
+    def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "type": "welcome",
+            "coder": self._coder,
+            "outbox": self._outbox,
+            "reasons": [{"name": name, "label": label} for name, label in REASONS.items()],
+            "by_meaning": self._embed is not None,
+            "unsaved": self._begun.read(),
+            "codebook": self._book(),
+            **self._queued(),
+        }
+
+    def _keep(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Keep the notes on what is not settled yet, and the change of the codebook that is begun."""
+        begun = {"notes": field(content, "notes", list), "change": content.get("change")}
+        self._begun.keep({name: value for name, value in begun.items() if value})
+        return {"type": "kept"}
+
+    def _book(self) -> dict[str, Any]:
+        return {**described_book(self._codebook), "version": self._codebook.version, "facets": []}
+
+    def _queue(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        by: Any = content.get("by")
+        if by not in get_args(By):
+            raise ActError(
+                f"queue: expected one of {', '.join(get_args(By))} – found {word(by)} – "
+                f"{did_you_mean(str(by), get_args(By))}"
+            )
+        self._by = by
+        if content.get("fresh") is True:
+            self._look()
+            self._count()
+        else:
+            self._order = self._disputes.ordered(self._by, self._names)
+        return {"type": "queue", **self._queued()}
+
+    def _queued(self) -> dict[str, Any]:
+        settled = self._disputes.settled
+        rows = [
+            {**row, "settled": _settled(settled.get((row["unit_id"], row["code"])))} for row in self._order
+        ]
+        return {"by": self._by, "letters": self._letters, "rows": rows, "words": self._read.words,
+                **self._progress()}  # fmt: skip
+
+    def _progress(self, after: Key | None = None) -> dict[str, Any]:
+        disputes = self._disputes
+        order = [(row["unit_id"], row["code"]) for row in self._order]
+        return {
+            "n_open": disputes.n_open,
+            "n_settled": disputes.n_settled,
+            "by_code": disputes.by_code(),
+            "brings": disputes.brings(order, after),
+        }
+
+    def _call(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Call coders by letters or by their pseudonyms, in all views."""
+        self._letters = field(content, "letters", bool)
+        self._names = self._called()
+        self._order = self._disputes.ordered(self._by, self._names)
+        self._tell({"type": "named", **self._queued()})
+        return {"type": "called"}
+
+    def _dispute(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        disputes = self._disputes
+        key = unit_id, code = disputes.check(content.get("unit_id"), content.get("code"))
+        others = [
+            {"code": other, "settled": _settled(disputes.settled.get((unit_id, other)))}
+            for unit, other in disputes.keys
+            if unit == unit_id and other != code
+        ]
+        return {
+            "type": "dispute",
+            **self._readings.of(unit_id, code, self._names),
+            "ruling": self._ruling(key),
+            "others": others,
+        }
+
+    def _ruling(self, key: Key) -> dict[str, Any] | None:
+        act = self._disputes.settled.get(key)
+        if act is None:
+            return None
+        return {"settled": _settled(act), "reason": act.reason, "note": act.text or "", "at": act.at,
+                "by": self._names.adjudicator(act.coder)}  # fmt: skip
+
+    def _similar(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        unit_id, code = self._disputes.check(content.get("unit_id"), content.get("code"))
+        ruled = [one for one in self._disputes.settled_on(code) if one != unit_id]
+        near, note = self._similar_texts.to(unit_id, ruled)
+        texts = self._readings.texts
+        rows = [
+            {"unit_id": one, "how": how, "text": texts[one][:_LONGEST], "cut": len(texts[one]) > _LONGEST,
+             **(self._ruling((one, code)) or {})}
+            for one, how in near
+        ]  # fmt: skip
+        return {
+            "type": "similar",
+            "unit_id": unit_id,
+            "code": code,
+            "rows": rows,
+            "n_ruled": len(ruled),
+            "note": note,
+        }
+
+    # rulings ----------------------------------------------------------------------------------------
+
+    def _do(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        ruled, done = self._decide(content, self._disputes)
+        key = (str(ruled.unit_id), str(ruled.code))
+        counts = self._disputes.counts(ruled)
+        return {**done, "counts": counts, "ruling": self._ruling(key), **self._progress(key)}
+
+    def _decision(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> Act:
+        if asked.get("kind") != "rule" or asked.get("reason") is None:
+            raise ActError(
+                "act: expected a ruling with its reason, undo or redo – found none of them – choose a "
+                f"reason out of {', '.join(REASONS)}."
+            )
+        unit_id, code = self._disputes.check(asked.get("unit_id"), asked.get("code"))
+        return record.rule(
+            coder=self._coder, unit_id=unit_id, code=code, applied=asked.get("applied"),
+            reason=asked.get("reason"), note=as_text(asked.get("note")).strip() or None, **common,
+        )  # fmt: skip
+
+    # a change of the codebook -----------------------------------------------------------------------
+
+    def _foretell(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Say what becomes stale by a change, and of which version that is said."""
+        theirs = overtaken(self._codebook, content)
+        if theirs:
+            return {"type": "overtaken", "theirs": theirs, "by": self._last_revision()}
+        state = changed(self._codebook, self._study.codebooks.values(), content)
+        disputes = self._disputes
+        effects = foretold(self._read, state, list(disputes.settled.values()), disputes.keys)
+        for row in (*effects["by_code"], *effects["by_coder"]):
+            row["coder"] = self._names.coder(row["coder"])
+        return {"type": "change", "base": state.base.fingerprint, **effects}
+
+    def _last_revision(self) -> dict[str, Any] | None:
+        """Say who revised the codebook last, when and why."""
+        last = next(iter(reversed(self._study.revisions())), None)
+        return None if last is None else {
+            "coder": self._names.adjudicator(last.coder), "at": last.at, "why": last.why
+        }  # fmt: skip
+
+    def _save_change(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        if self._study.current_codebook() != content.get("base"):
+            self._look()
+            self._revised()
+            raise ActError(
+                "codebook: expected the version of which the count was shown – found that somebody else "
+                "revised it meanwhile – look at the new count, and save again."
+            )
+        state = changed(self._codebook, self._study.codebooks.values(), content)
+        self._study.revise(state.codebook, why=field(content, "why", str), coder=self._coder)
+        self._look()
+        self._revised()
+        return {"type": "changed_code", "code": str(content.get("code"))}
+
+    def _revised(self) -> None:
+        """Tell all views of the codebook as it is now, and what it makes of the disagreements."""
+        self._count()
+        self._tell({"type": "revised", "codebook": self._book(), **self._queued()})
+
+
+def _settled(act: Act | None) -> str | None:
+    return None if act is None else _SETTLED[act.applied]

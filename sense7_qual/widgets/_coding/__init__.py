@@ -1,0 +1,378 @@
+"""The coding widget: one unit at a time, the codebook beside it, every key press saved."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, Literal
+
+import pandas as pd
+import traitlets
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual.acts import Act
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError, QualError
+from sense7_qual.report import Table
+from sense7_qual.widgets._codes import COMMANDS, code_keys, code_keys_of_others, commands, described
+from sense7_qual.widgets._coding.beside import Colleagues, SuggestionsOfTexts, Training, check_blind
+from sense7_qual.widgets._coding.history import History
+from sense7_qual.widgets._coding.memolist import MemoList
+from sense7_qual.widgets._coding.revised import LookAgain, NewCodes, NewerCodebook, versions_alike
+from sense7_qual.widgets._coding.session import Session
+from sense7_qual.widgets._coding.study import Given, OtherWindows, of_session, of_study, one_by_one
+from sense7_qual.widgets._coding.texts import Grid, TextList
+from sense7_qual.widgets._desk import STATIC, Asked, Desk, field
+
+__all__ = ["COMMANDS", "CodingWidget"]
+
+_RATING: Final[Mapping[str, bool | Literal["finished"]]] = {
+    "hidden": False, "shown": True, "finished": "finished"
+}  # fmt: skip
+_DOING: Final = {"act": "saving", "add_code": "adding the code", "alike": "comparing the code",
+                 "take_codebook": "taking in the codebook"}  # fmt: skip
+
+
+class CodingWidget(Desk):
+    """Code units one by one, with the codebook beside them.
+
+    Every key press is committed by `save` before its coding is shown as saved; what could not be saved
+    stays on screen as not saved and is sent again. No text is kept in the widget's traits, so a saved
+    notebook holds none.
+
+    Parameters
+    ----------
+    store : Store
+        The study, which holds all that is needed: the units that its plan gives the coder (`Store.assign`),
+        in that order, or all of them where the study has no plan; the codebook; what the coder did before;
+        and where every act goes. Anything else with `units`, `codebook`, `acts` and `append` does as well.
+    coder : str
+        The pseudonym of the person who codes.
+    units, codebook, acts, save : optional
+        The same one by one, in place of a study: the units to code (DataFrame), in their order; the Codebook;
+        the acts that this coder did before; a function that is called with the new acts, and returns only
+        when they are safe.
+    rating : str, optional
+        A column of `units` that can be shown beside the text.
+    show_rating : bool or "finished"
+        Whether it is shown from the start; "finished" shows it on texts that are finished, and on no other.
+        By default as the lead settled it (`Store.set_options`), else hidden: seeing it may colour the coding.
+    round : str, optional
+        The round that is coded, which the lead opened (`rounds.open_round`): of a study, its units. Every act
+        carries its name.
+    review : "stale", iterable of str, or DataFrame
+        Units to be looked at again, which are shown as not finished until they are finished under `codebook`.
+        By default those that a revision of the codebook left undecided (`codings.stale`), but for texts that
+        lack a decision on new codes alone: for these the widget asks. Ids of units, or a table such as
+        ``codings.stale(…)`` returns, name others; ``()`` none.
+    conditions : sequence of str, optional
+        The variables of `units` by which the coder may choose texts from the list. By default those of True
+        and False, or of 2 to 12 short words; not numbers, which may be ratings, nor what may be somebody's
+        coding: a variable that is called as a code or as labels are, or has a code among its values. ``()``
+        keeps coders blind to all. The same can be shown as columns of the grid.
+    embed : callable, optional
+        Texts to an array of vectors (`models.embedder`): with it a new code is compared with the codebook
+        by meaning too, and not by words alone.
+    suggest : callable, optional
+        Units to a frame of suggestions: what `suggestions.fit` returned, or a function of your own. What it
+        suggests for a text is shown once the coder has finished that, or as the lead settled it
+        (`Store.set_options`); a random tenth of the texts gets nothing, so that the effect can be seen. What
+        was shown, and what was rejected, are acts; a suggestion is never a coding.
+    layout : {"text", "grid"}
+        How the widget begins: one text at a time, or many short texts as the rows of a grid. A key (``#``)
+        or a button changes it.
+    keys : mapping, optional
+        Other keys for commands, such as ``{"memo": "i"}``; `COMMANDS` names them all.
+
+    Raises
+    ------
+    ArgumentError
+        Neither a study nor all of `units`, `codebook`, `acts` and `save`, or some of both; or `suggest`
+        learned from decisions to which the coder is blind.
+    ActError
+        `coder` is missing, no pseudonym, or has no texts in the plan of the study; there is no such round;
+        `acts` hold another coder's, or two things share a key.
+    TableError
+        `units` is not what its contract says, or has no such rating.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["It listened."], "document_id": ["d1"],
+    ...                       "case_id": ["p1"], "position": [1]})
+    >>> sense7, saved = Codebook.read("sense7"), []
+    >>> CodingWidget(units=units, codebook=sense7, coder="ana", acts=saved, save=saved.extend)
+    CodingWidget('ana', 0 of 1 units finished)
+
+    Of a study: ``CodingWidget(store, coder="ana")``.
+    """
+
+    _esm = STATIC / "coding.js"
+    _css = STATIC / "coding.css"
+    _doing = _DOING
+    n_units = traitlets.Int(0).tag(sync=True)
+    n_finished = traitlets.Int(0).tag(sync=True)
+
+    def __init__(
+        self,
+        store: Any = None,
+        codebook: Codebook | None = None,
+        *,
+        coder: str | None = None,
+        units: pd.DataFrame | None = None,
+        acts: Sequence[Act] | None = None,
+        save: Callable[[Sequence[Act]], object] | None = None,
+        rating: str | None = None,
+        show_rating: bool | Literal["finished"] | None = None,
+        round: str | None = None,
+        review: Literal["stale"] | Iterable[str] | pd.DataFrame = "stale",
+        conditions: Sequence[str] | None = None,
+        embed: Callable[[list[str]], Any] | None = None,
+        suggest: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+        layout: Literal["text", "grid"] = "text",
+        keys: Mapping[str, str] | None = None,
+    ) -> None:
+        if coder is None:
+            raise ActError(
+                "coder: expected the pseudonym of who codes – found none – name them: "
+                "CodingWidget(store, coder='ana')."
+            )
+        check_arguments(CodingWidget.__init__, locals(), but=("coder",))
+        if isinstance(store, pd.DataFrame) and units is None:
+            store, units = None, store
+        parts = {"units": units, "codebook": codebook, "acts": acts, "save": save}
+        study = one_by_one(**parts) if store is None else of_study(store, coder=coder, round=round, **parts)
+        if show_rating is None:
+            show_rating = _RATING[getattr(getattr(study.study, "options", None), "rating", "hidden")]
+        self._show_rating = show_rating
+        by_itself = isinstance(review, str) and review == "stale"
+        self._session = session = Session(
+            study.units, study.codebook, coder=coder, acts=study.acts, rating=rating, round=round,
+            review=() if by_itself else review, alike=versions_alike(study.study, study.codebook),
+        )  # fmt: skip
+        self._look_again = LookAgain(session, study.study, by_itself=by_itself)
+        self._look_again.show()
+        session.position = session.next_unfinished(-1)
+        self._colleagues = Colleagues(session, study.study)
+        self._texts = TextList(
+            session, study.units, rating=rating, shows_ratings=show_rating != "finished",
+            conditions=conditions, differing=self._colleagues.differing,
+        )  # fmt: skip
+        self._grid = Grid(session, self._texts, layout=layout, hides_ratings=show_rating == "finished")
+        check_blind(suggest, study, coder)
+        self._suggestions = SuggestionsOfTexts(
+            session, study, suggest, save=lambda acts: self._save(acts), tell=self._suggestions_are_ready
+        )
+        self._new_codes = NewCodes(session, study.study, embed=embed, look_again=self._look_again)
+        self._commands = commands(COMMANDS, keys or {})
+        self._use(study)
+        super().__init__(self._windows.save)
+
+    def _use(self, study: Given) -> None:
+        """Have what needs no choice: memos, history, training, the codebook as others revise it."""
+        session = self._session
+        self._newer, self._training = NewerCodebook(session, study.study), Training(session, study.study)
+        self._memos, self._history = MemoList(session, study.study, study.units), History(session)
+        self._code_keys = code_keys(study.codebook, self._commands)
+        self._current, self._moved_on = study.current, False
+        self._look_at_the_codebook()
+        self._windows = OtherWindows(session, study, self._came)
+
+    def __repr__(self) -> str:
+        session = self._session
+        return f"CodingWidget({session.coder!r}, {session.n_finished} of {self.n_units} units finished)"
+
+    @property
+    def notice(self) -> str:
+        """What the coder should know of the codebook, as the widget shows it; empty where there is nothing.
+
+        That it was revised since the study was opened, and how many texts are to be looked at again.
+        """
+        session = self._session
+        n_review, n_earlier = session.n_review, session.n_earlier
+        take = "; take it in" if self._can_take else ". Open the study again, then run this cell again"
+        notices = [
+            f"The codebook of this study was revised after it was opened here{take}: what you "
+            "code until then counts as coded with the earlier version."
+        ] * self._moved_on
+        if n_review:
+            texts, them = (f"{n_review} texts are", "them") if n_review > 1 else ("One text is", "it")
+            why = f": the codebook was revised after you finished {them}" if self._look_again.can_tell else ""
+            notices.append(f"{texts} to be looked at again{why}.")
+        if n_earlier and not self._look_again.can_tell:
+            notices.append(
+                f"{n_earlier} of these {len(session.unit_ids)} texts you coded with an earlier version of "
+                "the codebook. Ask the lead which of them to look at again."
+            )
+        return " ".join(notices)
+
+    @property
+    def _can_take(self) -> bool:
+        """Whether there is a newer codebook that can be taken in here."""
+        return self._moved_on and self._newer.can_be_taken
+
+    def goto(self, unit_id: str) -> None:
+        """Show a unit in the open views of this widget; a view that is opened later begins there.
+
+        Parameters
+        ----------
+        unit_id : str
+            The id of one of the units that are coded here.
+
+        Raises
+        ------
+        ActError
+            There is no such unit here.
+
+        Examples
+        --------
+        After ``disagreements`` of a calibration, say: ``widget.goto("m17")``.
+        """
+        check_arguments(CodingWidget.goto, locals())
+        with self._lock:
+            place = self._session.position = self._session.place_of(unit_id)
+            self._tell({"type": "goto", "place": place})
+
+    def memos(self) -> Table:
+        """Return this coder's memos, and the team's of rounds that are unblinded, as a table; newest first.
+
+        Returns
+        -------
+        Table
+            One row per memo: when it was written (UTC), by whom, on what, the words that it is about, the
+            memo, for whom. ``widget.memos().write("memos.docx")`` writes it, as it does .csv and .md. What a
+            cell shows of it is saved with the notebook.
+        """
+        with self._lock:
+            return self._memos.table()
+
+    def _look_at_the_codebook(self) -> None:
+        """Ask the study whether the codebook of this widget is still the current one."""
+        if self._current is not None:
+            with suppress(QualError):  # whatever is wrong is told where the next act is saved
+                self._moved_on = self._current() != self._session.codebook.fingerprint
+
+    def _counts(self) -> Mapping[str, int]:
+        return {"n_units": len(self._session.unit_ids), "n_finished": self._session.n_finished}
+
+    def _asked(self) -> Sequence[Asked]:
+        own: Asked = {
+            "hello": self._welcome, "unit": self._unit, "act": self._do, "alike": self._new_codes.alike,
+            "add_code": lambda content: self._go_on_with(*self._new_codes.add(content)),
+            "take_codebook": self._take_codebook,
+        }  # fmt: skip
+        features = (
+            self._colleagues, self._training, self._suggestions, self._memos, self._history, self._texts,
+            self._grid,
+        )  # fmt: skip
+        return own, *(one.asked for one in features)
+
+    def _unit(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        unit = self._session.unit(field(content, "place", int))
+        if not content.get("peek"):
+            self._session.position = unit["place"]
+            self._look_at_the_codebook()
+            self._suggestions.look_ahead(unit["place"])
+        return {"type": "unit", "unit": unit, **self._noticed()}
+
+    def _came(self, acts: list[Act]) -> None:
+        """Tell all views what the session took in from another window."""
+        self._tell({**of_session(self._session, acts), **self._noticed()})
+        self._count()
+        self.revision += 1
+
+    def _suggestions_are_ready(self, place: int) -> None:
+        self._tell({"type": "suggested", "place": place})
+
+    def _take_codebook(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        if self._unsaved:
+            raise ActError(
+                "codebook: expected everything to be saved – found acts that are not – take the codebook in "
+                "once they are."
+            )
+        return self._go_on_with(*self._newer.take(content.get("agreed")))
+
+    def _go_on_with(self, answer: dict[str, Any], codebook: Codebook | None) -> dict[str, Any]:
+        """Tell all views of the codebook that is used now, if it is another; return the answer."""
+        if codebook is not None:
+            self._look_again.show()
+            self._code_keys = code_keys_of_others(codebook, self._commands)
+            self._look_at_the_codebook()
+            self._tell({"type": "codebook", **self._of_the_codebook()})
+            self._count()
+            self.revision += 1
+        return answer
+
+    def _noticed(self) -> dict[str, Any]:
+        n_review = self._session.n_review
+        return {"notice": self.notice, "newer": self._can_take, "n_review": n_review}
+
+    def _of_the_codebook(self) -> dict[str, Any]:
+        session = self._session
+        return {
+            "codebook": described(session.codebook, self._code_keys),
+            "under": session.codebook.fingerprint,
+            "outbox": self._outbox,
+            **self._noticed(),
+            "waiting": self._new_codes.waiting(),
+            "flags": session.flags,
+            "n_finished": session.n_finished,
+        }
+
+    def _do(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        act_id = field(content, "id", str)
+        message = {**field(content, "act", dict), "act_id": act_id}
+        act = self._session.knows(act_id)
+        if act is None:
+            act = self._save_once(act_id, lambda: self._session.act(message))
+        place = self._session.record(act)
+        if act.kind == "finish":  # the next unit is often here already, and nothing asks for it
+            self._look_at_the_codebook()
+        unit = self._session.unit(place)
+        free = {"memos": self._session.free_memos} if act.unit_id is None else {}
+        return {
+            "type": "done",
+            "kind": act.kind,
+            "unit": unit,
+            **self._noticed(),
+            **free,
+            **self._counts_at(place),
+        }
+
+    def _counts_at(self, place: int) -> dict[str, Any]:
+        session = self._session
+        return {
+            "flag": session.flag(place),
+            "n_finished": session.n_finished,
+            "can_undo": session.can_undo,
+            "can_redo": session.can_redo,
+        }
+
+    def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        self._look_at_the_codebook()
+        session = self._session
+        self._suggestions.look_ahead(session.position)
+        return {
+            "type": "welcome",
+            "coder": session.coder,
+            **self._of_the_codebook(),
+            "new_codes": self._new_codes.mode,
+            "colleagues": self._colleagues.state(),
+            "training": self._training.progress(),
+            "suggest": self._suggestions.when,
+            "commands": dict(self._commands),
+            "round": session.round,
+            "memos": session.free_memos,
+            "show_rating": self._show_rating,
+            "layout": self._grid.layout,
+            "unit": session.unit(session.position) if session.unit_ids else None,
+            **(self._counts_at(session.position) if session.unit_ids else {}),
+        }
+
+    @property
+    def _outbox(self) -> str:
+        """Names what unsent acts belong to, so that a new widget for the same work can send them."""
+        session = self._session
+        named = [session.coder, session.codebook.fingerprint, str(session.round), *session.unit_ids]
+        return hashlib.sha256("\x1f".join(named).encode()).hexdigest()[:32]

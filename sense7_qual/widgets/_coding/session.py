@@ -1,0 +1,586 @@
+"""What one coder's session knows: units, acts, and what stands on each unit.
+
+A session has no widget, no browser and no store in it: it turns the browser's messages into acts, and acts
+into what the browser shows. Offsets leave and enter here as UTF-16 code units.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Any, Final, NamedTuple
+
+import pandas as pd
+
+from sense7_qual import acts as record
+from sense7_qual._messages import did_you_mean, first_three, word
+from sense7_qual.acts import Act, kinds_where
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError
+from sense7_qual.frames import UNITS, require_column
+from sense7_qual.suggestions import answers
+from sense7_qual.widgets._coding.memo import free_memos, memo_act, on_text
+from sense7_qual.widgets._offsets import (
+    as_text,
+    code_points,
+    folded,
+    shown_coding,
+    shown_value,
+    turns,
+    utf16_units,
+)
+
+__all__ = ["Mark", "Session", "typed"]
+
+_UNTOUCHED, _CODED, _FINISHED, _UNSURE = b".cfu"
+_HISTORY: Final = kinds_where(lambda kind: kind.by == "coder" and kind.undoable)
+
+
+class Mark(NamedTuple):
+    """What stands on a unit, as the list of texts searches it: codes, doubt, memo, the memo folded."""
+
+    codes: frozenset[str]
+    unsure: bool
+    memo: str | None
+    folded_memo: str
+
+
+class Session:
+    """The state of one coder's work on a set of units.
+
+    Attributes
+    ----------
+    units : DataFrame
+        What is coded, in this order.
+    codebook : Codebook
+        The codes, and the version under which every act is made.
+    coder : str
+        Whose session it is.
+    acts : sequence of Act
+        What this coder did before, in order. Acts on units that are not in `units` are kept out.
+    rating : str, optional
+        The column of `units` with the rating that can be shown beside the text.
+    round : str, optional
+        The round of coding that finishing a unit belongs to.
+    review : iterable of str, or DataFrame
+        Units to be looked at again: to be finished, until they are finished under `codebook`. Of a table such
+        as `codings.stale` returns, this coder's rows, each with the code that made it so.
+    alike : iterable of str
+        The fingerprints of versions under which what was coded means the same as under `codebook`.
+    """
+
+    def __init__(
+        self,
+        units: pd.DataFrame,
+        codebook: Codebook,
+        *,
+        coder: str,
+        acts: Sequence[Act],
+        rating: str | None,
+        round: str | None,
+        review: Iterable[str] | pd.DataFrame = (),
+        alike: Iterable[str] = (),
+    ) -> None:
+        self.coder = record.check_person(coder)
+        self.codebook = codebook
+        self.round = round
+        self._review: Mapping[str, tuple[str, ...]] = {}
+        self._reviewed_under = {codebook.fingerprint}
+        self._outdated: frozenset[str] = frozenset()
+        self._to_review: set[str] = set()
+        self._alike = {codebook.fingerprint, *alike}
+        self.position = 0
+        table = UNITS.check(units, as_written=True)
+        self.unit_ids: list[str] = table["unit_id"].tolist()
+        self._text = table["text"]
+        self._context = table["context"].array if "context" in table.columns else None
+        if rating is not None:
+            require_column(table, rating, frame_name="units")
+        self._rating = None if rating is None else table[rating].array
+        self._acts: defaultdict[str, list[Act]] = defaultdict(list)
+        self._known: dict[str, Act] = {}
+        self._on_no_text: list[Act] = []
+        self._done: list[Act] = []
+        self._undone: list[Act] = []
+        self.history: list[Act] = []
+        """What was done, in order, but for undo and redo."""
+        self.taken_back: dict[str, str] = {}
+        """Which of it was taken back, and when."""
+        self._flags = bytearray([_UNTOUCHED]) * len(self.unit_ids)
+        self._earlier: set[str] = set()
+        self.marks: dict[int, Mark] = {}
+        """What stands on each unit with a coding or a memo, by its place."""
+        before = list(acts)
+        self._refuse_others(before)
+        for act in before:
+            self._remember(act)
+        self._set_review(review)
+        for unit_id in self._acts:
+            self._reflag(unit_id)
+        self.position = self.next_unfinished(-1)
+
+    def __repr__(self) -> str:
+        return f"Session({self.coder!r}, {self.n_finished} of {len(self.unit_ids)} units finished)"
+
+    @property
+    def n_finished(self) -> int:
+        """How many of the units this coder has finished."""
+        return self._flags.count(_FINISHED) + self._flags.count(_UNSURE)
+
+    @property
+    def flags(self) -> str:
+        """One character a unit: ``.`` untouched, ``c`` begun, ``f`` finished, ``u`` finished, unsure."""
+        return self._flags.decode("ascii")
+
+    @property
+    def n_earlier(self) -> int:
+        """How many of the units, but those under review, this coder coded with another codebook alone."""
+        return len(self._earlier)
+
+    def flag(self, place: int) -> str:
+        """Return the flag of the unit at `place` (see `flags`)."""
+        return chr(self._flags[place])
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return dict(zip(self.unit_ids, range(len(self.unit_ids)), strict=True))
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """All texts, in order."""
+        texts: list[str] = self._text.fillna("").tolist()
+        return texts
+
+    def text(self, place: int) -> str:
+        """Return the text of the unit at `place`."""
+        return _value(self._text.array, place) or ""
+
+    @property
+    def has_rating(self) -> bool:
+        """Whether the units have a rating that can be shown."""
+        return self._rating is not None
+
+    def rating(self, place: int) -> str | None:
+        """Return the rating of the unit at `place`, as it is shown."""
+        return shown_value(_value(self._rating, place))
+
+    @property
+    def to_review(self) -> list[int]:
+        """The places of the units that are still to be looked at again."""
+        return [self._place[unit_id] for unit_id in self._to_review]
+
+    @property
+    def n_review(self) -> int:
+        """How many units are still to be looked at again."""
+        return len(self._to_review)
+
+    def look_again(self, review: pd.DataFrame) -> None:
+        """Show the units of a table such as `codings.stale` returns as not finished until they are again."""
+        before = set(self._review)
+        self._set_review(review)
+        finishes = (act for one in self._review for act in self._acts.get(one, ()) if act.kind == "finish")
+        self._outdated = frozenset(act.act_id for act in finishes)
+        for unit_id in (before | self._review.keys()) & self._acts.keys():
+            self._reflag(unit_id)
+
+    def _set_review(self, review: Iterable[str] | pd.DataFrame) -> None:
+        self._review = _codes_to_review(review, self.coder)
+        self._to_review = set(self._review) & self._place.keys()
+
+    def review_of(self, place: int) -> list[str] | None:
+        """Return the codes because of which the unit is still to be looked at again; None where it is not."""
+        unit_id = self.unit_ids[place]
+        return list(self._review[unit_id]) if unit_id in self._to_review else None
+
+    def place_of(self, unit_id: object) -> int:
+        """Return the place of a unit."""
+        place = self._place.get(unit_id) if isinstance(unit_id, str) else None
+        if place is None:
+            near = difflib.get_close_matches(str(unit_id)[:100], self.unit_ids, n=1) or self.unit_ids
+            raise ActError(
+                f"unit_id: expected one of the units to code – found {word(unit_id)} – "
+                f"{did_you_mean(str(unit_id), near)}"
+            )
+        return place
+
+    def check_place(self, place: object) -> int:
+        """Return `place`, or raise `ActError` where no unit has it."""
+        if type(place) is not int or not 0 <= place < len(self.unit_ids):
+            raise ActError(
+                f"units: expected a place from 0 to {len(self.unit_ids) - 1} – found {word(place)} – go to "
+                "another."
+            )
+        return place
+
+    def next_unfinished(self, after: int) -> int:
+        """Return the place of the first unfinished unit behind `after`, else from the top, else the last."""
+        order = chain(range(after + 1, len(self._flags)), range(after + 1))
+        unfinished = (place for place in order if self._flags[place] in (_UNTOUCHED, _CODED))
+        return next(unfinished, max(len(self._flags) - 1, 0))
+
+    def knows(self, act_id: str) -> Act | None:
+        """Return the act of this id where it has been recorded."""
+        return self._known.get(act_id)
+
+    def unit(self, place: int) -> dict[str, Any]:
+        """Return all that the browser shows of the unit at `place`."""
+        unit_id, text = self.unit_ids[self.check_place(place)], self.text(place)
+        now = self._now(unit_id)
+        memos = [on_text(act, text) for act in now if act.kind == "memo"]
+        return {
+            "place": place,
+            "unit_id": unit_id,
+            "text": text,
+            "context": turns(_value(self._context, place)),
+            "rating": self.rating(place),
+            "finished": any(self._finishes(act) for act in now),
+            "codings": [shown_coding(act, text, self.codebook) for act in now if act.kind == "apply"],
+            "memo": next((memo for memo in memos if memo["on"] == "unit"), None),
+            "memos": [memo for memo in memos if memo["on"] == "span"],
+            "suggestions": self.shown_suggestions(place),
+            "n_acts": self._n_acts_on(unit_id),
+        }
+
+    def shown_suggestions(self, place: int) -> dict[str, Any] | None:
+        """Return what a model suggested for the unit at `place`, as it was shown; None where nothing was."""
+        text = self.text(place)
+        own = [act for act in self._acts.get(self.unit_ids[place], ()) if act.round == self.round]
+        shown = next((act for act in own if act.kind == "show_suggestions" and act.text), None)
+        if shown is None:
+            return None
+        columns = ["code", "probability", "start", "end", "answer"]
+        rows = []
+        for code, chance, first, last, answer in (
+            answers(own)[columns].astype(object).itertuples(index=False, name=None)
+        ):
+            span = (None, None) if pd.isna(first) else utf16_units(text, first, last)
+            chance = None if pd.isna(chance) else chance
+            rows.append(
+                {"code": code, "probability": chance, "start": span[0], "end": span[1], "state": answer}
+            )
+        return {"withheld": record.Suggested.from_text(shown.text).withheld, "rows": rows}
+
+    def own_words(self, unit_id: str, code: str, start: int, end: int) -> str | None:
+        """Return these words (code points) if this coder coded exactly them, or the whole unit, so."""
+        place = self._place.get(unit_id)
+        if place is None:
+            return None
+        text = self.text(place)
+        spans = [
+            (act.start, act.end) for act in self._now(unit_id) if act.kind == "apply" and act.code == code
+        ]
+        is_own = (start, end) in spans or ((None, None) in spans and (start, end) == (0, len(text)))
+        return text[start:end] if is_own else None
+
+    def act(self, message: Mapping[str, Any]) -> Act:
+        """Return the act that the browser asks for; nothing is recorded yet."""
+        kind, common = (
+            str(message.get("kind")),
+            {"codebook": self.codebook, "act_id": str(message.get("act_id"))},
+        )
+        if kind in ("undo", "redo"):
+            return self._about(kind, message.get("target"), common)
+        if kind == "memo":
+            return memo_act(self, message, common)
+        unit_id = self.known_unit(message.get("unit_id"))
+        mine: dict[str, Any] = {**common, "coder": self.coder, "unit_id": unit_id}
+        if kind == "apply":
+            more: dict[str, Any] = {"facets": _facets(message), "confidence": message.get("confidence")}
+            return record.apply(**mine, **self._target(message, unit_id), **more, round=self.round)
+        if kind == "remove":
+            return record.remove(**mine, **self._target(message, unit_id), round=self.round)
+        if kind == "finish":
+            self._refuse_another_codebook(message.get("under"))
+            self._refuse_unshown(message.get("seen"), unit_id)
+            return record.finish(**mine, round=self.round)
+        if kind == "reject_suggestion":
+            shown = self.shown_suggestions(self._place[unit_id])
+            code = str(message.get("code"))
+            if shown is None or code not in {row["code"] for row in shown["rows"]}:
+                raise ActError(
+                    f"act on unit {unit_id!r}: expected a code that was suggested for it – found "
+                    f"{code[:60]!r} – look at the suggestions of this text again."
+                )
+            return record.reject_suggestion(**mine, code=code, round=self.round)
+        if kind == "propose":
+            span = {name: self._target(message, unit_id)[name] for name in ("start", "end")}
+            mine |= {name: typed(message, name) for name in ("label", "definition")}
+            return record.propose(**mine, **span, round=self.round)
+        if kind == "reopen":
+            return record.reopen(**mine, round=self.round)
+        raise ActError(f"act: expected one of {', '.join(_HISTORY)}, undo, redo – found {kind[:40]!r}.")
+
+    def record(self, act: Act) -> int:
+        """Take an act that has been saved into what stands; return its unit's place (else the shown one)."""
+        self._remember(act)
+        if act.unit_id is None:
+            return self.position
+        self._reflag(str(act.unit_id))
+        return self._place[str(act.unit_id)]
+
+    def take_in(self, acts: Sequence[Act]) -> list[Act]:
+        """Take in acts that this coder did in another window; return those that change what is shown here.
+
+        Undo and redo without a target pass them over: they go through what was done here.
+        """
+        shown = [act for act in acts if self.would_show(act)]
+        for act in acts:
+            self._remember(act, elsewhere=True)
+        for unit_id in {act.unit_id for act in acts} & self._acts.keys():
+            self._reflag(str(unit_id))
+        return shown
+
+    def would_show(self, act: Act) -> bool:
+        """Return True if an act of this coder that is not known here yet changes what is shown here."""
+        if act.act_id in self._known or act.kind == "show_suggestions" or not self._is_of_session(act):
+            return False
+        takes_a_memo_back = act.kind in ("undo", "redo") and act.round is None
+        return self._is_open(act) or takes_a_memo_back
+
+    def _is_of_session(self, act: Act) -> bool:
+        is_free = act.unit_id is None and (act.kind == "memo" or act.target in self._known)
+        return act.unit_id in self._place or is_free
+
+    def _n_acts_on(self, unit_id: str) -> int:
+        """Return how many acts on a unit its view must have had, to have been shown all that stands."""
+        own = self._acts.get(unit_id, ())
+        return sum(act.kind != "show_suggestions" and self._is_open(act) for act in own)
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is an act to take back."""
+        return bool(self._done)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is an undone act to do again."""
+        return bool(self._undone)
+
+    def _remember(self, act: Act, *, elsewhere: bool = False) -> None:
+        if act.act_id in self._known or not self._is_of_session(act):
+            return
+        self._known[act.act_id] = act
+        (self._on_no_text if act.unit_id is None else self._acts[act.unit_id]).append(act)
+        if act.kind in _HISTORY:
+            self.history.append(act)
+            # Undoing what another round decided would change its coverage, and nothing here would show it.
+            if elsewhere or not self._is_open(act):
+                return
+            self._done.append(act)
+            self._undone.clear()
+        elif act.kind == "undo":
+            self.taken_back[str(act.target)] = act.at
+            _move(act.target, self._done, [] if elsewhere else self._undone)
+        elif act.kind == "redo":
+            self.taken_back.pop(str(act.target), None)
+            _move(act.target, self._undone, [] if elsewhere else self._done)
+            again = self._known.get(str(act.target))
+            if not elsewhere and again is not None and again not in self._done[-1:] and self._is_open(again):
+                self._done.append(again)  # it was taken back before something else was done
+
+    def _reflag(self, unit_id: str) -> None:
+        now = self._now(unit_id)
+        coded = any(act.kind in ("apply", "memo") for act in now)
+        flag = _CODED if coded else _UNTOUCHED
+        if any(self._finishes(act) for act in now):
+            flag = _UNSURE if any(act.confidence == "unsure" for act in now) else _FINISHED
+        self._flags[self._place[unit_id]] = flag
+        if flag in (_FINISHED, _UNSURE):
+            self._to_review.discard(unit_id)
+        elif unit_id in self._review:
+            self._to_review.add(unit_id)
+        self._remark(self._place[unit_id], now)
+        decided = [act for act in now if act.kind == "finish"] or [act for act in now if act.kind == "apply"]
+        is_earlier = bool(decided) and all(act.codebook not in self._alike for act in decided)
+        (self._earlier.add if is_earlier and unit_id not in self._review else self._earlier.discard)(unit_id)
+
+    def _remark(self, place: int, now: Sequence[Act]) -> None:
+        memos = [act.memo_text for act in now if act.kind == "memo" and act.target_kind in ("unit", "span")]
+        memo = "\n".join(memos) if memos else None
+        codes = frozenset(str(act.code) for act in now if act.kind == "apply")
+        if memo is None and not codes:
+            self.marks.pop(place, None)
+            return
+        unsure = any(act.confidence == "unsure" for act in now)
+        self.marks[place] = Mark(codes, unsure, memo, folded(memo or ""))
+
+    def _now(self, unit_id: str) -> list[Act]:
+        """Return what stands on the unit in this round: each is coded afresh, memos are for all of them."""
+        now = record.standing(self._acts.get(unit_id, ()))
+        return [act for act in now if act.kind == "memo" or act.round == self.round]
+
+    def _finishes(self, act: Act) -> bool:
+        if act.kind != "finish" or act.round != self.round:
+            return False
+        if act.unit_id not in self._review:
+            return True
+        return act.codebook in self._reviewed_under and act.act_id not in self._outdated
+
+    def use(self, codebook: Codebook, *, keeps: bool, alike: Iterable[str]) -> None:
+        """Go on under another version; those `alike`, and with `keeps` the one before, mean the same."""
+        self.codebook = codebook
+        self._reviewed_under = {*(self._reviewed_under if keeps else ()), codebook.fingerprint}
+        self._alike = {*(self._alike if keeps else ()), codebook.fingerprint, *alike}
+        for unit_id in self._acts:
+            self._reflag(unit_id)
+
+    @property
+    def acts_of_round(self) -> list[Act]:
+        """This coder's acts on these units in this round, in the order in which they were recorded."""
+        return [act for act in self._known.values() if act.round == self.round]
+
+    @property
+    def n_acts(self) -> int:
+        """How many acts are known."""
+        return len(self._known)
+
+    @property
+    def memos(self) -> list[Act]:
+        """All acts of this coder that write memos, with those that take one back or do it again."""
+        memos = {act.act_id for act in self._known.values() if act.kind == "memo"}
+        return [act for act in self._known.values() if act.act_id in memos or act.target in memos]
+
+    @property
+    def free_memos(self) -> list[dict[str, Any]]:
+        """The memos on codes and on the study, as the browser shows them."""
+        return free_memos(self._on_no_text)
+
+    def first_of_memo(self, memo_id: object) -> Act | None:
+        """Return the act with which a memo of this coder was first written; None where there is none."""
+        own = (act for act in self._known.values() if act.kind == "memo" and act.memo_id == memo_id)
+        return next(own, None) if isinstance(memo_id, str) else None
+
+    @property
+    def finished_under(self) -> set[str]:
+        """The versions of the codebook under which units were finished."""
+        return {act.codebook for own in self._acts.values() for act in own if act.kind == "finish"}
+
+    def words(self, message: Mapping[str, Any]) -> str:
+        """Return the text, or the span of it, that the browser names."""
+        unit_id = self.known_unit(message.get("unit_id"))
+        span = self._target(message, unit_id)
+        return self.text(self._place[unit_id])[span["start"] : span["end"]]
+
+    def _refuse_another_codebook(self, under: object) -> None:
+        """Refuse to finish for a code alone what a newer version of the codebook asks more about."""
+        if under not in (None, self.codebook.fingerprint):
+            raise ActError(
+                "finish: expected the codebook under which the decision was shown – found that it was "
+                "changed meanwhile – decide once more."
+            )
+
+    def _refuse_unshown(self, seen: object, unit_id: str) -> None:
+        """Refuse to finish a text on which other acts stand than its view had when that was pressed."""
+        if seen not in (None, self._n_acts_on(unit_id)):
+            raise ActError(
+                "Not finished: this text changed before that was on the screen. Look at it, then press again."
+            )
+
+    def _is_open(self, act: Act) -> bool:
+        return act.kind == "memo" or act.round == self.round
+
+    def state_of(self, act: Act) -> str:
+        """Return whether an act of the history ``stands``, is ``undone``, or ``fixed``: of another round."""
+        if not self._is_open(act):
+            return "fixed"
+        return "undone" if act.act_id in self.taken_back else "stands"
+
+    def _about(self, kind: str, target: object, common: dict[str, Any]) -> Act:
+        """Return the act that takes back, or does again, the act `target`, or else the last one."""
+        make, state = (record.undo, "stands") if kind == "undo" else (record.redo, "undone")
+        if target is None:
+            stack = self._done if kind == "undo" else self._undone
+            if not stack:
+                raise ActError(f"{kind}: expected an act to {kind} – found none.")
+            return make(stack[-1], **common)
+        act = self._known.get(target) if isinstance(target, str) else None
+        if act is None or act.kind not in _HISTORY or self.state_of(act) != state:
+            raise ActError(
+                f"{kind}: expected an act of this round that {'stands' if kind == 'undo' else 'is undone'} – "
+                "found another – open the history again."
+            )
+        return make(act, **common)
+
+    def _target(self, message: Mapping[str, Any], unit_id: str) -> dict[str, Any]:
+        """Return code, start and end (in code points) of a coding that the browser names."""
+        code, start, end = str(message.get("code")), message.get("start"), message.get("end")
+        if start is None and end is None:
+            return {"code": code, "start": None, "end": None}
+        if type(start) is not int or type(end) is not int:  # half a span, or a fraction, is no whole unit
+            raise ActError(
+                f"act on unit {unit_id!r}: expected two whole numbers as start and end – found "
+                f"{type(start).__name__} and {type(end).__name__} – select again."
+            )
+        first, last = code_points(self.text(self._place[unit_id]), start, end)
+        return {"code": code, "start": first, "end": last}
+
+    def span(self, message: Mapping[str, Any], unit_id: str) -> dict[str, int]:
+        """Return start and end, in code points, of the span that the browser names."""
+        named = self._target(message, unit_id)
+        if named["start"] is None:
+            raise ActError(f"act on unit {unit_id!r}: expected words of the text – found none – select some.")
+        return {"start": named["start"], "end": named["end"]}
+
+    def find_place(self, unit_id: str | None) -> int | None:
+        """Return the place of a unit; None where it is not among those that are coded here."""
+        return None if unit_id is None else self._place.get(unit_id)
+
+    def known_unit(self, unit_id: object) -> str:
+        """Return the id of one of the units; raise `ActError` where there is no such one."""
+        if not isinstance(unit_id, str) or unit_id not in self._place:
+            raise ActError(
+                f"act: expected one of the units to code – found {str(unit_id)[:60]!r} – "
+                f"{did_you_mean(str(unit_id), self.unit_ids[:1000])}"
+            )
+        return unit_id
+
+    def _refuse_others(self, acts: Sequence[Act]) -> None:
+        others = sorted({act.coder for act in acts} - {self.coder})
+        if others:
+            raise ActError(
+                f"acts: expected acts of {self.coder!r} alone – found acts of {first_three(others)} – pass "
+                f"store.acts(coder={self.coder!r}), so that coders stay blind to each other."
+            )
+
+
+def _move(act_id: str | None, source: list[Act], target: list[Act]) -> None:
+    place = next((place for place in reversed(range(len(source))) if source[place].act_id == act_id), None)
+    if place is not None:
+        target.append(source.pop(place))
+
+
+def _codes_to_review(review: Iterable[str] | pd.DataFrame, coder: str) -> dict[str, tuple[str, ...]]:
+    """Return the units to be looked at again, each with the codes because of which."""
+    if not isinstance(review, pd.DataFrame):
+        return dict.fromkeys(review, ())
+    for name in ("unit_id", "coder", "code"):
+        require_column(review, name, frame_name="review")
+    own = review.loc[review["coder"] == coder, ["unit_id", "code"]].astype(str)
+    return {str(unit_id): tuple(codes) for unit_id, codes in own.groupby("unit_id", sort=False)["code"]}
+
+
+def _value(column: Any, place: int) -> Any:
+    """Return the value at `place`; None where it is missing, or there is no column."""
+    value = None if column is None else column[place]
+    return None if pd.isna(value) else value
+
+
+def _facets(message: Mapping[str, Any]) -> dict[str, str]:
+    facets = message.get("facets") or {}
+    if not isinstance(facets, dict):
+        raise ActError(
+            f"act: expected facets with their values – found {type(facets).__name__} – set them again."
+        )
+    return facets
+
+
+def typed(message: Mapping[str, Any], name: str) -> str:
+    """Return a text that was typed, without white space at its ends; a label is made one line."""
+    value = message.get(name, "")
+    if not isinstance(value, str):
+        raise ActError(f"act: expected text as {name} – found {type(value).__name__} – write it again.")
+    whole = as_text(value).strip()
+    return " ".join(whole.split()) if name == "label" else whole

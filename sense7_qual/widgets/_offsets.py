@@ -1,0 +1,206 @@
+"""Texts as a browser counts them, in UTF-16 code units, and as a search compares them, without case."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from sense7_qual.acts import Act
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError
+
+__all__ = [
+    "FoldedTexts",
+    "as_text",
+    "code_points",
+    "find_folded",
+    "folded",
+    "shown_coding",
+    "shown_value",
+    "turns",
+    "utf16_units",
+]
+
+
+def turns(context: object) -> list[dict[str, str]]:
+    """Parse the earlier turns (role and text); a missing context, however pandas writes it, has none."""
+    if not isinstance(context, str) or not context:
+        return []
+    return [
+        {"role": str(turn.get("role") or ""), "text": str(turn.get("text") or "")}
+        for turn in json.loads(context)
+    ]
+
+
+def shown_value(value: object) -> str | None:
+    """Return a value of a variable in words."""
+    if value is None:
+        return None
+    # A column with a missing rating holds floats: 2 is shown as it was given, not as 2.0.
+    if isinstance(value, float | np.floating) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def shown_coding(act: Act, text: str, codebook: Codebook) -> dict[str, Any]:
+    """Return a coding as the browser shows it, its span in UTF-16 code units."""
+    span: tuple[int | None, int | None] = (None, None)
+    if act.start is not None and act.end is not None:
+        span = utf16_units(text, act.start, act.end)
+    # What an earlier version of the codebook had cannot be said again, so it is not shown as if it could.
+    known = {facet.name: facet.names for facet in codebook.facets_of(str(act.code))}
+    stated = act.facet_values.items()
+    return {
+        "code": act.code,
+        "start": span[0],
+        "end": span[1],
+        "facets": {name: value for name, value in stated if value in known.get(name, ())},
+        "confidence": act.confidence,
+    }
+
+
+def as_text(text: object) -> str:
+    """Return a text that was typed; half of an emoji, which a text field can hold, becomes U+FFFD."""
+    if not isinstance(text, str | None):
+        raise ActError(f"act: expected text as memo – found {type(text).__name__} – write it again.")
+    return (text or "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def code_points(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span of code points that a browser's selection `start` … `end` covers.
+
+    `start` and `end` are in UTF-16 code units, as JavaScript counts; an offset inside a surrogate pair is
+    moved outwards, so that no character is ever cut.
+
+    Examples
+    --------
+    >>> code_points("a 👍🏽 b", 2, 6)
+    (2, 4)
+    """
+    units = [2 if ord(character) > 0xFFFF else 1 for character in text]
+    if not 0 <= start < end <= sum(units):
+        raise ActError(
+            f"selection: expected a span inside the text of {sum(units)} UTF-16 units – found {start} to "
+            f"{end} – select again."
+        )
+    first = last = position = 0
+    for index, width in enumerate(units):
+        if position <= start:
+            first = index
+        if position < end:
+            last = index + 1
+        position += width
+    return first, last
+
+
+def utf16_units(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span in UTF-16 code units of the code points `start` … `end`.
+
+    Examples
+    --------
+    >>> utf16_units("a 👍🏽 b", 2, 4)
+    (2, 6)
+    """
+    before = _length(text[:start])
+    return before, before + _length(text[start:end])
+
+
+def _length(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+_END: Final = b"\xff"  # after each text; no byte of UTF-8
+_BLOCK: Final = 1 << 17  # bytes that a search compares at once: they stay in the processor's cache
+
+
+class _Letters(dict[int, str]):
+    """What each letter is compared as, computed when it first comes."""
+
+    def __missing__(self, letter: int) -> str:
+        parts = unicodedata.normalize("NFKD", chr(letter).casefold())
+        plain = "".join(part for part in parts if unicodedata.category(part) != "Mn").casefold()
+        self[letter] = plain
+        return plain
+
+
+_LETTERS = _Letters()
+
+
+def folded(text: str) -> str:
+    """Return the text without case and accents, letter by letter; a new line counts as a space.
+
+    >>> folded("Café, STRASSE, straße")
+    'cafe, strasse, strasse'
+    """
+    return (text.lower() if text.isascii() else text.translate(_LETTERS)).replace("\n", " ")
+
+
+def find_folded(text: str, wanted: str) -> tuple[int, int]:
+    """Return where the folded `wanted` first stands in `text`, as code points; (0, 0) where it does not.
+
+    >>> find_folded("Ein Café", "cafe")
+    (4, 8)
+    """
+    at = folded(text).find(wanted)
+    if at < 0 or not wanted:
+        return 0, 0
+    if text.isascii():  # each letter is one letter folded
+        return at, at + len(wanted)
+    start = end = length = 0
+    for place, letter in enumerate(text):
+        if length <= at:
+            start = place
+        length += len(folded(letter))
+        end = place + 1
+        if length >= at + len(wanted):
+            break
+    return start, end
+
+
+class FoldedTexts:
+    """Many texts, each folded, one behind the other in memory, so that all are searched in one go.
+
+    Attributes
+    ----------
+    texts : iterable of str
+        The texts, not folded.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        encoded = [_encoded(folded(text)) + _END for text in texts]
+        lengths = np.fromiter(map(len, encoded), dtype=np.int64, count=len(encoded))
+        self._letters = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+        self._bounds = np.concatenate([[0], np.cumsum(lengths)])
+        full = np.arange(0, len(self._letters), _BLOCK)
+        self._blocks = np.unique([*np.searchsorted(self._bounds, full), len(encoded)])
+
+    def __repr__(self) -> str:
+        return f"FoldedTexts({len(self._bounds) - 1} texts)"
+
+    def holding(self, wanted: str, among: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """Return which of the texts `among` these (one bool a text) hold the folded `wanted`."""
+        held = np.zeros(len(among), dtype=bool)
+        for first, last in zip(self._blocks[:-1], self._blocks[1:], strict=True):
+            if among[first:last].any():
+                held[first:last] = self._in_block(_encoded(wanted), first, last)
+        return held & among
+
+    def _in_block(self, wanted: bytes, first: int, last: int) -> npt.NDArray[np.bool_] | bool:
+        """Return which of the texts from `first` to `last` hold the wanted bytes; False for none."""
+        start, end = self._bounds[first], self._bounds[last]
+        letters = self._letters[start:end]
+        begins = np.ones(len(letters), dtype=bool)  # whether the wanted letters begin here, as far as seen
+        for place, letter in enumerate(wanted):  # at the end of a text, which is no letter, they end too
+            begins[: len(letters) - place] &= letters[place:] == letter
+            if not begins.any():
+                return False
+        return np.asarray(np.logical_or.reduceat(begins, self._bounds[first:last] - start))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")  # half a letter, as a browser may send it, is found too

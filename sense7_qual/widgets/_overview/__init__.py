@@ -1,0 +1,172 @@
+"""The widget that shows where a study stands: progress, agreement so far, codes, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final
+
+import pandas as pd
+import traitlets
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual.errors import ArgumentError
+from sense7_qual.widgets._codes import described_book
+from sense7_qual.widgets._desk import STATIC, Asked, Later, field, listen
+from sense7_qual.widgets._lead import LeadDesk
+from sense7_qual.widgets._lead_view import Board
+from sense7_qual.widgets._overview.attention import attention, change, drift_rows
+from sense7_qual.widgets._overview.doors import page, text_of
+from sense7_qual.widgets._overview.rows import (
+    agreement_by_round,
+    agreement_rows,
+    agreement_words,
+    frequency_rows,
+    progress_rows,
+)
+
+__all__ = ["OverviewWidget"]
+
+_DOING: Final = {"hello": "reading the study", "count": "counting", "units": "listing the texts"}
+
+
+class OverviewWidget(LeadDesk):
+    """See where a study stands: who is how far, how well coders agree so far, and what to do next.
+
+    Behind every number stand the texts that it counts, and behind each text what was coded on it. Of others
+    it shows only what `coder` may see: finished texts of rounds that are unblinded. How far others are in a
+    blind round is shown to the leads of that round alone, and its agreement to nobody. No text is kept in
+    the widget's traits, so a saved notebook holds none. Nothing in the study is changed by it.
+
+    Parameters
+    ----------
+    store : Store
+        The study.
+    coder : str
+        Your pseudonym: who leads a round sees how far its coders are.
+    width : float
+        The width of the interval of agreement at which double coding is enough
+        (`agreement.sequential`), from 0.001 and below 2. Choose it before the first look and keep it.
+    without_round : bool
+        Whether what others coded in no round is counted too. Nothing says there that coders are blind to
+        each other, nor when that ends: say True once they are done.
+
+    Raises
+    ------
+    ArgumentError
+        `store` is no open study, or `width` is out of its range.
+    ActError
+        `coder` is missing or no pseudonym.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["It listened."], "document_id": ["d1"],
+    ...                       "case_id": ["p1"], "position": [1]})
+    >>> from sense7_qual.store import Store
+    >>> store = Store.create(Path(tempfile.mkdtemp()) / "s", units=units, codebook=Codebook.read("sense7"))
+    >>> OverviewWidget(store, coder="lead")
+    OverviewWidget('lead', 1 units)
+    """
+
+    _esm = STATIC / "overview.js"
+    _css = STATIC / "overview.css"
+    _doing = _DOING
+    _work = "overview"
+    n_units = traitlets.Int(0).tag(sync=True)
+
+    def __init__(self, store: Any, *, coder: str, width: float = 0.3, without_round: bool = False) -> None:
+        check_arguments(OverviewWidget.__init__, locals())
+        if not 0.001 <= width < 2:
+            raise ArgumentError(
+                f"OverviewWidget: expected width from 0.001 and below 2 – found {width!r} – 0.3 is usual."
+            )
+        self._width = width
+        self._read: Board | None = None
+        self._parts: dict[str, dict[str, Any]] = {}
+        self._decided: pd.DataFrame | None = None
+        self._agreed: list[dict[str, Any]] = []
+        self._by_round: list[dict[str, Any]] = []
+        self._counting = Later(self._count_all, partial(self._failed, "uncounted"), doing="counting")
+        super().__init__(store, coder=coder, without_round=without_round)
+        listen(self)
+
+    def __repr__(self) -> str:
+        return f"OverviewWidget({self._coder!r}, {self.n_units} units)"
+
+    def _counts(self) -> Mapping[str, int]:
+        return {"n_units": len(self._study.units)}
+
+    def _asked(self) -> Sequence[Asked]:
+        return ({"hello": self._welcome, "count": self._recount, "units": self._units, "unit": self._unit},)
+
+    def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        self._counting.ask()
+        return {"type": "welcome", "coder": self._coder, "book": self._book(),
+                "parts": list(self._parts.values())}  # fmt: skip
+
+    def _recount(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        self._counting.ask()
+        return {"type": "counting"}
+
+    def _units(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        door, first = field(content, "door", dict), max(0, field(content, "first", int))
+        rows = page(self._now(), door, first=first, find=str(content.get("find") or ""))
+        return {"type": "units", "door": door, **rows}
+
+    def _unit(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        return {"type": "unit", **text_of(self._now(), content.get("unit_id"))}
+
+    def _book(self) -> dict[str, Any]:
+        lists = ("use_when", "avoid_when", "examples", "counter_examples")
+        return described_book(self._study.codebook, without=lists)
+
+    # counting ---------------------------------------------------------------------------------------
+
+    def _acted(self) -> None:
+        self._tell({"type": "acted"})
+
+    def _count_all(self) -> None:
+        """Tell what is quickly known first, and each part that takes longer as it comes."""
+        board = self._read = self._board()
+        progress = progress_rows(board)
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        self._tell_part("rounds", at=at, rows=progress, book=self._book())
+        n_finished = int(board.tally["unit_id"].nunique())
+        words = _counted_words(board)
+        self._tell_part("codes", rows=frequency_rows(board), n_finished=n_finished, words=words)
+        known = self._decided is not None and board.read.independent.equals(self._decided)
+        agreed = self._agreed if known else []
+        by_round = self._by_round if known else []
+        self._tell_part("attention", rows=attention(board, progress, agreed))
+        if not known:
+            agreed = agreement_rows(board, width=self._width)
+            by_round = agreement_by_round(board)
+        self._decided, self._agreed, self._by_round = board.read.independent, agreed, by_round
+        said = agreement_words(board, agreed, width=self._width)
+        self._tell_part("agreement", rows=agreed, words=said, by_round=by_round)
+        self._tell_part("change", **change(board))
+        self._tell_part("attention", rows=attention(board, progress, agreed, drift_rows(board)))
+        self._tell({"type": "counted"})
+
+    def _tell_part(self, name: str, **content: Any) -> None:
+        part = self._parts[name] = {"type": name, **content}
+        self._tell(part)
+
+    def _now(self) -> Board:
+        self._read = self._read or self._board()
+        return self._read
+
+
+def _counted_words(board: Board) -> str:
+    """Return what the numbers on codes count and what they leave out, in a sentence or two."""
+    rounds = [f"round {name!r}" for name in board.read.rounds]
+    of_none = ["texts of no round"] if board.without_round else []
+    said = f"Counted: {', '.join(['what you finished', *rounds, *of_none])}."
+    if board.read.blind:
+        said += f" Not counted, because blind: {', '.join(repr(name) for name in board.read.blind)}."
+    if not board.without_round and board.plan["round"].isna().any():
+        said += " Not counted: what others coded in no round (OverviewWidget(…, without_round=True))."
+    return said

@@ -1,0 +1,240 @@
+"""What needs attention next, and what changes while coding goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import pandas as pd
+
+from sense7_qual._present import coefficient, number
+from sense7_qual.codebook import emerged
+from sense7_qual.codings import development, saturation
+from sense7_qual.widgets._lead_view import Board
+from sense7_qual.widgets._overview.doors import behind
+from sense7_qual.widgets._overview.rows import LEAST
+
+__all__ = ["attention", "change", "drift_rows"]
+
+_REVIEW: Final = (
+    "qual.widgets.CodingWidget(store, coder={0!r}{1}, review=qual.codings.stale(store.codings(coder={0!r}), "
+    "store.coverage(coder={0!r}), store.codebook, revisions=store.revisions()))"
+)
+
+Item = dict[str, Any]
+
+
+def attention(
+    board: Board,
+    progress: Sequence[Mapping[str, Any]],
+    agreement: Sequence[Mapping[str, Any]],
+    drifts: Sequence[Mapping[str, Any]] = (),
+) -> list[Item]:
+    """Return what is to be done next, the most pressing first.
+
+    Agreement and drifts are empty while they are being computed. Each case has ``what``, ``todo``, ``cell``
+    (what to run for it), ``door`` (to the texts) and ``n`` (how many).
+
+    First what holds others up (a round that waits to be unblinded), then what makes the numbers wrong (texts
+    to look at again), then what makes them weak (coders who drift, codes that are not agreed on), then what
+    is left to settle. A coder of a study that names its leads is told of their own texts alone.
+    """
+    if board.is_coder:  # what is a lead's to do is no news for a coder
+        return [item for item in _to_review(board) if item["door"]["coder"] == board.viewer]
+    return [
+        *_to_unblind(board, progress),
+        *_to_review(board),
+        *_drifting(board, drifts),
+        *_weak(board, agreement),
+        *_to_settle(board),
+        *_to_answer(board),
+    ]
+
+
+def _item(board: Board, what: str, todo: str, *, door: Item, cell: str) -> Item:
+    return {"what": what, "todo": todo, "n": len(behind(board, door)[1]), "door": door, "cell": cell}
+
+
+def _to_unblind(board: Board, progress: Sequence[Mapping[str, Any]]) -> Iterator[Item]:
+    for row in progress:
+        if row["round"] is None or not row["is_finished"] or "blind" not in row["state"].split():
+            continue
+        if not board.leads(row["round"]):
+            continue
+        cell = (
+            f"store.append([qual.rounds.unblind({row['round']!r}, coder={board.viewer!r}, "
+            "codebook=store.codebook)])"
+        )
+        yield _item(
+            board,
+            f"Everybody has finished round {row['round']!r}, which is still blind.",
+            "Unblind it, for good: then its agreement can be seen and its disagreements settled.",
+            door={"of": "planned", "round": row["round"]}, cell=cell,
+        )  # fmt: skip
+
+
+def _to_review(board: Board) -> Iterator[Item]:
+    waiting = board.stale[["unit_id", "coder", "round"]].drop_duplicates().fillna({"round": ""})
+    for (coder, name), rows in waiting.groupby(["coder", "round"]):
+        n = len(rows)
+        whose = "You have" if coder == board.viewer else f"{coder} has"
+        yield _item(
+            board,
+            f"{whose} {n} {_texts(n)} to look at again: the codebook changed after they were finished.",
+            "Until then they are missing from every number on the codes that changed.",
+            door={"of": "stale", "coder": coder},
+            cell=_REVIEW.format(coder, f", round={name!r}" if name else ""),
+        )  # fmt: skip
+
+
+def _drifting(board: Board, drifts: Sequence[Mapping[str, Any]]) -> Iterator[Item]:
+    for row in drifts:
+        if row["alarm"]:
+            yield _item(
+                board,
+                row["words"],
+                "Read these texts together. It is a reason to talk, not a verdict: texts change, too.",
+                door={"of": "later", "coder": row["coder"], "code": row["code"]},
+                cell="",
+            )
+
+
+def _weak(board: Board, agreement: Sequence[Mapping[str, Any]]) -> Iterator[Item]:
+    low = [row for row in agreement if row["alpha"] is not None and row["alpha"] < LEAST]
+    for row in sorted(low, key=lambda row: row["alpha"]):
+        surely = row["high"] is not None and row["high"] < LEAST
+        where = f"alpha {row['value']} {row['interval']}".strip()
+        yield _item(
+            board,
+            f"{row['label']}: {where} on {row['n']} {_texts(row['n'])}, under .667"
+            + ("." if surely else "; the interval reaches beyond it." if row["interval"] else "."),
+            "Read the disagreements; sharpen its definition, or merge or split it."
+            if surely
+            else "More texts that are coded twice will tell; read the disagreements meanwhile.",
+            door={"of": "open", "code": row["code"]},
+            cell=f"qual.widgets.CodebookWidget(store, coder={board.viewer!r}{_also(board)})",
+        )  # fmt: skip
+
+
+def _to_settle(board: Board) -> Iterator[Item]:
+    n = int(board.queue["settled"].isna().sum())
+    if n:
+        yield _item(
+            board,
+            f"{n} {'disagreement is' if n == 1 else 'disagreements are'} not settled"
+            f"{'' if board.is_lead else ' by a ruling of yours'}.",
+            "Settle them text by text, or discuss them in a round of their own.",
+            door={"of": "open"},
+            cell=f"qual.widgets.AdjudicationWidget(store, coder={board.viewer!r}{_also(board)})",
+        )  # fmt: skip
+
+
+def _to_answer(board: Board) -> Iterator[Item]:
+    n = len(board.proposals)
+    if n:
+        yield _item(
+            board,
+            f"{n} proposed {'code waits' if n == 1 else 'codes wait'} for an answer.",
+            "Take each as a code, into one that is there, or send it back, under “Proposals”.",
+            door={"of": "proposals"},
+            cell=f"qual.widgets.CodebookWidget(store, coder={board.viewer!r}{_also(board)})",
+        )  # fmt: skip
+
+
+def _texts(n: int) -> str:
+    return "text" if n == 1 else "texts"
+
+
+def _also(board: Board) -> str:
+    return ", without_round=True" if board.without_round else ""
+
+
+_MORE: Final = 5
+
+
+def change(board: Board) -> dict[str, Any]:
+    """Return what changed in the order of coding: alarms for drift, and how the codes came."""
+    rows = drift_rows(board)
+    alarms = [row for row in rows if row["alarm"]]
+    return {"alarms": alarms, "drift_words": _drift_words(rows, _looks(board)), **_came(board)}
+
+
+def drift_rows(board: Board) -> list[dict[str, Any]]:
+    """Return each coder × code whose decisions may be seen."""
+    return [
+        {
+            "coder": row["coder"],
+            "code": row["code"],
+            "label": board.label(row["code"]),
+            "n_first": int(row["n_first"]),
+            "n_later": int(row["n_later"]),
+            "first": None if pd.isna(row["share_first"]) else float(row["share_first"]),
+            "later": None if pd.isna(row["share_later"]) else float(row["share_later"]),
+            "alarm": bool(row["alarm"]),
+            "words": _drifted(board, row) if row["alarm"] else "",
+            "too_few": not pd.isna(row["reason"]),
+        }
+        for row in board.drift.to_dict("records")
+        if row["n_first"] + row["n_later"]
+    ]
+
+
+def _drifted(board: Board, row: Mapping[Any, Any]) -> str:
+    often = "more" if row["share_later"] > row["share_first"] else "less"
+    who, applies = ("You", "apply") if row["coder"] == board.viewer else (row["coder"], "applies")
+    shares = [coefficient(row[name], 2) for name in ("share_first", "share_later")]
+    return (
+        f"{who} {applies} {board.label(row['code'])} {often} often than at first: to {shares[0]} of the "
+        f"first {row['n_first']} texts, to {shares[1]} of the {row['n_later']} after them."
+    )
+
+
+def _looks(board: Board) -> str:
+    """Return for how many looks the bound on false alarms holds: without a plan only for one."""
+    planned = set(board.read.decided["coder"]) <= set(board.seen_plan["coder"])
+    return "however often you look" if planned else "at one look at the end, since texts were not planned"
+
+
+def _drift_words(rows: list[dict[str, Any]], looks: str) -> str:
+    if not rows or all(row["too_few"] for row in rows):
+        return "Drift: too few texts yet to tell whether a coder applies a code more, or less, than at first."
+    n = sum(not row["too_few"] for row in rows)
+    alarms = sum(row["alarm"] for row in rows)
+    return (
+        f"Drift: {alarms or 'no'} {'alarm' if alarms == 1 else 'alarms'} among {n} pairs of a coder and a "
+        f"code. Where nobody drifts and texts come in random order, at most 5 % of studies have any, {looks}."
+    )
+
+
+def _came(board: Board) -> dict[str, Any]:
+    """Return how many codes had been applied after each participant, and what further ones would bring."""
+    codings, coverage = board.read.standing[0], board.read.coverage
+    if coverage.empty:
+        return {"came": [], "came_words": ""}
+    if board.cluster is None:
+        words = "Some texts have no participant (case_id), so it is not counted how the codes came."
+        return {"came": [], "came_words": words}
+    rows = development(codings, board.units, cluster=board.cluster, coverage=coverage)
+    n_codes = [int(n) for n in rows["n_codes"]]
+    new = rows.loc[rows["n_new"] > 0, "place"]
+    last = 0 if new.empty else int(new.iloc[-1])
+    said = f"{n_codes[-1]} of {len(board.codebook.codable)} codes were applied to {len(rows)} participants"
+    said += ", all of them to the first one." if last == 1 else "."
+    said += f" The last new one came with participant {last}." if last > 1 else ""
+    return {"came": n_codes, "came_words": f"{said} {_saturated(board, codings, board.cluster)}"}
+
+
+def _saturated(board: Board, codings: pd.DataFrame, cluster: str) -> str:
+    codes = emerged(board.read.revisions, board.codebooks)
+    if not codes:
+        return "No code came while coding, so there is no saturation to speak of."
+    coverage = board.read.coverage
+    result = saturation(codings, board.units, cluster=cluster, emerged=codes, coverage=coverage, more=[_MORE])
+    row = result.iloc[0]
+    if pd.isna(row["new_codes"]):
+        return "Too little was coded to tell what further participants would bring."
+    ends = f"{number(row['low'], 1)} to {number(row['high'], 1)}"
+    return (
+        f"Of codes that came while coding, {_MORE} further participants would bring about "
+        f"{number(row['new_codes'], 1)} more (95% CI {ends})."
+    )

@@ -1,0 +1,318 @@
+"""The rows of the overview: who is how far, agreement so far, how often codes are applied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual import codings
+from sense7_qual._present import coefficient, interval, percent
+from sense7_qual._reasons import reason_words
+from sense7_qual.agreement import by_code, sequential
+from sense7_qual.rounds import Round
+from sense7_qual.widgets._lead_view import Board, pace
+
+__all__ = [
+    "LEAST",
+    "agreement_by_round",
+    "agreement_rows",
+    "agreement_words",
+    "duration",
+    "frequency_rows",
+    "per_text",
+    "progress_rows",
+]
+
+LEAST: Final = 0.667
+"""Krippendorff (2004, p. 241): below it no conclusion, not even a tentative one."""
+
+
+def agreement_rows(board: Board, *, width: float) -> list[dict[str, Any]]:
+    """Return for each code its alpha, with the interval for one look and the one that holds at every look.
+
+    Both resample, or leave out, whole participants; texts where some have no participant. Empty where no text
+    may be seen that two coders decided.
+    """
+    decided = board.read.independent
+    if not (codings.tally(decided)["n_coders"] > 1).any():
+        return []
+    by: dict[str, Any] = {"units": board.units, "cluster": board.cluster} if board.cluster else {}
+    once = by_code(decided, **by)
+    looks = sequential(decided, width=width, **by).set_index("code").to_dict("index")
+    rows = [_agreement(board, row, looks[row["code"]]) for row in once.to_dict("records")]
+    order = {code.id: place for place, code in enumerate(board.codebook)}
+    return sorted(rows, key=lambda row: order.get(row["code"], len(order)))
+
+
+def agreement_by_round(board: Board) -> list[dict[str, Any]]:
+    """Return for each round its alpha of each code, with the interval for one look, where there are several.
+
+    Each round by itself, as ``by_code(store.decisions(round=…, before_suggestions=True))``: those that may be
+    seen, and in which two coders finished a text.
+    """
+    pairs = board.read.before_suggestions.coverage
+    n_coders = pairs.groupby([pairs["round"].fillna(""), "unit_id"])["coder"].nunique()
+    double = set(n_coders[n_coders > 1].index.get_level_values(0))
+    names = [one.name for one in board.rounds if one.name in double]
+    every = [*names, *[None] * ("" in double)]
+    return [_of_round(board, name) for name in every] if len(every) > 1 else []
+
+
+def _of_round(board: Board, name: str | None) -> dict[str, Any]:
+    read = board.read
+    coded, finished = (
+        frame[frame["round"].isna() if name is None else (frame["round"] == name).fillna(False)]
+        for frame in (read.before_suggestions.codings, read.before_suggestions.coverage)
+    )
+    decided = codings.decisions(coded, finished, board.codebook, revisions=read.revisions)
+    by: dict[str, Any] = {"units": board.units, "cluster": board.cluster} if board.cluster else {}
+    rows = by_code(decided, **by).to_dict("records")
+    return {
+        "round": name,
+        "codes": {
+            row["code"]: {
+                "n": int(row["n_units"]),
+                "value": coefficient(row["alpha"], 2),
+                "interval": (
+                    "" if pd.isna(row["alpha_low"]) else interval(row["alpha_low"], row["alpha_high"], 2)
+                ),
+                "why": "" if pd.isna(row["reason"]) else reason_words(row["reason"]),
+            }
+            for row in rows
+        },
+    }
+
+
+def _agreement(board: Board, row: Mapping[Any, Any], look: Mapping[Any, Any]) -> dict[str, Any]:
+    alpha = row["alpha"]
+    return {
+        "code": row["code"],
+        "label": board.label(row["code"]),
+        "n": int(row["n_units"]),
+        "alpha": _number(alpha),
+        "low": _number(row["alpha_low"]),
+        "high": _number(row["alpha_high"]),
+        "look_low": _number(look["low"]),
+        "look_high": _number(look["high"]),
+        "value": coefficient(alpha, 2),
+        "interval": "" if pd.isna(row["alpha_low"]) else interval(row["alpha_low"], row["alpha_high"], 2),
+        "n_more": None if pd.isna(look["n_more"]) else int(look["n_more"]),
+        "more": _more(look),
+        "why": "" if pd.isna(row["reason"]) else reason_words(row["reason"]),
+    }
+
+
+def _more(look: Mapping[Any, Any]) -> str:
+    if pd.isna(look["n_more"]):
+        return ""
+    n = int(look["n_more"])
+    return f"{n} more {'text' if n == 1 else 'texts'}" if n else "enough"
+
+
+def agreement_words(board: Board, rows: list[dict[str, Any]], *, width: float) -> list[str]:
+    """Return what is counted and what is not, and how the numbers are read, in sentences."""
+    said = []
+    blind = [repr(name) for name in board.read.blind]
+    if blind:
+        which, are = ("Round", "it is") if len(blind) == 1 else ("Rounds", "they are")
+        said.append(
+            f"{which} {', '.join(blind)}: blind, so agreement is shown to nobody: who knows the numbers "
+            f"codes towards them. It comes once {are} unblinded."
+        )
+    n = board.read.n_suggested
+    if n:
+        said.append(
+            f"A model's suggestions were shown on {n} {'text' if n == 1 else 'texts'}: agreement is of what "
+            "coders had decided before they saw them."
+        )
+    if not rows:
+        return [*said, "No text that two coders have finished may be seen yet."]
+    said.append(
+        "Krippendorff’s alpha. Thick: its 95% CI for one look; thin: one that holds however often "
+        "you look. Lines at .667 and .80."
+    )
+    pooled = _pooled(board)
+    if len(pooled) > 1:
+        said.append(
+            f"Pooled over {', '.join(pooled[:-1])} and {pooled[-1]}: of each coder and text the decisions of "
+            "the round finished last. Below, each round by itself."
+        )
+    if board.cluster is None:
+        said.append(
+            "Some texts have no participant (case_id), so the intervals take all texts for independent: they "
+            "are too narrow where several texts are of one person."
+        )
+    if any(row["n_more"] for row in rows):
+        said.append(
+            "“12 more texts”: so many more, coded twice, blind to each other and in a random order, and the "
+            f"interval that holds at every look is about {coefficient(width, 2)} wide."
+        )
+    return said
+
+
+def _pooled(board: Board) -> list[str]:
+    """Return the rounds whose decisions are in the numbers: those of texts that two or more decided."""
+    by_two = board.tally.loc[board.tally["n_coders"] > 1, "unit_id"]
+    counted = board.order.loc[board.order["unit_id"].isin(set(by_two)), "round"]
+    names = [f"round {one.name!r}" for one in board.rounds if (counted == one.name).fillna(False).any()]
+    return [*names, *["no round"] * bool(counted.isna().any())]
+
+
+def _number(value: Any) -> float | None:
+    return None if pd.isna(value) else float(value)
+
+
+_MOST_PARTS: Final = 8
+_LEAST_TEXTS: Final = 10
+
+
+def frequency_rows(board: Board) -> list[dict[str, Any]]:
+    """Return for each code the finished texts on which anybody applied it, and the share of decisions."""
+    counts = board.tally
+    applied = counts[counts["n_applied"] > 0].groupby("code")["unit_id"].nunique()
+    sums = counts.groupby("code")[["n_applied", "n_coders"]].sum()
+    shares = (sums["n_applied"] / sums["n_coders"]).to_dict()
+    parts = _parts_of_order(board)
+    return [
+        {
+            "code": code.id,
+            "label": code.label,
+            "n": int(applied.get(code.id, 0)),
+            "share": float(shares[code.id]) if code.id in shares else None,
+            "parts": parts.get(code.id, []),
+            "percent": f"{percent(shares[code.id])} %" if code.id in shares else "",
+        }
+        for code in board.codebook.codable
+    ]
+
+
+def _parts_of_order(board: Board) -> dict[str, list[float]]:
+    """Return for each code the share of decisions that apply it in up to eight parts of the order of coding.
+
+    A text belongs where the last of its coders first finished it. Parts have ten texts or more; else there is
+    none.
+    """
+    last = board.finish_order.drop_duplicates("unit_id", keep="last").set_index("unit_id")
+    n_parts = min(_MOST_PARTS, len(last) // _LEAST_TEXTS)
+    if n_parts < 2:
+        return {}
+    parts = np.array_split(last.index.to_numpy(), n_parts)
+    of_unit = {unit: part for part, units in enumerate(parts) for unit in units}
+    tally = board.tally.assign(part=board.tally["unit_id"].map(of_unit))
+    sums = tally.groupby(["code", "part"])[["n_applied", "n_coders"]].sum()
+    shares = (sums["n_applied"] / sums["n_coders"]).unstack("part")  # noqa: PD010 – two columns to rows
+    return {str(code): [float(share) for share in row.dropna()] for code, row in shares.iterrows()}
+
+
+LAST: Final = 60
+"""How many of a coder's last finished texts say their present pace."""
+
+
+def progress_rows(board: Board) -> list[dict[str, Any]]:
+    """Return one row per round, in their order, and one for what is coded in no round, where there is any."""
+    rows = [_row(board, one.name, one) for one in board.rounds]
+    of_none = board.plan["round"].isna().any() or board.finished["round"].isna().any()
+    return rows if not of_none and rows else [*rows, _row(board, None, None)]
+
+
+def _row(board: Board, name: str | None, one: Round | None) -> dict[str, Any]:
+    coders = _coders(board, name, one)
+    shown = coders if board.follows(name) else [coder for coder in coders if coder == board.viewer]
+    units = board.planned_units(name)
+    rows = [_of_coder(board, name, coder) for coder in shown]
+    return {
+        "round": name,
+        "state": _state(one),
+        "words": _words(board, name, one, n_hidden=len(coders) - len(shown)),
+        "n_units": len(units),
+        "n_coders": len(coders),
+        "coders": rows,
+        "is_finished": bool(rows) and len(shown) == len(coders) and not any(row["left"] for row in rows),
+    }
+
+
+def _coders(board: Board, name: str | None, one: Round | None) -> list[str]:
+    """Return who codes in a round; in none who was dealt texts there, or has finished some."""
+    if one is not None:
+        return list(one.coders)
+    here = board.plan[board.plan["round"].isna()]
+    done = board.finished.loc[board.finished["round"].isna(), "coder"]
+    return list(dict.fromkeys([*here["coder"], *done]))
+
+
+def _state(one: Round | None) -> str:
+    if one is None:
+        return "none"
+    kind = "training" if one.is_training else "discussion" if one.discusses else ""
+    return " ".join(filter(None, [kind, "blind" if one.unblinded_at is None else "unblinded"]))
+
+
+def _words(board: Board, name: str | None, one: Round | None, *, n_hidden: int) -> str:
+    if one is None:
+        what = "Texts that are coded in no round."
+        hidden = " What others have done here is shown to who assigned the texts, or with without_round=True."
+        return what + hidden * bool(n_hidden)
+    parts = []
+    if one.is_training:
+        parts.append("Training: it counts in no agreement.")
+    if one.discusses:
+        parts.append(f"Discussion of {one.discusses!r}: it counts in no agreement of its own.")
+    if n_hidden:
+        parts.append("Blind: how far the others are is shown to the leads of the round.")
+    elif one.unblinded_at is None:
+        parts.append("Blind: you see how far the coders are, and nothing of what they coded.")
+    return " ".join(parts)
+
+
+def _of_coder(board: Board, name: str | None, coder: str) -> dict[str, Any]:
+    wanted = board.planned_units(name, coder)
+    done = board.finished_units(name, coder)
+    n_done = sum(unit in done for unit in wanted)
+    left = len(wanted) - n_done
+    seconds = _pace(board, name, coder)
+    return {
+        "coder": coder,
+        "n": len(wanted),
+        "done": n_done,
+        "left": left,
+        "seconds": seconds,
+        "time": "" if seconds is None or not left else f"about {duration(left * seconds)} at "
+        f"{per_text(seconds)} a text",
+    }  # fmt: skip
+
+
+def _pace(board: Board, name: str | None, coder: str) -> float | None:
+    """Return the median seconds between two texts that the coder finished here last, without pauses."""
+    own = [act for act in board.finishes if act.kind == "finish" and act.coder == coder and act.round == name]
+    return pace(sorted(own, key=lambda act: act.at)[-LAST:]).get(coder)
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words, no finer than one can know it.
+
+    >>> duration(20), duration(1490), duration(7810)
+    ('1 min', '25 min', '2 h 10')
+    """
+    minutes = seconds / 60
+    if minutes < 10:
+        return f"{max(1, round(minutes))} min"
+    fives = 5 * round(minutes / 5)
+    if fives < 60:
+        return f"{fives} min"
+    tens = 10 * round(minutes / 10)
+    return f"{tens // 60} h {tens % 60:02d}" if tens % 60 else f"{tens // 60} h"
+
+
+def per_text(seconds: float) -> str:
+    """Return the time of one text in words.
+
+    >>> per_text(41.5), per_text(95)
+    ('42 s', '1 min 35 s')
+    """
+    whole = max(1, round(seconds))
+    if whole < 60:
+        return f"{whole} s"
+    return f"{whole // 60} min" if not whole % 60 else f"{whole // 60} min {whole % 60} s"

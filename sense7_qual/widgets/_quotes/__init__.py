@@ -1,0 +1,204 @@
+"""The widget in which the lead chooses quotes for print: candidates, decisions, paraphrases."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, Final
+
+import traitlets
+
+from sense7_qual import acts as record
+from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual.acts import QUOTE_ROLES, QUOTE_STATES, Act
+from sense7_qual.errors import ActError
+from sense7_qual.frames import require_column
+from sense7_qual.rounds import visible
+from sense7_qual.widgets._codes import described_book
+from sense7_qual.widgets._desk import STATIC, Asked, field
+from sense7_qual.widgets._lead import LeadDesk
+from sense7_qual.widgets._offsets import as_text, code_points
+from sense7_qual.widgets._quotes.passages import Passages, Rule
+
+__all__ = ["QuotesWidget"]
+
+_DOING: Final = {
+    "act": "saving", "hello": "reading the study", "code": "reading the passages",
+    "keep": "keeping what you began",
+}  # fmt: skip
+
+
+class QuotesWidget(LeadDesk):
+    """Choose quotes for print, code by code: approve, refuse, shorten, or put a paraphrase in their place.
+
+    The passages of each code stand in the order of a stated rule (`report.quote_candidates`), with rating,
+    participant, coders, why each is proposed, and with a mark on what might tell who somebody is. What is
+    decided is recorded at once (`acts.quote`), and printed by `report.quote_table` and `report.paper`. Only
+    what `coder` may see is shown: their own coding, and finished texts of rounds that are unblinded. A
+    paraphrase that is typed and not saved a study folder keeps for the next widget of the same study and
+    `coder`. No text, quote or paraphrase is kept in the widget's traits, so a saved notebook holds none.
+
+    Parameters
+    ----------
+    store : Store
+        The study.
+    coder : str
+        The pseudonym of the lead, who decides; in PostgreSQL one of a leading role.
+    per_code : int
+        How many quotes are wanted for each code.
+    per_participant : int, optional
+        Most proposed quotes of one participant over all codes.
+    rating : str, optional
+        The column of units with the rating, over which quotes are spread.
+    names : collection of str
+        Names to mark, as in `redact.find`.
+    seed : int
+        Of the rule.
+    without_round : bool
+        Whether codings in no round are shown too. Nothing says there that coders are blind to each other, nor
+        when that ends: say True once they are done.
+
+    Raises
+    ------
+    ArgumentError
+        `store` is no open study, or a number is out of range.
+    TableError
+        The units have no such column of ratings.
+    ActError
+        `coder` is missing or no pseudonym.
+    StoreError
+        The role in PostgreSQL is a coder's, which may not decide.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> from sense7_qual.codebook import Codebook
+    >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["It listened."], "document_id": ["d1"],
+    ...                       "case_id": ["p1"], "position": [1]})
+    >>> from sense7_qual.store import Store
+    >>> store = Store.create(Path(tempfile.mkdtemp()) / "s", units=units, codebook=Codebook.read("sense7"))
+    >>> QuotesWidget(store, coder="lead")
+    QuotesWidget('lead', 0 of 21 approved)
+    """
+
+    _esm = STATIC / "quotes.js"
+    _css = STATIC / "quotes.css"
+    _doing = _DOING
+    _work, _alone = "quotes", "decides what is printed"
+    n_approved = traitlets.Int(0).tag(sync=True)
+    n_wanted = traitlets.Int(0).tag(sync=True)
+
+    def __init__(
+        self,
+        store: Any,
+        *,
+        coder: str,
+        per_code: int = 3,
+        per_participant: int | None = None,
+        rating: str | None = None,
+        names: Collection[str] = (),
+        seed: int = 0,
+        without_round: bool = False,
+    ) -> None:
+        check_arguments(QuotesWidget.__init__, locals())
+        check_least(QuotesWidget, 1, per_code=per_code, **_given(per_participant=per_participant))
+        self._rule = Rule(per_code, per_participant, rating, names, seed)
+        super().__init__(store, coder=coder, without_round=without_round)
+
+    def __repr__(self) -> str:
+        return f"QuotesWidget({self._coder!r}, {self.n_approved} of {self.n_wanted} approved)"
+
+    def _look(self) -> None:
+        """Read what may be seen, in the codes of the current codebook."""
+        if self._rule.rating is not None:
+            require_column(self._study.units, self._rule.rating, frame_name="units")
+        everything = self._study.acts()
+        self._read = self._seen(everything)
+        self._codebook = self._read.codebook
+        ids = {act.act_id for act in everything if act.kind == "quote"}
+        made = [act for act in everything if act.act_id in ids or act.target in ids]
+        self._done |= {act.act_id: act for act in made if act.coder == self._coder}
+        of_none = [act for act in everything if self._without_round and act.round is None]
+        once_coded = {
+            (str(act.unit_id), str(act.code))
+            for act in (*visible(everything, viewer=self._coder), *of_none) if act.kind == "apply"
+        }  # fmt: skip
+        self._passages = Passages(
+            self._read, self._rule, made, viewer=self._coder,
+            once_coded=once_coded,
+        )  # fmt: skip
+
+    def _counts(self) -> Mapping[str, int]:
+        rows = self._passages.progress()
+        return {"n_approved": sum(row["n_approved"] for row in rows),
+                "n_wanted": sum(row["n_wanted"] for row in rows)}  # fmt: skip
+
+    # what is asked ----------------------------------------------------------------------------------
+
+    def _asked(self) -> Sequence[Asked]:
+        return ({
+            "hello": self._welcome, "code": self._code, "text": self._text, "act": self._do,
+            "keep": self._keep,
+        },)  # fmt: skip
+
+    def _code(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        if content.get("fresh") is True:
+            self._look()
+            self._count()
+        page = self._passages.page(content.get("code"), field(content, "first", int))
+        return {"type": "code", **page, "progress": self._passages.progress()}
+
+    def _text(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        where = (content.get(name) for name in ("unit_id", "code", "start", "end"))
+        return self._passages.text(*where)
+
+    def _keep(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        drafts = field(content, "drafts", list)
+        self._begun.keep({"drafts": drafts} if drafts else {})
+        return {"type": "kept"}
+
+    def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        book = self._codebook
+        return {
+            "type": "welcome",
+            "coder": self._coder,
+            "outbox": self._outbox,
+            "codebook": {**described_book(book), "version": book.version, "facets": []},
+            "rating": self._rule.rating or "",
+            "words": self._read.words,
+            "progress": self._passages.progress(),
+            "unsaved": self._begun.read(),
+        }
+
+    # decisions --------------------------------------------------------------------------------------
+
+    def _do(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        about, done = self._decide(content, self._passages)
+        rows = (
+            self._passages.rows_of(str(about.unit_id), str(about.code))
+            if about.code in self._codebook
+            else []
+        )
+        return {**done, "rows": rows, "progress": self._passages.progress()}
+
+    def _decision(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> Act:
+        known = (("kind", ("quote",)), ("state", QUOTE_STATES), ("role", QUOTE_ROLES))
+        if any(asked.get(name) not in values for name, values in known):
+            raise ActError(
+                "act: expected a decision about a quote, undo or redo – found none of them – reload the page."
+            )
+        text, span = self._passages.text_of(asked.get("unit_id")), None
+        if asked.get("start") is not None:
+            span = code_points(text, field(asked, "start", int), field(asked, "end", int))
+        span = self._passages.words_for(asked, span)
+        start, end = span or (None, None)
+        said = as_text(asked.get("paraphrase")).strip() or None
+        return record.quote(
+            coder=self._coder, unit_id=str(asked["unit_id"]), code=str(asked["code"]), start=start, end=end,
+            state=str(asked["state"]), role=str(asked["role"]), paraphrase=said, **common,
+        )  # fmt: skip
+
+
+def _given(**numbers: int | None) -> dict[str, int]:
+    return {name: value for name, value in numbers.items() if value is not None}
