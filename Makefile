@@ -69,7 +69,7 @@ lint: $(READY)
 
 check: lint
 	$(PYTEST) -n auto --maxprocesses 4 -m "not ($(NIGHTLY) or $(SLOW))" --hypothesis-profile quick \
-	  --deselect sense7_qual/themes/_fit.py --deselect sense7_qual/themes/_to_bertopic.py
+	  --ignore-glob "*/test_browser_*" --deselect sense7_qual/themes/_fit.py --deselect sense7_qual/themes/_to_bertopic.py
 
 test: lint system $(NODE_READY)
 	$(PYTEST) -n 4 -m "not ($(NIGHTLY))"
