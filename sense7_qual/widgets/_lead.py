@@ -140,14 +140,17 @@ class LeadDesk(Desk):
 
     def _act(self, asked: Mapping[str, Any], act_id: str, on: Decisions) -> Act:
         common: dict[str, Any] = {"codebook": self._codebook, "act_id": act_id}
-        kind = asked.get("kind")
-        if kind not in ("undo", "redo"):
-            return self._decision(asked, common)
-        choices = on.of(self._coder, undone=kind == "redo")
+        match asked.get("kind"):
+            case "undo":
+                make, undone, what = record.undo, False, "to take back"
+            case "redo":
+                make, undone, what = record.redo, True, "that was taken back"
+            case _:
+                return self._decision(asked, common)
+        choices = on.of(self._coder, undone=undone)
         if not choices:
-            what = "that was taken back" if kind == "redo" else "to take back"
-            raise ActError(f"{kind}: expected a decision of yours {what} – found none – nothing was changed.")
-        return (record.undo if kind == "undo" else record.redo)(choices[-1], **common)
+            raise ActError(f"act: expected a decision of yours {what} – found none – nothing was changed.")
+        return make(choices[-1], **common)
 
     def _decision(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> Act:
         """Return the decision that a browser asks for."""

@@ -12,7 +12,8 @@ import pytest
 from sense7_qual import acts
 from sense7_qual.codebook import Code
 from sense7_qual.store import Store
-from sense7_qual.widgets._coding.revised import DECLINED, alike, code_id
+from sense7_qual.widgets._codes import alike, code_id
+from sense7_qual.widgets._coding.revised import DECLINED
 from tests.helpers.browser import SENSE7, SENTINEL, Browser, OfStudy, new_id, units
 
 

@@ -15,7 +15,7 @@ from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.codebook import Change, Code, Codebook, Facet, changes
 from sense7_qual.errors import CodebookError
 from sense7_qual.widgets._codes import code_id, refuse_unfit_colour
-from sense7_qual.widgets._offsets import folded
+from sense7_qual.widgets._offsets import as_text, folded
 
 __all__ = ["Draft", "State", "Step"]
 
@@ -349,7 +349,7 @@ def _values(values: Mapping[str, Any]) -> dict[str, Any]:
                 raise CodebookError(
                     f"draft: expected lines of text as {name} – found other values – write it again."
                 )
-            read[name] = tuple(line.strip() for line in map(_whole, lines) if line.strip())
+            read[name] = tuple(line.strip() for line in map(as_text, lines) if line.strip())
         elif name == "label":
             read[name] = _line(values, name)
         else:
@@ -449,13 +449,13 @@ def _facets_without(facets: Iterable[Facet], code: str, into: tuple[str, ...]) -
             yield replace(facet, codes=tuple(ids))
 
 
-def _below(book: Codebook, code: str) -> set[str]:
+def _below(codes: Collection[Code], code: str) -> set[str]:
     """Return the ids of the codes under one, at any depth."""
     below: set[str] = set()
     ahead = [code]
     while ahead:
         at = ahead.pop()
-        under = [one.id for one in book if one.parent == at and one.id not in below]
+        under = [one.id for one in codes if one.parent == at and one.id not in below]
         below.update(under)
         ahead += under
     return below
@@ -469,9 +469,7 @@ def _placed(codes: Sequence[Code], block: Sequence[Code], parent: object, before
     elif parent is None:
         place = len(ids)
     else:
-        under = {str(parent)}
-        for _ in codes:
-            under |= {one.id for one in codes if one.parent in under}
+        under = {str(parent), *_below(codes, str(parent))}
         places = [n for n, one in enumerate(ids) if one in under]
         place = places[-1] + 1 if places else len(ids)
     return (*codes[:place], *block, *codes[place:])
@@ -498,9 +496,4 @@ def _text(step: Step, name: str) -> str:
         raise CodebookError(
             f"draft: expected text as {name} – found {type(value).__name__} – write it again."
         )
-    return _whole(value).strip()
-
-
-def _whole(text: str) -> str:
-    """Return a text that was typed; half of an emoji, which a text field can hold, becomes U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return as_text(value).strip()

@@ -6,30 +6,26 @@ into what the browser shows. Offsets leave and enter here as UTF-16 code units.
 
 from __future__ import annotations
 
-import difflib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import pandas as pd
 
 from sense7_qual import acts as record
-from sense7_qual._messages import did_you_mean, first_three, word
+from sense7_qual._messages import first_three
 from sense7_qual.acts import Act, kinds_where
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
-from sense7_qual.frames import UNITS, require_column
+from sense7_qual.frames import require_column
 from sense7_qual.suggestions import answers
 from sense7_qual.widgets._coding.memo import free_memos, memo_act, on_text
+from sense7_qual.widgets._coding.units import Units
 from sense7_qual.widgets._offsets import (
     as_text,
-    code_points,
     folded,
     shown_coding,
-    shown_value,
-    turns,
     utf16_units,
 )
 
@@ -48,7 +44,7 @@ class Mark(NamedTuple):
     folded_memo: str
 
 
-class Session:
+class Session(Units):
     """The state of one coder's work on a set of units.
 
     Attributes
@@ -93,13 +89,7 @@ class Session:
         self._to_review: set[str] = set()
         self._alike = {codebook.fingerprint, *alike}
         self.position = 0
-        table = UNITS.check(units, as_written=True)
-        self.unit_ids: list[str] = table["unit_id"].tolist()
-        self._text = table["text"]
-        self._context = table["context"].array if "context" in table.columns else None
-        if rating is not None:
-            require_column(table, rating, frame_name="units")
-        self._rating = None if rating is None else table[rating].array
+        super().__init__(units, rating=rating)
         self._acts: defaultdict[str, list[Act]] = defaultdict(list)
         self._known: dict[str, Act] = {}
         self._on_no_text: list[Act] = []
@@ -144,29 +134,6 @@ class Session:
         """Return the flag of the unit at `place` (see `flags`)."""
         return chr(self._flags[place])
 
-    @cached_property
-    def _place(self) -> dict[str, int]:
-        return dict(zip(self.unit_ids, range(len(self.unit_ids)), strict=True))
-
-    @cached_property
-    def texts(self) -> list[str]:
-        """All texts, in order."""
-        texts: list[str] = self._text.fillna("").tolist()
-        return texts
-
-    def text(self, place: int) -> str:
-        """Return the text of the unit at `place`."""
-        return _value(self._text.array, place) or ""
-
-    @property
-    def has_rating(self) -> bool:
-        """Whether the units have a rating that can be shown."""
-        return self._rating is not None
-
-    def rating(self, place: int) -> str | None:
-        """Return the rating of the unit at `place`, as it is shown."""
-        return shown_value(_value(self._rating, place))
-
     @property
     def to_review(self) -> list[int]:
         """The places of the units that are still to be looked at again."""
@@ -195,26 +162,6 @@ class Session:
         unit_id = self.unit_ids[place]
         return list(self._review[unit_id]) if unit_id in self._to_review else None
 
-    def place_of(self, unit_id: object) -> int:
-        """Return the place of a unit."""
-        place = self._place.get(unit_id) if isinstance(unit_id, str) else None
-        if place is None:
-            near = difflib.get_close_matches(str(unit_id)[:100], self.unit_ids, n=1) or self.unit_ids
-            raise ActError(
-                f"unit_id: expected one of the units to code – found {word(unit_id)} – "
-                f"{did_you_mean(str(unit_id), near)}"
-            )
-        return place
-
-    def check_place(self, place: object) -> int:
-        """Return `place`, or raise `ActError` where no unit has it."""
-        if type(place) is not int or not 0 <= place < len(self.unit_ids):
-            raise ActError(
-                f"units: expected a place from 0 to {len(self.unit_ids) - 1} – found {word(place)} – go to "
-                "another."
-            )
-        return place
-
     def next_unfinished(self, after: int) -> int:
         """Return the place of the first unfinished unit behind `after`, else from the top, else the last."""
         order = chain(range(after + 1, len(self._flags)), range(after + 1))
@@ -234,7 +181,7 @@ class Session:
             "place": place,
             "unit_id": unit_id,
             "text": text,
-            "context": turns(_value(self._context, place)),
+            "context": self.context(place),
             "rating": self.rating(place),
             "finished": any(self._finishes(act) for act in now),
             "codings": [shown_coding(act, text, self.codebook) for act in now if act.kind == "apply"],
@@ -458,12 +405,6 @@ class Session:
         """The versions of the codebook under which units were finished."""
         return {act.codebook for own in self._acts.values() for act in own if act.kind == "finish"}
 
-    def words(self, message: Mapping[str, Any]) -> str:
-        """Return the text, or the span of it, that the browser names."""
-        unit_id = self.known_unit(message.get("unit_id"))
-        span = self._target(message, unit_id)
-        return self.text(self._place[unit_id])[span["start"] : span["end"]]
-
     def _refuse_another_codebook(self, under: object) -> None:
         """Refuse to finish for a code alone what a newer version of the codebook asks more about."""
         if under not in (None, self.codebook.fingerprint):
@@ -504,39 +445,6 @@ class Session:
             )
         return make(act, **common)
 
-    def _target(self, message: Mapping[str, Any], unit_id: str) -> dict[str, Any]:
-        """Return code, start and end (in code points) of a coding that the browser names."""
-        code, start, end = str(message.get("code")), message.get("start"), message.get("end")
-        if start is None and end is None:
-            return {"code": code, "start": None, "end": None}
-        if type(start) is not int or type(end) is not int:  # half a span, or a fraction, is no whole unit
-            raise ActError(
-                f"act on unit {unit_id!r}: expected two whole numbers as start and end – found "
-                f"{type(start).__name__} and {type(end).__name__} – select again."
-            )
-        first, last = code_points(self.text(self._place[unit_id]), start, end)
-        return {"code": code, "start": first, "end": last}
-
-    def span(self, message: Mapping[str, Any], unit_id: str) -> dict[str, int]:
-        """Return start and end, in code points, of the span that the browser names."""
-        named = self._target(message, unit_id)
-        if named["start"] is None:
-            raise ActError(f"act on unit {unit_id!r}: expected words of the text – found none – select some.")
-        return {"start": named["start"], "end": named["end"]}
-
-    def find_place(self, unit_id: str | None) -> int | None:
-        """Return the place of a unit; None where it is not among those that are coded here."""
-        return None if unit_id is None else self._place.get(unit_id)
-
-    def known_unit(self, unit_id: object) -> str:
-        """Return the id of one of the units; raise `ActError` where there is no such one."""
-        if not isinstance(unit_id, str) or unit_id not in self._place:
-            raise ActError(
-                f"act: expected one of the units to code – found {str(unit_id)[:60]!r} – "
-                f"{did_you_mean(str(unit_id), self.unit_ids[:1000])}"
-            )
-        return unit_id
-
     def _refuse_others(self, acts: Sequence[Act]) -> None:
         others = sorted({act.coder for act in acts} - {self.coder})
         if others:
@@ -560,12 +468,6 @@ def _codes_to_review(review: Iterable[str] | pd.DataFrame, coder: str) -> dict[s
         require_column(review, name, frame_name="review")
     own = review.loc[review["coder"] == coder, ["unit_id", "code"]].astype(str)
     return {str(unit_id): tuple(codes) for unit_id, codes in own.groupby("unit_id", sort=False)["code"]}
-
-
-def _value(column: Any, place: int) -> Any:
-    """Return the value at `place`; None where it is missing, or there is no column."""
-    value = None if column is None else column[place]
-    return None if pd.isna(value) else value
 
 
 def _facets(message: Mapping[str, Any]) -> dict[str, str]:

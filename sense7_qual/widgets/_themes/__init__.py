@@ -334,17 +334,29 @@ class ThemesWidget(LeadDesk):
 
     def _do(self, content: Mapping[str, Any]) -> dict[str, Any]:
         asked, act_id = field(content, "act", dict), field(content, "id", str)
-        kind = asked.get("kind")
-        does = {"edit_theme": self._edit_theme, "undo": self._take_back, "record_themes": self._record,
-                "revise": self._make_code, "propose": self._propose}.get(str(kind))  # fmt: skip
-        if does is None:
-            raise ActError(f"act: expected a step on themes – found {str(kind)[:40]!r} – reload the page.")
         try:
-            done = does(asked, act_id)
+            done = self._done_as(asked.get("kind"), asked, act_id)
         except (ArgumentError, TableError) as error:  # sent again it would be no better
             raise ActError(str(error)) from None
         self._looking.ask()
-        return {"type": "done", "kind": kind, **done}
+        return {"type": "done", "kind": asked.get("kind"), **done}
+
+    def _done_as(self, kind: object, asked: Mapping[str, Any], act_id: str) -> dict[str, Any]:
+        match kind:
+            case "edit_theme":
+                return self._edit_theme(asked, act_id)
+            case "undo":
+                return self._take_back(act_id)
+            case "record_themes":
+                return self._record(act_id)
+            case "revise":
+                return self._make_code(asked, act_id)
+            case "propose":
+                return self._propose(asked, act_id)
+            case _:
+                raise ActError(
+                    f"act: expected a step on themes – found {str(kind)[:40]!r} – reload the page."
+                )
 
     def _edit_theme(self, asked: Mapping[str, Any], act_id: str) -> dict[str, Any]:
         step = step_asked(asked, self._now(), self._selected)
@@ -376,7 +388,7 @@ class ThemesWidget(LeadDesk):
         )  # fmt: skip
         return replace(act, act_id=act_id)
 
-    def _take_back(self, _: Mapping[str, Any], act_id: str) -> dict[str, Any]:
+    def _take_back(self, act_id: str) -> dict[str, Any]:
         if not self._undo:
             raise ActError("undo: expected a step of this widget – found none – undo it by its opposite.")
         steps = self._undo[-1]
@@ -384,7 +396,7 @@ class ThemesWidget(LeadDesk):
         self._undo.pop()
         return {"theme": steps[0].theme if steps else 0, "what": "undo"}
 
-    def _record(self, _: Mapping[str, Any], act_id: str) -> dict[str, Any]:
+    def _record(self, act_id: str) -> dict[str, Any]:
         reading = self._read()
         if not any(act.act_id == act_id for act in reading.acts):
             run = self._run
