@@ -59,6 +59,7 @@ from sense7_qual.acts._analysis_plan import (
 )
 from sense7_qual.acts._fold import Record, fold
 from sense7_qual.acts._kinds import KINDS as KINDS
+from sense7_qual.acts._kinds import Kind as Kind
 from sense7_qual.acts._kinds import kinds_where as kinds_where
 from sense7_qual.acts._make import apply, finish, memo, quote, redo, remove, reopen, rule, stamp, undo
 from sense7_qual.acts._memo import SpanMemo
@@ -71,6 +72,7 @@ from sense7_qual.acts._suggest import (
     reject_suggestion,
     show_suggestions,
 )
+from sense7_qual.acts._undo import about as about
 from sense7_qual.acts._undo import standing
 from sense7_qual.acts._validate import REASONS, check_coder, check_person
 from sense7_qual.frames import RESERVED_CODERS

@@ -224,8 +224,9 @@ def preregistrations(acts: Iterable[Act]) -> tuple[Preregistration, ...]:
     """
     acts = read_once(acts)
     check_arguments(preregistrations, locals())
-    of_kind = (act for act in acts if act.kind == "preregister")
-    registered = sorted(of_kind, key=lambda act: (act.at, act.act_id))
+    registered = sorted(
+        (act for act in acts if act.traits.subject == "plan"), key=lambda act: (act.at, act.act_id)
+    )
     return tuple(
         Preregistration(AnalysisPlan.from_text(act.text), act.coder, act.at, act.codebook, act.act_id)
         for act in registered

@@ -26,8 +26,8 @@ class Kind:
     needs : tuple of str
         The fields that it must have.
     subject, key : str, tuple of str
-        What it decides about, and the fields that say which one: of the acts of a coder about the same one
-        the last stands. Who codes what, and how, is the "work".
+        What it decides about (without one: what its name says), and the fields that say which one: of the
+        acts of a coder about the same one the last stands. Who codes what, and how, is the "work".
     leaves : {"this", "nothing", "while_worded"}
         What stands after it: itself, nothing, or itself as long as it has a text.
     text : {"none", "quote", "written", "reason", "content"}
@@ -56,6 +56,9 @@ class Kind:
     facets: Literal["none", "coding", "ruling", "quote"] = "none"
     undoable: bool = True
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "subject", self.subject or self.name)
+
     @property
     def takes_back(self) -> bool:
         """Whether it undoes an act or does it again."""
@@ -65,6 +68,11 @@ class Kind:
     def decides(self) -> bool:
         """Whether it is part of what a coder decides on a text."""
         return self.subject in ("coding", "coverage") or self.takes_back
+
+    @property
+    def is_own_step(self) -> bool:
+        """Whether it is a step of a coder's own, which the coder can take back."""
+        return self.by == "coder" and self.undoable
 
     @property
     def in_a_round(self) -> bool:

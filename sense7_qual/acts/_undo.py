@@ -10,18 +10,27 @@ from sense7_qual.acts._act import Act
 from sense7_qual.acts._kinds import KINDS, kinds_where
 from sense7_qual.errors import ActError
 
-__all__ = ["current", "done", "each_once", "standing"]
+__all__ = ["about", "current", "done", "each_once", "standing"]
 
 
-def standing(acts: Iterable[Act]) -> list[Act]:
+def standing(acts: Iterable[Act], *, subject: str | None = None) -> list[Act]:
     """Return the acts that stand now: every coding, finished unit, memo, ruling and proposal by its last act.
     Each decision about a quote stands by itself: which of them counts, `codings.quotes` says.
 
     Each coder's acts must come in the order in which they were done; the order between coders does not
     matter. An act that was undone counts as never done, until it is done again: then it counts in its old
-    place. An act that comes again (by its act_id) changes nothing.
+    place. An act that comes again (by its act_id) changes nothing. With a `subject`, such as "coding" or
+    "ruling", only what is about that.
     """
-    return current(done(acts))
+    now = current(done(acts))
+    return now if subject is None else [act for act in now if act.traits.subject == subject]
+
+
+def about(acts: Iterable[Act], subject: str) -> list[Act]:
+    """Return the acts about a `subject`, with those that take one of them back or do it again, in order."""
+    every = list(acts)
+    chosen = {(act.coder, act.act_id) for act in every if act.traits.subject == subject}
+    return [act for act in every if (act.coder, act.target or act.act_id) in chosen]
 
 
 def current(acts: Iterable[Act]) -> list[Act]:
@@ -70,6 +79,6 @@ def _effect(act: Act) -> tuple[tuple[object, ...], bool]:
 
 _TAKING_BACK: Final = frozenset(kinds_where(lambda kind: kind.takes_back))
 _DECIDED: Final = {
-    name: (kind.subject or name, attrgetter("coder", *kind.key), kind.leaves) for name, kind in KINDS.items()
+    name: (kind.subject, attrgetter("coder", *kind.key), kind.leaves) for name, kind in KINDS.items()
 }
 """What each kind decides about, once for a million acts."""

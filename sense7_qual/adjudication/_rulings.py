@@ -13,7 +13,7 @@ __all__ = ["latest_rulings", "refuse_facet"]
 
 def latest_rulings(rulings: Iterable[Act]) -> dict[tuple[str, str], Act]:
     """Return the last ruling on each unit × code, by time and then by the order given."""
-    made = sorted((act for act in standing(rulings) if act.kind == "rule"), key=lambda act: act.at)
+    made = sorted(standing(rulings, subject="ruling"), key=lambda act: act.at)
     under = dict.fromkeys(act.codebook[:12] for act in made)
     if len(under) > 1:
         raise ActError(

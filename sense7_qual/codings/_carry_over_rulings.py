@@ -61,9 +61,8 @@ def rulings(acts: Iterable[Act], codebook: Codebook, *, revisions: Sequence[Revi
     check_arguments(rulings, locals())
     now = check_codebook(codebook).fingerprint
     under: dict[str, _Verdicts] = {}
-    for act in standing(acts):
-        if act.kind == "rule":
-            _put(under.setdefault(act.codebook, {}), act)
+    for act in standing(acts, subject="ruling"):
+        _put(under.setdefault(act.codebook, {}), act)
     while earlier := [version for version in under if version != now]:
         # The version that is farthest away first: what it leads to may have rulings of its own.
         version = max(earlier, key=lambda one: len(steps(revisions, one, now)))

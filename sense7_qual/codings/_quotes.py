@@ -69,7 +69,7 @@ def quotes(acts: Iterable[Act], codebook: Codebook, *, revisions: Sequence[Revis
     """
     check_arguments(quotes, locals())
     now = check_codebook(codebook).fingerprint
-    made = [act for act in standing(acts) if act.kind == "quote"]
+    made = standing(acts, subject="quote")
     paths = {name: steps(revisions, name, now) for name in {act.codebook for act in made}}
     stands: dict[tuple[str, str], list[_Decided]] = {}
     for one in (one for act in _in_time(made) for one in _carried(act, paths[act.codebook])):

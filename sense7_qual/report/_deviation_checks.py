@@ -17,7 +17,6 @@ from sense7_qual.report._review_facts import Facts
 __all__ = ["CHECKS", "Deviation", "Done", "minute"]
 
 _CODINGS: Final = ("coding of a text", "codings of a text")
-_DECIDING: Final = ("apply", "finish")
 _OPTIONS: Final = {"new_codes": "propose", "rating": "hidden"}  # as the store has them until some are set
 
 
@@ -76,9 +75,10 @@ class Done:
 
     @cached_property
     def coding(self) -> list[Act]:
-        """What was coded, training left out."""
+        """What was coded or finished, training left out."""
         training = {one.name for one in self.facts.rounds if one.is_training}
-        return [act for act in self.facts.acts if act.kind in _DECIDING and act.round not in training]
+        there = [act for act in self.facts.acts if act.round not in training and act.traits.leaves == "this"]
+        return [act for act in there if act.traits.subject in ("coding", "coverage")]
 
     @cached_property
     def coding_began(self) -> str | None:
@@ -241,16 +241,12 @@ def _level(done: Done) -> Iterator[Deviation]:
 def _blind(done: Done) -> Iterator[Deviation]:
     if not done.plan.blind:
         return
-    finished: dict[tuple[str | None, ...], str] = {}
-    for act in done.coding:
-        if act.kind == "finish":
-            finished.setdefault((act.round, act.coder, act.unit_id), act.at)
     for one in done.facts.rounds:
         since = done.facts.unblinded.get(one.name)
         if since is None:
             continue
-        due = [(one.name, coder, unit_id) for coder in one.coders for unit_id in one.units]
-        n = sum(finished.get(key, "~") > since for key in due)
+        due = [(coder, unit_id, one.name) for coder in one.coders for unit_id in one.units]
+        n = sum(done.facts.first_finished.get(key, "~") > since for key in due)
         if n:
             yield Deviation(
                 kind="unblinded_early", n=n,

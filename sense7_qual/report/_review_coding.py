@@ -47,12 +47,8 @@ def _no_round(facts: Facts) -> Iterator[Objection]:
 
 
 def _late(facts: Facts) -> Iterator[Objection]:
-    first: dict[tuple[str, str | None, str | None], str] = {}
-    for act in facts.acts:
-        if act.kind == "finish":
-            first.setdefault((act.coder, act.unit_id, act.round), act.at)
     late = [
-        key for key, at in first.items()
+        key for key, at in facts.first_finished.items()
         if (since := facts.unblinded.get(str(key[2]))) is not None and at > since
     ]  # fmt: skip
     if late:
@@ -66,12 +62,11 @@ def _late(facts: Facts) -> Iterator[Objection]:
 
 
 def _changed(facts: Facts) -> Iterator[Objection]:
-    before = {(act.coder, act.unit_id, act.round) for act in facts.acts if act.kind == "finish"}
     changed = {
         (act.coder, act.unit_id)
         for act in facts.acts
         if act.traits.subject == "coding"
-        and (act.coder, act.unit_id, act.round) in before
+        and (act.coder, act.unit_id, act.round) in facts.first_finished
         and (since := facts.unblinded.get(str(act.round))) is not None
         and act.at > since
     }

@@ -173,6 +173,15 @@ class Facts:
         return people(self._store.plan())
 
     @cached_property
+    def first_finished(self) -> dict[tuple[str, str | None, str | None], str]:
+        """When a coder first finished a text in a round, also where it was reopened or taken back."""
+        first: dict[tuple[str, str | None, str | None], str] = {}
+        for act in self.acts:
+            if act.kind == "finish":
+                first.setdefault((act.coder, act.unit_id, act.round), act.at)
+        return first
+
+    @cached_property
     def rulings(self) -> list[Act]:
         """The rulings that stand."""
         return self._store.rulings()

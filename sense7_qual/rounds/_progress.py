@@ -101,7 +101,7 @@ def first_decisions(acts: Iterable[Act], round: Round, *, coder: str) -> pd.Data
             continue
         done.setdefault(unit_id, []).append(act)
         if act.kind == "finish" and unit_id in round.units:
-            first[unit_id] = {str(one.code) for one in standing(done[unit_id]) if one.kind == "apply"}
+            first[unit_id] = {str(one.code) for one in standing(done[unit_id], subject="coding")}
     codes = round.gold_codes or sorted(set().union(*first.values()))
     rows = [(unit_id, coder, code, code in own) for unit_id, own in first.items() for code in codes]
     frame = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
@@ -158,8 +158,8 @@ def own_codings(acts: Iterable[Act], round: Round, *, coder: str, codebook: Code
             facets=act.facets if facets.issuperset(act.facet_values) else None,
             act_id=str(uuid.uuid5(uuid.UUID(act.act_id), round.name)),
         )
-        for act in standing(own)
-        if act.kind == "apply" and act.code in codable and act.unit_id in round.units
+        for act in standing(own, subject="coding")
+        if act.code in codable and act.unit_id in round.units
     ]  # fmt: skip
 
 

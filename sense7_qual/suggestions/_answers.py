@@ -97,7 +97,7 @@ def _of_text(own: Sequence[Act]) -> list[dict[str, object]]:
         return []
     act, suggested = first
     at = next(place for place, one in enumerate(own) if one.act_id == act.act_id)
-    had = {one.code for one in standing(own[:at]) if one.kind == "apply"}
+    had = {one.code for one in standing(own[:at], subject="coding")}
     now = standing(own)
     return [
         {
@@ -113,12 +113,12 @@ def _of_text(own: Sequence[Act]) -> list[dict[str, object]]:
 def _answer(suggestion: Suggestion, now: Iterable[Act], *, had: bool) -> str:
     """Return what a coder made of a suggestion, by what stands `now` of theirs on the unit."""
     of_code = [act for act in now if act.code == suggestion.code]
-    spans = [(act.start, act.end) for act in of_code if act.kind == "apply"]
+    spans = [(act.start, act.end) for act in of_code if act.traits.subject == "coding"]
     if had:
         return "agreed" if spans else "withdrawn"
     if spans:
         return "accepted" if (suggestion.start, suggestion.end) in spans else "edited"
-    return "rejected" if any(act.kind == "reject_suggestion" for act in of_code) else "none"
+    return "rejected" if any(act.traits.subject == "rejection" for act in of_code) else "none"
 
 
 def _readable(acts: Iterable[Act]) -> Iterator[tuple[Act, Suggested]]:

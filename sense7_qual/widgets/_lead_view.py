@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import adjudication, agreement, codings
-from sense7_qual.acts import Act, Proposal, Record, before_suggestions, fold
+from sense7_qual.acts import Act, Proposal, Record, about, before_suggestions, fold
 from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.corpus import planned
 from sense7_qual.errors import ActError
@@ -84,7 +84,7 @@ class Seen:
         self._record = record = fold(self._counted, codebook=codebook)
         self.codings, self.coverage = record.codings, record.coverage
         self.proposals, self.memos = record.proposals, record.memos
-        self.rulings, self.team_rulings = _rulings(self._counted), _rulings(there)
+        self.rulings, self.team_rulings = (tuple(about(each, "ruling")) for each in (self._counted, there))
         self.revisions: tuple[Revision, ...] = tuple(study.revisions())
         self.rounds = _counting(sight.rounds.values(), unblinded=True)
         self.blind = _counting(sight.rounds.values(), unblinded=False)
@@ -177,7 +177,7 @@ class Seen:
         """What each proposal says that stands, by its id; those that cannot be read are left out."""
         stand, said = set(self.proposals["proposal_id"]), {}
         for act in self._counted:
-            if act.kind == "propose" and act.act_id in stand:
+            if act.act_id in stand:
                 with suppress(ActError):
                     said[act.act_id] = Proposal.from_text(act.text)
         return said
@@ -196,12 +196,6 @@ def participants(units: pd.DataFrame, finished: Collection[str]) -> str | None:
 
 def _listed(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def _rulings(acts: Sequence[Act]) -> tuple[Act, ...]:
-    """Return rulings with what takes them back or does them again."""
-    ids = {act.act_id for act in acts if act.kind == "rule"}
-    return tuple(act for act in acts if act.act_id in ids or act.target in ids)
 
 
 def _counting(rounds: Iterable[Round], *, unblinded: bool) -> tuple[str, ...]:

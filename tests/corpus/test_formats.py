@@ -452,19 +452,31 @@ def test_parquet_types(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
+def test_texts_that_are_differences_are_refused_with_the_way_out(tmp_path, encoding):
+    """As parquet-mr and DuckDB write them when they are asked for the second version of the format."""
+    table = pa.table({"id": ["1", "2"], "said": ["a", "ab"]})
+    pq.write_table(
+        table, tmp_path / "a.parquet", use_dictionary=False, column_encoding={"said": encoding, "id": "PLAIN"}
+    )
+    with pytest.raises(ImportRefused, match=r"column 'said' – write the file again .*DataFrame\.to_parquet"):
+        read_strings(tmp_path / "a.parquet")
+    pd.read_parquet(tmp_path / "a.parquet").to_parquet(tmp_path / "b.parquet")
+    assert lossy(read_strings(tmp_path / "b.parquet")) == [["1", "a"], ["2", "ab"]]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("compression", ["none", "snappy", "gzip", "brotli", "zstd", "lz4"])
-@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
-def test_texts_that_repeat_the_one_before_are_read(tmp_path, encoding, compression, version):
-    """As parquet-mr and DuckDB write them in the second version of the format."""
+@pytest.mark.parametrize("numbers", ["PLAIN", "DELTA_BINARY_PACKED"])
+def test_parquet_of_any_packing_is_read(tmp_path, numbers, compression, version):
     texts = [None if n % 7 == 0 else f"{'so ' * (n % 50)}😀 {n}" for n in range(2_000)]
     lists = [[text or "" for text in texts[n : n + n % 3]] for n in range(2_000)]
     pq.write_table(
-        pa.table({"said": texts, "list": lists, "id": [str(n) for n in range(2_000)]}),
+        pa.table({"said": texts, "list": lists, "id": range(2_000)}),
         tmp_path / "a.parquet",
         use_dictionary=False,
-        column_encoding={"said": encoding, "list.list.element": encoding, "id": "PLAIN"},
+        column_encoding={"said": "PLAIN", "list.list.element": "PLAIN", "id": numbers},
         compression=compression,
         data_page_version=version,
         row_group_size=900,

@@ -15,6 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from openpyxl import Workbook
 
+from tests.helpers import parquet_pages
+
 
 def write_xlsx(path: Path, rows: list[list[object]], *, sheet: str = "Sheet1") -> Path:
     book = Workbook()
@@ -248,8 +250,12 @@ BOMBS: dict[str, tuple[Callable[[Path], Path], str]] = {
     "overlap.xlsx": (overlapping, "overlap or share a name"),
     "dictionary.parquet": (dictionary, r"bytes of text .*\(limits.expansion\)"),
     "nested.parquet": (nested_dictionary, r"bytes of text .*\(limits.expansion\)"),
-    "list.parquet": (long_list, r"items of lists counted \(limits.cells\)"),
-    "prefixes.parquet": (prefixes, r"when it is unpacked \(limits.expansion\)"),
-    "longer.parquet": (longer_prefixes, r"when it is unpacked \(limits.expansion\)"),
+    "list.parquet": (long_list, r"cells, items of lists counted \(limits.cells\)"),
+    "prefixes.parquet": (prefixes, "found texts written as differences from one another, in column 'said'"),
+    "longer.parquet": (longer_prefixes, "found texts written as differences from one another"),
+    "run.parquet": (parquet_pages.run, "found texts written as differences from one another"),
+    "entries.parquet": (parquet_pages.entries, r"entries, items of lists counted \(limits.cells\)"),
+    "page.parquet": (parquet_pages.dictionary_page, r"when it is unpacked \(limits.expansion\)"),
+    "twice.parquet": (parquet_pages.told_twice, "found a damaged one"),
     "fixed.parquet": (fixed, "values of a fixed length of over 32 bytes"),
 }

@@ -13,17 +13,40 @@ from pathlib import Path
 
 import pytest
 
+from sense7_qual import acts
 from sense7_qual.acts import KINDS, Act, kinds_where
 from sense7_qual.store._operations.contents import CONTENTS
 from tests.helpers.places import ROOT, program
 
-ROW = '    Kind(name="star", needs=("unit_id", "text"), text="written", noun="star"),\n'
-CONTENT = '    "star": Content(lambda act: act.text),\n'
+STAR = (
+    ("acts/_kinds.py", '    Kind(name="undo"',
+     '    Kind(name="star", needs=("unit_id", "text"), text="written", noun="star"),\n'),
+    ("store/_operations/contents.py", '    "rule": Content(', '    "star": Content(lambda act: act.text),\n'),
+    ("acts/_make.py", "def undo(",
+     "def star(*, coder, unit_id, codebook, text, round=None, act_id=None, at=None):\n"
+     '    named = {"unit_id": unit_id, "text": text, "round": round}\n'
+     '    return Act(kind="star", **named, **stamp(coder, codebook, act_id, at))\n\n\n'),
+    ("acts/__init__.py", "from sense7_qual.acts._memo import", "from sense7_qual.acts._make import star\n"),
+    ("widgets/_coding/session.py", '        if kind.subject == "rejection":',
+     '        if kind.subject == "star":\n            said["text"] = typed(message, "text")\n'),
+)  # fmt: skip
+"""What a kind that marks a text takes: the file, before what, and the lines; the widget's is the last."""
 
 
 def test_every_field_that_a_kind_names_is_one_of_an_act() -> None:
     fields = set(Act.__slots__)
     assert [kind.name for kind in KINDS.values() if not fields.issuperset((*kind.needs, *kind.key))] == []
+
+
+def test_no_other_list_names_kinds() -> None:
+    sys.path.insert(0, str(ROOT / "scripts"))
+    house = __import__("measure_house")
+    assert house.lists_of_kinds() == {}
+
+
+def test_every_step_of_a_coder_has_a_constructor_of_its_name() -> None:
+    steps = kinds_where(lambda kind: kind.is_own_step or kind.takes_back)
+    assert [name for name in steps if not callable(getattr(acts, name, None))] == []
 
 
 def test_both_tables_name_the_same_kinds() -> None:
@@ -41,16 +64,15 @@ def test_the_front_end_has_the_same_table() -> None:
 
 
 @pytest.mark.postgres
-def test_a_new_kind_is_two_rows(tmp_path: Path, postgres: Callable[..., str]) -> None:
+def test_a_new_kind_touches_four_files_and_one_of_the_widget(
+    tmp_path: Path, postgres: Callable[..., str]
+) -> None:
     """A kind that marks a text goes through the whole record, in a folder and in PostgreSQL."""
     shutil.copytree(
         ROOT / "sense7_qual", tmp_path / "sense7_qual", ignore=shutil.ignore_patterns("__pycache__")
     )
     shutil.copytree(ROOT / "codebooks", tmp_path / "codebooks")
-    for name, before, row in (
-        ("acts/_kinds.py", '    Kind(name="undo"', ROW),
-        ("store/_operations/contents.py", '    "rule": Content(', CONTENT),
-    ):
+    for name, before, row in STAR:
         file = tmp_path / "sense7_qual" / name
         source = file.read_text("utf-8")
         assert source.count(before) == 1
@@ -65,5 +87,6 @@ def test_a_new_kind_is_two_rows(tmp_path: Path, postgres: Callable[..., str]) ->
     for result in json.loads(done.stdout):
         assert result == {
             "read": True, "undone": True, "erased": ["A good one.", "", ""],
-            "merged": 1, "withheld": True, "verified": True, "history": 3,
+            "merged": 1, "withheld": True, "verified": True, "asked": "done",
+            "history": ["Fine.", "Another good one.", "A good one."],
         }  # fmt: skip

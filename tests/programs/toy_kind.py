@@ -1,6 +1,5 @@
 # Does everything that a record does with an act of a kind that the package does not have: `star`, which marks
-# a text and says why. The package on the path is a copy to whose two tables it was added. Prints what came of
-# it.
+# a text and says why. The package on the path is a copy to which it was added. Prints what came of it.
 import json
 import sys
 import uuid
@@ -9,7 +8,6 @@ from pathlib import Path
 import pandas as pd
 
 from sense7_qual import acts
-from sense7_qual.acts import Act, stamp
 from sense7_qual.codebook import Codebook
 from sense7_qual.store import Store
 from sense7_qual.widgets import CodingWidget
@@ -29,7 +27,7 @@ units = pd.DataFrame(
 
 
 def star(unit_id, text, coder="ana"):
-    return Act(kind="star", unit_id=unit_id, text=text, **stamp(coder, book, None, None))
+    return acts.star(unit_id=unit_id, text=text, coder=coder, codebook=book)
 
 
 def through(place):
@@ -59,9 +57,15 @@ def through(place):
     heard = []
     widget = CodingWidget(store, coder="ana")
     widget.send = lambda content, buffers=None: heard.append(content)
-    asked = {"type": "history", "client": "c", "id": str(uuid.uuid4()), "scope": "all"}
-    widget._receive(widget, asked, [])
-    result["history"] = [line["kind"] for line in heard[-1]["rows"]].count("star")
+
+    def ask(**asked):
+        widget._receive(widget, {"client": "c", "id": str(uuid.uuid4()), **asked}, [])
+        return heard[-1]
+
+    asked = {"kind": "star", "unit_id": "m1", "text": "Fine.", "act_id": str(uuid.uuid4())}
+    result["asked"] = ask(type="act", act=asked)["type"]
+    rows = ask(type="history", scope="all")["rows"]
+    result["history"] = [row["words"] for row in rows if row["kind"] == "star" and row["words"]]
     return result
 
 

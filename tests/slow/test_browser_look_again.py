@@ -66,7 +66,7 @@ def test_a_second_notebook_of_the_coder_shows_the_codings_of_the_first_before_it
         other.keyboard.press("f")
         other.wait_for_selector(".s7-message")
         refused = other.inner_text(".s7-message")
-        assert "Not finished: 2 codings on this text came from another window" in refused
+        assert "Not done: 2 codings on this text came from another window" in refused
         other.wait_for_function("document.querySelectorAll('.s7-coding').length === 2")
         assert "m0" not in store.coverage()["unit_id"].tolist()
         press(other, "f")

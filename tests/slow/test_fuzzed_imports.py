@@ -33,7 +33,7 @@ HEADER = ["id", "said", "stars", "who"]
 
 
 def seeds(folder: Path) -> dict[str, list[bytes]]:
-    """Return, for each kind of file, two that are valid, and a Parquet file of texts that repeat the last."""
+    """Return, for each kind of file, two that are valid, and Parquet files of both versions of pages."""
     found = {}
     for suffix in SUFFIXES:
         whole, short = folder / f"whole{suffix}", folder / f"short{suffix}"
@@ -42,16 +42,14 @@ def seeds(folder: Path) -> dict[str, list[bytes]]:
         found[suffix] = [whole.read_bytes(), short.read_bytes()]
     table = pq.read_table(folder / "whole.parquet")
     for version in ("1.0", "2.0"):
-        encodings = dict.fromkeys(HEADER, "DELTA_BYTE_ARRAY")
         pq.write_table(
             table,
-            folder / "delta.parquet",
+            folder / "plain.parquet",
             use_dictionary=False,
-            column_encoding=encodings,
             data_page_version=version,
             compression="none",
         )
-        found[".parquet"].append((folder / "delta.parquet").read_bytes())
+        found[".parquet"].append((folder / "plain.parquet").read_bytes())
     return found
 
 

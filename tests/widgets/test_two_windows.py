@@ -81,7 +81,7 @@ def test_no_text_is_finished_over_codings_that_its_window_does_not_show(windows:
     refused = second.do("finish", "m1")
     assert refused["type"] == "refused"
     assert refused["message"] == (
-        "Not finished: 2 codings on this text came from another window. Look at them, then press again."
+        "Not done: 2 codings on this text came from another window. Look at them, then press again."
     )
     assert finished(windows.store) == []
     assert [one["places"] for one in second.told] == [[0]]
@@ -120,14 +120,14 @@ def test_undo_takes_back_what_this_window_did_and_nothing_of_the_other(windows: 
     first.do("apply", "m1", code="affective")
     refused = second.do("undo", None)
     assert refused["message"] == (
-        "Not undone: 1 coding on this text came from another window. Look at it, then press again."
+        "Not done: 1 coding on this text came from another window. Look at it, then press again."
     )
     assert codes(second.ask("unit", place=0)) == ["cognitive", "affective"]
     assert codes(second.do("undo", None)) == ["affective"]
     assert second.do("undo", None)["message"].startswith("undo: expected an act to undo – found none")
-    assert first.do("undo", None)["message"].startswith("Not undone: 1 change on this text")
+    assert first.do("undo", None)["message"].startswith("Not done: 1 change on this text")
     assert codes(first.do("undo", None)) == []
-    assert second.do("redo", None)["message"].startswith("Not done again: 1 change on this text")
+    assert second.do("redo", None)["message"].startswith("Not done: 1 change on this text")
     assert codes(second.do("redo", None)) == ["cognitive"]
 
 

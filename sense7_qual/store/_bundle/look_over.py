@@ -20,8 +20,9 @@ from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import AnalysisPlan
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError
-from sense7_qual.store._bundle.withhold import KEPT, Place, all_texts
+from sense7_qual.store._bundle.withhold import Place, all_texts
 from sense7_qual.store._files.units_parquet import Passages, passages_of, short_text
+from sense7_qual.store._operations.contents import CONTENTS
 
 __all__ = [
     "IDS", "Written", "check_accepted", "never", "refuse_personal", "refuse_repeated", "repeating", "written",
@@ -32,7 +33,7 @@ Written = tuple[str, str, str]
 
 IDS: Final = ("unit_id", "document_id", "case_id")
 _NAMES: Final = ("round", "code", "facets", "coder", "unit_id", "memo_id", "target")
-_TEXTS: Final = (*sorted(KEPT), "edit_theme")
+_TEXTS: Final = tuple(kind for kind, content in CONTENTS.items() if content.keeps)
 _FIELDS: Final = (*_NAMES, *IDS, "column", "codebook", "analysis plan", "title", "keywords", *_TEXTS)
 _WORDLESS: Final = frozenset({*IDS, "memo_id", "target"})  # looked at where they have a space
 _SPACE: Final = re.compile(r"\s")

@@ -16,12 +16,11 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual import redact
-from sense7_qual.acts import Proposal, SpanMemo, kinds_where
 from sense7_qual.codebook import Code, Codebook, Facet
+from sense7_qual.store._operations.contents import WITHHELD, Cover, published_text
 
 __all__ = [
-    "KEPT", "WITHHELD", "Place", "Texts", "all_texts", "published_acts", "published_codebooks",
-    "published_plan", "published_units",
+    "Place", "Texts", "all_texts", "published_acts", "published_codebooks", "published_units",
 ]  # fmt: skip
 
 Texts = Literal["withheld", "redacted", "all"]
@@ -31,7 +30,6 @@ Place = tuple[str, int | None, int | None]
 
 _Row = tuple[str, str, int | None, str, int, int]
 _TELLING: Final = 12  # characters of a quote that are looked for in other texts, too
-WITHHELD: Final = "[withheld]"
 _CONTRACT: Final = ("unit_id", "text", "document_id", "case_id", "position")
 _EXAMPLES: Final = ("examples", "counter_examples")
 _RULES: Final = ("label", "definition", "use_when", "avoid_when", "source", "rules_source")
@@ -176,24 +174,6 @@ def published_codebooks(
     }
 
 
-def published_plan(text: str, repeats: Callable[[str], bool]) -> str:
-    """Return the text of an analysis plan without what repeats a participant's words.
-
-    That is its question, hypotheses and answers; names of coders, rounds and columns stay.
-    """
-    content = json.loads(text)
-    if repeats(content["question"]):
-        content["question"] = WITHHELD
-    content["hypotheses"] = [
-        f"[hypothesis {n}, withheld]" if repeats(each) else each
-        for n, each in enumerate(content["hypotheses"], start=1)
-    ]
-    content["answers"] = {
-        name: WITHHELD if repeats(each) else each for name, each in content["answers"].items()
-    }
-    return json.dumps(content, ensure_ascii=False, sort_keys=True)
-
-
 def published_acts(
     lines: Iterable[dict[str, Any]], repeats: Callable[[str], bool], texts: Texts
 ) -> Iterator[dict[str, Any]]:
@@ -202,52 +182,10 @@ def published_acts(
     A text that is withheld leaves its hash behind, and not the salt with which that was made: so nobody can
     find a short quote by trying.
     """
-    models: dict[str, str] = {}
+    cover = Cover(repeats)
     for line in lines:
-        stands = line.get("text") if texts == "all" else _stand_in(line, repeats, models)
+        stands = line.get("text") if texts == "all" else published_text(line, cover)
         if "text" in line and stands != line["text"]:
             line = {name: value for name, value in line.items() if name not in ("salt", "text")}
             line |= {"withheld": True} if stands is None else {"withheld": True, "text": stands}
         yield line
-
-
-def _stand_in(line: Mapping[str, Any], repeats: Callable[[str], bool], models: dict[str, str]) -> str | None:
-    """Return what the bundle says in place of the text of an act; None: nothing.
-
-    The same model keeps one number in `models`.
-    """
-    kind, text = line["kind"], line.get("text")
-    if not text:
-        return text
-    if kind == "memo":
-        return SpanMemo(text=WITHHELD).to_text() if line.get("target_kind") == "span" else WITHHELD
-    if kind == "propose":
-        return Proposal(label=WITHHELD).to_text()
-    if kind in ("rule", "quote"):
-        return WITHHELD
-    if kind == "edit_theme":
-        return _without_words(text)
-    if kind == "preregister":
-        return published_plan(text, repeats)
-    if kind == "show_suggestions" and repeats(model := json.loads(text)["model"]):
-        return _with(text, model=models.setdefault(model, f"[model {len(models) + 1}, withheld]"))
-    if kind == "revise" and repeats(json.loads(text)["why"]):
-        return _with(text, why=WITHHELD)
-    return str(text) if kind in KEPT else None
-
-
-def _with(text: str, **values: str) -> str:
-    return json.dumps(json.loads(text) | values, ensure_ascii=False, sort_keys=True)
-
-
-def _without_words(text: str) -> str:
-    content = json.loads(text)
-    written = {"name", "why"} & content.keys()
-    if not written:
-        return text
-    changed = content | dict.fromkeys(written, WITHHELD)
-    return json.dumps(changed, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-
-
-KEPT: Final = frozenset(kinds_where(lambda kind: kind.text in ("content", "reason")))
-"""Kinds of act whose text stays, but for words in it that repeat a participant's."""

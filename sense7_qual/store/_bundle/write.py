@@ -27,7 +27,7 @@ from sense7_qual.store._bundle import cite, describe, look_over, withhold
 from sense7_qual.store._files import layout, signed_json, whole_files
 from sense7_qual.store._files.study_notes import Copy
 from sense7_qual.store._files.units_parquet import parquet
-from sense7_qual.store._operations import archive, forget
+from sense7_qual.store._operations import archive, contents, forget
 
 __all__ = ["Wish", "check", "write"]
 
@@ -187,11 +187,11 @@ def _published(
     )  # fmt: skip
     public = _Published(
         units=shown,
-        left_out=tuple(withhold.WITHHELD if repeats(name) else name for name in left_out),
+        left_out=tuple(contents.WITHHELD if repeats(name) else name for name in left_out),
         redacted=redacted,
         codebooks=withhold.published_codebooks(books, repeats, wish.texts),
         lines=[*withhold.published_acts(lines, repeats, wish.texts)],
-        plan=AnalysisPlan.from_text(withhold.published_plan(wish.plan.to_text(), repeats)),
+        plan=AnalysisPlan.from_text(contents.published_plan(wish.plan.to_text(), contents.Cover(repeats))),
     )
     goes_out = look_over.written(public.lines, public.codebooks.values(), shown, public.plan, given)
     look_over.refuse_repeated(goes_out, repeats, wish.accept)

@@ -37,7 +37,7 @@ import pandas as pd
 from sense7_qual._atomic import move_in, new_file, new_folder, sync_folder, write_new
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three
-from sense7_qual._parquet import frame_of_bytes, refuse_unfolding
+from sense7_qual._parquet import frame_of_bytes, guarded_table
 from sense7_qual.codebook import Codebook, check_codebook
 from sense7_qual.errors import CodebookError, ImportRefused, StoreError, TableError
 from sense7_qual.frames import UNITS
@@ -319,7 +319,7 @@ def _table(table: bytes, name: str) -> pd.DataFrame:
 
     limits = units_limits(len(table))
     try:
-        refuse_unfolding(table, _UNITS, limits)
+        guarded_table(table, _UNITS, limits)
         return UNITS.check(frame_of_bytes(table), as_written=True)
     except (
         ArrowException,

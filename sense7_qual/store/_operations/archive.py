@@ -38,7 +38,7 @@ from sqlalchemy import insert, select
 from sense7_qual._atomic import make_folder, move_in, new_file, new_folder
 from sense7_qual._limits import open_file
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual._parquet import refuse_unfolding
+from sense7_qual._parquet import guarded_table
 from sense7_qual.acts import Act, check_coder
 from sense7_qual.errors import ActError, ImportRefused, StoreError
 from sense7_qual.rounds import Round, opened, visible
@@ -402,7 +402,7 @@ def _refuse_unfolding(table: Path, source: Path) -> None:
     """Refuse a table that is small on the disk and would fill the memory."""
     try:
         packed = table.read_bytes()
-        refuse_unfolding(packed, table.name, layout.units_limits(len(packed)))
+        guarded_table(packed, table.name, layout.units_limits(len(packed)))
     except ImportRefused as error:
         raise _refused(source, f"units that cannot be read, or are more than a study has ({error})") from None
 

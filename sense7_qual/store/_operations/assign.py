@@ -5,23 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import read_mapping
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual.acts import Act, fold, kinds_where, stamp
+from sense7_qual.acts import Act, fold, stamp
 from sense7_qual.codebook import Codebook
 from sense7_qual.corpus import Assignment, assign, assignments
 from sense7_qual.errors import ActError, TableError
 from sense7_qual.rounds import Round, opened
 
 __all__ = ["act_of"]
-
-_BEGINS: Final = frozenset(kinds_where(lambda kind: kind.by == "coder" and kind.undoable))
-"""What a coder does to a unit that then stays theirs, also where it is undone: they have read it."""
 
 
 def act_of(
@@ -127,7 +124,9 @@ def _begun(
     touched = {
         (act.coder, act.unit_id): None
         for act in acts
-        if act.kind in _BEGINS and act.unit_id in known and (act.kind == "memo" or act.round == round)
+        if act.traits.is_own_step  # also where it is undone: they have read it
+        and act.unit_id in known
+        and (act.traits.subject == "memo" or act.round == round)
     }
     begun: dict[str, list[str]] = {
         name: [unit_id for unit_id in unit_ids if (name, unit_id) in touched]

@@ -95,7 +95,7 @@ def refuse_outside(new: Sequence[Act], rounds: Iterable[Round]) -> None:
     rounds_by_name = {one.name: one for one in rounds}
     for act in new:
         one = rounds_by_name.get(str(act.round))
-        if act.kind in ("open_round", "unblind") or (act.kind == "assign" and act.round is not None):
+        if act.traits.subject == "work" and act.round is not None:
             _refuse_other_leads(act, one)
         if act.kind == "open_round":
             again = opened([act])[0]

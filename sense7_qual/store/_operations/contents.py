@@ -1,10 +1,11 @@
-"""What the texts of acts hold: how it is read, and checked against the study, kind by kind."""
+"""What the texts of acts hold, kind by kind: how it is read, checked against the study, and withheld."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
 
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import Act, AnalysisPlan, Proposal, SpanMemo, Suggested
@@ -15,9 +16,39 @@ from sense7_qual.rounds import opened
 from sense7_qual.store._operations.set_options import read_options
 from sense7_qual.themes import check_recorded
 
-__all__ = ["CONTENTS", "checked_content", "has_readable_change", "named"]
+__all__ = [
+    "CONTENTS", "WITHHELD", "Cover", "checked_content", "has_readable_change", "named", "published_plan",
+    "published_text",
+]  # fmt: skip
 
+WITHHELD: Final = "[withheld]"
 _PASSAGE: Final = 25  # letters and digits: as of what a withdrawal erases
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Cover:
+    """How what repeats a participant's words is covered in a bundle.
+
+    Attributes
+    ----------
+    repeats : callable
+        Whether a text does.
+    models : dict of str to str
+        What stands for the names of models that do: the same number for the same model.
+    """
+
+    repeats: Callable[[str], bool]
+    models: dict[str, str] = field(default_factory=dict)
+
+    def words(self, text: str) -> str:
+        """Return a text, or what stands for it."""
+        return WITHHELD if self.repeats(text) else text
+
+    def model(self, name: str) -> str:
+        """Return the name of a model, or its number."""
+        if not self.repeats(name):
+            return name
+        return self.models.setdefault(name, f"[model {len(self.models) + 1}, withheld]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +62,17 @@ class Content:
     check : callable, optional
         Returns the act, with its quote where it has one, after checking it against the codebook that it names
         and the texts of the study; without it, reading is all.
+    keeps : bool
+        Whether something of it stays in a bundle without texts.
+    stand_in : callable, optional
+        Returns what stands for it there, from its line of the record; without it, the whole text stays, or
+        nothing but that it is withheld.
     """
 
     read: Callable[[Act], object]
     check: Callable[[Act, Codebook, Mapping[str, str]], Act] | None = None
+    keeps: bool = False
+    stand_in: Callable[[Mapping[str, Any], Cover], str] | None = None
 
 
 def has_readable_change(act: Act) -> bool:
@@ -57,6 +95,19 @@ def checked_content(act: Act, codebook: Codebook, texts: Mapping[str, str]) -> A
         return content.check(act, codebook, texts)
     content.read(act)
     return act
+
+
+def published_text(line: Mapping[str, Any], cover: Cover) -> str | None:
+    """Return what a bundle says in place of the text of an act, a line of the record; None: nothing."""
+    text: str | None = line.get("text")
+    content = CONTENTS.get(line["kind"])
+    if not text:
+        return text
+    if content is None:
+        return None
+    if content.stand_in is not None:
+        return content.stand_in(line, cover)
+    return text if content.keeps else WITHHELD
 
 
 def named(act: Act) -> str:
@@ -172,18 +223,57 @@ def _with_quote(act: Act, _: Codebook, texts: Mapping[str, str]) -> Act:
     return replace(act, text=quote)
 
 
+def published_plan(text: str, cover: Cover) -> str:
+    """Return the text of an analysis plan without what repeats a participant's words.
+
+    That is its question, hypotheses and answers; names of coders, rounds and columns stay.
+    """
+    content = json.loads(text)
+    content["question"] = cover.words(content["question"])
+    content["hypotheses"] = [
+        f"[hypothesis {n}, withheld]" if cover.repeats(each) else each
+        for n, each in enumerate(content["hypotheses"], start=1)
+    ]
+    content["answers"] = {name: cover.words(each) for name, each in content["answers"].items()}
+    return json.dumps(content, ensure_ascii=False, sort_keys=True)
+
+
+def _without_memo(line: Mapping[str, Any], _: Cover) -> str:
+    return SpanMemo(text=WITHHELD).to_text() if line.get("target_kind") == "span" else WITHHELD
+
+
+def _covered(text: str, name: str, cover: Callable[[str], str]) -> str:
+    """Return a text of JSON with one value covered; as it is where there is nothing to cover."""
+    content = json.loads(text)
+    shown = cover(content[name])
+    if shown == content[name]:
+        return text
+    return json.dumps(content | {name: shown}, ensure_ascii=False, sort_keys=True)
+
+
+def _without_words(line: Mapping[str, Any], _: Cover) -> str:
+    content = json.loads(line["text"])
+    changed = content | dict.fromkeys({"name", "why"} & content.keys(), WITHHELD)
+    return json.dumps(changed, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
 CONTENTS: Final[Mapping[str, Content]] = {
-    "memo": Content(lambda act: act.memo_text, _check_memo),
-    "propose": Content(lambda act: act.text and Proposal.from_text(act.text), _check_proposal),
+    "memo": Content(lambda act: act.memo_text, _check_memo, stand_in=_without_memo),
+    "propose": Content(lambda act: act.text and Proposal.from_text(act.text), _check_proposal,
+                       stand_in=lambda *_: Proposal(label=WITHHELD).to_text()),
     "rule": Content(lambda act: act.text),
     "quote": Content(lambda act: act.text, _check_paraphrase),
-    "show_suggestions": Content(_suggested, _check_suggested),
-    "open_round": Content(lambda act: opened([act]), _check_opened),
-    "assign": Content(Assignment.from_act, _check_assigned),
-    "revise": Content(_revision),
-    "set_options": Content(read_options),
-    "record_themes": Content(lambda act: check_recorded([act]), _check_themes),
-    "edit_theme": Content(lambda act: check_recorded([act]), _check_themes),
-    "preregister": Content(lambda act: AnalysisPlan.from_text(act.text)),
-}
+    "show_suggestions": Content(_suggested, _check_suggested, keeps=True,
+                                stand_in=lambda line, cover: _covered(line["text"], "model", cover.model)),
+    "open_round": Content(lambda act: opened([act]), _check_opened, keeps=True),
+    "assign": Content(Assignment.from_act, _check_assigned, keeps=True),
+    "revise": Content(_revision, keeps=True,
+                      stand_in=lambda line, cover: _covered(line["text"], "why", cover.words)),
+    "set_options": Content(read_options, keeps=True),
+    "record_themes": Content(lambda act: check_recorded([act]), _check_themes, keeps=True),
+    "edit_theme": Content(lambda act: check_recorded([act]), _check_themes, keeps=True,
+                          stand_in=_without_words),
+    "preregister": Content(lambda act: AnalysisPlan.from_text(act.text), keeps=True,
+                           stand_in=lambda line, cover: published_plan(line["text"], cover)),
+}  # fmt: skip
 """By the kind of act; the text of any other is the words of its span, or none. An erased one is empty."""

@@ -9,7 +9,7 @@ import pandas as pd
 
 from sense7_qual import codings
 from sense7_qual._messages import did_you_mean
-from sense7_qual.acts import RESERVED_CODERS, Act, before_suggestions, fold
+from sense7_qual.acts import RESERVED_CODERS, Act, about, before_suggestions, fold
 from sense7_qual.adjudication import consensus
 from sense7_qual.codebook import Revision
 from sense7_qual.corpus import planned
@@ -17,7 +17,6 @@ from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import people
 from sense7_qual.rounds import Round, opened
 from sense7_qual.store._files.layout import Opened
-from sense7_qual.store._operations.check_acts import of_kind
 from sense7_qual.store._operations.revise import history
 
 __all__ = ["Choice", "decide", "of_study", "paraphrased", "quotes_after", "rulings_after"]
@@ -121,12 +120,12 @@ def _agreed(
 
 def rulings_after(acts: Sequence[Act], known: Opened, revisions: Sequence[Revision]) -> list[Act]:
     """Return the rulings that stand after `acts`, in the codes of the current codebook."""
-    return codings.rulings(of_kind(acts, "rule"), known.codebook, revisions=revisions)
+    return codings.rulings(about(acts, "ruling"), known.codebook, revisions=revisions)
 
 
 def quotes_after(acts: Sequence[Act], known: Opened, revisions: Sequence[Revision]) -> pd.DataFrame:
     """Return what is decided about quotes after `acts`, in the codes of the current codebook."""
-    return codings.quotes(of_kind(acts, "quote"), known.codebook, revisions=revisions)
+    return codings.quotes(about(acts, "quote"), known.codebook, revisions=revisions)
 
 
 def paraphrased(quotes: pd.DataFrame) -> tuple[tuple[str, int | None, int | None], ...]:

@@ -138,8 +138,8 @@ def frame_of(findings: Sequence[Finding]) -> pd.DataFrame:
 
 def misquoted(act: Act, texts: Mapping[str, str]) -> bool:
     """Return True if an act carries other words than its span has in the unit."""
-    is_memo = act.kind == "memo" and act.target_kind == "span"
-    if not act.text or not (is_memo or act.kind == "apply"):
+    is_memo = act.traits.subject == "memo" and act.target_kind == "span"
+    if not act.text or not (is_memo or act.traits.text == "quote"):
         return False
     words = str(texts.get(str(act.unit_id), ""))[act.start : act.end]
     if is_memo:

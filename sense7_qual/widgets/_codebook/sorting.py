@@ -291,7 +291,7 @@ class ThemesOfTexts:
     def __init__(self, acts: Sequence[Act], units: pd.DataFrame) -> None:
         self._labels: dict[int, str] = {}
         self._of_unit: dict[str, int] = {}
-        if not any(act.kind == "record_themes" for act in acts):
+        if not any(act.traits.subject == "themes" for act in acts):
             return
         try:
             themes = models.recorded(acts, units)

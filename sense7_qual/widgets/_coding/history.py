@@ -106,9 +106,9 @@ class History:
 
 
 def _words(act: Act) -> str:
-    if act.kind == "memo":
-        return act.memo_text
-    return Proposal.from_text(act.text).label if act.kind == "propose" and act.text else ""
+    if act.traits.subject == "proposal":
+        return Proposal.from_text(act.text).label if act.text else ""
+    return act.memo_text if act.traits.text == "written" else ""
 
 
 def _shortened(text: str) -> str:

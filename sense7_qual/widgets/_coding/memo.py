@@ -97,4 +97,4 @@ def on_text(act: Act, text: str | None) -> dict[str, Any]:
 
 def free_memos(acts: Sequence[Act]) -> list[dict[str, Any]]:
     """Return the memos on codes and on the study that stand after `acts`."""
-    return [on_text(act, None) for act in record.standing(acts) if act.kind == "memo"]
+    return [on_text(act, None) for act in record.standing(acts, subject="memo")]

@@ -15,7 +15,7 @@ import pandas as pd
 
 from sense7_qual import acts as record
 from sense7_qual._messages import first_three
-from sense7_qual.acts import Act, kinds_where
+from sense7_qual.acts import KINDS, Act, Kind, about, kinds_where
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.frames import require_column
@@ -32,7 +32,7 @@ from sense7_qual.widgets._offsets import (
 __all__ = ["Mark", "Session", "typed"]
 
 _UNTOUCHED, _CODED, _FINISHED, _UNSURE = b".cfu"
-_HISTORY: Final = kinds_where(lambda kind: kind.by == "coder" and kind.undoable)
+_ASKED: Final = kinds_where(lambda kind: kind.is_own_step or kind.takes_back)
 
 
 class Mark(NamedTuple):
@@ -176,15 +176,15 @@ class Session(Units):
         """Return all that the browser shows of the unit at `place`."""
         unit_id, text = self.unit_ids[self.check_place(place)], self.text(place)
         now = self._now(unit_id)
-        memos = [on_text(act, text) for act in now if act.kind == "memo"]
+        memos = [on_text(act, text) for act in now["memo"]]
         return {
             "place": place,
             "unit_id": unit_id,
             "text": text,
             "context": self.context(place),
             "rating": self.rating(place),
-            "finished": any(self._finishes(act) for act in now),
-            "codings": [shown_coding(act, text, self.codebook) for act in now if act.kind == "apply"],
+            "finished": any(map(self._finishes, now["coverage"])),
+            "codings": [shown_coding(act, text, self.codebook) for act in now["coding"]],
             "memo": next((memo for memo in memos if memo["on"] == "unit"), None),
             "memos": [memo for memo in memos if memo["on"] == "span"],
             "suggestions": self.shown_suggestions(place),
@@ -216,49 +216,50 @@ class Session(Units):
         if place is None:
             return None
         text = self.text(place)
-        spans = [
-            (act.start, act.end) for act in self._now(unit_id) if act.kind == "apply" and act.code == code
-        ]
+        spans = [(act.start, act.end) for act in self._now(unit_id)["coding"] if act.code == code]
         is_own = (start, end) in spans or ((None, None) in spans and (start, end) == (0, len(text)))
         return text[start:end] if is_own else None
 
     def act(self, message: Mapping[str, Any]) -> Act:
         """Return the act that the browser asks for; nothing is recorded yet."""
-        kind, common = (
-            str(message.get("kind")),
-            {"codebook": self.codebook, "act_id": str(message.get("act_id"))},
-        )
-        if kind in ("undo", "redo"):
-            return self._about(kind, message.get("target"), common)
-        if kind == "memo":
+        name = str(message.get("kind"))
+        if name not in _ASKED:
+            raise ActError(f"act: expected one of {', '.join(_ASKED)} – found {name[:40]!r}.")
+        kind, make = KINDS[name], getattr(record, name)  # a constructor has the name of its kind
+        common = {"codebook": self.codebook, "act_id": str(message.get("act_id"))}
+        if kind.takes_back:
+            return self._taking_back(name, message.get("target"), common)
+        if kind.subject == "memo":
             return memo_act(self, message, common)
         unit_id = self.known_unit(message.get("unit_id"))
-        mine: dict[str, Any] = {**common, "coder": self.coder, "unit_id": unit_id}
-        if kind == "apply":
-            more: dict[str, Any] = {"facets": _facets(message), "confidence": message.get("confidence")}
-            return record.apply(**mine, **self._target(message, unit_id), **more, round=self.round)
-        if kind == "remove":
-            return record.remove(**mine, **self._target(message, unit_id), round=self.round)
-        if kind == "finish":
+        mine = {**common, "coder": self.coder, "unit_id": unit_id, "round": self.round}
+        if name == "finish":
             self._refuse_another_codebook(message.get("under"))
             self._refuse_unshown(message.get("seen"), unit_id)
-            return record.finish(**mine, round=self.round)
-        if kind == "reject_suggestion":
-            shown = self.shown_suggestions(self._place[unit_id])
-            code = str(message.get("code"))
-            if shown is None or code not in {row["code"] for row in shown["rows"]}:
-                raise ActError(
-                    f"act on unit {unit_id!r}: expected a code that was suggested for it – found "
-                    f"{code[:60]!r} – look at the suggestions of this text again."
-                )
-            return record.reject_suggestion(**mine, code=code, round=self.round)
-        if kind == "propose":
-            span = {name: self._target(message, unit_id)[name] for name in ("start", "end")}
-            mine |= {name: typed(message, name) for name in ("label", "definition")}
-            return record.propose(**mine, **span, round=self.round)
-        if kind == "reopen":
-            return record.reopen(**mine, round=self.round)
-        raise ActError(f"act: expected one of {', '.join(_HISTORY)}, undo, redo – found {kind[:40]!r}.")
+        act: Act = make(**mine, **self._said(kind, message, unit_id))
+        return act
+
+    def _said(self, kind: Kind, message: Mapping[str, Any], unit_id: str) -> dict[str, Any]:
+        """Return what an act of this kind says of its text."""
+        said: dict[str, Any] = self._target(message, unit_id) if "start" in kind.key else {}
+        if kind.facets == "coding":
+            said |= {"facets": _facets(message), "confidence": message.get("confidence")}
+        if kind.subject == "rejection":
+            said["code"] = self._suggested(message, unit_id)
+        if kind.subject == "proposal":
+            said |= {name: self._target(message, unit_id)[name] for name in ("start", "end")}
+            said |= {name: typed(message, name) for name in ("label", "definition")}
+        return said
+
+    def _suggested(self, message: Mapping[str, Any], unit_id: str) -> str:
+        """Return the code of the message, or raise `ActError` where none such was suggested for the unit."""
+        shown, code = self.shown_suggestions(self._place[unit_id]), str(message.get("code"))
+        if shown is None or code not in {row["code"] for row in shown["rows"]}:
+            raise ActError(
+                f"act on unit {unit_id!r}: expected a code that was suggested for it – found "
+                f"{code[:60]!r} – look at the suggestions of this text again."
+            )
+        return code
 
     def record(self, act: Act) -> int:
         """Take an act that has been saved into what stands; return its unit's place (else the shown one)."""
@@ -282,19 +283,19 @@ class Session(Units):
 
     def would_show(self, act: Act) -> bool:
         """Return True if an act of this coder that is not known here yet changes what is shown here."""
-        if act.act_id in self._known or act.kind == "show_suggestions" or not self._is_of_session(act):
+        if act.act_id in self._known or not _is_step(act) or not self._is_of_session(act):
             return False
-        takes_a_memo_back = act.kind in ("undo", "redo") and act.round is None
+        takes_a_memo_back = act.traits.takes_back and act.round is None
         return self._is_open(act) or takes_a_memo_back
 
     def _is_of_session(self, act: Act) -> bool:
-        is_free = act.unit_id is None and (act.kind == "memo" or act.target in self._known)
+        is_free = act.unit_id is None and (act.traits.subject == "memo" or act.target in self._known)
         return act.unit_id in self._place or is_free
 
     def _n_acts_on(self, unit_id: str) -> int:
         """Return how many acts on a unit its view must have had, to have been shown all that stands."""
         own = self._acts.get(unit_id, ())
-        return sum(act.kind != "show_suggestions" and self._is_open(act) for act in own)
+        return sum(_is_step(act) and self._is_open(act) for act in own)
 
     @property
     def can_undo(self) -> bool:
@@ -311,7 +312,7 @@ class Session(Units):
             return
         self._known[act.act_id] = act
         (self._on_no_text if act.unit_id is None else self._acts[act.unit_id]).append(act)
-        if act.kind in _HISTORY:
+        if act.traits.is_own_step:
             self.history.append(act)
             # Undoing what another round decided would change its coverage, and nothing here would show it.
             if elsewhere or not self._is_open(act):
@@ -330,38 +331,37 @@ class Session(Units):
 
     def _reflag(self, unit_id: str) -> None:
         now = self._now(unit_id)
-        coded = any(act.kind in ("apply", "memo") for act in now)
-        flag = _CODED if coded else _UNTOUCHED
-        if any(self._finishes(act) for act in now):
-            flag = _UNSURE if any(act.confidence == "unsure" for act in now) else _FINISHED
+        flag = _CODED if now["coding"] or now["memo"] else _UNTOUCHED
+        if any(map(self._finishes, now["coverage"])):
+            flag = _UNSURE if _is_unsure(now) else _FINISHED
         self._flags[self._place[unit_id]] = flag
         if flag in (_FINISHED, _UNSURE):
             self._to_review.discard(unit_id)
         elif unit_id in self._review:
             self._to_review.add(unit_id)
         self._remark(self._place[unit_id], now)
-        decided = [act for act in now if act.kind == "finish"] or [act for act in now if act.kind == "apply"]
+        decided = now["coverage"] or now["coding"]
         is_earlier = bool(decided) and all(act.codebook not in self._alike for act in decided)
         (self._earlier.add if is_earlier and unit_id not in self._review else self._earlier.discard)(unit_id)
 
-    def _remark(self, place: int, now: Sequence[Act]) -> None:
-        memos = [act.memo_text for act in now if act.kind == "memo" and act.target_kind in ("unit", "span")]
+    def _remark(self, place: int, now: Mapping[str, list[Act]]) -> None:
+        memos = [act.memo_text for act in now["memo"] if act.target_kind in ("unit", "span")]
         memo = "\n".join(memos) if memos else None
-        codes = frozenset(str(act.code) for act in now if act.kind == "apply")
+        codes = frozenset(str(act.code) for act in now["coding"])
         if memo is None and not codes:
             self.marks.pop(place, None)
             return
-        unsure = any(act.confidence == "unsure" for act in now)
-        self.marks[place] = Mark(codes, unsure, memo, folded(memo or ""))
+        self.marks[place] = Mark(codes, _is_unsure(now), memo, folded(memo or ""))
 
-    def _now(self, unit_id: str) -> list[Act]:
-        """Return what stands on the unit in this round: each is coded afresh, memos are for all of them."""
-        now = record.standing(self._acts.get(unit_id, ()))
-        return [act for act in now if act.kind == "memo" or act.round == self.round]
+    def _now(self, unit_id: str) -> Mapping[str, list[Act]]:
+        """Return what stands on the unit, by subject: of this round, which is coded afresh, and all memos."""
+        now: defaultdict[str, list[Act]] = defaultdict(list)
+        for act in record.standing(self._acts.get(unit_id, ())):
+            if self._is_open(act):
+                now[act.traits.subject].append(act)
+        return now
 
     def _finishes(self, act: Act) -> bool:
-        if act.kind != "finish" or act.round != self.round:
-            return False
         if act.unit_id not in self._review:
             return True
         return act.codebook in self._reviewed_under and act.act_id not in self._outdated
@@ -387,8 +387,7 @@ class Session(Units):
     @property
     def memos(self) -> list[Act]:
         """All acts of this coder that write memos, with those that take one back or do it again."""
-        memos = {act.act_id for act in self._known.values() if act.kind == "memo"}
-        return [act for act in self._known.values() if act.act_id in memos or act.target in memos]
+        return about(self._known.values(), "memo")
 
     @property
     def free_memos(self) -> list[dict[str, Any]]:
@@ -397,7 +396,7 @@ class Session(Units):
 
     def first_of_memo(self, memo_id: object) -> Act | None:
         """Return the act with which a memo of this coder was first written; None where there is none."""
-        own = (act for act in self._known.values() if act.kind == "memo" and act.memo_id == memo_id)
+        own = (act for act in self._known.values() if act.memo_id == memo_id)
         return next(own, None) if isinstance(memo_id, str) else None
 
     @property
@@ -421,7 +420,7 @@ class Session(Units):
             )
 
     def _is_open(self, act: Act) -> bool:
-        return act.kind == "memo" or act.round == self.round
+        return act.traits.subject == "memo" or act.round == self.round
 
     def state_of(self, act: Act) -> str:
         """Return whether an act of the history ``stands``, is ``undone``, or ``fixed``: of another round."""
@@ -429,19 +428,21 @@ class Session(Units):
             return "fixed"
         return "undone" if act.act_id in self.taken_back else "stands"
 
-    def _about(self, kind: str, target: object, common: dict[str, Any]) -> Act:
+    def _taking_back(self, kind: str, target: object, common: dict[str, Any]) -> Act:
         """Return the act that takes back, or does again, the act `target`, or else the last one."""
-        make, state = (record.undo, "stands") if kind == "undo" else (record.redo, "undone")
+        make, state, stack = (
+            (record.undo, "stands", self._done) if kind == "undo" else (record.redo, "undone", self._undone)
+        )
         if target is None:
-            stack = self._done if kind == "undo" else self._undone
             if not stack:
                 raise ActError(f"{kind}: expected an act to {kind} – found none.")
             return make(stack[-1], **common)
         act = self._known.get(target) if isinstance(target, str) else None
-        if act is None or act.kind not in _HISTORY or self.state_of(act) != state:
+        if act is None or not act.traits.is_own_step or self.state_of(act) != state:
+            which = "stands" if state == "stands" else "is undone"
             raise ActError(
-                f"{kind}: expected an act of this round that {'stands' if kind == 'undo' else 'is undone'} – "
-                "found another – open the history again."
+                f"{kind}: expected an act of this round that {which} – found another – open the history "
+                "again."
             )
         return make(act, **common)
 
@@ -452,6 +453,15 @@ class Session(Units):
                 f"acts: expected acts of {self.coder!r} alone – found acts of {first_three(others)} – pass "
                 f"store.acts(coder={self.coder!r}), so that coders stay blind to each other."
             )
+
+
+def _is_step(act: Act) -> bool:
+    """Return True for what a person does: what is shown to them changes nothing."""
+    return act.traits.undoable or act.traits.takes_back
+
+
+def _is_unsure(now: Mapping[str, list[Act]]) -> bool:
+    return any(act.confidence == "unsure" for act in now["coding"])
 
 
 def _move(act_id: str | None, source: list[Act], target: list[Act]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -106,9 +106,6 @@ def _without_units(plan: pd.DataFrame, coder: str, round: str | None, coders: Se
     )
 
 
-_NEEDS_ALL_SHOWN: Final = {"finish": "Not finished", "undo": "Not undone", "redo": "Not done again"}
-
-
 class _Unshown(ActError):
     """Acts on this text came from another window, and the coder has not seen them."""
 
@@ -167,10 +164,11 @@ class OtherWindows:
         recorded = {act.act_id for act in others}
         for act in acts:
             unshown = [one for one in others if one.unit_id == act.unit_id and self._session.would_show(one)]
-            if act.kind in _NEEDS_ALL_SHOWN and unshown and act.act_id not in recorded:
+            is_of_all = act.kind == "finish" or act.traits.takes_back
+            if is_of_all and unshown and act.act_id not in recorded:
                 raise _Unshown(
-                    f"{_NEEDS_ALL_SHOWN[act.kind]}: {_counted(unshown)} on this text came from another "
-                    f"window. Look at {'it' if len(unshown) == 1 else 'them'}, then press again."
+                    f"Not done: {_counted(unshown)} on this text came from another window. Look at "
+                    f"{'it' if len(unshown) == 1 else 'them'}, then press again."
                 )
 
 

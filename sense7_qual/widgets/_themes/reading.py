@@ -34,7 +34,7 @@ class Reading:
     def __init__(self, board: Board) -> None:
         self.board, self.acts, self.units = board, board.acts, board.units
         self.themes: Themes | None = None
-        if any(act.kind == "record_themes" for act in self.acts):
+        if any(act.traits.subject == "themes" for act in self.acts):
             self.themes = models.recorded(self.acts, self.units)
 
     def __repr__(self) -> str:
