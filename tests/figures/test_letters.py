@@ -17,7 +17,7 @@ from tests.helpers.labelled_figures import LABELS, labelled
 from tests.helpers.nightly import nightly_but
 from tests.helpers.pictures import texts
 
-pytestmark = pytest.mark.filterwarnings("ignore:figure. no font on this machine")
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore:figure. no font on this machine")]
 
 FIGURES = list(labelled("a", 1))
 _WORD = re.compile(r'<word xMin="(.*?)" yMin=".*?" xMax="(.*?)" yMax=".*?">')
