@@ -44,6 +44,7 @@ GUIDES: Final = (
     "suggestions",
     "exchange",
     "redaction",
+    "frames",
     "architecture",
     "contributing",
 )

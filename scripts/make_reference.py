@@ -1,6 +1,6 @@
-"""Write docs/reference.md: one line per public name, grouped by module, from `__all__` and the docstrings.
+"""Write docs/reference.md (a line per public name) and docs/frames.md (what each frame holds).
 
-python scripts/make_reference.py            # writes docs/reference.md
+python scripts/make_reference.py
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import importlib
 import inspect
 import re
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Final
@@ -107,5 +108,53 @@ def constant(module: ModuleType, name: str) -> str:
     return f"`{value!r}`."
 
 
+FRAMES: Final = """# Frames
+What each frame holds that a function takes or returns. A star: no table and no figure needs the column.
+Written by `python scripts/make_reference.py`.
+"""
+
+
+def frames() -> str:
+    """Return the page of frames: a table for each contract, under the functions that return it."""
+    functions: dict[int, list[str]] = {}
+    contracts: dict[int, Contract] = {}
+    for name, contract in _declared():
+        functions.setdefault(id(contract), []).append(name)
+        contracts[id(contract)] = contract
+    parts = [_table(contract, functions[place]) for place, contract in contracts.items()]
+    return FRAMES + "".join(parts)
+
+
+def _declared() -> Iterator[tuple[str, Contract]]:
+    """Yield the contracts of frames that are taken, then those of what functions and classes return."""
+    for name in MODULES:
+        module = importlib.import_module(f"sense7_qual.{name}")
+        for shown in sorted(module.__all__):
+            value = getattr(module, shown)
+            if isinstance(value, Contract):
+                yield f"{name}.{shown}", value
+            for method, inner in [("", value), *(vars(value).items() if inspect.isclass(value) else ())]:
+                function = getattr(inner, "fget", None) or getattr(inner, "__func__", inner)
+                called = f"{name}.{shown}{'.' * bool(method)}{method}"
+                if "_returns" in getattr(function, "__dict__", {}):
+                    yield called, function._returns
+                yield from (
+                    (f"{called} → {part}", one) for part, one in getattr(function, "_holds", {}).items()
+                )
+
+
+def _table(contract: Contract, names: list[str]) -> str:
+    lines = [f"\n## {', '.join(f'`{name}`' for name in dict.fromkeys(names))}", f"{contract.row}.\n"]
+    lines += ["| column | type | what it is | may be missing |", "|---|---|---|---|"]
+    for name, column in contract.columns.items():
+        star = "" if name in contract.printed else " \\*"
+        what = column.what.replace("|", "\\|")
+        whole = column.kind in ("boolean", "count") or name in set(contract.key) - contract.missing_in_key
+        missing = "yes" if column.missing and not whole else ""
+        lines.append(f"| `{name}`{star} | {contract.dtypes.get(name, 'any')} | {what} | {missing} |")
+    return "\n".join(lines) + "\n"
+
+
 if __name__ == "__main__":
+    (ROOT / "docs" / "frames.md").write_text(frames(), encoding="utf-8")
     (ROOT / "docs" / "reference.md").write_text(reference(), encoding="utf-8")

@@ -18,10 +18,10 @@ from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin
 import numpy as np
 import pandas as pd
 
-from sense7_qual._messages import did_you_mean, word
+from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.errors import ArgumentError, TableError
 
-__all__ = ["check_arguments", "check_least", "read_mapping", "read_once"]
+__all__ = ["check_arguments", "check_least", "read_mapping", "read_once", "require_column"]
 
 _IN_ORDER: Final = (
     list, tuple, abc.Sequence, abc.KeysView, abc.ValuesView,
@@ -82,6 +82,18 @@ def check_least(function: Callable[..., Any], least: float, **numbers: float) ->
             raise ArgumentError(
                 f"{function.__qualname__}: expected {name} to be {least} or more – found {value} – raise it."
             )
+
+
+def require_column(frame: pd.DataFrame, column: str, *, frame_name: str) -> None:
+    """Raise `TableError`, with the nearest column's name, where `frame` has no such column."""
+    check_arguments(require_column, locals())
+    if column not in frame.columns:
+        # Where a file had no header, its first row of texts became the names: long ones are not shown.
+        names = [str(name) for name in frame.columns if len(str(name)) <= 60]
+        raise TableError(
+            f"{frame_name}: expected a column {column!r} – found {first_three(names) or 'no column names'} – "
+            f"{did_you_mean(column, names)}"
+        )
 
 
 def read_once(values: Iterable[_Item]) -> Iterable[_Item]:

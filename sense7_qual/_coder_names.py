@@ -13,14 +13,22 @@ from typing import Final
 
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments
-from sense7_qual._comparable import one_case
+from sense7_qual._arguments import check_arguments, require_column
+from sense7_qual._comparable import one_case, refuse_applied_only, refuse_other_case
 from sense7_qual._messages import did_you_mean, first_three, outside
 from sense7_qual.errors import TableError
 
 __all__ = [
-    "MODEL_PREFIX", "RESERVED_CODERS", "as_models", "as_people", "check_coder_names", "is_model", "people",
-    "spelling", "without_models",
+    "MODEL_PREFIX",
+    "RESERVED_CODERS",
+    "as_models",
+    "as_people",
+    "check_coder_names",
+    "check_people",
+    "is_model",
+    "people",
+    "spelling",
+    "without_models",
 ]  # fmt: skip
 
 RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
@@ -217,6 +225,29 @@ def check_coder_names(names: Iterable[str], *, frame_name: str) -> None:
             "pseudonym."
         )
     one_case(known, name="coder", frame_name=frame_name)
+
+
+def check_people(decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return checked decisions without computed ones, or raise `TableError` if people's cannot be compared.
+
+    Coders' names and codes have to differ in more than upper and lower case, and so do the ids of units, but
+    for two that one coder decided on. Among several coders, the decisions of each have to hold what is
+    absent, which exports of applied codes, and sheets of ones and blanks, do not. A coder is refused whose
+    decisions are all "applied", who did not decide on all that others did, and of whom
+
+    - a text lacks a code that another coder decided on there, or
+    - three or more applied in a row are no coincidence: nobody has an absent decision, or, with the share of
+      "applied" among the coders who have some, fewer than 0.2 coders would be expected to come out so.
+    """
+    check_arguments(check_people, locals())
+    for name in ("unit_id", "coder", "code", "applied"):
+        require_column(decisions, name, frame_name="decisions")
+    check_coder_names(decisions["coder"].unique(), frame_name="decisions")
+    compared = people(decisions)
+    one_case(compared["code"].unique(), name="code", frame_name="decisions")
+    refuse_other_case(compared, frame_name="decisions")
+    refuse_applied_only(compared, frame_name="decisions")
+    return people(decisions, with_models=True)
 
 
 def _coders(frame: pd.DataFrame) -> pd.Series:

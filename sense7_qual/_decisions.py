@@ -13,6 +13,7 @@ from typing import Final
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._contract import Column, Contract, count, text
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
 from sense7_qual.frames import (
@@ -27,6 +28,17 @@ from sense7_qual.frames import (
 )
 
 __all__ = ["after_discussion", "finish_order", "majority", "of_round", "tally", "times_of"]
+
+TALLY: Final = Contract("tally", ("unit_id", "code"), {
+    "unit_id, code": text(),
+    "n_coders": count("1 or more"),
+    "n_applied": count("0 to n_coders"),
+}, row="One row per unit × code that a coder decided on, in the order of first appearance")  # fmt: skip
+
+FINISH_ORDER: Final = Contract("finish_order", ("unit_id", "coder"), {
+    "unit_id, coder": text(),
+    "at": Column("any", "UTC; missing, and last, where there is no time"),
+}, row="One row per unit × coder")  # fmt: skip
 
 _KEY: Final = ["unit_id", "code"]
 _PAIR: Final = ["unit_id", "coder"]
@@ -115,6 +127,7 @@ def times_of(column: pd.Series, *, frame_name: str) -> pd.Series:
     return at
 
 
+@DECISIONS.returns
 def after_discussion(decisions: pd.DataFrame, discussed: pd.DataFrame) -> pd.DataFrame:
     """Return decisions as they were after a discussion: revised where their coder discussed the unit.
 
@@ -150,6 +163,7 @@ def after_discussion(decisions: pd.DataFrame, discussed: pd.DataFrame) -> pd.Dat
     return DECISIONS.check(before.assign(applied=applied.astype(bool)), as_written=True)
 
 
+@DECISIONS.returns
 def majority(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
     """Return what more than half of the coders decided on each unit × code.
 
@@ -187,6 +201,7 @@ def majority(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFr
     return DECISIONS.check(decided[list(DECISIONS.columns)], as_written=True)
 
 
+@TALLY.returns
 def tally(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
     """Count, for each unit × code, the coders who decided on it and those who applied the code.
 
@@ -197,12 +212,6 @@ def tally(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame
         and so are those of models, which a warning says.
     with_models : bool
         Whether models count as coders.
-
-    Returns
-    -------
-    DataFrame
-        One row per unit × code that a coder decided on, in the order of first appearance: unit_id, code,
-        n_coders (1 or more), n_applied (0 to n_coders).
 
     Raises
     ------
@@ -225,6 +234,7 @@ def tally(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame
     return applied.agg(n_coders="size", n_applied="sum").reset_index()
 
 
+@FINISH_ORDER.returns
 def finish_order(coverage: pd.DataFrame, *, plan: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return the units of all coders in the order in which they first finished them.
 
@@ -240,11 +250,6 @@ def finish_order(coverage: pd.DataFrame, *, plan: pd.DataFrame | None = None) ->
     plan : DataFrame, optional
         As `Store.plan` returns it: the order of units that a coder finished at once, such as those of one
         coding sheet. Those that are not in it come after the others, in an order drawn from their ids.
-
-    Returns
-    -------
-    DataFrame
-        One row per unit × coder: unit_id, coder, at (UTC; missing, and last, where there is no time).
 
     Raises
     ------

@@ -23,7 +23,6 @@ from sense7_qual._present._apa import (
     percent,
 )
 from sense7_qual._present._labels import (
-    AGREEMENT_COLUMNS,
     label,
     of_source,
     of_sources,
@@ -47,7 +46,6 @@ from sense7_qual._present._looks import (
 from sense7_qual._present._settings import interval_name, seed
 
 __all__ = [
-    "AGREEMENT_COLUMNS",
     "LINES",
     "MISSING",
     "PAGES",

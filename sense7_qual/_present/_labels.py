@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 
@@ -13,15 +13,7 @@ from sense7_qual.codebook import UNSTATED, Codebook, Facet
 from sense7_qual.errors import TableError
 from sense7_qual.frames import require_column
 
-__all__ = ["AGREEMENT_COLUMNS", "label", "of_source", "of_sources", "places", "rows", "stem"]
-
-# fmt: off
-AGREEMENT_COLUMNS: Final = (
-    "code", "n_units", "n_coders", "n_clusters", "prevalence", "percent", "alpha", "alpha_low", "alpha_high",
-    "n_boot", "n_undefined", "confidence_level", "seed", "reason",
-)
-"""What a table needs of the result of `agreement.by_code`."""
-# fmt: on
+__all__ = ["label", "of_source", "of_sources", "places", "rows", "stem"]
 
 
 def label(code: str, codebook: Codebook | None) -> str:
@@ -70,16 +62,13 @@ def _parts(code: str, codebook: Codebook) -> tuple[str, Facet | None, str]:
     return (stem, facet, value) if known else (code, None, "")
 
 
-def rows(
-    result: pd.DataFrame, columns: Iterable[str], *, frame_name: str, codebook: Codebook | None
-) -> list[dict[str, Any]]:
+def rows(result: pd.DataFrame, *, frame_name: str, codebook: Codebook | None) -> list[dict[str, Any]]:
     """Return the rows of a result as dictionaries with a `label`, in the order of the codebook.
 
     Without a codebook the label is the code's id and the order is the frame's. Two codes with one label are
     told apart by their ids.
     """
-    for name in columns:
-        require_column(result, name, frame_name=frame_name)
+    require_column(result, "code", frame_name=frame_name)
     codes = [str(code) for code in result["code"]]
     twice = sorted(code for code, times in Counter(codes).items() if times > 1)
     if twice:
@@ -129,7 +118,7 @@ def of_sources(
     in_order = [
         row
         for source in sources
-        for row in rows(of_source(links, source), (), frame_name="links", codebook=codebook)
+        for row in rows(of_source(links, source), frame_name="links", codebook=codebook)
     ]
     codes = dict.fromkeys(str(row["code"]) for row in in_order)
     place = {code: (n, 0) for n, code in enumerate(codes)} if codebook is None else places(codes, codebook)

@@ -22,6 +22,8 @@ from sense7_qual.adjudication._consensus import consensus, disagreements, overru
 from sense7_qual.adjudication._dawid_skene import TrueCodes, dawid_skene
 from sense7_qual.adjudication._profile import Profile, profile
 from sense7_qual.adjudication._queue import queue, remaining
+from sense7_qual.adjudication._results import OVERRULED as OVERRULED
+from sense7_qual.adjudication._results import QUEUE as QUEUE
 
 __all__ = [
     "Profile", "TrueCodes", "consensus", "dawid_skene", "disagreements", "overruled", "profile", "queue",

@@ -11,34 +11,12 @@ import pandas as pd
 from sense7_qual import codings
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._reasons import Reason
+from sense7_qual.adjudication._results import CODERS
 
-__all__ = ["COLUMNS", "coder_views"]
+__all__ = ["coder_views"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-
-COLUMNS: Final = {
-    "coder": "string",
-    "code": "string",
-    "n_units": "int64",
-    "prevalence": "float64",
-    "others": "float64",
-    "difference": "float64",
-    "difference_low": "float64",
-    "difference_high": "float64",
-    "leans": "string",
-    "n_present": "int64",
-    "sensitivity": "float64",
-    "sensitivity_low": "float64",
-    "sensitivity_high": "float64",
-    "n_absent": "int64",
-    "specificity": "float64",
-    "specificity_low": "float64",
-    "specificity_high": "float64",
-    "n_ruled": "int64",
-    "n_overruled": "int64",
-    "reason": "string",
-}
 
 _CHUNK: Final = 50
 
@@ -71,7 +49,7 @@ def coder_views(
     frame = keys[["coder", "code"]].reset_index(drop=True).join(pd.DataFrame(rows))
     frame = frame.merge(counts.reset_index(), how="left", on=["coder", "code"])
     frame[["n_ruled", "n_overruled"]] = frame[["n_ruled", "n_overruled"]].fillna(0)
-    return frame.reindex(columns=list(COLUMNS)).astype(COLUMNS)
+    return CODERS.frame(frame)
 
 
 def _against_others(own: pd.DataFrame) -> pd.DataFrame:

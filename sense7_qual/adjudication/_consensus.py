@@ -14,6 +14,7 @@ import pandas as pd
 from sense7_qual import codings
 from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual.acts import Act
+from sense7_qual.adjudication._results import DISAGREEMENTS, OVERRULED
 from sense7_qual.adjudication._rulings import latest_rulings, refuse_facet
 from sense7_qual.frames import DECISIONS, people, without_models
 
@@ -21,17 +22,8 @@ __all__ = ["consensus", "disagreements", "overruled"]
 
 _KEY: Final = ["unit_id", "code"]
 
-_QUEUE: Final = {
-    "unit_id": "string",
-    "code": "string",
-    "n_coders": "int64",
-    "n_applied": "int64",
-    "applied_by": "string",
-    "not_applied_by": "string",
-    "disagreement": "float64",
-}
 
-
+@DISAGREEMENTS.returns
 def disagreements(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
     """Return every unit × code on which coders disagree, the hardest first.
 
@@ -44,14 +36,6 @@ def disagreements(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.D
         unit_id, coder, code, applied (bool).
     with_models : bool
         Whether models count as coders, so that people can also settle where they differ from a model.
-
-    Returns
-    -------
-    DataFrame
-        One row per disputed unit × code: unit_id, code; n_coders (who decided), n_applied (who applied the
-        code); applied_by and not_applied_by (their pseudonyms, sorted, joined by ", "); disagreement (share
-        of the pairs of coders that disagree, above 0 to 1). Ordered by disagreement, then by the number of
-        codes disputed on the unit, both falling, then by unit_id and code.
 
     Raises
     ------
@@ -80,9 +64,11 @@ def disagreements(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.D
     order = queue.sort_values(
         ["disagreement", "disputed", "unit_id", "code"], ascending=[False, False, True, True], kind="stable"
     )
-    return _with_names(order, decisions)[list(_QUEUE)].astype(_QUEUE).reset_index(drop=True)
+    return DISAGREEMENTS.frame(_with_names(order, decisions)).reset_index(drop=True)
 
 
+@DECISIONS.returns
+@DECISIONS.returns
 def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: bool = False) -> pd.DataFrame:
     """Return the agreed decisions: what all coders decided alike, and what was ruled where they did not.
 
@@ -167,20 +153,7 @@ def _with_names(queue: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     return queue
 
 
-_RESULT: Final = {
-    "coder": "string",
-    "unit_id": "string",
-    "code": "string",
-    "applied": "bool",
-    "ruled": "boolean",
-    "overruled": "bool",
-    "reason": "string",
-    "note": "string",
-    "ruled_by": "string",
-    "ruled_at": "string",
-}
-
-
+@OVERRULED.returns
 def overruled(decisions: pd.DataFrame, *, rulings: Iterable[Act]) -> pd.DataFrame:
     """Return each coder's decisions that were ruled on: which were overruled, and why.
 
@@ -194,15 +167,6 @@ def overruled(decisions: pd.DataFrame, *, rulings: Iterable[Act]) -> pd.DataFram
         and so are those of models, which a warning says.
     rulings : iterable of Act
         As `Store.rulings` returns them, or as for `consensus`.
-
-    Returns
-    -------
-    DataFrame
-        One row per decision of a coder on a unit × code that was ruled on: coder, unit_id, code; applied (as
-        the coder decided); ruled (the ruling; missing where different readings stand); overruled (whether
-        the two differ; False where both stand); reason (out of `acts.REASONS`, or missing); note (in the
-        adjudicator's words, which may quote a participant; missing: none); ruled_by, ruled_at. By coder, then
-        what was overruled first, then by code and unit.
 
     Raises
     ------
@@ -234,7 +198,7 @@ def overruled(decisions: pd.DataFrame, *, rulings: Iterable[Act]) -> pd.DataFram
         for row in own.itertuples()
         if (act := latest.get((str(row.unit_id), str(row.code)))) is not None
     ]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
+    frame = OVERRULED.frame(rows)
     order = frame.sort_values(
         ["coder", "overruled", "code", "unit_id"], ascending=[True, False, True, True], kind="stable"
     )

@@ -11,14 +11,17 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._bootstrap import check_resampling
+from sense7_qual._contract import Contract, holding
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.adjudication import _latent_class
+from sense7_qual.adjudication._results import DRAWS, ERROR_RATES, FITS, POSTERIOR, PREVALENCE
 from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, labels_by_unit, people, without_models
 
 __all__ = ["TrueCodes", "dawid_skene", "members"]
 
+_FRAMES: Final = (POSTERIOR, DRAWS, ERROR_RATES, PREVALENCE, FITS)
 _MOST_LEVELS: Final = 20
 _NO_LEVEL: Final = "missing"
 
@@ -46,6 +49,7 @@ class _Data:
     shared: npt.NDArray[np.float64]
 
 
+@holding(posterior=POSTERIOR, draws=DRAWS, coders=ERROR_RATES, prevalence=PREVALENCE, fits=FITS)
 def dawid_skene(
     decisions: pd.DataFrame,
     *,
@@ -82,20 +86,6 @@ def dawid_skene(
         How many times to draw the parameters anew, by refitting to resampled participants; 0 for none.
     seed : int
         Of the draws. Everything else is deterministic.
-
-    Returns
-    -------
-    TrueCodes
-        - posterior: one row per unit and code that a coder decided on: unit_id, code, probability (0 to 1),
-          n_coders, prevalence_by (the name of the column)
-        - draws: the same with a column draw (0 … n_draws − 1), each under parameters drawn anew
-        - coders: code, coder, n_units, sensitivity, specificity (0 to 1)
-        - prevalence: code, level, n_units, prevalence (0 to 1): the estimated share that truly has the code
-        - fits: code, n_units, n_coders, n_iterations, converged, log_likelihood, reason
-
-        Numbers are missing where a code has a reason: `code_never_applied`, `code_always_applied`, or
-        `not_identified` (fewer than three coders of whom each two share units: with two, error rates cannot
-        be told from how often the code applies).
 
     Raises
     ------
@@ -144,11 +134,11 @@ def dawid_skene(
         pd.Series(times[member], index=unit_ids, dtype="float64")
         for times in rng.multinomial(n_clusters, chances, size=n_draws)
     ]
-    parts: dict[str, list[pd.DataFrame]] = {key: [] for key in _FRAMES}
+    parts: dict[str, list[pd.DataFrame]] = {one.name: [] for one in _FRAMES}
     for code, of_code in own.groupby("code", sort=False):
         for key, frame in _of_code(of_code, level, levels, weights).items():
             parts[key].append(frame.assign(code=code, prevalence_by=prevalence_by))
-    return TrueCodes(**{key: _frame(key, frames) for key, frames in parts.items()})
+    return TrueCodes(**{one.name: _frame(one, parts[one.name]) for one in _FRAMES})
 
 
 def _of_code(
@@ -282,44 +272,6 @@ def members(cluster: pd.Series | None, units: pd.Index) -> tuple[npt.NDArray[np.
     return np.asarray(number, dtype=np.int64), len(distinct)
 
 
-_FRAMES: Final[dict[str, dict[str, str]]] = {
-    "posterior": {
-        "unit_id": "string",
-        "code": "string",
-        "probability": "float64",
-        "n_coders": "int64",
-        "prevalence_by": "string",
-    },
-    "draws": {
-        "unit_id": "string",
-        "code": "string",
-        "draw": "int64",
-        "probability": "float64",
-        "n_coders": "int64",
-        "prevalence_by": "string",
-    },
-    "coders": {
-        "code": "string",
-        "coder": "string",
-        "n_units": "int64",
-        "sensitivity": "float64",
-        "specificity": "float64",
-    },
-    "prevalence": {"code": "string", "level": "string", "n_units": "int64", "prevalence": "float64"},
-    "fits": {
-        "code": "string",
-        "n_units": "int64",
-        "n_coders": "int64",
-        "n_iterations": "Int64",
-        "converged": "boolean",
-        "log_likelihood": "float64",
-        "reason": "string",
-    },
-}
-
-
-def _frame(key: str, parts: list[pd.DataFrame]) -> pd.DataFrame:
-    columns = _FRAMES[key]
-    filled = [part.reindex(columns=list(columns)).astype("object") for part in parts if len(part)]
-    whole = pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(columns))
-    return whole.astype(columns)
+def _frame(contract: Contract, parts: list[pd.DataFrame]) -> pd.DataFrame:
+    filled = [part.reindex(columns=list(contract.columns)).astype("object") for part in parts if len(part)]
+    return contract.frame(pd.concat(filled, ignore_index=True)) if filled else contract.empty()

@@ -11,39 +11,13 @@ import pandas as pd
 from sense7_qual._reasons import Reason
 from sense7_qual.acts import REASONS
 from sense7_qual.adjudication import _evidence, _kinds
+from sense7_qual.adjudication._results import SHARES, SLIPS
 
 __all__ = ["NOT_TOLD", "shares", "slip_rates"]
 
 NOT_TOLD: Final = "not_told"
 _KINDS: Final = (*_kinds.KINDS, *(reason for reason in REASONS if reason not in _kinds.KINDS))
 _CELL: Final = ["unit_id", "code"]
-
-_SHARES: Final = {
-    "code": "string",
-    "kind": "string",
-    "n_disputed": "int64",
-    "n_told": "int64",
-    "n_given": "int64",
-    "n_named": "int64",
-    "share": "float64",
-    "low": "float64",
-    "high": "float64",
-    "low_error": "float64",
-    "high_error": "float64",
-    "n_draws": "Int64",
-    "reason": "string",
-}
-_SLIPS: Final = {
-    "coder": "string",
-    "n_again": "int64",
-    "added": "float64",
-    "added_low": "float64",
-    "added_high": "float64",
-    "missed": "float64",
-    "missed_low": "float64",
-    "missed_high": "float64",
-    "reason": "string",
-}
 
 
 def shares(
@@ -62,7 +36,7 @@ def shares(
         rows += [{"code": code} | row for row in _shares_of(of_code, draws, level, otherwise)]
     if evidence is not None and evidence.repeats and len(evidence.coders) == 2:
         rows = [_without_interval(row) for row in rows]
-    return pd.DataFrame(rows).reindex(columns=list(_SHARES)).astype(_SHARES)
+    return SHARES.frame(rows)
 
 
 def _without_interval(row: dict[str, object]) -> dict[str, object]:
@@ -139,4 +113,4 @@ def slip_rates(
         for place, name in enumerate(("added", "missed")):
             row |= {name: rates[:, place].mean(), f"{name}_low": low[place], f"{name}_high": high[place]}
         rows.append(row)
-    return pd.DataFrame(rows).reindex(columns=list(_SLIPS)).astype(_SLIPS)
+    return SLIPS.frame(rows)

@@ -12,6 +12,7 @@ import pandas as pd
 from sense7_qual import codings
 from sense7_qual._arguments import check_arguments, check_least, read_once
 from sense7_qual._bootstrap import check_resampling
+from sense7_qual._contract import holding
 from sense7_qual._reasons import Reason
 from sense7_qual.acts import Act
 from sense7_qual.adjudication import _evidence, _kinds
@@ -19,6 +20,7 @@ from sense7_qual.adjudication._coder_views import coder_views
 from sense7_qual.adjudication._consensus import disagreements, overruled
 from sense7_qual.adjudication._dawid_skene import dawid_skene, members
 from sense7_qual.adjudication._kind_shares import NOT_TOLD, shares, slip_rates
+from sense7_qual.adjudication._results import CODERS, KINDS, SHARES, SLIPS, SOFT_LABELS
 from sense7_qual.adjudication._rulings import latest_rulings, refuse_facet
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, people, without_models
@@ -26,32 +28,6 @@ from sense7_qual.frames import DECISIONS, clusters_by_unit, people, without_mode
 __all__ = ["Profile", "profile"]
 
 _CELL: Final = ["unit_id", "code"]
-
-_DISAGREEMENTS: Final = {
-    "unit_id": "string",
-    "code": "string",
-    "n_coders": "int64",
-    "n_applied": "int64",
-    "applied_by": "string",
-    "not_applied_by": "string",
-    "n_again": "int64",
-    "slip": "float64",
-    "ambiguous_text": "float64",
-    "stance": "float64",
-    "kind": "string",
-    "source": "string",
-    "reason": "string",
-}
-_SOFT: Final = {
-    "unit_id": "string",
-    "code": "string",
-    "n_coders": "int64",
-    "n_applied": "int64",
-    "share": "float64",
-    "probability": "float64",
-    "source": "string",
-    "reason": "string",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +41,7 @@ class Profile:
     soft_labels: pd.DataFrame = field(repr=False)
 
 
+@holding(shares=SHARES, disagreements=KINDS, slips=SLIPS, coders=CODERS, soft_labels=SOFT_LABELS)
 def profile(
     decisions: pd.DataFrame,
     *,
@@ -125,41 +102,6 @@ def profile(
         Level of all intervals, between 0 and 1.
     seed : int
         Of the draws and the resampling.
-
-    Returns
-    -------
-    Profile
-        - shares: one row per kind, of all disagreements (code missing) and then of each code's: code, kind
-          (``slip``, ``ambiguous_text``, ``stance``; ``unclear_rule``, ``missing_code``,
-          ``different_reading`` as people gave them; ``not_told``); n_disputed (disagreements), n_told (those
-          with a probability or a reason given), n_given (of this kind, as a ruling says), n_named (of this
-          kind, as `disagreements` names them), share (of those told, 0 to 1: the sum of probabilities, so
-          that it needs no naming), low, high (missing where people alone told), low_error, high_error
-          (standard errors of these ends, because the draws are random: with another seed an end differs by
-          about so much; missing for fewer than eight draws), n_draws (how many were made), reason
-        - disagreements: the columns of `disagreements` but the last; n_again (decisions made again there);
-          slip, ambiguous_text, stance (probabilities, 0 to 1, whose sum is 1, missing where they cannot be
-          told and where a person named another reason); kind; source (``ruling``; ``repeats`` where this
-          very disagreement was decided on again; ``model`` where others were; missing: nothing tells);
-          reason
-        - slips: coder; n_again (decisions made again); added (share of what the coder reads as absent that is
-          applied by a slip, 0 to 1) and missed (share of what is read as present that is left out), each with
-          its ends _low and _high; reason
-        - coders: each coder against most of the others on each code, where these are not tied: coder, code,
-          n_units; prevalence (share of them to which the coder applies it), others (the share of the others),
-          difference (prevalence − others, −1 to 1) with its ends; leans (``more`` or ``less`` where the
-          difference is sure, for all rows together); n_present, sensitivity (of units to which the others
-          apply it) and n_absent, specificity, 0 to 1, with their ends; n_ruled, n_overruled (decisions that
-          were ruled on, ruled otherwise); reason
-        - soft_labels: one row per unit × code that a coder decided on: unit_id, code, n_coders, n_applied,
-          share (n_applied / n_coders); probability (0 to 1) and its source: ``readings`` (the expected share
-          of these coders who read the code in the text, slips taken away) or, where no kind can be told,
-          ``error_rates`` (that the code applies, `dawid_skene`: too sure of ambiguous texts, in simulations
-          better than the share by log loss, worse by the Brier score); reason
-
-        `reason` is missing, or says why a number is: `few_repeats`, `two_coders` (no interval of the shares
-        of slips and of ambiguous texts), `no_disagreement`, `few_clusters` (fewer than six with the code, or
-        without it), `no_pairable_units`, or one of `dawid_skene`.
 
     Raises
     ------
@@ -299,7 +241,7 @@ def _disagreements(
     frame["kind"] = kind.mask(given.notna(), given)
     frame["source"] = source.mask(given.notna(), "ruling")
     frame["reason"] = pd.Series(Reason.FEW_REPEATS, index=frame.index, dtype="object").where(lacking)
-    return frame.reindex(columns=list(_DISAGREEMENTS)).astype(_DISAGREEMENTS)
+    return KINDS.frame(frame)
 
 
 def _soft_labels(
@@ -317,4 +259,4 @@ def _soft_labels(
         is_modelled = row.notna().to_numpy(dtype=np.bool_)
         labels.loc[is_modelled, "probability"] = drawn.read[row[is_modelled].to_numpy(dtype=np.int64)]
         labels.loc[is_modelled, ["source", "reason"]] = ["readings", None]
-    return labels.reindex(columns=list(_SOFT)).astype(_SOFT)
+    return SOFT_LABELS.frame(labels)

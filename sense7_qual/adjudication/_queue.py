@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import product
-from typing import Final, Literal, get_args
+from typing import Literal, get_args
 
 import pandas as pd
 
@@ -13,6 +13,7 @@ from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual._messages import did_you_mean
 from sense7_qual.acts import Act
 from sense7_qual.adjudication._consensus import disagreements
+from sense7_qual.adjudication._results import QUEUE, REMAINING
 from sense7_qual.adjudication._rulings import latest_rulings
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, without_models
@@ -21,25 +22,8 @@ __all__ = ["By", "queue", "remaining"]
 
 By = Literal["split", "code", "pair", "participant"]
 
-_SETTLED: Final = {
-    "settled": "string",
-    "reason": "string",
-    "ruled_by": "string",
-    "ruled_at": "string",
-}
 
-_REMAINING: Final = {
-    "code": "string",
-    "n_units": "int64",
-    "n_disputed": "int64",
-    "n_applied": "int64",
-    "n_absent": "int64",
-    "n_differing": "int64",
-    "n_open": "int64",
-    "share_open": "float64",
-}
-
-
+@QUEUE.returns
 def queue(
     decisions: pd.DataFrame,
     *,
@@ -66,14 +50,6 @@ def queue(
         For "participant": one row per unit with unit_id and the column `cluster`, such as ``"case_id"``.
     with_models : bool
         As for `disagreements`.
-
-    Returns
-    -------
-    DataFrame
-        The columns of `disagreements`, and behind them settled (``applied``, ``absent``, ``differing`` where
-        different readings were ruled legitimate; missing: open), reason (out of `acts.REASONS`, or missing),
-        ruled_by and ruled_at (missing: open); in front group, unless `by` is "split": the code, "ana – ben",
-        or the participant.
 
     Raises
     ------
@@ -108,11 +84,12 @@ def queue(
     rows = disagreements(decisions, with_models=with_models)
     latest = latest_rulings(rulings)
     keys = zip(rows["unit_id"], rows["code"], strict=True)
-    settled = pd.DataFrame([_said(latest.get(key)) for key in keys], columns=list(_SETTLED))
-    rows = rows.join(settled.astype(_SETTLED))
+    settled = pd.DataFrame([_said(latest.get(key)) for key in keys], columns=list(QUEUE.columns)[-4:])
+    rows = QUEUE.frame(rows.join(settled)).drop(columns="group")
     return rows if by == "split" else _grouped(rows, by, participants)
 
 
+@REMAINING.returns
 def remaining(decisions: pd.DataFrame, *, rulings: Iterable[Act] = ()) -> pd.DataFrame:
     """Return, for each code, how many disagreements were settled, how, and how many are open.
 
@@ -120,16 +97,6 @@ def remaining(decisions: pd.DataFrame, *, rulings: Iterable[Act] = ()) -> pd.Dat
     ----------
     decisions, rulings
         As for `queue`.
-
-    Returns
-    -------
-    DataFrame
-        One row per code, the one with most open first: code; n_units (units on which two or more coders
-        decided); n_disputed (those on which they disagree), of which n_applied and n_absent were settled so;
-        n_differing (units on which different readings were ruled legitimate: there consensus has no row);
-        n_open (disputed and not ruled on); share_open (n_open / n_units, 0 to 1): the part of the code's
-        consensus that is still missing, and with it from every link that takes consensus; missing where
-        n_units is 0.
 
     Raises
     ------
@@ -170,7 +137,7 @@ def remaining(decisions: pd.DataFrame, *, rulings: Iterable[Act] = ()) -> pd.Dat
     n_units = counts["n_units"].astype("float64")
     counts["share_open"] = (counts["n_open"] / n_units.where(n_units > 0)).astype("float64")
     ordered = counts.sort_values(["n_open", "n_disputed"], ascending=False, kind="stable")
-    return ordered[list(_REMAINING)].astype(_REMAINING).reset_index(drop=True)
+    return REMAINING.frame(ordered).reset_index(drop=True)
 
 
 def _said(ruling: Act | None) -> tuple[str | None, ...]:

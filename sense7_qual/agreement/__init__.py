@@ -68,6 +68,10 @@ from sense7_qual.agreement._diagnostics._units_needed import UnitsNeeded, units_
 from sense7_qual.agreement._engines import patterns
 from sense7_qual.agreement._from_wide import from_wide
 from sense7_qual.agreement._intervals import Estimate, estimate
+from sense7_qual.agreement._results import AGREEMENT as AGREEMENT
+from sense7_qual.agreement._results import BEFORE_AFTER as BEFORE_AFTER
+from sense7_qual.agreement._results import CROSS_CHECK as CROSS_CHECK
+from sense7_qual.agreement._results import HUMAN_MODEL as HUMAN_MODEL
 from sense7_qual.agreement._sets import (
     dice_distance,
     jaccard_distance,

@@ -20,6 +20,7 @@ from sense7_qual.agreement._coefficients._compute import compute
 from sense7_qual.agreement._coefficients._patterns import Coded, coded
 from sense7_qual.agreement._counts import cluster_numbers
 from sense7_qual.agreement._intervals import estimate
+from sense7_qual.agreement._results import AGREEMENT, OVERALL
 from sense7_qual.agreement._sets import set_table
 from sense7_qual.agreement._sets._distances import SetDistance
 from sense7_qual.agreement._sets._values import set_patterns
@@ -34,6 +35,7 @@ Integers = npt.NDArray[np.int64]
 _ABSENT_APPLIED: Final = np.array([0.0, 1.0])
 
 
+@AGREEMENT.returns
 def by_code(
     decisions: pd.DataFrame,
     *,
@@ -78,32 +80,6 @@ def by_code(
         Level of the interval, between 0 and 1.
     seed : int
         The same seed gives the same interval. A code's row does not depend on the other codes.
-
-    Returns
-    -------
-    DataFrame
-        One row per code, in the order in which the codes first appear:
-
-        - code
-        - n_units, n_coders, n_clusters: units with two or more decisions, their coders, their clusters
-        - n_models: how many of these coders are models: 0, but for `with_models`
-        - prevalence: share of the decisions on these units in which the code is applied, 0–1
-        - percent: share of agreeing pairs of coders, averaged over the units, 0–1
-        - alpha: at most 1
-        - alpha_low, alpha_high: ends of its interval
-        - kappa: Cohen's kappa where there are two coders, Conger's where there are more; at most 1
-        - ac1: Gwet's AC1, at most 1; high where a code is rare, also for coders who never find it
-        - positive_agreement, negative_agreement: where a coder applied the code, how often another did too;
-          and where a coder did not, how often another did not either; 0–1, missing where nobody did
-        - n_boot, n_undefined: resamples, and those without variation, in which alpha does not exist; the
-          interval is computed from the others. Missing where no resampling was done
-        - confidence_level, seed: as given, in every row, so that tables and figures state them
-        - reason: missing, or why a number is: `no_pairable_units`; `no_variation` (every decision was the
-          same: no alpha); `one_cluster`, `one_pattern` (all clusters are the same: no interval). Or with what
-          caution the interval is read, which was not resampled then: `no_disagreement` (alpha is 1; the
-          interval says how much disagreement could have gone unseen); `few_clusters` (the rarer answer is
-          found in fewer than ten clusters: from leaving out each cluster, see `estimate`; in fewer than
-          three: none)
 
     Raises
     ------
@@ -172,6 +148,7 @@ def by_code(
     return _result(rows, decisions)
 
 
+@OVERALL.returns
 def overall(
     decisions: pd.DataFrame,
     *,
@@ -197,19 +174,6 @@ def overall(
         How far apart two sets are; see `set_alpha`. It changes the number: report it.
     units, cluster, n_boot, confidence_level, seed
         As for `by_code`.
-
-    Returns
-    -------
-    DataFrame
-        One row:
-
-        - distance: as given
-        - n_units, n_coders, n_clusters: units with two or more sets, their coders, their clusters
-        - n_sets: distinct sets given to these units, the empty one among them
-        - percent: share of pairs of coders with equal sets, averaged over the units, 0–1
-        - alpha, alpha_low, alpha_high: set alpha and the ends of its interval, at most 1
-        - n_boot, n_undefined, confidence_level, seed, reason: as for `by_code`; the rarer answers are the
-          sets other than the most frequent one
 
     Raises
     ------
@@ -265,7 +229,7 @@ def overall(
         "seed": seed,
         "reason": interval.reason,
     }
-    return pd.DataFrame([row], columns=list(_OVERALL)).astype(_OVERALL)
+    return OVERALL.frame([row])
 
 
 def code_tables(
@@ -354,50 +318,10 @@ def _row(
     }
 
 
-_RESULT: Final = {
-    "code": "string",
-    "n_units": "int64",
-    "n_coders": "int64",
-    "n_clusters": "int64",
-    "n_models": "int64",
-    "prevalence": "float64",
-    "percent": "float64",
-    "alpha": "float64",
-    "alpha_low": "float64",
-    "alpha_high": "float64",
-    "kappa": "float64",
-    "ac1": "float64",
-    "positive_agreement": "float64",
-    "negative_agreement": "float64",
-    "n_boot": "Int64",
-    "n_undefined": "Int64",
-    "confidence_level": "float64",
-    "seed": "Int64",
-    "reason": "string",
-}
-
-_OVERALL: Final = {
-    "distance": "string",
-    "n_units": "int64",
-    "n_coders": "int64",
-    "n_clusters": "int64",
-    "n_sets": "int64",
-    "percent": "float64",
-    "alpha": "float64",
-    "alpha_low": "float64",
-    "alpha_high": "float64",
-    "n_boot": "Int64",
-    "n_undefined": "Int64",
-    "confidence_level": "float64",
-    "seed": "Int64",
-    "reason": "string",
-}
-
-
 def _result(rows: list[dict[str, object]], decisions: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with the number of models among the coders of each code."""
     coders = people(decisions, with_models=True)
     pairable = coders.groupby(["code", "unit_id"])["coder"].transform("size") >= 2
     models = coders[pairable & coders["coder"].map(is_model).astype(bool)].groupby("code")["coder"].nunique()
-    table = pd.DataFrame(rows, columns=list(_RESULT))
-    return table.assign(n_models=table["code"].map(models).fillna(0)).astype(_RESULT)
+    table = pd.DataFrame(rows, columns=["code"] if not rows else None)
+    return AGREEMENT.frame(table.assign(n_models=table["code"].map(models).fillna(0)))

@@ -16,6 +16,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._decisions import of_round, times_of
 from sense7_qual.codebook import Change, Codebook, Revision, path
+from sense7_qual.codings._results import STALE
 from sense7_qual.errors import TableError
 from sense7_qual.frames import CODINGS
 
@@ -108,6 +109,7 @@ def _once(codings: pd.DataFrame, same: list[str]) -> pd.DataFrame:
     return codings.astype({"was": "string"}).reset_index(drop=True)
 
 
+@STALE.returns
 def stale(
     codings: pd.DataFrame,
     coverage: pd.DataFrame,
@@ -126,14 +128,6 @@ def stale(
         The current version.
     revisions : sequence of Revision
         As `Store.revisions` returns them.
-
-    Returns
-    -------
-    DataFrame
-        One row per unit × coder × code of `codebook`: unit_id, coder, code, reason ("add": the code, or one
-        that was merged into it, was not there; "redefine": it meant something else; "split": it is a part of
-        a code that was applied). A coder decides by finishing the unit again under the current version; where
-        a code that was split still stands there, after applying one of its parts or taking it away.
 
     Raises
     ------

@@ -17,6 +17,7 @@ from sense7_qual.frames import DECISIONS, require_column
 __all__ = ["decisions"]
 
 
+@DECISIONS.returns
 def decisions(
     codings: pd.DataFrame,
     coverage: pd.DataFrame,

@@ -25,6 +25,7 @@ _MARKS: Final = {
 _ROW: Final = ["unit_id", "coder"]
 
 
+@DECISIONS.returns
 def from_table(
     table: pd.DataFrame,
     *,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._reasons import Reason
+from sense7_qual.codings._results import NEW_INFORMATION
 from sense7_qual.codings._saturation import by_participant, development
 from sense7_qual.errors import ArgumentError
 
@@ -18,13 +19,8 @@ __all__ = ["new_information"]
 
 Floats = npt.NDArray[np.float64]
 
-_RESULT: Final = {
-    "place": "int64", "run_length": "int64", "n_base": "int64", "n_new": "int64", "ratio": "float64",
-    "ratio_low": "float64", "ratio_high": "float64", "reached": "bool", "share_reached": "float64",
-    "threshold": "float64", "n_orders": "int64", "seed": "int64", "reason": "string",
-}  # fmt: skip
 
-
+@NEW_INFORMATION.returns
 def new_information(
     codings: pd.DataFrame,
     units: pd.DataFrame,
@@ -61,24 +57,6 @@ def new_information(
         How many random orders of the participants the band is of.
     seed : int
         Of these orders.
-
-    Returns
-    -------
-    DataFrame
-        One row for each run, in order:
-
-        - place: participants before the run, from base_size on; run_length: as given
-        - n_base: codes of the first base_size participants; n_new: codes that the run brought, which no
-          participant before it had
-        - ratio: n_new / n_base, from 0; missing where the first participants have no code
-        - ratio_low, ratio_high: between them lie 95 % of the ratios at this place over the random orders in
-          which there is one
-        - reached: whether a ratio at this place, or at one before, is at most the threshold
-        - share_reached: the share of the random orders in which it is, 0 to 1
-        - threshold, n_orders, seed: as given
-        - reason: missing, or `code_never_applied` (the first participants have no code: no ratio)
-
-        Empty where there are fewer participants than base_size and run_length together.
 
     Raises
     ------
@@ -125,7 +103,7 @@ def new_information(
     coded = development(codings, units, cluster=cluster, coverage=coverage, codes=codes, order=order)
     first, n = coded["n_new"].to_numpy(dtype=np.float64), len(coded)
     if n < base_size + run_length:
-        return pd.DataFrame(columns=list(_RESULT)).astype(_RESULT)
+        return NEW_INFORMATION.empty()
     applied, _ = by_participant(codings, units, cluster, coverage, function="development")
     counted = applied if codes is None else applied[applied["code"].isin(list(codes))]
     having = _having(counted, coded["cluster"].tolist())
@@ -140,7 +118,7 @@ def new_information(
         "share_reached": _reached(others, threshold).mean(axis=0), **settings,
         "reason": Reason.CODE_NEVER_APPLIED if np.isnan(own[0, 0]) else None,
     }  # fmt: skip
-    return pd.DataFrame(rows)[list(_RESULT)].astype(_RESULT)
+    return NEW_INFORMATION.frame(pd.DataFrame(rows))
 
 
 def _having(applied: pd.DataFrame, names: list[str]) -> npt.NDArray[np.bool_]:

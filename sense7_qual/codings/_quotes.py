@@ -33,6 +33,7 @@ class _Decided(NamedTuple):
     is_stale: bool
 
 
+@QUOTES.returns
 def quotes(acts: Iterable[Act], codebook: Codebook, *, revisions: Sequence[Revision]) -> pd.DataFrame:
     """Return the decision that stands about each quote, in the codes of `codebook`.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,22 +14,13 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._decisions import finish_order, of_round
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
+from sense7_qual.codings._results import DEVELOPMENT, SATURATION
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import clusters_by_unit, labels_by_unit, people, without_models
 
 __all__ = ["Incidence", "by_participant", "development", "new_codes", "saturation", "total_codes"]
 
 Floats = npt.NDArray[np.float64]
-
-_DEVELOPMENT: Final = {
-    "place": "int64", "cluster": "string", "n_units": "int64", "n_codes": "int64", "n_new": "int64",
-    "new_codes": "string",
-}  # fmt: skip
-_SATURATION: Final = {
-    "n_more": "int64", "new_codes": "float64", "low": "float64", "high": "float64", "n_clusters": "int64",
-    "n_codes": "int64", "n_once": "int64", "n_twice": "int64", "total": "float64",
-    "total_at_least": "Int64", "confidence_level": "float64", "reason": "string",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +33,7 @@ class Incidence:
     twice: int
 
 
+@DEVELOPMENT.returns
 def development(
     codings: pd.DataFrame,
     units: pd.DataFrame,
@@ -75,18 +66,6 @@ def development(
     order : sequence of str, optional
         The participants in the order in which they were coded. By default that in which their first units
         were first finished (`finish_order`).
-
-    Returns
-    -------
-    DataFrame
-        One row per participant:
-
-        - place: 1, 2, 3 …
-        - cluster: the participant
-        - n_units: their finished units, 1 or more
-        - n_codes: codes applied to a unit of this participant or of one before, by any coder, from 0
-        - n_new: those of them that no participant before had, from 0
-        - new_codes: their ids, sorted, with ", " between them; empty where there are none
 
     Raises
     ------
@@ -122,9 +101,10 @@ def development(
         new = codes_of.get(name, set()) - seen
         seen |= new
         rows.append((place, name, n_units[name], len(seen), len(new), ", ".join(sorted(new))))
-    return pd.DataFrame(rows, columns=list(_DEVELOPMENT)).astype(_DEVELOPMENT)
+    return DEVELOPMENT.frame(rows)
 
 
+@SATURATION.returns
 def saturation(
     codings: pd.DataFrame,
     units: pd.DataFrame,
@@ -154,25 +134,6 @@ def saturation(
         hardly more than a guess.
     confidence_level : float
         Of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    DataFrame
-        One row for each of `more`:
-
-        - n_more: further participants, as given
-        - new_codes: how many codes that nobody had so far they are expected to bring, from 0
-        - low, high: interval of this expectation, over all samples of as many participants; `low` is 0 where
-          no code was found in one participant alone
-        - n_clusters, n_codes: participants coded so far, and codes of `emerged` that any of them had
-        - n_once, n_twice: those of them that one, and that two participants had
-        - total: how many such codes there are among all participants like these, estimated from below (Chao2)
-        - total_at_least: so many there are at the least, at the confidence level: the lower end of the
-          interval, rounded down; missing where no code was found in one participant alone, because then
-          nothing says how many are left. There is no upper end: codes that are rare enough leave no trace
-        - confidence_level: as given
-        - reason: missing, or `few_clusters` (fewer than two participants: no numbers),
-          `code_never_applied` (no code of `emerged` was applied), `none_found_once` (no `total_at_least`)
 
     Raises
     ------
@@ -242,7 +203,7 @@ def saturation(
     rows = [
         (k, *new_codes(incidence, k, confidence_level=confidence_level), *counts, *of_total) for k in more
     ]
-    return pd.DataFrame(rows, columns=list(_SATURATION)).astype(_SATURATION)
+    return SATURATION.frame(rows)
 
 
 def new_codes(incidence: Incidence, k: int, *, confidence_level: float) -> tuple[float, float, float]:

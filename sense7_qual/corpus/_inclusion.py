@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._contract import Column, Contract, number
 from sense7_qual.corpus._assign import checked_weights, probabilities, strata_and_shares
 from sense7_qual.errors import TableError
 
 __all__ = ["inclusion"]
 
+INCLUSION: Final = Contract("inclusion", ("unit_id",), {
+    "unit_id": Column("string", missing=False),
+    "probability": number("above 0, at most 1; their sum is the number of units in the overlap", 0, 1),
+}, row="One row per unit that could be drawn")  # fmt: skip
 
+
+@INCLUSION.returns
 def inclusion(
     units: pd.DataFrame,
     *,
@@ -32,12 +40,6 @@ def inclusion(
     ----------
     units, overlap, weights, seed, stratify
         As for `assign`.
-
-    Returns
-    -------
-    DataFrame
-        One row per unit: unit_id, probability (above 0, at most 1). Their sum is the number of units in the
-        overlap.
 
     Raises
     ------
@@ -75,5 +77,5 @@ def inclusion(
     chance = np.zeros(len(units))
     for rows, count in zip(strata, shared, strict=True):
         chance[rows] = probabilities(weight[rows], count)
-    drawn = pd.DataFrame({"unit_id": units["unit_id"], "probability": chance})
+    drawn = INCLUSION.frame({"unit_id": units["unit_id"], "probability": chance})
     return drawn[drawn["probability"] > 0].reset_index(drop=True)

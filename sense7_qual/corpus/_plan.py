@@ -110,6 +110,7 @@ def assignments(acts: Iterable[Act], *, round: str | None = None) -> list[tuple[
     return sorted(current, key=lambda each: (each[0].at, each[0].act_id))
 
 
+@PLAN.returns
 def planned(acts: Iterable[Act], *, units: Collection[str]) -> pd.DataFrame:
     """Return who codes what after `acts`, in which order: what was assigned, and the rounds that were opened.
 

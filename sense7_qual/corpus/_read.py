@@ -38,6 +38,7 @@ _Columns = str | Sequence[str] | Mapping[str, str]
 _CONTRACT: Final = (*UNITS.columns, "context")
 
 
+@UNITS.returns
 def read(
     source: str | os.PathLike[str] | pd.DataFrame,
     *,

@@ -30,6 +30,7 @@ _SENSE7_VARIABLES: Final = (*_RATINGS, "TimeOffsetSeconds", "Retry", "Role")
 _CORRECT_THEM: Final = "correct these cells."
 
 
+@UNITS.returns
 def read_sense7(path: str | os.PathLike[str], *, limits: Limits | None = None) -> pd.DataFrame:
     """Read the explanations of ratings in the workbook of the SENSE-7 data set, one per row.
 

@@ -8,30 +8,23 @@ from typing import Final
 import pandas as pd
 
 from sense7_qual import codings as _codings
+from sense7_qual._contract import Column, Contract
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.exchange._losses import LossReport
-from sense7_qual.frames import Contract
 
 __all__ = ["GROUPS", "QUOTATIONS", "Project"]
 
 GROUPS: Final = Contract(
-    name="groups",
-    key=("group", "code"),
-    columns={"group": "id", "description": "string", "code": "string"},
-    missing_in_key=frozenset({"code"}),
+    "groups",
+    ("group", "code"),
+    {"group": Column("id"), "description, code": Column("string")},
+    frozenset({"code"}),
 )
 QUOTATIONS: Final = Contract(
-    name="quotations",
-    key=("unit_id", "coder", "start", "end"),
-    columns={
-        "unit_id": "id",
-        "coder": "id",
-        "start": "integer",
-        "end": "integer",
-        "name": "string",
-        "at": "string",
-    },
+    "quotations",
+    ("unit_id", "coder", "start", "end"),
+    {"unit_id, coder": Column("id"), "start, end": Column("integer"), "name, at": Column("string")},
 )
 
 

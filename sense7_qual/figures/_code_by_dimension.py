@@ -32,7 +32,7 @@ from sense7_qual.figures._figure import (
     why_missing,
 )
 from sense7_qual.figures._lettering import widths, wrapped
-from sense7_qual.frames import require_column
+from sense7_qual.links import BY_DIMENSION
 
 __all__ = ["code_dimension_matrix"]
 
@@ -41,9 +41,6 @@ _CONTRAST: Final = "Own minus others"
 _HEAD: Final = 13
 _LONGEST: Final = 120  # pixels of an upright head
 _MOST: Final[Mapping[int, int]] = {1: 7, 2: 12}
-_COLUMNS: Final = (
-    "code", "source", "dimension", "own", "estimate", "low", "high", "confidence_level", "reason",
-)  # fmt: skip
 
 
 def code_dimension_matrix(
@@ -96,8 +93,7 @@ def code_dimension_matrix(
     import altair as alt
 
     check_columns(columns)
-    for name in _COLUMNS:
-        require_column(by_dimension, name, frame_name="by_dimension")
+    BY_DIMENSION.require(by_dimension)
     dimensions = [str(name) for name in by_dimension["dimension"].dropna().unique()]
     source = _one_source(by_dimension)
     if len(dimensions) > _MOST[columns]:
@@ -151,7 +147,7 @@ def _cells(
         part = by_dimension[
             by_dimension["dimension"].isna() if contrast else by_dimension["dimension"] == dimension
         ]
-        rows += _present.rows(part, _COLUMNS, frame_name="by_dimension", codebook=codebook)
+        rows += _present.rows(part, frame_name="by_dimension", codebook=codebook)
     labels = list(dict.fromkeys(str(row["label"]) for row in rows))
     if codebook is not None:
         place = _present.places((str(row["code"]) for row in rows), codebook)

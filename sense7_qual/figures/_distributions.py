@@ -31,7 +31,7 @@ from sense7_qual.figures._figure import (
     row_axis,
     title_lines,
 )
-from sense7_qual.frames import require_column
+from sense7_qual.links import DISTRIBUTIONS
 
 __all__ = ["rating_distributions"]
 
@@ -88,14 +88,11 @@ def rating_distributions(
     import altair as alt
 
     check_columns(columns)
-    for name in ("code", "source", "applied", "level", "n", "share"):
-        require_column(distributions, name, frame_name="distributions")
+    DISTRIBUTIONS.require(distributions)
     chosen = _present.of_source(distributions, source)
     _refuse_repeats(chosen)
     levels, counts = _in_classes(chosen)
-    rows = _present.rows(
-        chosen.drop_duplicates("code"), ("code",), frame_name="distributions", codebook=codebook
-    )
+    rows = _present.rows(chosen.drop_duplicates("code"), frame_name="distributions", codebook=codebook)
     lines, height = label_lines([str(row["label"]) for row in rows], columns, least=_ROW)
     looks = _present.looks_of((str(row["code"]) for row in rows), codebook)
     bars, sides = _placed(rows, counts, levels, [middle(block) for block in lines])

@@ -221,8 +221,9 @@ def read_points(
     result: pd.DataFrame, names: tuple[str, str, str], *, frame_name: str, codebook: Codebook | None
 ) -> tuple[list[dict[str, Any]], str]:
     """Return label, look, at, low and high (None where missing) of each code, and its interval's name."""
-    columns = ("code", *names, "confidence_level")
-    rows = _present.rows(result, columns, frame_name=frame_name, codebook=codebook)
+    for name in (*names, "confidence_level"):
+        require_column(result, name, frame_name=frame_name)
+    rows = _present.rows(result, frame_name=frame_name, codebook=codebook)
     keyed = dict(zip(("at", "low", "high"), names, strict=True))
     looks = _present.looks_of((str(row["code"]) for row in rows), codebook)
     points = [

@@ -31,7 +31,7 @@ from sense7_qual.figures._figure import (
     why_missing,
 )
 from sense7_qual.figures._lettering import wrapped
-from sense7_qual.frames import require_column
+from sense7_qual.links import MULTIVERSE
 
 __all__ = ["specification_curve"]
 
@@ -53,7 +53,6 @@ _CURVE: Final = 150  # pixels of the upper part
 _STEP: Final = 15  # pixels of a choice
 _MOST: Final = 120
 _LONGEST: Final = 145  # pixels of the name of an option
-_COLUMNS: Final = ("code", "effect", "estimate", "low", "high", "confidence_level", "reason", *_CHOICES)
 
 
 def specification_curve(
@@ -152,8 +151,7 @@ def _chosen(multiverse: pd.DataFrame, code: str, effect: str) -> pd.DataFrame:
             f"figure: expected effect out of {', '.join(get_args(Effect))} – found {effect!r} – "
             f"{did_you_mean(str(effect), get_args(Effect))}"
         )
-    for name in _COLUMNS:
-        require_column(multiverse, name, frame_name="multiverse")
+    MULTIVERSE.require(multiverse)
     codes = [str(name) for name in multiverse["code"].unique()]
     rows = multiverse[(multiverse["code"] == code) & (multiverse["effect"] == effect)]
     if rows.empty:

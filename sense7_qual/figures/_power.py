@@ -27,7 +27,7 @@ from sense7_qual.figures._figure import (
     plot_width,
     title_lines,
 )
-from sense7_qual.frames import require_column
+from sense7_qual.links import POWER
 
 __all__ = ["power_curve"]
 
@@ -81,8 +81,7 @@ def power_curve(power: pd.DataFrame, *, target: float = 0.8, columns: Columns = 
     check_columns(columns)
     if not isinstance(target, int | float) or not 0 < target < 1:
         raise ArgumentError(f"figure: expected target above 0 and below 1 – found {target!r} – 0.8 is usual.")
-    for name in ("participants", "power", "standard_error", "n_simulations", *_PARAMETERS):
-        require_column(power, name, frame_name="power")
+    POWER.require(power)
     rows = _in_lines(power)
     names = list(rows["line"].unique())
     if len(names) > len(_COLOURS):

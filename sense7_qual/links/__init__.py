@@ -26,7 +26,6 @@ How many participants?                  `sample_size`, `power`          ``_power
 from __future__ import annotations
 
 from sense7_qual.links._association._co_occurrence import co_occurrence
-from sense7_qual.links._association._code_to_rating import LINK_COLUMNS as LINK_COLUMNS
 from sense7_qual.links._association._code_to_rating import code_to_rating
 from sense7_qual.links._association._corrected import corrected
 from sense7_qual.links._association._distributions import distributions
@@ -42,6 +41,15 @@ from sense7_qual.links._ordinal._gee import marginal
 from sense7_qual.links._ordinal._model import CumulativeModel
 from sense7_qual.links._ordinal._polychoric import Polychoric, polychoric
 from sense7_qual.links._power import power, sample_size
+from sense7_qual.links._results import BY_DIMENSION as BY_DIMENSION
+from sense7_qual.links._results import CO_OCCURRENCE as CO_OCCURRENCE
+from sense7_qual.links._results import DISRUPTION as DISRUPTION
+from sense7_qual.links._results import DISTRIBUTIONS as DISTRIBUTIONS
+from sense7_qual.links._results import JOINT as JOINT
+from sense7_qual.links._results import LINKS as LINKS
+from sense7_qual.links._results import MULTIVERSE as MULTIVERSE
+from sense7_qual.links._results import POWER as POWER
+from sense7_qual.links._results import VARIANCE_SHARES as VARIANCE_SHARES
 
 __all__ = [
     "CumulativeModel",

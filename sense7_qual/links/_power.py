@@ -16,6 +16,7 @@ from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links._cluster._rank_biserial import rank_biserial
+from sense7_qual.links._results import POWER, SAMPLE_SIZE
 
 __all__ = ["power", "sample_size"]
 
@@ -28,6 +29,7 @@ _CELLS: Final = 4_000_000
 _EVEN: Final = (0.2, 0.2, 0.2, 0.2, 0.2)
 
 
+@POWER.returns
 def power(
     *,
     participants: int | Sequence[int],
@@ -81,20 +83,6 @@ def power(
     seed : int
         The same seed simulates the same studies.
 
-    Returns
-    -------
-    DataFrame
-        One row per number of participants:
-
-        - participants; units: expected number of texts; n_with: expected texts that are given the code
-        - power: share of the simulated studies with a p below `significance`, 0 to 1; standard_error: of that
-          share, from the number of simulations
-        - undefined: share of the studies without a p, counted as not found: the code in the texts of fewer
-          than six participants, say
-        - odds_ratio, rank_biserial: the link in truth; observed: the rank-biserial correlation that such
-          coding shows on average, nearer to 0
-        - sensitivity, specificity, significance, n_simulations, seed
-
     Raises
     ------
     ArgumentError
@@ -134,9 +122,10 @@ def power(
     for n in chosen:
         _check_whole("power", "participants", n)
     rows = [_row(study, int(n), n_simulations, seed) for n in chosen]
-    return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
+    return POWER.frame(rows)
 
 
+@SAMPLE_SIZE.returns
 def sample_size(
     *,
     target: float = 0.8,
@@ -164,14 +153,6 @@ def sample_size(
         As in `power`.
     agreement, rating_shares, significance, n_simulations, seed
         As in `power`.
-
-    Returns
-    -------
-    DataFrame
-        The columns of `power`, one row per number of participants that was tried, in rising order, and
-        `enough`: whether its power is the target or more. The first such row is the answer, to within about
-        3 % of its number and the simulation's own error (`standard_error`). Without one, 20,000 participants
-        are not enough.
 
     Raises
     ------
@@ -213,7 +194,7 @@ def sample_size(
         middle = (below + above) // 2
         below, above = (below, middle) if enough(middle) else (middle, above)
     rows = [tried[n] for n in sorted(tried)]
-    return pd.DataFrame(rows, columns=[*_RESULT, "enough"]).astype(_RESULT | {"enough": "bool"})
+    return SAMPLE_SIZE.frame(rows)
 
 
 _MOST_PARTICIPANTS: Final = 20_000
@@ -449,21 +430,3 @@ def _tested(counts: Floats) -> tuple[Floats, Floats]:
     p = np.full(len(counts), np.nan)
     p[usable] = 2 * special.stdtr(fewest[usable] - 1, -np.abs(effect[usable]) / error[usable])
     return effect, p
-
-
-_RESULT: Final = {
-    "participants": "int64",
-    "units": "float64",
-    "n_with": "float64",
-    "power": "float64",
-    "standard_error": "float64",
-    "undefined": "float64",
-    "odds_ratio": "float64",
-    "rank_biserial": "float64",
-    "observed": "float64",
-    "sensitivity": "float64",
-    "specificity": "float64",
-    "significance": "float64",
-    "n_simulations": "int64",
-    "seed": "int64",
-}

@@ -18,6 +18,7 @@ from sense7_qual.ratings._evaluate import Evaluation, evaluate, evaluate_runs
 from sense7_qual.ratings._ground_truth import ground_truth
 from sense7_qual.ratings._judge import INSTRUCTIONS, judge, judge_prompts
 from sense7_qual.ratings._ordinal_regression import OrdinalRegression, ordinal_regression
+from sense7_qual.ratings._results import COMPARISON as COMPARISON
 
 __all__ = [
     "INSTRUCTIONS",

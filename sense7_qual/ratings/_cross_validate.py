@@ -12,12 +12,11 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
+from sense7_qual._contract import Column, Contract
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
-from sense7_qual.frames import Contract, labels_by_unit, require_column
+from sense7_qual.frames import labels_by_unit, require_column
 from sense7_qual.ratings._evaluate import (
-    MEASURES,
-    Evaluation,
     cluster_weights,
     evaluate,
     interval,
@@ -25,6 +24,7 @@ from sense7_qual.ratings._evaluate import (
     numbers_of,
 )
 from sense7_qual.ratings._ordinal_regression import BASELINES, Predictor
+from sense7_qual.ratings._results import COMPARISON, PREDICTED
 
 __all__ = ["PUBLISHED", "compare", "cross_validate"]
 
@@ -34,12 +34,13 @@ PUBLISHED: Final = "SENSE-7 paper (published, on its own data)"
 _PUBLISHED: Final = {"spearman": 0.369, "accuracy": 0.487}
 
 _PREDICTIONS: Final = Contract(
-    name="predictions",
-    key=("predictor", "unit_id"),
-    columns={"predictor": "id", "unit_id": "id", "cluster": "string", "fold": "integer"},
+    "predictions",
+    ("predictor", "unit_id"),
+    {"predictor, unit_id": Column("id"), "cluster": Column("string"), "fold": Column("integer")},
 )
 
 
+@PREDICTED.returns
 def cross_validate(
     units: pd.DataFrame,
     predictors: Mapping[str, Predictor],
@@ -73,12 +74,6 @@ def cross_validate(
         Number of folds, from 2 to the number of participants.
     seed : int
         Of the assignment of participants to folds, 0 or more. The order of the rows changes nothing.
-
-    Returns
-    -------
-    DataFrame
-        One row per predictor and unit, sorted by unit: predictor, unit_id, cluster, fold (from 1), truth,
-        predicted, label (NaN where the predictor gives none).
 
     Raises
     ------
@@ -125,6 +120,7 @@ def cross_validate(
     return predictions[columns].reset_index(drop=True)
 
 
+@COMPARISON.returns
 def compare(
     predictions: pd.DataFrame,
     *,
@@ -145,17 +141,6 @@ def compare(
         Level of the intervals, between 0 and 1.
     seed : int
         The same seed gives the same intervals.
-
-    Returns
-    -------
-    DataFrame
-        One row per predictor in the order of `predictions`, then the paper's: predictor; spearman,
-        accuracy, macro_f1, within_one and mae, each followed by its _low and _high; n, n_missing,
-        n_unrated, n_clusters, n_boot, n_undefined, confidence_level, seed and reason as in `evaluate`; and
-        accuracy_over_majority with _low and _high: the accuracy minus that of the majority class on the
-        same units, with its paired interval (0 for the majority class itself). The paper's row holds
-        Spearman .369 and accuracy .487 and is labelled "published, on its own data": it is no result on
-        these units, and nothing is computed for it.
 
     Raises
     ------
@@ -214,12 +199,12 @@ def compare(
         )
         rows.append({"predictor": name, **dataclasses.asdict(evaluation), **_over(own, majority, **settings)})
     rows.append({"predictor": PUBLISHED, **_PUBLISHED, "reason": "published, on its own data"})
-    return _table(rows)
+    return COMPARISON.frame(rows)
 
 
 def _rated(units: pd.DataFrame, rating: str, cluster: str, unit_id: str) -> pd.DataFrame:
     """Return the rated units in the order of their ids, with truth and cluster, without the rating."""
-    units = Contract(name="units", key=(unit_id,), columns={unit_id: "id"}).check(units)
+    units = Contract(name="units", key=(unit_id,), columns={unit_id: Column("id")}).check(units)
     for name in (rating, cluster):
         require_column(units, name, frame_name="units")
     truth = numbers_of(units[rating], name=f"column {rating!r}")
@@ -302,13 +287,3 @@ def _over(
         low, high = interval(differences, len(names), confidence_level)
         columns |= {"accuracy_over_majority_low": low, "accuracy_over_majority_high": high}
     return columns
-
-
-def _table(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    columns = ["predictor"]
-    for measure in (*MEASURES, "accuracy_over_majority"):
-        columns += [measure, f"{measure}_low", f"{measure}_high"]
-    others = [field.name for field in dataclasses.fields(Evaluation) if field.name not in columns]
-    counts = [name for name in others if name not in ("confidence_level", "reason")]
-    types = dict.fromkeys(counts, "Int64") | {"predictor": "string", "reason": "string"}
-    return pd.DataFrame(rows, columns=[*columns, *others]).astype(types)

@@ -16,6 +16,7 @@ from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling, widened_qu
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
+from sense7_qual.ratings._results import RUNS
 
 __all__ = ["LEVELS", "MEASURES", "Evaluation", "cluster_weights", "evaluate", "evaluate_runs", "interval"]
 __all__ += ["levels_of", "numbers_of"]
@@ -180,6 +181,7 @@ def evaluate(
     return Evaluation(**values, **counts, reason=reason)
 
 
+@RUNS.returns
 def evaluate_runs(true: Values, runs: pd.DataFrame | npt.NDArray[Any]) -> pd.DataFrame:
     """Return mean and standard deviation of each measure over repeated runs of one predictor.
 
@@ -190,13 +192,6 @@ def evaluate_runs(true: Values, runs: pd.DataFrame | npt.NDArray[Any]) -> pd.Dat
     runs : DataFrame or array (n, runs)
         One column of predictions per run, from 1 to 5, NaN where there is none. A frame and a Series are
         matched by index.
-
-    Returns
-    -------
-    DataFrame
-        One row per measure: measure (spearman, accuracy, macro_f1, within_one, mae), mean and sd over the
-        runs that have it (sd with runs − 1, NaN for one run), n_runs, n_undefined (runs that have none),
-        n (pairs of all runs) and n_missing (predictions missing in all runs).
 
     Raises
     ------

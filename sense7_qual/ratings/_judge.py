@@ -19,6 +19,7 @@ from sense7_qual._reasons import Reason
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.frames import require_column
 from sense7_qual.ratings._evaluate import LEVELS
+from sense7_qual.ratings._results import JUDGED
 from sense7_qual.ratings._turns import column_of, turns_by_document
 
 __all__ = ["INSTRUCTIONS", "judge", "judge_prompts"]
@@ -48,6 +49,7 @@ nothing else. Decimals are allowed, with a point.
 _NUMBER: Final = re.compile(r"\s*([0-9]{1,2}(?:\.[0-9]{1,10})?)\s*", re.ASCII)
 
 
+@JUDGED.returns
 def judge(
     messages: pd.DataFrame,
     *,
@@ -83,17 +85,6 @@ def judge(
         package count by their own names alone (not as ValueError or OSError, which they are too).
     progress : function or bool, optional
         `progress(done, total)` in conversations; True shows a bar.
-
-    Returns
-    -------
-    DataFrame
-        One row per conversation, in order of appearance:
-
-        - document_id
-        - predicted: 1 to 5; NaN where the reply is not one number in that range. It is never guessed
-        - n_turns: turns that the model was shown
-        - reason: missing, or `unparsable` (not a number alone), `outside_scale`, `no_answer`
-        - prompt: version and hash of the instructions
 
     Raises
     ------
@@ -145,8 +136,7 @@ def judge(
             report(done, len(prompts))
     digest = hashlib.sha256(instructions.encode("utf-8", "surrogatepass")).hexdigest()[:16]
     version = _VERSION if instructions == INSTRUCTIONS else "own"
-    types = {"document_id": "string", "predicted": "float64", "n_turns": "int64", "reason": "string"}
-    return pd.DataFrame(rows, columns=list(types)).astype(types).assign(prompt=f"{version}@sha256:{digest}")
+    return JUDGED.frame(rows).assign(prompt=f"{version}@sha256:{digest}")
 
 
 def judge_prompts(

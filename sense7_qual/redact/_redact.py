@@ -14,27 +14,22 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._contract import holding
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import TableError
 from sense7_qual.frames import require_column
 from sense7_qual.redact._patterns import KINDS, PLACEHOLDER, Names, identifiers_in, same
+from sense7_qual.redact._results import FOUND, REPLACEMENTS
 
 __all__ = ["Redacted", "apply", "find", "preview", "summary"]
 
-_FOUND: Final = {
-    "unit_id": "string",
-    "column": "string",
-    "turn": "Int64",
-    "kind": "string",
-    "start": "int64",
-    "end": "int64",
-}
 _TEXTS: Final = ("text", "context")
 # Of n identifiers of one kind two share a pseudonym with a chance of about n²/2⁴¹: 1 in 22,000 for 10,000.
 _HEX: Final = 10
 _Place = tuple[str, str, int | None]
 
 
+@holding(replacements=REPLACEMENTS)
 @dataclass(frozen=True, slots=True)
 class Redacted:
     """Units without the identifiers that were found, and what was replaced.
@@ -43,15 +38,14 @@ class Redacted:
     ----------
     units
         The units, in their order, with pseudonyms in the texts; every other column as it was.
-    replacements
-        One row per replacement, in order: unit_id, column, turn, kind, start and end in the text as it was,
-        replacement, new_start and new_end in the text as it is. It holds no identifier.
+    replacements : DataFrame
     """
 
     units: pd.DataFrame = field(repr=False)
     replacements: pd.DataFrame = field(repr=False)
 
 
+@FOUND.returns
 def find(
     units: pd.DataFrame,
     *,
@@ -86,13 +80,6 @@ def find(
         Other endings ("Anny" in Polish) are to be listed: {"Anna": "Anna", "Anny": "Anna"}. A first name is
         not found because the full name is listed: list both.
 
-    Returns
-    -------
-    pandas.DataFrame
-        One row per identifier, in the order of the units: unit_id, column, turn (from 0, in the column
-        context; otherwise missing), kind, start, end (code points, half-open). No two overlap: of two kinds,
-        the first in `KINDS` counts. Missing texts hold none. It holds no text: see `preview`.
-
     Raises
     ------
     TableError
@@ -113,7 +100,7 @@ def find(
         for (unit, column, turn), text in _texts(units, columns)
         for kind, start, end in identifiers_in(text, chosen, listed)
     ]
-    return pd.DataFrame(rows, columns=list(_FOUND)).astype(_FOUND)
+    return FOUND.frame(rows)
 
 
 def preview(units: pd.DataFrame, found: pd.DataFrame, *, width: int = 20) -> pd.DataFrame:
@@ -149,8 +136,7 @@ def preview(units: pd.DataFrame, found: pd.DataFrame, *, width: int = 20) -> pd.
     """
     check_arguments(preview, locals())
     check_least(preview, 0, width=width)
-    for name in _FOUND:
-        require_column(found, name, frame_name="found")
+    FOUND.require(found)
     texts = dict(_texts(units, [str(column) for column in units if column in set(found["column"])]))
     shown = []
     for place, _, start, end in _rows(found, texts):
@@ -284,8 +270,7 @@ def apply(
             pieces += [texts[place][last:start], replacement]
             last, new = end, new + len(replacement)
         changed[place] = "".join([*pieces, texts[place][last:]])
-    types = _FOUND | {"replacement": "string", "new_start": "int64", "new_end": "int64"}
-    return Redacted(_with(units, changed), pd.DataFrame(rows, columns=list(types)).astype(types))
+    return Redacted(_with(units, changed), REPLACEMENTS.frame(rows))
 
 
 class _Pseudonyms:
@@ -397,10 +382,9 @@ def _turns(context: str, row: int) -> list[dict[str, Any]]:
 
 
 def _rows(found: pd.DataFrame, texts: Mapping[_Place, str]) -> Iterator[tuple[_Place, str, int, int]]:
-    for name in _FOUND:
-        require_column(found, name, frame_name="found")
+    FOUND.require(found)
     for row, (unit, column, turn, kind, start, end) in enumerate(
-        found[list(_FOUND)].itertuples(index=False, name=None)
+        found[list(FOUND.columns)].itertuples(index=False, name=None)
     ):
         place = (str(unit), str(column), int(turn) if _is_whole(turn) else None)
         if (

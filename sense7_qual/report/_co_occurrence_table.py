@@ -11,13 +11,12 @@ from sense7_qual import _present
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.frames import require_column
+from sense7_qual.links import CO_OCCURRENCE
 from sense7_qual.report._notes import check_numbers, made_with, reason_notes
 from sense7_qual.report._table import Table, left_then_right
 
 __all__ = ["co_occurrence_table"]
 
-_NUMBERS: Final = ("n", "n_code", "n_other", "n_both", "phi", "lift")
 _Row = Mapping[str, Any]
 _IN_A_MATRIX: Final = 14
 _PAIRS: Final = 35
@@ -76,9 +75,7 @@ def co_occurrence_table(
     check_arguments(co_occurrence_table, locals())
     if most is not None:
         check_least(co_occurrence_table, 1, most=most)
-    for name in ("code", "other", "source", "reason"):
-        require_column(pairs, name, frame_name="pairs")
-    check_numbers(pairs, _NUMBERS, frame_name="pairs")
+    check_numbers(pairs, CO_OCCURRENCE)
     sources = sorted(set(pairs["source"].astype("string")))
     if len(sources) > 1:
         raise TableError(
@@ -128,7 +125,7 @@ def _codes(pairs: pd.DataFrame, codebook: Codebook | None) -> dict[str, str]:
     """Return the codes with their labels, in the codebook's order."""
     ids = dict.fromkeys(str(code) for row in zip(pairs["code"], pairs["other"], strict=True) for code in row)
     frame = pd.DataFrame({"code": list(ids)}, dtype="string")
-    rows = _present.rows(frame, ["code"], frame_name="pairs", codebook=codebook)
+    rows = _present.rows(frame, frame_name="pairs", codebook=codebook)
     return {str(row["code"]): str(row["label"]) for row in rows}
 
 

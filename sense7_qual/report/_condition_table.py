@@ -84,7 +84,7 @@ def condition_table(
         [_EVERY] if condition is None else _conditions(units[condition], decided["condition"].dropna())
     )
     frame = pd.DataFrame({"code": decided["code"].astype("string").unique()})
-    rows = _present.rows(frame, ["code"], frame_name="decisions", codebook=codebook)
+    rows = _present.rows(frame, frame_name="decisions", codebook=codebook)
     of_cell = dict(iter(decided.groupby(["code", decided["condition"].astype("string")])))
     return Table(
         title=f"Codes by {condition}" if condition else "How often each code was applied",

@@ -10,9 +10,9 @@ import pandas as pd
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual.acts import REASONS
+from sense7_qual.adjudication import QUEUE
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.frames import require_column
 from sense7_qual.report._notes import made_with
 from sense7_qual.report._table import Table, left_then_right
 
@@ -65,8 +65,7 @@ def disagreement_table(
     (('Code', 'Disagreements', 'Open', 'Slip', 'No reason given'), ('interest', '2', '1', '1', '0'))
     """
     check_arguments(disagreement_table, locals())
-    for name in ("unit_id", "code", "settled", "reason"):
-        require_column(disagreements, name, frame_name="disagreements")
+    QUEUE.require(disagreements)
     twice = int(disagreements.duplicated(["unit_id", "code"]).sum())
     if twice:
         raise TableError(
@@ -80,7 +79,7 @@ def disagreement_table(
             "adjudication.queue(…, rulings=store.rulings())."
         )
     codes = pd.DataFrame({"code": disagreements["code"].astype("string").unique()})
-    rows = _present.rows(codes, ["code"], frame_name="disagreements", codebook=codebook)
+    rows = _present.rows(codes, frame_name="disagreements", codebook=codebook)
     of_code = {str(code): some for code, some in disagreements.groupby("code", sort=False)}
     given = [name for name in _HEADS if (_settled(disagreements) == name).any()]
     shown = [(str(row["label"]), *_counts(of_code[str(row["code"])], given)) for row in rows]

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
+from sense7_qual.agreement import BEFORE_AFTER
 from sense7_qual.codebook import Codebook
 from sense7_qual.report._notes import check_numbers, made_with, reason_notes, undefined_note
 from sense7_qual.report._table import Table, left_then_right
 
 __all__ = ["discussion_table"]
-
-_COLUMNS: Final = (
-    "code", "n_units", "n_coders", "n_clusters", "n_discussed", "n_revised", "before", "after", "difference",
-    "low", "high", "n_boot", "n_undefined", "confidence_level", "seed", "reason",
-)  # fmt: skip
 
 
 def discussion_table(
@@ -73,8 +69,8 @@ def discussion_table(
     (('interest', '8', '1', '1', '.50', '.76', '.26', '–'),)
     """
     check_arguments(discussion_table, locals())
-    check_numbers(before_after, _COLUMNS[1:-1], frame_name="before_after")
-    rows = _present.rows(before_after, _COLUMNS, frame_name="before_after", codebook=codebook)
+    check_numbers(before_after, BEFORE_AFTER)
+    rows = _present.rows(before_after, frame_name="before_after", codebook=codebook)
     interval = _present.interval_name(rows, frame_name="before_after")
     seed = _present.seed(rows, frame_name="before_after")
     coders = _present.count_range(row["n_coders"] for row in rows)

@@ -10,18 +10,12 @@ import pandas as pd
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual.codebook import Codebook
-from sense7_qual.frames import require_column
+from sense7_qual.links import DISRUPTION
 from sense7_qual.report._notes import made_with, reason_notes, undefined_note
 from sense7_qual.report._table import Alignment, Table
 
 __all__ = ["disruption_table"]
 
-
-_DISRUPTION: Final = (
-    "contrast", "code", "n_documents", "n_clusters", "n_with", "n_without", "mean_with", "mean_without",
-    "mean_difference", "difference_low", "difference_high", "cohens_d", "d_low", "d_high", "p", "n_boot",
-    "n_undefined", "confidence_level", "seed", "reason",
-)  # fmt: skip
 
 _SIDES: Final[tuple[Alignment, ...]] = ("left", "left", *(("right",) * 9))
 
@@ -72,8 +66,7 @@ def disruption_table(
     ('later turns', 'all', '1', '4', '2.50', '4.04')
     """
     check_arguments(disruption_table, locals())
-    for name in _DISRUPTION:
-        require_column(disruption, name, frame_name="disruption")
+    DISRUPTION.require(disruption)
     rows = [_labelled(row, codebook) for row in disruption.to_dict("records")]
     interval = _present.interval_name(rows, frame_name="disruption")
     return Table(

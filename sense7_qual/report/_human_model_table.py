@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments, read_mapping
+from sense7_qual.agreement import HUMAN_MODEL
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.frames import require_column
 from sense7_qual.report._notes import (
     bootstrap_note,
     check_numbers,
@@ -22,12 +22,6 @@ from sense7_qual.report._notes import (
 from sense7_qual.report._table import Table, left_then_right
 
 __all__ = ["human_model_table"]
-
-_COLUMNS: Final = (
-    "code", "comparison", "model", "statistic", "n_units", "n_humans", "n_clusters", "prevalence_humans",
-    "prevalence_model", "percent", "estimate", "low", "high", "n_boot", "n_undefined", "confidence_level",
-    "seed", "reason",
-)  # fmt: skip
 
 
 def human_model_table(
@@ -113,16 +107,14 @@ def human_model_table(
 
 def _rows(agreement: pd.DataFrame, codebook: Codebook | None) -> list[dict[str, Any]]:
     """Return the rows in the codebook's order, humans first, under the names that the notes expect."""
-    for name in _COLUMNS:
-        require_column(agreement, name, frame_name="agreement")
-    check_numbers(agreement, _COLUMNS[4:-1], frame_name="agreement")
+    check_numbers(agreement, HUMAN_MODEL)
     if agreement.duplicated(["code", "comparison", "model"]).any():
         raise TableError(
             "agreement: expected one row per code and comparison – found several – pass one result of "
             "agreement.human_model."
         )
     codes = pd.DataFrame({"code": agreement["code"].astype("string").unique()})
-    labels = _present.rows(codes, ["code"], frame_name="agreement", codebook=codebook)
+    labels = _present.rows(codes, frame_name="agreement", codebook=codebook)
     place = {str(row["code"]): (number, str(row["label"])) for number, row in enumerate(labels)}
     records = [{str(k): v for k, v in row.items()} for row in agreement.to_dict("records")]
     records.sort(key=lambda row: (place[str(row["code"])][0], not pd.isna(row["model"])))

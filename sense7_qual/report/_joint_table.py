@@ -12,17 +12,11 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.frames import require_column
+from sense7_qual.links import JOINT
 from sense7_qual.report._notes import caution_notes, family_note, made_with, reason_notes
 from sense7_qual.report._table import Alignment, Table
 
 __all__ = ["joint_table"]
-
-_COLUMNS: Final = (
-    "code", "source", "effect", "level", "reference", "n", "n_with", "n_clusters", "odds_ratio",
-    "odds_ratio_low", "odds_ratio_high", "p", "p_adjusted", "joint_p", "family", "variance_inflation",
-    "confidence_level", "caution", "reason",
-)  # fmt: skip
 
 
 _LEFT: Final[tuple[Alignment, ...]] = ("left",)
@@ -72,17 +66,16 @@ def joint_table(
 
     Examples
     --------
-    >>> result = pd.DataFrame({"code": ["prosocial"], "source": ["majority"], "effect": ["code"],
-    ...     "level": [None], "reference": [None], "n": [300], "n_with": [61], "n_clusters": [40],
-    ...     "odds_ratio": [1.5214], "odds_ratio_low": [0.97], "odds_ratio_high": [2.384], "p": [0.068],
-    ...     "p_adjusted": [0.068], "joint_p": [None], "family": ["codes of majority"],
-    ...     "variance_inflation": [1.04], "confidence_level": [0.95], "caution": [None], "reason": [None]})
+    >>> from sense7_qual.links import JOINT
+    >>> result = JOINT.example(
+    ...     code="prosocial", source="majority", effect="code", n=300, n_with=61, n_clusters=40,
+    ...     odds_ratio=1.5214, odds_ratio_low=0.97, odds_ratio_high=2.384, p=0.068, p_adjusted=0.068,
+    ...     family="codes of majority", variance_inflation=1.04, confidence_level=0.95)
     >>> joint_table(result).rows
     (('prosocial', '61', '1.52', '[0.97, 2.38]', '.068', '.068', '1.04'),)
     """
     check_arguments(joint_table, locals())
-    for name in _COLUMNS:
-        require_column(joint, name, frame_name="joint")
+    JOINT.require(joint)
     rows = _rows(joint, codebook)
     interval = _present.interval_name(rows, frame_name="joint")
     compared = any(row["effect"] == "interaction" for row in rows)
@@ -115,7 +108,7 @@ def _rows(joint: pd.DataFrame, codebook: Codebook | None) -> list[dict[str, Any]
     rows = []
     for level in dict.fromkeys([None, *joint["level"].dropna()]):
         part = joint[joint["level"].isna() if level is None else joint["level"] == level]
-        for row in _present.rows(part, _COLUMNS, frame_name="joint", codebook=codebook):
+        for row in _present.rows(part, frame_name="joint", codebook=codebook):
             rows.append(row if level is None else row | {"row_label": f"{row['label']} / {level}"})
     return rows
 

@@ -10,8 +10,7 @@ import pandas as pd
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual.codebook import Codebook
-from sense7_qual.frames import require_column
-from sense7_qual.links import LINK_COLUMNS
+from sense7_qual.links import LINKS
 from sense7_qual.report._notes import (
     bootstrap_note,
     caution_notes,
@@ -48,12 +47,7 @@ def link_table(
     Parameters
     ----------
     links : DataFrame
-        The result of `links.code_to_rating`, one row per code and source: code, source, n_with, n_without,
-        n_clusters, mean_difference (points of the rating, with minus without the code), rank_biserial and
-        its interval (−1 to 1), p, p_adjusted, family, odds_ratio, its interval (above 0), its p
-        and adjusted p, between_coder_share (0 to 1), n_tied (optional), caution, n_boot, n_undefined,
-        confidence_level, seed, reason and odds_ratio_reason. A missing number is printed as "–" and its
-        reason in the foot.
+        The result of `links.code_to_rating`. A missing number is printed as "–" and its reason in the foot.
     source : str, or sequence of str
         Whose decisions: a coder, "majority", "consensus" or "pooled"; or several, for a row each under every
         code. There is no default: which sources are printed is a choice to be made before the results.
@@ -92,23 +86,20 @@ def link_table(
 
     Examples
     --------
-    >>> result = pd.DataFrame({
-    ...     "code": ["prosocial"], "source": ["majority"], "n_with": [61], "n_without": [239],
-    ...     "n_clusters": [40], "mean_difference": [0.35], "rank_biserial": [0.214],
-    ...     "rank_biserial_low": [-0.012], "rank_biserial_high": [0.41], "p": [0.0004],
-    ...     "p_adjusted": [0.0028], "family": ["codes of majority"], "odds_ratio": [1.52],
-    ...     "odds_ratio_low": [0.97], "odds_ratio_high": [2.38], "odds_ratio_p": [0.068],
-    ...     "odds_ratio_p_adjusted": [0.12], "between_coder_share": [None], "caution": [None],
-    ...     "n_boot": [2000], "n_undefined": [0], "confidence_level": [0.95], "seed": [7],
-    ...     "reason": [None], "odds_ratio_reason": [None]})
+    >>> from sense7_qual.links import LINKS
+    >>> result = LINKS.example(
+    ...     code="prosocial", source="majority", n_with=61, n_without=239, n_clusters=40,
+    ...     mean_difference=0.35, rank_biserial=0.214, rank_biserial_low=-0.012, rank_biserial_high=0.41,
+    ...     p=0.0004, p_adjusted=0.0028, family="codes of majority", odds_ratio=1.52, odds_ratio_low=0.97,
+    ...     odds_ratio_high=2.38, odds_ratio_p=0.068, odds_ratio_p_adjusted=0.12, n_boot=2000,
+    ...     confidence_level=0.95, seed=7)
     >>> link_table(result, source="majority").rows[0][:8]
     ('prosocial', '61', '239', '0.35', '1.52', '[0.97, 2.38]', '.068', '.120')
     >>> link_table(result, source="majority").rows[0][8:]
     ('.21', '[−.01, .41]')
     """
     check_arguments(link_table, locals())
-    for name in LINK_COLUMNS:
-        require_column(links, name, frame_name="links")
+    LINKS.require(links)
     sources = [source] if isinstance(source, str) else list(source)
     rows = [
         row | {"row_label": _labelled(row, sources)} for row in _present.of_sources(links, sources, codebook)

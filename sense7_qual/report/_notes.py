@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 
 from sense7_qual import _present, _reasons
+from sense7_qual._contract import Contract
 from sense7_qual._present import MISSING
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.frames import require_column
 
 __all__ = [
     "bootstrap_note",
@@ -28,16 +28,16 @@ __all__ = [
 ]
 
 
-def check_numbers(frame: pd.DataFrame, names: Iterable[str], *, frame_name: str) -> None:
-    """Raise `TableError`, which shows no value, where a column is missing or holds anything but numbers."""
-    for name in names:
-        require_column(frame, name, frame_name=frame_name)
+def check_numbers(frame: pd.DataFrame, contract: Contract) -> None:
+    """Raise `TableError`, which shows no value, where a column is missing, or one of numbers holds others."""
+    contract.require(frame)
+    for name in (name for name in contract.printed if contract.columns[name].is_number):
         known = frame[name].notna()
         wrong = int((known & pd.to_numeric(frame[name], errors="coerce").isna()).sum())
         if wrong:
             raise TableError(
-                f"{frame_name}: expected numbers in the column {name!r} – found {wrong} other values – pass "
-                "the result as it was computed."
+                f"{contract.name}: expected numbers in the column {name!r} – found {wrong} other values – "
+                "pass the result as it was computed."
             )
 
 

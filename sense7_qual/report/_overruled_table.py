@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual.acts import REASONS
-from sense7_qual.frames import require_column
+from sense7_qual.adjudication import OVERRULED
 from sense7_qual.report._notes import made_with
 from sense7_qual.report._table import Table
 
 __all__ = ["overruled_table"]
-
-_COLUMNS: Final = ("coder", "applied", "ruled", "overruled", "reason")
 
 
 def overruled_table(overruled: pd.DataFrame, *, notes: Sequence[str] = ()) -> Table:
@@ -50,8 +48,7 @@ def overruled_table(overruled: pd.DataFrame, *, notes: Sequence[str] = ()) -> Ta
     (('ana', '1', '0', '0', '0', '–'), ('ben', '1', '1', '1', '0', 'A slip: overlooked or mistyped 1'))
     """
     check_arguments(overruled_table, locals())
-    for name in _COLUMNS:
-        require_column(overruled, name, frame_name="overruled")
+    OVERRULED.require(overruled)
     both = int(overruled["ruled"].isna().sum())
     standing = (
         f"On {_present.count(both)} of these decisions different readings were ruled legitimate: they were "

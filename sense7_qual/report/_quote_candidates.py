@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal
+from typing import Final, Literal
 
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._contract import Column, Contract, count, flag, text
 from sense7_qual.codebook import Codebook
 from sense7_qual.report import _choose_quotes
 
 __all__ = ["quote_candidates"]
 
-_TYPES = {
-    "code": "string", "unit_id": "string", "start": "Int64", "end": "Int64", "case_id": "string",
-    "rating": "Float64", "coders": "string", "role": "string", "identifies": "string", "drawn": "bool",
-    "why": "string",
-}  # fmt: skip
+CANDIDATES: Final = Contract("candidates", ("code", "unit_id", "start", "end"), {
+    "code, unit_id": text(),
+    "start, end": count("code points; missing for a whole unit", missing=True),
+    "case_id": text(missing=True),
+    "rating": Column("number", "missing where not given"),
+    "coders": text('all who applied the code to the unit, joined by ", "'),
+    "role": text('"shows" or "disconfirms" the code; empty where it is not to be drawn'),
+    "identifies": text(
+        'kinds of identifier found in it, joined by ", "; empty: none; missing: not looked for',
+        missing=True),
+    "drawn": flag(),
+    "why": text("why it was drawn, or why it cannot be; empty: others were"),
+}, row="One row per passage, without its words, by code as in the codebook, the drawn ones "
+       "first")  # fmt: skip
 
 
+@CANDIDATES.returns
 def quote_candidates(
     codings: pd.DataFrame,
     units: pd.DataFrame,
@@ -78,16 +89,6 @@ def quote_candidates(
         In which passages identifiers are looked for: in all, which takes most of the time where there are
         tens of thousands, or only as far as the rule needs it to draw.
 
-    Returns
-    -------
-    DataFrame
-        One row per passage, without its words: code, unit_id, start, end (code points; missing for a whole
-        unit), case_id, rating (missing where not given), coders (all who applied the code to the unit, joined
-        by ", "), role ("shows" or "disconfirms" the code; empty where it is not to be drawn), identifies
-        (kinds of identifier found in it, joined by ", "; empty: none; missing: not looked for), drawn (bool),
-        why (why it was drawn, or why it cannot be; empty: others were). By code as in the codebook, the drawn
-        ones first.
-
     Raises
     ------
     TableError
@@ -122,4 +123,4 @@ def quote_candidates(
         decisions=decisions, quotes=quotes, names=names, seed=seed,
         screened=screened,
     )  # fmt: skip
-    return pd.DataFrame(passages, columns=list(_TYPES)).astype(_TYPES)
+    return CANDIDATES.frame(passages)

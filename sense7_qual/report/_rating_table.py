@@ -11,7 +11,7 @@ from sense7_qual import _present, _reasons
 from sense7_qual._arguments import check_arguments
 from sense7_qual._present import MISSING
 from sense7_qual.errors import TableError
-from sense7_qual.frames import require_column
+from sense7_qual.ratings import COMPARISON
 from sense7_qual.report._notes import grouped, made_with, undefined_note
 from sense7_qual.report._table import Alignment, Table
 
@@ -85,11 +85,7 @@ def rating_table(
     ('.37', '.49')
     """
     check_arguments(rating_table, locals())
-    ends = [f"{name}{end}" for name in _MEASURES for end in ("", "_low", "_high")]
-    for name in ("predictor", *ends, "n", "n_missing", "n_clusters", "n_boot", "n_undefined", "reason"):
-        require_column(comparison, name, frame_name="comparison")
-    for name in ("confidence_level", "seed"):
-        require_column(comparison, name, frame_name="comparison")
+    COMPARISON.require(comparison)
     rows: list[dict[str, Any]] = [
         {str(k): v for k, v in row.items()} | {"label": str(row["predictor"])}
         for row in comparison.to_dict("records")

@@ -11,9 +11,9 @@ from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
+from sense7_qual.agreement import AGREEMENT, CROSS_CHECK
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.frames import require_column
 from sense7_qual.report._notes import bootstrap_note, made_with, reason_notes
 from sense7_qual.report._table import Table
 
@@ -34,10 +34,8 @@ def reliability_table(
     Parameters
     ----------
     agreement : DataFrame
-        The result of `agreement.by_code`, one row per code: code, n_units, n_coders, n_clusters, prevalence
-        and percent (0–1), alpha (at most 1), alpha_low, alpha_high, n_boot, n_undefined, confidence_level,
-        seed, reason; where n_models says that models count as coders, so does the foot. A missing number is
-        printed as "–" and its reason in the foot.
+        The result of `agreement.by_code`; where n_models says that models count as coders, so does the foot.
+        A missing number is printed as "–" and its reason in the foot.
     codebook : Codebook, optional
         Gives the labels and the order of the codes; without it the ids are printed in the frame's order.
     digits : int
@@ -68,16 +66,16 @@ def reliability_table(
 
     Examples
     --------
-    >>> result = pd.DataFrame({
-    ...     "code": ["prosocial"], "n_units": [120], "n_coders": [2], "n_clusters": [40],
-    ...     "prevalence": [0.254], "percent": [0.9123], "alpha": [0.7681], "alpha_low": [0.6412],
-    ...     "alpha_high": [0.8666], "n_boot": [2000], "n_undefined": [0], "confidence_level": [0.95],
-    ...     "seed": [7], "reason": [None]})
+    >>> from sense7_qual.agreement import AGREEMENT
+    >>> result = AGREEMENT.example(
+    ...     code="prosocial", n_units=120, n_coders=2, n_clusters=40, prevalence=0.254, percent=0.9123,
+    ...     alpha=0.7681, alpha_low=0.6412, alpha_high=0.8666, n_boot=2000, confidence_level=0.95, seed=7)
     >>> reliability_table(result).rows
     (('prosocial', '120', '25.4', '91.2', '.77', '[.64, .87]'),)
     """
     check_arguments(reliability_table, locals())
-    rows = _present.rows(agreement, _present.AGREEMENT_COLUMNS, frame_name="agreement", codebook=codebook)
+    AGREEMENT.require(agreement)
+    rows = _present.rows(agreement, frame_name="agreement", codebook=codebook)
     interval = _present.interval_name(rows, frame_name="agreement")
     return Table(
         title="Inter-coder agreement by code",
@@ -122,8 +120,7 @@ def _reliability_terms(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _second_opinion(cross_check: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> str:
     """State with what the agreement was recomputed, and the largest difference."""
-    for name in ("code", "statistic", "ours", "difference", "package", "version", "reason"):
-        require_column(cross_check, name, frame_name="cross_check")
+    CROSS_CHECK.require(cross_check)
     labels = {str(row["code"]): str(row["label"]) for row in rows}
     checks = cross_check[cross_check["code"].astype("string").isin(list(labels))]
     _refuse_other_decisions(checks, rows)

@@ -11,13 +11,12 @@ from sense7_qual import _present
 from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.frames import require_column
 from sense7_qual.report._notes import made_with, statements_of_models
 from sense7_qual.report._table import Table, left_then_right
+from sense7_qual.suggestions import ANSWERS
 
 __all__ = ["suggestion_table"]
 
-_COLUMNS: Final = ("unit_id", "coder", "code", "model", "when", "before", "answer")
 _ANSWERS: Final = {
     "agreed": "Agreed", "withdrawn": "Withdrawn", "accepted": "Accepted", "edited": "Edited",
     "rejected": "Rejected", "none": "No answer",
@@ -67,7 +66,7 @@ def suggestion_table(
     check_arguments(suggestion_table, locals())
     _check(answers)
     codes = pd.DataFrame({"code": answers["code"].astype("string").unique()})
-    rows = _present.rows(codes, ["code"], frame_name="answers", codebook=codebook)
+    rows = _present.rows(codes, frame_name="answers", codebook=codebook)
     of_code = {str(code): some for code, some in answers.groupby("code", sort=False)}
     return Table(
         title="Suggestions of a model, and what coders made of them",
@@ -92,8 +91,7 @@ def suggestion_table(
 
 
 def _check(answers: pd.DataFrame) -> None:
-    for name in _COLUMNS:
-        require_column(answers, name, frame_name="answers")
+    ANSWERS.require(answers)
     known: dict[str, list[str] | list[bool]] = {
         "answer": list(_ANSWERS),
         "when": ["finished", "shown"],

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments, read_mapping
-from sense7_qual.frames import require_column
+from sense7_qual.links import VARIANCE_SHARES
 from sense7_qual.report._notes import made_with, reason_notes
 from sense7_qual.report._table import Table
 
 __all__ = ["variance_table"]
-
-
-_SHARES: Final = (
-    "level", "n_groups", "variance", "share", "low", "high", "confidence_level", "seed", "reason",
-)  # fmt: skip
 
 
 def variance_table(
@@ -61,8 +56,7 @@ def variance_table(
     ('Participant', '2', '7.75', '91.2', '–')
     """
     check_arguments(variance_table, locals())
-    for name in _SHARES:
-        require_column(shares, name, frame_name="shares")
+    VARIANCE_SHARES.require(shares)
     level_names = {"remainder": "Remainder (turn, and error)"} | read_mapping(names)
     rows: list[dict[str, Any]] = [
         {str(k): v for k, v in row.items()} | {"label": level_names.get(str(row["level"]), str(row["level"]))}

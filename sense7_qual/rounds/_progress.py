@@ -10,15 +10,27 @@ from typing import Final
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, read_once
+from sense7_qual._contract import Contract, count, flag, text
 from sense7_qual.acts import Act, standing
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
-from sense7_qual.frames import COVERAGE
+from sense7_qual.frames import COVERAGE, DECISIONS
 from sense7_qual.rounds._rounds import Round
 
 __all__ = ["first_decisions", "own_codings", "progress"]
 
+PROGRESS: Final = Contract("progress", ("round", "coder"), {
+    "round, coder": text(),
+    "n_units": count("units of the round"),
+    "n_finished": count(
+        "those of them that the coder has finished in this round; 0 to n_units; missing for a round of "
+        "training or discussion of which `coverage` has nothing: ask for "
+        "``store.coverage(round=…)``", missing=True),
+    "unblinded": flag(),
+}, row="One row per round × coder of it")  # fmt: skip
 
+
+@PROGRESS.returns
 def progress(rounds: Iterable[Round], coverage: pd.DataFrame) -> pd.DataFrame:
     """Return how far each coder is in each round.
 
@@ -28,13 +40,6 @@ def progress(rounds: Iterable[Round], coverage: pd.DataFrame) -> pd.DataFrame:
         As `opened` returns them.
     coverage : DataFrame
         As `Store.coverage` returns it.
-
-    Returns
-    -------
-    DataFrame
-        One row per round × coder of it: round, coder, n_units (units of the round), n_finished (those of them
-        that the coder has finished in this round; 0 to n_units; missing for a round of training or discussion
-        of which `coverage` has nothing: ask for ``store.coverage(round=…)``), unblinded (bool).
 
     Raises
     ------
@@ -54,10 +59,10 @@ def progress(rounds: Iterable[Round], coverage: pd.DataFrame) -> pd.DataFrame:
         for one in rounds
         for coder in one.coders
     ]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=list(_PROGRESS))
-    return frame.astype(dict(_PROGRESS))
+    return PROGRESS.frame(rows)
 
 
+@DECISIONS.returns
 def first_decisions(acts: Iterable[Act], round: Round, *, coder: str) -> pd.DataFrame:
     """Return what a coder decided on each unit of a round when they finished it for the first time.
 
@@ -104,8 +109,7 @@ def first_decisions(acts: Iterable[Act], round: Round, *, coder: str) -> pd.Data
             first[unit_id] = {str(one.code) for one in standing(done[unit_id], subject="coding")}
     codes = round.gold_codes or sorted(set().union(*first.values()))
     rows = [(unit_id, coder, code, code in own) for unit_id, own in first.items() for code in codes]
-    frame = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
-    return frame.astype({"unit_id": "string", "coder": "string", "code": "string", "applied": "bool"})
+    return DECISIONS.frame(rows)
 
 
 def own_codings(acts: Iterable[Act], round: Round, *, coder: str, codebook: Codebook) -> list[Act]:
@@ -161,12 +165,3 @@ def own_codings(acts: Iterable[Act], round: Round, *, coder: str, codebook: Code
         for act in standing(own, subject="coding")
         if act.code in codable and act.unit_id in round.units
     ]  # fmt: skip
-
-
-_PROGRESS: Final = {
-    "round": "string",
-    "coder": "string",
-    "n_units": "int64",
-    "n_finished": "Int64",
-    "unblinded": "bool",
-}

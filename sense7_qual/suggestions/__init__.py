@@ -26,6 +26,7 @@ from sense7_qual.suggestions._effect import effect
 from sense7_qual.suggestions._fit import fit
 from sense7_qual.suggestions._frames import check, suggest
 from sense7_qual.suggestions._order import order, withheld
+from sense7_qual.suggestions._results import ANSWERS as ANSWERS
 from sense7_qual.suggestions._screen import Screening, screen
 from sense7_qual.suggestions._suggester import Suggester
 

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
 
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual.acts import Act, Suggested, Suggestion, standing
+from sense7_qual.suggestions._results import ANSWERS
 
 __all__ = ["answers", "shown"]
-
-_KINDS: Final = {
-    "unit_id": "string", "coder": "string", "round": "string", "code": "string", "model": "string",
-    "probability": "Float64", "start": "Int64", "end": "Int64", "when": "string", "shown_at": "string",
-    "before": "boolean", "answer": "string",
-}  # fmt: skip
 
 
 def shown(acts: Iterable[Act]) -> pd.Series:
@@ -52,6 +46,7 @@ def shown(acts: Iterable[Act]) -> pd.Series:
                      name="shown", dtype=bool)  # fmt: skip
 
 
+@ANSWERS.returns
 def answers(acts: Iterable[Act]) -> pd.DataFrame:
     """Return every suggestion that a coder was shown, and what they made of it.
 
@@ -59,16 +54,6 @@ def answers(acts: Iterable[Act]) -> pd.DataFrame:
     ----------
     acts
         Of the study, ``store.acts()``; each coder's in the order in which they were done.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per coder, unit and suggested code, as it was shown first: `unit_id`, `coder`, `round`,
-        `code`, `model`, `probability` (0 … 1, or missing), `start` and `end` (code points; both missing: the
-        whole unit), `when` ("finished" or "shown": after the coder finished the unit, or from the start),
-        `shown_at` (UTC), `before` (whether the coder's own decision had the code already), `answer`: "agreed"
-        (it had, and still has), "accepted" (coded afterwards on exactly these words), "edited" (on others),
-        "rejected", "withdrawn" (the coder had coded it, and took it away afterwards), or "none".
 
     Examples
     --------
@@ -86,7 +71,7 @@ def answers(acts: Iterable[Act]) -> pd.DataFrame:
     for act in acts:
         by_text.setdefault((act.coder, act.unit_id, act.round), []).append(act)
     rows = [row for own in by_text.values() for row in _of_text(own)]
-    frame = pd.DataFrame(rows, columns=list(_KINDS)).astype(_KINDS)
+    frame = ANSWERS.frame(rows)
     return frame.sort_values(["coder", "shown_at"], kind="stable", ignore_index=True)
 
 

@@ -19,12 +19,14 @@ from sense7_qual.frames import (
     people,
     without_models,
 )
+from sense7_qual.suggestions._results import EFFECT
 
 __all__ = ["effect"]
 
 _KEY: Final = ["code", "unit_id", "coder"]
 
 
+@EFFECT.returns
 def effect(
     decisions: pd.DataFrame,
     shown: pd.Series,
@@ -52,15 +54,6 @@ def effect(
         coders decided as suggested. That it is larger where they saw them is the pull of suggestions.
     confidence_level
         Of the interval, between 0 and 1.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per code and measure: `code`, `measure` ("applied", "between_coders": the share of pairs of
-        coders who decide the same, of units with two or more, "with_suggestion"), `shown` and `withheld` (the
-        means, 0 … 1), `difference` (−1 … 1) with `low` and `high`, `n_shown` and `n_withheld` (units),
-        `n_clusters`, `reason` (few_clusters: fewer than 6 participants with, or without, suggestions, so
-        there is no interval; no_comparison: a side has no unit). Missing decisions do not count.
 
     Raises
     ------
@@ -111,9 +104,7 @@ def effect(
         for code, values in by_code.groupby(level="code", sort=False)
         for values in [values.droplevel("code")]
     ]
-    columns = ["code", "measure", "shown", "withheld", "difference", "low", "high", "n_shown", "n_withheld",
-               "n_clusters", "reason"]  # fmt: skip
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=list(EFFECT.columns))
 
 
 def _measures(own: pd.DataFrame, suggestions: pd.DataFrame | None) -> dict[str, pd.Series]:

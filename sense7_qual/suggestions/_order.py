@@ -13,6 +13,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import SUGGESTIONS, UNITS
+from sense7_qual.suggestions._results import ORDER
 
 __all__ = ["order", "withheld"]
 
@@ -62,6 +63,7 @@ def withheld(unit_ids: Sequence[str] | pd.Series, *, share: float = 0.1, seed: i
     return pd.Series([number < share * 2.0**64 for number in drawn], index=ids, name="withheld", dtype=bool)
 
 
+@ORDER.returns
 def order(
     units: pd.DataFrame,
     *,
@@ -89,12 +91,6 @@ def order(
         With "uncertainty", the suggestions for these units.
     seed
         0 or more. The order of the rows changes nothing.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per unit in the order of coding: `unit_id`, `place` (from 0), `drawn` (among the next `n`),
-        `inclusion` (the probability, above 0, at most 1, with which it was drawn; they sum to `n`).
 
     Raises
     ------

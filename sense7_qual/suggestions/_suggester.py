@@ -16,13 +16,14 @@ from sense7_qual.frames import SUGGESTIONS, UNITS
 from sense7_qual.suggestions._evidence import evidence
 from sense7_qual.suggestions._features import Embed, Features, vectors
 from sense7_qual.suggestions._frames import ByDefinition, ByModel
+from sense7_qual.suggestions._results import NEAR_QUOTES, SUGGESTED
 from sense7_qual.suggestions._texts import sentences
 
 __all__ = ["Suggester"]
 
 Floats = npt.NDArray[np.float64]
 
-_COLUMNS: Final = ["unit_id", "code", "probability", "suggested", "start", "end", "source", "reason"]
+_COLUMNS: Final = list(SUGGESTED.columns)[:-1]
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -71,6 +72,7 @@ class Suggester:
         """
         return self.suggest(units)
 
+    @SUGGESTED.returns
     def suggest(self, units: pd.DataFrame, *, with_spans: bool = True) -> pd.DataFrame:
         """Return a suggestion for each unit and code, and the words that carry it.
 
@@ -79,17 +81,6 @@ class Suggester:
         units
             The `units` frame, coded or not. Units that the models learned from get what models gave that saw
             no text of their participant.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per unit and codable code, in the order of the units and of the codebook: `unit_id`,
-            `code`, `probability` (0 … 1, calibrated; missing where a definition alone suggests),
-            `suggested` (bool), `start` and `end` (of the sentence that carries a suggestion, in code points,
-            half-open; missing where nothing is suggested), `source` ("model" or "definition"), `reason` (why
-            there is no suggestion at all: blank_text, code_never_applied, code_always_applied,
-            no_better_than_chance), `learned` (bool: a model learned from a text
-            of this participant). It meets `frames.SUGGESTIONS`.
 
         Raises
         ------
@@ -168,6 +159,7 @@ class Suggester:
             frame.loc[at, ["start", "end"]] = np.array(spans)
         return frame
 
+    @NEAR_QUOTES.returns
     def nearest(self, suggestions: pd.DataFrame, units: pd.DataFrame, *, k: int = 3) -> pd.DataFrame:
         """Return for each suggestion the human quotes of its code that are nearest to the words carrying it.
 
@@ -179,13 +171,6 @@ class Suggester:
             The units that they are of, for the words.
         k
             How many quotes at most, from 1. A quote is never of the unit itself.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per suggestion and rank: `unit_id`, `code`, `rank` (from 1), `quote_unit_id`, `start`,
-            `end` (in that unit's text), `similarity` (cosine, −1 … 1). Where nobody applied the code yet it
-            has no rows.
 
         Raises
         ------
@@ -207,8 +192,7 @@ class Suggester:
             if code in own
             for rank, quote in enumerate(self._near(unit_id, own[code], vector, k), start=1)
         ]
-        columns = ["unit_id", "code", "rank", "quote_unit_id", "start", "end", "similarity"]
-        return pd.DataFrame(rows, columns=columns)
+        return pd.DataFrame(rows, columns=list(NEAR_QUOTES.columns))
 
     def _near(
         self, unit_id: str, quotes: pd.DataFrame, vector: Floats, k: int

@@ -13,11 +13,13 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, TableError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, without_models
 from sense7_qual.themes._code_shares import check_level, code_shares
+from sense7_qual.themes._results import AGAINST_CODEBOOK, CODES
 from sense7_qual.themes._themes import Themes
 
 __all__ = ["against_codebook", "codes_by_theme"]
 
 
+@AGAINST_CODEBOOK.returns
 def against_codebook(
     themes: Themes,
     decisions: pd.DataFrame,
@@ -55,18 +57,6 @@ def against_codebook(
         How many times as often as everywhere, 0 or more; 0 lets a broad code cover any theme.
     confidence_level
         Of the intervals behind `clear`, between 0 and 1.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per theme: `theme`, `label`, `verdict` ("covered", "uncovered"; missing where not computable),
-        `clear` (whether the intervals leave only this verdict: for a covered one both of some code lie above
-        the thresholds, for an uncovered one one of each code lies below; missing without a verdict),
-        `n_units`, `n_decided` (units that someone finished), `n_decisions` (unit × coder), `n_clusters`
-        (whose units were decided), `best_code` (the one that comes nearest to covering it; ties: the first in
-        the codebook; missing where none was applied), `best_share`, `best_lift` (see `codes_by_theme`),
-        `reason` ("not_decided", or "few_decided" where fewer than 6 clusters were; missing where there is a
-        verdict).
 
     Raises
     ------
@@ -118,6 +108,7 @@ def against_codebook(
     return result.reset_index()[[*columns, "best_code", "best_share", "best_lift", "reason"]]
 
 
+@CODES.returns
 def codes_by_theme(
     themes: Themes,
     decisions: pd.DataFrame,
@@ -133,17 +124,6 @@ def codes_by_theme(
     ----------
     themes, decisions, codebook, units, cluster, confidence_level
         As in `against_codebook`.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per theme and code, in the codebook's order: `theme`, `code`, `n_units` (of the theme),
-        `n_decided` (its units that someone decided on for this code), `n_decisions` (unit × coder),
-        `n_clusters` (of the decided units), `share` (of those decisions, applied; 0 … 1; NaN where there are
-        none) with `share_low` and `share_high`, `overall_share` (the same over all units that the themes were
-        computed from, those in no theme too), `lift` (share / overall_share; 1 = no more than elsewhere; NaN
-        where the code was applied nowhere) with `lift_low` and `lift_high`. An interval is Wilson's, for as
-        many texts as the variance between clusters is worth; NaN with fewer than 6 clusters.
 
     Raises
     ------

@@ -10,14 +10,11 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual.acts import Act
 from sense7_qual.themes._record import Edit, Run
+from sense7_qual.themes._results import HISTORY
 from sense7_qual.themes._study_themes import StudyThemes, steps
 
 __all__ = ["history"]
 
-_COLUMNS: Final = {
-    "at": "string", "coder": "string", "theme": "int64", "name": "string", "done": "string",
-    "value": "string", "why": "string", "n_units": "int64",
-}  # fmt: skip
 _DONE: Final = {
     "name": ("named", "name taken off"), "merge_into": ("merged into", "separated again"),
     "dismissed": ("dismissed", "brought back"), "parts": ("split into", ""),
@@ -27,6 +24,7 @@ _DONE: Final = {
 Row = tuple[str, str, int, str | None, str, str | None, str | None, int]
 
 
+@HISTORY.returns
 def history(acts: Iterable[Act]) -> pd.DataFrame:
     """Return how the themes of a study came about, step by step.
 
@@ -34,17 +32,6 @@ def history(acts: Iterable[Act]) -> pd.DataFrame:
     ----------
     acts
         The acts of the study, such as ``store.acts()``.
-
-    Returns
-    -------
-    DataFrame
-        One row per theme and step, in their order: at, coder, theme (its number in the study), name (what
-        people called it before; missing where they had not), done, value, why (missing where nothing was
-        said), n_units (how many units it had then). `done` is "recorded" (a run of the topic model has it for
-        the first time), "not found again" (a later run lacks it), "named" (`value`: the name), "merged into"
-        (the number), "split into" (the numbers of the parts), "dismissed", "made a code" (the code's id), or
-        the opposite of one of these: "name taken off", "separated again", "brought back", "code taken off".
-        Steps that could not be carried out, since two people worked in two copies at once, are left out.
 
     Raises
     ------
@@ -76,7 +63,7 @@ def history(acts: Iterable[Act]) -> pd.DataFrame:
             rows += _of_run(act, step, state, seen)
         else:
             rows += _of_edit(act, step, state)
-    return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
+    return HISTORY.frame(rows)
 
 
 def _of_run(act: Act, run: Run, state: StudyThemes, seen: set[int]) -> Iterator[Row]:

@@ -13,6 +13,7 @@ from sense7_qual.acts import Act
 from sense7_qual.errors import ArgumentError
 from sense7_qual.themes._communities import NO_GROUP
 from sense7_qual.themes._neighbours import Floats
+from sense7_qual.themes._results import MATCHED
 from sense7_qual.themes._study_themes import StudyThemes, study_themes
 from sense7_qual.themes._themes import Themes
 
@@ -24,6 +25,7 @@ _SAME: Final = 0.5
 _Members = Mapping[int, frozenset[str]]
 
 
+@MATCHED.returns
 def match_recorded(themes: Themes, acts: Iterable[Act]) -> pd.DataFrame:
     """Match the themes of a run to those that the study has, before or without recording it.
 
@@ -38,14 +40,6 @@ def match_recorded(themes: Themes, acts: Iterable[Act]) -> pd.DataFrame:
         The result of `fit`.
     acts
         The acts of the study, such as ``store.acts()``.
-
-    Returns
-    -------
-    DataFrame
-        One row per theme of the run, then one per theme that ends: `run_theme` (its number in the run;
-        missing where it ends), `theme` (its number in the study, which no other ever gets),
-        `is_new`, `nearest` (the number of the most similar theme so far; missing without any) and `jaccard`
-        (its similarity to that, 0 … 1; for a theme that ends, the most that a theme of the run has).
 
     References
     ----------
@@ -125,7 +119,4 @@ def _rows(new: _Members, before: StudyThemes, numbers: Mapping[int, int], simila
                      np.nan if nearest is None else similar[place, nearest]))  # fmt: skip
     rows += [(pd.NA, int(old[place]), False, int(old[place]), similar[:, place].max(initial=0.0))
              for place in ended]  # fmt: skip
-    frame = pd.DataFrame(rows, columns=["run_theme", "theme", "is_new", "nearest", "jaccard"])
-    return frame.astype(
-        {"run_theme": "Int64", "theme": "int64", "is_new": "bool", "nearest": "Int64", "jaccard": "float64"}
-    )
+    return MATCHED.frame(rows)

@@ -12,12 +12,14 @@ from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.themes._neighbours import check_number, nearest_neighbours
+from sense7_qual.themes._results import NEAREST, NEAREST_CODES
 from sense7_qual.themes._texts import Embed, distinct_texts, embedded
 from sense7_qual.themes._themes import Themes, quotes
 
 __all__ = ["nearest", "nearest_codes"]
 
 
+@NEAREST.returns
 def nearest(units: pd.DataFrame, *, embed: Embed, k: int = 5) -> pd.DataFrame:
     """Return each unit's `k` nearest others by meaning: what can be said of a study too small for themes.
 
@@ -29,12 +31,6 @@ def nearest(units: pd.DataFrame, *, embed: Embed, k: int = 5) -> pd.DataFrame:
         A function from a list of texts to an array (n, d).
     k
         Neighbours per unit; fewer where there are not so many.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per unit and rank, by unit_id: `unit_id`, `rank` (from 1), `neighbour_id`, `similarity`
-        (cosine, −1 … 1; 1 for an equal text). Ties stand in the order of their ids.
 
     Raises
     ------
@@ -81,6 +77,7 @@ def nearest(units: pd.DataFrame, *, embed: Embed, k: int = 5) -> pd.DataFrame:
 _MOST_QUOTES: Final = 10
 
 
+@NEAREST_CODES.returns
 def nearest_codes(
     themes: Themes, units: pd.DataFrame, codebook: Codebook, *, embed: Embed, k: int = 3
 ) -> pd.DataFrame:
@@ -102,14 +99,6 @@ def nearest_codes(
         A function from a list of texts to an array (n, d).
     k
         Codes per theme; fewer where the codebook has not so many.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per theme and rank: `theme`, `label`, `rank` (from 1), `code`, `similarity` (cosine, −1 … 1,
-        of the mean of the theme's typical texts, 10 at most, to the mean of the code's texts; ties stand in
-        the codebook's order), `has_definition`, `n_examples` (a code with neither is compared by its label
-        alone, and its similarity is worth little).
 
     Raises
     ------

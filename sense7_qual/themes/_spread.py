@@ -12,6 +12,7 @@ from sense7_qual._messages import first_three
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import UNITS, clusters_by_unit, require_column, without_blanks
 from sense7_qual.themes._code_shares import INTERVALS, check_level, estimates
+from sense7_qual.themes._results import PARTICIPANTS, SPREAD
 from sense7_qual.themes._themes import Themes
 
 __all__ = ["participants_by_theme", "spread"]
@@ -22,6 +23,7 @@ _MOST_POINTS: Final = 7
 _MOST_VALUES: Final = 50
 
 
+@SPREAD.returns
 def spread(
     themes: Themes,
     units: pd.DataFrame,
@@ -47,18 +49,6 @@ def spread(
         Into how many groups, 2 or more.
     confidence_level
         Of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per theme and value, in the order of the numbers or categories, else of the alphabet: `theme`,
-        `label`, `by` (the column's name), `value` (of a group: its least and its largest number), `n_units`
-        (texts with that value), `n_in_theme` (of these), `n_clusters` (participants with such texts), `share`
-        (n_in_theme / n_units, 0 … 1) with `share_low` and `share_high`, `overall_share` (over all texts that
-        have a value), `lift` (share / overall_share; 1 = no more than elsewhere) with `lift_low` and
-        `lift_high`, `confidence_level`. An interval is Wilson's, for as many texts as the variance between
-        participants is worth; NaN with fewer than 6 of them. Texts without a value have a row of their own at
-        the end of each theme, whose `value` and `lift` are missing; they are in no other number.
 
     Raises
     ------
@@ -115,6 +105,7 @@ def spread(
     return table.merge(themes.summary[["theme", "label"]], on="theme")[[*columns, "confidence_level"]]
 
 
+@PARTICIPANTS.returns
 def participants_by_theme(themes: Themes, units: pd.DataFrame, *, cluster: str = "case_id") -> pd.DataFrame:
     """Return how many participants carry each theme, and how large one participant's part of it is.
 
@@ -122,17 +113,6 @@ def participants_by_theme(themes: Themes, units: pd.DataFrame, *, cluster: str =
     ----------
     themes, units, cluster
         As in `spread`. A unit without a participant is counted apart.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per theme: `theme`, `label`, `n_units` (texts in it), `n_without` (of these, without a
-        participant, in none of the numbers that follow), `n_clusters` (participants), `n_effective` (as many
-        participants with equally many texts would be spread alike: the inverse of Simpson's index, 1 …
-        n_clusters), `n_effective_random` (the same expected of as many texts drawn without regard to the
-        theme), `largest_share` (of the participant with most texts, 0 … 1), `one_carries` (whether that is
-        more than half: such a theme is one person's, whatever its stability). Missing where no text has a
-        participant.
 
     Raises
     ------

@@ -11,6 +11,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual.errors import ImportRefused
 from sense7_qual.themes._neighbours import Floats, Vectors
+from sense7_qual.themes._results import PLACES
 from sense7_qual.themes._texts import Embed, Progress, Texts, distinct_texts, embedded
 
 __all__ = ["text_map"]
@@ -27,6 +28,7 @@ _GOLDEN_ANGLE: Final = np.pi * (3 - np.sqrt(5))
 _BLOCK: Final = 1_000
 
 
+@PLACES.returns
 def text_map(
     units: pd.DataFrame, *, embed: Embed, seed: int = 0, progress: Progress | None = None
 ) -> pd.DataFrame:
@@ -47,13 +49,6 @@ def text_map(
         0 or more.
     progress
         `progress(stage, done, total)` with the stages embed and place.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per unit, in the order of `units`: `unit_id`, `x`, `y` (the whole map is in −1 … 1, with the
-        same scale on both axes). Equal texts stand close around one place, each to be seen. A blank text has
-        no place: NaN.
 
     Raises
     ------

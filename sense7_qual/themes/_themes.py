@@ -12,6 +12,7 @@ from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
 from sense7_qual.frames import UNITS
 from sense7_qual.themes._communities import NO_GROUP
+from sense7_qual.themes._results import QUOTES
 
 __all__ = ["Themes", "quotes"]
 
@@ -73,6 +74,7 @@ class Themes:
         return f"Themes({len(self.summary)} themes of {len(self.assignments)} units, {nowhere} in none)"
 
 
+@QUOTES.returns
 def quotes(themes: Themes, units: pd.DataFrame, *, n: int = 3) -> pd.DataFrame:
     """Return the `n` most typical units of each theme with their texts.
 
@@ -82,12 +84,6 @@ def quotes(themes: Themes, units: pd.DataFrame, *, n: int = 3) -> pd.DataFrame:
         The result of `fit`, and the units that it was computed from.
     n
         Quotes per theme, at most 10; a theme of fewer distinct texts gives fewer.
-
-    Returns
-    -------
-    pandas.DataFrame
-        One row per theme and rank: `theme`, `label`, `rank`, `unit_id`, `case_id`, `typicality` (cosine
-        to the theme's centre), `text`.
 
     Raises
     ------

@@ -785,6 +785,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "suggestions.withheld": call(
             qual.suggestions.withheld, unit_ids=x.units["unit_id"], share=0.2, seed=0),
         "frames.Contract.check": call(t.DECISIONS.check, frame=x.decisions, as_written=False),
+        "frames.Contract.described": call(t.DECISIONS.described, starred=True),
+        "frames.Contract.example": call(t.DECISIONS.example, unit_id="m1", coder="ana", code=code),
+        "frames.Contract.frame": call(t.DECISIONS.frame, rows=x.decisions),
+        "frames.Contract.require": call(t.DECISIONS.require, frame=x.decisions),
+        "frames.Contract.returns": call(t.DECISIONS.returns, function=lambda: x.decisions),
         "frames.as_models": call(t.as_models, frame=model, models=["gpt"]),
         "frames.as_people": call(t.as_people, frame=t.as_models(model, ["gpt"]), models=["model-gpt"]),
         "frames.is_model": call(t.is_model, coder="model-gpt"),

@@ -23,6 +23,7 @@ FLOORS = {
         "_checks",
         "_coder_names",
         "_comparable",
+        "_contract",
         "_decisions",
         "_limits",
         "_missing_codes",

@@ -14,6 +14,7 @@ from sense7_qual import acts, agreement, corpus, links, ratings, report
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, TableError
 from sense7_qual.frames import CODINGS
+from sense7_qual.links import LINKS
 from sense7_qual.store import Store
 from tests.helpers.conversations import rated_turns
 from tests.helpers.reference import in_clusters
@@ -59,10 +60,9 @@ def link_frame(**changes: object) -> pd.DataFrame:
         "rank_biserial_low": -0.012, "rank_biserial_high": 0.41, "p": 0.0004, "p_adjusted": 0.0028,
         "family": "codes of majority", "odds_ratio": 1.5214, "odds_ratio_low": 0.971,
         "odds_ratio_high": 12.384, "odds_ratio_p": 0.0612, "odds_ratio_p_adjusted": 0.122,
-        "between_coder_share": np.nan, "caution": None, "n_boot": 2000,
-        "n_undefined": 0, "confidence_level": 0.95, "seed": 7, "reason": None, "odds_ratio_reason": None,
+        "n_boot": 2000, "n_undefined": 0, "confidence_level": 0.95, "seed": 7,
     }  # fmt: skip
-    return pd.DataFrame([row | changes])
+    return LINKS.example(**(row | changes))
 
 
 def notes_of(table: report.Table) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,21 +13,13 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual.agreement._coefficients._categories import check_scale
 from sense7_qual.agreement._coefficients._compute import compute
 from sense7_qual.agreement._coefficients._patterns import Patterns, tally
+from sense7_qual.agreement._results import CATEGORIES
 from sense7_qual.agreement._values import read_values
 
 __all__ = ["per_category"]
 
 
-_CATEGORIES: Final = {
-    "n_units": "int64",
-    "prevalence": "float64",
-    "alpha": "float64",
-    "fleiss_kappa": "float64",
-    "specific_agreement": "float64",
-    "reason": "string",
-}
-
-
+@CATEGORIES.returns
 def per_category(
     values: npt.ArrayLike | Patterns, *, categories: Sequence[Any] | None = None
 ) -> pd.DataFrame:
@@ -44,18 +36,6 @@ def per_category(
     categories : sequence, optional
         All values that could have been given; any other is refused. Without it, a number that looks like a
         code for missing is.
-
-    Returns
-    -------
-    DataFrame
-        One row per category, sorted:
-
-        - category
-        - n_units: units with two or more values in which at least one coder gave it
-        - prevalence: share of the values of units with two or more, 0–1
-        - alpha, fleiss_kappa: of given or not given, at most 1
-        - specific_agreement: where a coder gave it, how often another did too, 0–1
-        - reason: missing, or `no_pairable_units` or `no_variation` where there is no alpha
 
     Raises
     ------
@@ -99,7 +79,7 @@ def per_category(
                 "reason": alpha.reason,
             }
         )
-    return pd.DataFrame(rows, columns=["category", *_CATEGORIES]).astype(_CATEGORIES)
+    return CATEGORIES.frame(rows)
 
 
 def _against_rest(patterns: Patterns, place: int, category: object = None) -> Patterns:

@@ -12,9 +12,11 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._contract import holding
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._counts import chosen_models
+from sense7_qual.agreement._results import HUMANS, MODELS
 from sense7_qual.errors import ArgumentError
 
 __all__ = ["AlternativeAnnotatorTest", "alternative_annotator_test"]
@@ -23,33 +25,8 @@ By = Literal["code", "set"]
 
 _FEWEST_HUMANS: Final = 3
 
-_HUMANS: Final = {
-    "code": "string",
-    "model": "string",
-    "human": "string",
-    "n_units": "int64",
-    "advantage_model": "float64",
-    "advantage_human": "float64",
-    "difference": "float64",
-    "t": "float64",
-    "p": "float64",
-    "p_adjusted": "float64",
-    "won": "boolean",
-    "reason": "string",
-}
 
-_RESULTS: Final = {
-    "code": "string",
-    "model": "string",
-    "n_humans": "int64",
-    "n_units": "int64",
-    "winning_rate": "float64",
-    "advantage_probability": "float64",
-    "passed": "boolean",
-    "reason": "string",
-}
-
-
+@holding(results=MODELS, humans=HUMANS)
 @dataclass(frozen=True, slots=True)
 class AlternativeAnnotatorTest:
     """The result of `alternative_annotator_test`: one row per code × model, and one per human left out of it.
@@ -63,26 +40,7 @@ class AlternativeAnnotatorTest:
     fdr : float
         The false discovery rate that was kept, 0–1.
     results : DataFrame
-        One row per code × model:
-
-        - code: missing where whole sets of codes were compared; model
-        - n_humans: humans that were tested; n_units: units that these tests used
-        - winning_rate: ω, the share of these humans over whom the model won, 0–1
-        - advantage_probability: ρ, the mean of their `advantage_model`, 0–1
-        - passed: winning_rate ≥ .5; missing without a test
-        - reason: missing, or with what caution the row is read: `no_pairable_units` (no unit was finished
-          by the model and two humans), `few_units` (humans with too few units were left out, or all of
-          them), `few_humans` (fewer than three were tested)
     humans : DataFrame
-        One row per code × model × human:
-
-        - code, model, human, n_units
-        - advantage_model: share of the units on which the model stands at least as near to the other
-          humans as this human, 0–1; advantage_human: the reverse; difference: human − model, −1 to 1
-        - t, p: one-sided; missing where the human was left out
-        - p_adjusted: Benjamini–Yekutieli over the humans of this code and model; won: p_adjusted ≤ fdr
-        - reason: missing, or `no_pairable_units`, `few_units` (left out), `no_variation` (the difference
-          was the same on every unit, so that p is 0 or 1)
     """
 
     models: tuple[str, ...]
@@ -186,15 +144,15 @@ def alternative_annotator_test(
     check_arguments(alternative_annotator_test, locals())
     _check(epsilon=epsilon, fdr=fdr, fewest_units=fewest_units, by=by)
     models, own = chosen_models(decisions, models, function="alternative_annotator_test")
-    rows, parts = [], [pd.DataFrame(columns=list(_HUMANS)).astype(_HUMANS)]
+    rows, parts = [], [HUMANS.empty()]
     for code, values in _set_values(own) if by == "set" else _code_values(own):
         people = sorted(set(values["coder"]) - set(models))
         for model in models:
             compared = _compared(values[values["coder"].isin([*people, model])], model)
             tested = _tested(compared, people, epsilon=epsilon, fdr=fdr, fewest_units=fewest_units)
-            parts.append(tested.assign(code=code, model=model)[list(_HUMANS)].astype(_HUMANS))
+            parts.append(HUMANS.frame(tested.assign(code=code, model=model)))
             rows.append({"code": code, "model": model} | _summary(tested, compared))
-    results = pd.DataFrame(rows, columns=list(_RESULTS)).astype(_RESULTS)
+    results = MODELS.frame(rows)
     humans = pd.concat(parts, ignore_index=True)
     _warn(results, humans)
     return AlternativeAnnotatorTest(tuple(models), float(epsilon), float(fdr), results, humans)
@@ -261,7 +219,7 @@ def _tested(
         {"human": human} | _t_test(compared[compared["coder"] == human], epsilon, fewest_units)
         for human in people
     ]
-    columns = [name for name in _HUMANS if name not in ("code", "model", "p_adjusted", "won")]
+    columns = [name for name in HUMANS.columns if name not in ("code", "model", "p_adjusted", "won")]
     tested = pd.DataFrame(rows, columns=columns)
     p = tested["p"].to_numpy(dtype=np.float64)
     known = ~np.isnan(p)

@@ -26,6 +26,7 @@ from sense7_qual.agreement._intervals._bootstrap import (
     resampled_interval,
     summed,
 )
+from sense7_qual.agreement._results import BEFORE_AFTER
 from sense7_qual.frames import clusters_by_unit
 
 __all__ = ["before_after"]
@@ -35,26 +36,8 @@ Integers = npt.NDArray[np.int64]
 
 _KEY: Final = ["unit_id", "coder", "code"]
 
-_RESULT: Final = {
-    "code": "string",
-    "n_units": "int64",
-    "n_coders": "int64",
-    "n_clusters": "int64",
-    "n_discussed": "int64",
-    "n_revised": "int64",
-    "before": "float64",
-    "after": "float64",
-    "difference": "float64",
-    "low": "float64",
-    "high": "float64",
-    "n_boot": "Int64",
-    "n_undefined": "Int64",
-    "confidence_level": "float64",
-    "seed": "Int64",
-    "reason": "string",
-}
 
-
+@BEFORE_AFTER.returns
 def before_after(
     before: pd.DataFrame,
     discussed: pd.DataFrame,
@@ -81,22 +64,6 @@ def before_after(
         they did not discuss a unit (`codings.after_discussion`).
     units, cluster, n_boot, confidence_level, seed
         As for `by_code`. In each resample both alphas are computed from the same clusters.
-
-    Returns
-    -------
-    DataFrame
-        One row per code, in the order of first appearance:
-
-        - code; n_units: units with two or more decisions, of which all numbers are; n_coders, n_clusters
-        - n_discussed: of these units those that a coder decided on in the discussion; n_revised: decisions
-          that were changed there
-        - before, after: Krippendorff's nominal alpha, at most 1; difference: after − before, −2 to 2
-        - low, high: ends of the interval of the difference
-        - n_boot, n_undefined, confidence_level, seed: as in `by_code`
-        - reason: missing, or why a number is: `no_pairable_units`; `no_variation` (an alpha does not exist);
-          `one_cluster`; `one_pattern` (nothing changed that could vary: no interval); or with what caution
-          the interval is read: `few_clusters` (decisions were changed, or the rarer answer is found, in fewer
-          than ten clusters: from leaving out each cluster; in fewer than three: no interval)
 
     Raises
     ------
@@ -140,7 +107,7 @@ def before_after(
          "confidence_level": confidence_level, "seed": seed}
         for code in first["code"].unique().tolist()
     ]  # fmt: skip
-    return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
+    return BEFORE_AFTER.frame(rows)
 
 
 def _row(of_code: pd.DataFrame, clusters: pd.Series | None, how: Resampling) -> dict[str, Any]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import pandas as pd
 
@@ -16,18 +14,12 @@ from sense7_qual.agreement._counts import (
     unit_counts,
 )
 from sense7_qual.agreement._diagnostics._pairwise import Integers
+from sense7_qual.agreement._results import BY_UNIT, CONFUSION
 
 __all__ = ["by_unit", "confusion"]
 
-_CONFUSION: Final = {
-    "code_a": "string",
-    "code_b": "string",
-    "n_pairs": "int64",
-    "n_units": "int64",
-    "share": "float64",
-}
 
-
+@CONFUSION.returns
 def confusion(decisions: pd.DataFrame) -> pd.DataFrame:
     """Return which codes are taken for one another: one coder applied A where the other applied B instead.
 
@@ -41,19 +33,6 @@ def confusion(decisions: pd.DataFrame) -> pd.DataFrame:
     decisions : DataFrame
         unit_id, coder, code, applied (bool). Every two coders are compared on the units that both have
         finished; codes that both applied, or neither did, are no part of a confusion.
-
-    Returns
-    -------
-    DataFrame
-        One row per pair of codes that was confused, the most frequent first:
-
-        - code_a, code_b: the pair, in the order in which the codes first appear; code_b is missing where
-          the other coder applied nothing instead
-        - n_pairs: times that two coders confused them (units × pairs of coders)
-        - n_units: units on which that happened
-        - share: n_pairs among all units × pairs of coders that differ in any code, 0–1; where coders put
-          several codes on a unit one difference can belong to several rows, so shares can add up to more
-          than 1
 
     Raises
     ------
@@ -85,7 +64,7 @@ def confusion(decisions: pd.DataFrame) -> pd.DataFrame:
         "n_units": n_units[order],
         "share": n_pairs[order] / max(n_differing, 1),
     }
-    return pd.DataFrame(columns, columns=list(_CONFUSION)).astype(_CONFUSION)
+    return CONFUSION.frame(columns)
 
 
 def _confused(pairs: Pairs) -> tuple[Integers, int]:
@@ -106,19 +85,7 @@ def _confused(pairs: Pairs) -> tuple[Integers, int]:
     return np.concatenate([instead, omitted]), int(disputes["meeting"].nunique())
 
 
-_BY_UNIT: Final = {
-    "code": "string",
-    "unit_id": "string",
-    "n_coders": "int64",
-    "n_applied": "int64",
-    "disagreement": "float64",
-    "share": "float64",
-    "alpha": "float64",
-    "alpha_without": "float64",
-    "cost": "float64",
-}
-
-
+@BY_UNIT.returns
 def by_unit(decisions: pd.DataFrame) -> pd.DataFrame:
     """Return what each unit costs in agreement: its disagreement, and each code's alpha without it.
 
@@ -130,22 +97,6 @@ def by_unit(decisions: pd.DataFrame) -> pd.DataFrame:
     decisions : DataFrame
         unit_id, coder, code, applied (bool). A unit counts for a code where two or more coders have
         decided on it.
-
-    Returns
-    -------
-    DataFrame
-        One row per code × unit, codes in the order in which they first appear, within a code the most
-        costly unit first:
-
-        - code, unit_id
-        - n_coders (2 or more), n_applied (0 to n_coders)
-        - disagreement: share of the unit's pairs of coders that differ, 0–1
-        - share: the unit's part of the code's observed disagreement, 0–1, adding up to 1 over its units;
-          missing where coders never differ on the code
-        - alpha: Krippendorff's nominal alpha of the code over all units, at most 1
-        - alpha_without: the same without this unit
-        - cost: alpha_without − alpha; above 0 the unit lowers alpha, below 0 it holds alpha up. Missing
-          where one of the two is not defined because every decision was the same
 
     Raises
     ------
@@ -193,5 +144,5 @@ def by_unit(decisions: pd.DataFrame) -> pd.DataFrame:
         "alpha_without": alpha_without,
         "cost": cost,
     }
-    frame = pd.DataFrame(columns, columns=list(_BY_UNIT)).astype(_BY_UNIT)
+    frame = BY_UNIT.frame(columns)
     return frame.iloc[order].reset_index(drop=True)

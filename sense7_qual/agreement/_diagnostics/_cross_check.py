@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,25 +25,15 @@ from sense7_qual.agreement._coefficients import (
     percent_agreement,
 )
 from sense7_qual.agreement._counts import own_decisions, value_tables
+from sense7_qual.agreement._results import CROSS_CHECK
 
 __all__ = ["cross_check"]
 
 Floats = npt.NDArray[np.float64]
 Statistic = Callable[[Floats], float]
 
-_RESULT: Final = {
-    "code": "string",
-    "statistic": "string",
-    "n_units": "int64",
-    "ours": "float64",
-    "theirs": "float64",
-    "difference": "float64",
-    "package": "string",
-    "version": "string",
-    "reason": "string",
-}
 
-
+@CROSS_CHECK.returns
 def cross_check(decisions: pd.DataFrame) -> pd.DataFrame:
     """Return each code's agreement as this package and as other packages compute it, and the difference.
 
@@ -56,23 +46,6 @@ def cross_check(decisions: pd.DataFrame) -> pd.DataFrame:
     decisions : DataFrame
         unit_id, coder, code, applied (bool). Units that a coder has not finished are missing. Decisions of
         `consensus`, `majority` and `pooled` are left out.
-
-    Returns
-    -------
-    DataFrame
-        One row per code × statistic × package, codes in the order in which they first appear:
-
-        - code
-        - statistic: `alpha` (Krippendorff's, nominal; package krippendorff); `percent` (exact fractions,
-          Python); `cohen_kappa` (two coders) or `light_kappa` (more; mean over the pairs of coders), with
-          scikit-learn and statsmodels; `fleiss_kappa` (statsmodels)
-        - n_units: units that the statistic is computed from. Fleiss' kappa is compared on the units that
-          all coders have finished, because statsmodels wants the same number of values on each
-        - ours, theirs; difference: ``|ours − theirs|``, 0 or more
-        - package, version
-        - reason: missing, or why there is no comparison: `no_pairable_units`; `no_variation` (every
-          decision was the same, so that chance-corrected agreement is not defined); `package_absent`;
-          `one_side_undefined` (a number on one side only: please report it)
 
     Raises
     ------
@@ -103,7 +76,7 @@ def cross_check(decisions: pd.DataFrame) -> pd.DataFrame:
     rows: list[dict[str, object]] = []
     for code, values in value_tables(own):
         rows += [{"code": code} | row for row in _compared(values)]
-    return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
+    return CROSS_CHECK.frame(rows)
 
 
 def _compared(values: Floats) -> Iterator[dict[str, object]]:

@@ -15,6 +15,7 @@ from sense7_qual._decisions import finish_order
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._counts import own_decisions
 from sense7_qual.agreement._diagnostics._over_time import first_finishes
+from sense7_qual.agreement._results import DRIFT
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import COVERAGE, PLAN, people
 
@@ -28,11 +29,6 @@ _EARLY: Final = ((20, 0.05), (40, 0.1), (60, 0.25))
 _EVERY: Final = 30
 _LATER: Final = ((60, 0.25), (120, 0.25), (None, 0.1))
 """What all further comparisons get: those of the last 60, of the last 120, and of all later texts."""
-_RESULT: Final = {
-    "coder": "string", "code": "string", "n_first": "int64", "share_first": "float64", "n_later": "int64",
-    "share_later": "float64", "difference": "float64", "alarm": "bool", "at_unit": "Int64",
-    "false_alarms": "float64", "reason": "string",
-}  # fmt: skip
 
 
 class Comparison(NamedTuple):
@@ -43,6 +39,7 @@ class Comparison(NamedTuple):
     level: float
 
 
+@DRIFT.returns
 def drift(
     decisions: pd.DataFrame,
     coverage: pd.DataFrame,
@@ -78,24 +75,6 @@ def drift(
         In which share of studies without drift there may be an alarm, above 0 and below 1. It is divided by
         the coders of decisions and plan and by the codes of `decisions`; a coder or a code that comes later
         makes the shares of all others smaller.
-
-    Returns
-    -------
-    DataFrame
-        One row per coder × code, coders sorted, codes in the order in which they first appear:
-
-        - coder, code
-        - n_first: texts of the first third (of the plan, rounded down) that are decided on, from 0
-        - share_first: share of them in which the code is applied, 0–1
-        - n_later, share_later: of the texts after it
-        - difference: share_later − share_first, −1 to 1
-        - alarm: whether the alarm has rung; once it has, later texts do not take it back
-        - at_unit: how many texts after the first third it first rang; missing: not so far
-        - false_alarms: as given, in every row
-        - reason: missing, or `few_units` (an alarm is not possible yet: fewer than 20 texts after the first
-          third, or so few in it that none would be sure), or `open_between` (of texts that the coder finished
-          some are undecided on the code after one that is decided, as after a split until they are looked at
-          again: no alarm, because the code may be undecided just where it was applied)
 
     Raises
     ------
@@ -159,7 +138,7 @@ def drift(
         for coder, given, units, n_units in _coders(own, coverage, dealt)
         for *row, reason in _rows(coder, given, units, codes, n_units, false_alarms / tests)
     ]
-    return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
+    return DRIFT.frame(rows)
 
 
 def comparisons(n_later: int, level: float) -> list[Comparison]:

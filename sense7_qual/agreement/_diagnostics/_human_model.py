@@ -32,6 +32,7 @@ from sense7_qual.agreement._intervals._bootstrap import (
     resampled_interval,
     summed,
 )
+from sense7_qual.agreement._results import HUMAN_MODEL
 from sense7_qual.errors import TableError
 from sense7_qual.frames import clusters_by_unit
 
@@ -41,28 +42,8 @@ Floats = npt.NDArray[np.float64]
 
 _EQUAL: Final = 1e-12
 
-_RESULT: Final = {
-    "code": "string",
-    "comparison": "string",
-    "model": "string",
-    "statistic": "string",
-    "n_units": "int64",
-    "n_humans": "int64",
-    "n_clusters": "int64",
-    "prevalence_humans": "float64",
-    "prevalence_model": "float64",
-    "percent": "float64",
-    "estimate": "float64",
-    "low": "float64",
-    "high": "float64",
-    "n_boot": "Int64",
-    "n_undefined": "Int64",
-    "confidence_level": "float64",
-    "seed": "Int64",
-    "reason": "string",
-}
 
-
+@HUMAN_MODEL.returns
 def human_model(
     decisions: pd.DataFrame,
     *,
@@ -89,22 +70,6 @@ def human_model(
         (`frames.is_model`); one of these that is not named here is left out, and never a human.
     units, cluster, n_boot, confidence_level, seed
         As for `by_code`.
-
-    Returns
-    -------
-    DataFrame
-        For each code, in the order of first appearance, one row for the humans and one for each model:
-
-        - code; comparison: `human–human` or `human–model`; model (missing for human–human)
-        - statistic: `alpha` (Krippendorff's nominal alpha of the humans, as `by_code` gives it) or
-          `cross_kappa` (below)
-        - n_units: units with two humans, or with the model and a human; n_humans on them; n_clusters
-        - prevalence_humans, prevalence_model: share of their decisions on these units in which the code is
-          applied, 0–1
-        - percent: share of agreeing pairs of two humans, or of the model and a human, averaged over the
-          units, 0–1
-        - estimate: of the statistic, at most 1; low, high: ends of its interval
-        - n_boot, n_undefined, confidence_level, seed, reason: as in `by_code`
 
     Raises
     ------
@@ -158,7 +123,7 @@ def human_model(
             shared = _with_model(own[own["code"] == code], models, model, clusters)
             with_humans = _cross(shared, how)
             rows.append({"code": code, "model": model} | with_humans | settings)
-    return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
+    return HUMAN_MODEL.frame(rows)
 
 
 def _among_humans(among: pd.DataFrame, code: str) -> dict[str, Any]:

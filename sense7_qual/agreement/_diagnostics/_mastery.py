@@ -12,8 +12,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._contract import holding
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
+from sense7_qual.agreement._results import GOLD
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import DECISIONS, without_models
 
@@ -30,12 +32,9 @@ _DEPENDENCE: Final = 2.0
 """By how much codes of one unit that go wrong together widen that expected spread."""
 _FAILS_FROM, _PASSES_FROM = 1.2815515655446004, 1.6448536269514722
 """z of .90 and .95: at a limit a verdict falls only where the two kappas lie 2 · z standard errors apart."""
-_BY_CODE: Final = {
-    "code": "string", "n_units": "int64", "n_gold": "int64", "hits": "int64", "misses": "int64",
-    "false_alarms": "int64", "kappa": "float64",
-}  # fmt: skip
 
 
+@holding(by_code=GOLD)
 @dataclass(frozen=True, slots=True)
 class Mastery:
     """Whether a coder has learned to decide as the gold decisions do.
@@ -59,8 +58,6 @@ class Mastery:
     reason : str
         Why there is no verdict, or no kappa; missing (None) where nothing is.
     by_code : DataFrame
-        One row per code of the gold decisions: code, n_units, n_gold (units to which gold applies it), hits,
-        misses, false_alarms (units), kappa (NaN where neither ever applied it, or both always did).
     """
 
     verdict: str
@@ -320,7 +317,7 @@ def _by_code(truth: Flags, given: Flags, codes: Iterable[str]) -> pd.DataFrame:
         kappa = 1 - float((g != x).mean()) / chance if chance else math.nan
         counts = (int((g & x).sum()), int((g & ~x).sum()), int((~g & x).sum()))
         rows.append((code, len(g), int(g.sum()), *counts, kappa))
-    return pd.DataFrame(rows, columns=list(_BY_CODE)).astype(_BY_CODE)
+    return GOLD.frame(rows)
 
 
 def _check(fail_at: float, pass_at: float, error: float, confidence_level: float) -> None:

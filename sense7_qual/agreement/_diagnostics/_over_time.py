@@ -14,6 +14,7 @@ from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.agreement._by_code import by_code
 from sense7_qual.agreement._counts import own_decisions
+from sense7_qual.agreement._results import OVER_TIME, STABILITY
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import COVERAGE
 
@@ -24,6 +25,7 @@ By = Literal["round", "codebook", "week", "order"]
 _PAIR: Final = ["unit_id", "coder"]
 
 
+@OVER_TIME.returns
 def over_time(
     decisions: pd.DataFrame,
     coverage: pd.DataFrame,
@@ -59,16 +61,6 @@ def over_time(
         Parts for `by="order"`, 2 or more.
     units, cluster, n_boot, confidence_level, seed
         As for `by_code`.
-
-    Returns
-    -------
-    DataFrame
-        One row per code × slice, codes in the order in which they first appear and slices in time:
-
-        - by, slice: what was sliced, and the slice's name (for order, the units' places such as "1–25";
-          "none" for decisions without a round)
-        - place: 1, 2, 3 … in time (by the first finished unit)
-        - all columns of `by_code`, computed from the decisions of the slice alone
 
     Raises
     ------
@@ -200,6 +192,7 @@ def _slices(
         start += len(part)
 
 
+@STABILITY.returns
 def stability(
     first: pd.DataFrame,
     second: pd.DataFrame,
@@ -223,12 +216,6 @@ def stability(
         rounds. A unit counts for a coder who decided on it in both.
     units, cluster, n_boot, confidence_level, seed
         As for `by_code`.
-
-    Returns
-    -------
-    DataFrame
-        One row per coder × code, coders sorted: coder, and all columns of `by_code`, in which the two times
-        stand in the place of two coders.
 
     Raises
     ------

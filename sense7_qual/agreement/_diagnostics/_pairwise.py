@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
@@ -17,28 +15,15 @@ from sense7_qual.agreement._counts import (
     own_decisions,
     paired,
 )
+from sense7_qual.agreement._results import PAIRWISE
 
 __all__ = ["Integers", "pairwise"]
 
 
 Integers = npt.NDArray[np.int64]
 
-_PAIRWISE: Final = {
-    "code": "string",
-    "coder_a": "string",
-    "coder_b": "string",
-    "n_units": "int64",
-    "n_both": "int64",
-    "n_only_a": "int64",
-    "n_only_b": "int64",
-    "n_neither": "int64",
-    "percent": "float64",
-    "kappa": "float64",
-    "alpha": "float64",
-    "reason": "string",
-}
 
-
+@PAIRWISE.returns
 def pairwise(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
     """Return how well every two coders agree on each code, on the units that both have finished.
 
@@ -53,20 +38,6 @@ def pairwise(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFr
         that pair. Models are left out, which a warning says.
     with_models : bool
         Whether models count as coders: each then has its pairs.
-
-    Returns
-    -------
-    DataFrame
-        One row per code × pair of coders, codes in the order in which they first appear, coders sorted:
-
-        - code, coder_a, coder_b
-        - n_units: units that both decided on; n_both, n_only_a, n_only_b, n_neither: of these, the units
-          to which both, one or none of them applied the code
-        - percent: share of these units decided alike, 0–1
-        - kappa: Cohen's kappa, −1 to 1
-        - alpha: Krippendorff's nominal alpha, at most 1
-        - reason: missing, or why alpha is: `no_pairable_units`; `no_variation` (every decision was the
-          same)
 
     Raises
     ------
@@ -117,7 +88,7 @@ def pairwise(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFr
         "alpha": alpha,
         "reason": reason,
     }
-    return pd.DataFrame(columns, columns=list(_PAIRWISE)).astype(_PAIRWISE)
+    return PAIRWISE.frame(columns)
 
 
 def _cells(pairs: Pairs) -> Integers:

@@ -25,6 +25,7 @@ from sense7_qual.agreement._coefficients._few_clusters import (
 )
 from sense7_qual.agreement._coefficients._patterns import Coded
 from sense7_qual.agreement._intervals._methods import left_out_error, without_disputes
+from sense7_qual.agreement._results import SEQUENTIAL
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import DECISIONS, without_models
 
@@ -41,11 +42,6 @@ _OPTIONS: Final[dict[str, dict[str, Any]]] = {
 }
 _EQUAL: Final = 1e-12
 _MOST: Final = 10**7
-_RESULT: Final = {
-    "code": "string", "n_units": "int64", "n_coders": "int64", "n_clusters": "int64", "prevalence": "float64",
-    "coefficient": "string", "estimate": "float64", "low": "float64", "high": "float64", "reached": "bool",
-    "n_more": "Int64", "width": "float64", "confidence_level": "float64", "reason": "string",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +56,7 @@ class Look:
     reason: str | None = None
 
 
+@SEQUENTIAL.returns
 def sequential(
     decisions: pd.DataFrame,
     *,
@@ -90,26 +87,6 @@ def sequential(
         be needed as if further clusters came like those so far.
     confidence_level : float
         How surely the interval holds the coefficient at all looks together, between 0 and 1.
-
-    Returns
-    -------
-    DataFrame
-        One row per code, in the order in which the codes first appear:
-
-        - code
-        - n_units, n_coders, n_clusters: units with two or more decisions, their coders, their clusters
-        - prevalence: share of the decisions on these units in which the code is applied, 0–1
-        - coefficient: its name, as given
-        - estimate: at most 1
-        - low, high: ends of its interval, which holds at every look together with all others
-        - reached: whether the interval is no wider than `width`
-        - n_more: units with two or more decisions that are expected to be needed beyond these, from 0;
-          missing where there is no interval yet, or where it would take more than ten million
-        - width, confidence_level: as given, in every row
-        - reason: missing, or why a number is: `no_pairable_units`, `one_coder`, `no_variation`; `few_units`,
-          `few_clusters` (the rarer answer is found in fewer than three), `one_unit`, `one_cluster`,
-          `one_pattern`. Or with what caution the interval is read: `no_disagreement` (it says how much
-          disagreement could have gone unseen)
 
     Raises
     ------
@@ -176,7 +153,7 @@ def sequential(
             "reached": shown.reached, "n_more": shown.n_more, "width": width,
             "confidence_level": confidence_level, "reason": shown.reason,
         })  # fmt: skip
-    return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
+    return SEQUENTIAL.frame(rows)
 
 
 def look(

@@ -33,6 +33,7 @@ from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._counts import cluster_numbers
 from sense7_qual.agreement._intervals._bootstrap import Interval, Resampling
+from sense7_qual.agreement._results import SPAN_AGREEMENT
 from sense7_qual.agreement._spans._alpha_u_2004 import alpha_u_2004, border_alpha
 from sense7_qual.agreement._spans._intervals import (
     all_text_interval,
@@ -128,6 +129,7 @@ def _reach(spans: pd.DataFrame) -> pd.Series:
     return spans.groupby("unit_id")["end"].max()
 
 
+@SPAN_AGREEMENT.returns
 def span_agreement(
     codings: pd.DataFrame,
     coverage: pd.DataFrame,
@@ -167,33 +169,6 @@ def span_agreement(
         As for `by_code`.
     seed : int
         The same seed gives the same intervals.
-
-    Returns
-    -------
-    DataFrame
-        One row per code:
-
-        - code
-        - n_units, n_coders, n_clusters, n_spans, n_characters: texts that two or more coders finished, their
-          coders and clusters, the code's spans there, and the characters of these texts
-        - prevalence: share of the text that has the code, averaged over the coders, 0–1
-        - alpha_all_text, alpha_all_text_low, alpha_all_text_high: u-alpha of the code against everything
-          else, and the ends of its interval
-        - alpha_coded_text, …_low, …_high: (k)u-alpha, the code against the other codes where two coders coded
-          something
-        - coded_share: share of the code's text that alpha_coded_text looks at, 0–1
-        - alpha_u_2004, …_low, …_high, n_units_2004: the older alpha_U, and the texts that all finished
-          (laid end to end by document_id, position and unit_id)
-        - overlap_f1, …_low, …_high: mean over the pairs of coders, 0–1, not corrected for chance
-        - n_boot, n_undefined: resamples, and the most of them in which one of the four numbers does not
-          exist; its interval is computed from the others. Missing where no resampling was done
-        - confidence_level, seed: as given
-        - reason, reason_coded_text, reason_2004, reason_f1: missing, or why a number is. The statistic:
-          `no_pairable_units`; `no_variation`; of alpha_coded_text also `not_coded_by_two`, `one_code` (there
-          is no other code to take it for) and `too_few_spans` (no other span that it could meet by chance).
-          Its interval: `one_cluster`; `few_clusters` (fewer than six clusters have the code; or, on all text,
-          text without it; or, on coded text, other codes); `no_disagreement` (resampling cannot tell how far
-          below 1 the number might be); `one_pattern` (resamples do not differ: all clusters are alike)
 
     Raises
     ------
@@ -251,40 +226,8 @@ def span_agreement(
             lines[1], k, clusters[1], how
         )
         rows.append(row | _columns(estimates, n_boot))
-    return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
+    return SPAN_AGREEMENT.frame(rows)
 
-
-_RESULT: Final = {
-    "code": "string",
-    "n_units": "int64",
-    "n_coders": "int64",
-    "n_clusters": "int64",
-    "n_spans": "int64",
-    "n_characters": "int64",
-    "prevalence": "float64",
-    "alpha_all_text": "float64",
-    "alpha_all_text_low": "float64",
-    "alpha_all_text_high": "float64",
-    "alpha_coded_text": "float64",
-    "alpha_coded_text_low": "float64",
-    "alpha_coded_text_high": "float64",
-    "coded_share": "float64",
-    "alpha_u_2004": "float64",
-    "alpha_u_2004_low": "float64",
-    "alpha_u_2004_high": "float64",
-    "n_units_2004": "int64",
-    "overlap_f1": "float64",
-    "overlap_f1_low": "float64",
-    "overlap_f1_high": "float64",
-    "n_boot": "Int64",
-    "n_undefined": "Int64",
-    "confidence_level": "float64",
-    "seed": "Int64",
-    "reason": "string",
-    "reason_coded_text": "string",
-    "reason_2004": "string",
-    "reason_f1": "string",
-}
 
 _REASON_OF: Final = {
     "alpha_all_text": "reason",

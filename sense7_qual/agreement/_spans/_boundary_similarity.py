@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._contract import Column, Contract
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._spans._values import (
@@ -28,7 +29,7 @@ from sense7_qual.agreement._spans._values import (
     warn_of_models,
 )
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.frames import Contract, people
+from sense7_qual.frames import people
 
 __all__ = ["SegmentationAgreement", "boundary_similarity", "segmentation_agreement"]
 
@@ -37,9 +38,9 @@ Integers = npt.NDArray[np.int64]
 _NAN: Final = float("nan")
 
 _BOUNDARIES: Final = Contract(
-    name="boundaries",
-    key=("unit_id", "coder", "position"),
-    columns={"unit_id": "id", "coder": "id", "position": "integer"},
+    "boundaries",
+    ("unit_id", "coder", "position"),
+    {"unit_id, coder": Column("id"), "position": Column("integer")},
 )
 
 

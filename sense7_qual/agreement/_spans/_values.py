@@ -15,9 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._contract import Column, Contract
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
-from sense7_qual.frames import Contract, indexed_by_unit, people, require_column, without_models
+from sense7_qual.frames import indexed_by_unit, people, require_column, without_models
 
 __all__ = [
     "SPANS",
@@ -35,16 +36,14 @@ Truths = npt.NDArray[np.bool_]
 Lengths = Mapping[str, int] | pd.Series
 
 SPANS: Final = Contract(
-    name="spans",
-    key=("unit_id", "coder", "code", "start", "end"),
-    columns={"unit_id": "id", "coder": "id", "code": "id", "start": "integer", "end": "integer"},
-    missing_in_key=frozenset({"start", "end"}),
+    "spans",
+    ("unit_id", "coder", "code", "start", "end"),
+    {"unit_id, coder, code": Column("id"), "start, end": Column("integer")},
+    frozenset({"start", "end"}),
 )
 """A frame of spans; `start` and `end` are half-open code points, both missing the whole text."""
 
-_FINISHED: Final = Contract(
-    name="coverage", key=("unit_id", "coder"), columns={"unit_id": "id", "coder": "id"}
-)
+_FINISHED: Final = Contract("coverage", ("unit_id", "coder"), {"unit_id, coder": Column("id")})
 
 
 @dataclass(frozen=True, slots=True)

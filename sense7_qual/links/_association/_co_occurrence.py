@@ -11,10 +11,12 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._reasons import Reason
 from sense7_qual.links._cluster._resample import decided_by
+from sense7_qual.links._results import CO_OCCURRENCE
 
 __all__ = ["by_unit", "co_occurrence"]
 
 
+@CO_OCCURRENCE.returns
 def co_occurrence(decisions: pd.DataFrame, *, source: str) -> pd.DataFrame:
     """Return how often each two codes are applied to the same unit, and whether more often than by chance.
 
@@ -24,18 +26,6 @@ def co_occurrence(decisions: pd.DataFrame, *, source: str) -> pd.DataFrame:
         unit_id, coder, code, applied (bool).
     source : str
         One coder, "majority" or "consensus".
-
-    Returns
-    -------
-    DataFrame
-        One row per pair of codes, in the order in which they first appear:
-
-        - code, other, source
-        - n: units on which the source decided on both; n_code, n_other: those with each; n_both: with both
-        - phi: −1 to 1, the correlation of the two; NaN where one is applied to none or to all of the units
-        - lift: n_both over the number expected if they were unrelated, 0 or more (1 = as by chance); NaN
-          where one is applied to none
-        - reason: missing, or `no_common_units`, `code_never_applied`, `code_always_applied`
 
     Raises
     ------
@@ -62,13 +52,10 @@ def co_occurrence(decisions: pd.DataFrame, *, source: str) -> pd.DataFrame:
     wide = by_unit(decided)
     pairs = itertools.combinations(wide, 2)
     rows = [
-        {"code": a, "other": b, **_together(wide[[a, b]].dropna().to_numpy(dtype=bool))} for a, b in pairs
+        {"code": a, "other": b, "source": source, **_together(wide[[a, b]].dropna().to_numpy(dtype=bool))}
+        for a, b in pairs
     ]
-    columns = ["code", "other", "source", "n", "n_code", "n_other", "n_both", "phi", "lift", "reason"]
-    table = pd.DataFrame(rows, columns=columns).assign(source=source)
-    texts = dict.fromkeys(("code", "other", "source", "reason"), "string")
-    counts = dict.fromkeys(("n", "n_code", "n_other", "n_both"), "int64")
-    return table.astype(texts | counts | {"phi": "float64", "lift": "float64"})
+    return CO_OCCURRENCE.frame(rows)
 
 
 def by_unit(decided: pd.DataFrame) -> pd.DataFrame:

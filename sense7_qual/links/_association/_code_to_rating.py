@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -28,10 +27,12 @@ from sense7_qual.links._association._share_of_coders import share_columns
 from sense7_qual.links._cluster import _inputs, _rank_biserial
 from sense7_qual.links._cluster._adjusted_p import with_adjusted
 from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._results import LINKS
 
-__all__ = ["LINK_COLUMNS", "code_to_rating"]
+__all__ = ["code_to_rating"]
 
 
+@LINKS.returns
 def code_to_rating(
     decisions: pd.DataFrame,
     units: pd.DataFrame,
@@ -93,60 +94,6 @@ def code_to_rating(
     details : bool
         Whether to add the 24 columns that are marked with a star. The 27 others are what tables and figures
         print.
-
-    Returns
-    -------
-    DataFrame
-        One row per source and code, in the order in which they first appear, majority, consensus and pooled
-        last:
-
-        - code, source
-        - n_with, n_without: rated units with and without the code (pooled: units to which any of its coders,
-          and to which none, applied it: each unit once); n_clusters, n_clusters_with, n_clusters_without:
-          participants of all these units, of those with*, and of those without it* (one can be in both);
-          n_coders*: whose decisions these are (consensus: missing; pooled: coders in the estimate)
-        - n_tied: rated units that are in no number of the row because as many coders applied the code as did
-          not: of the majority; with two coders every unit on which they differ
-        - mean_with*, mean_without*, mean_difference: in points of the rating; positive = higher with the code
-        - rank_biserial: −1 to 1; the probability that a unit with the code is rated higher than one without,
-          minus the probability that it is rated lower (ties count for neither). The probability of
-          superiority is (rank_biserial + 1) / 2
-        - rank_biserial_low, rank_biserial_high: its interval
-        - p: two-sided, of the hypothesis that **rank_biserial** is 0; p_adjusted: Benjamini–Hochberg,
-          p_holm*: Holm, both over the codes of the source that have a p; family: which these are
-        - odds_ratio, odds_ratio_low, odds_ratio_high (above 0): of a higher rating with the code, for one and
-          the same participant: cumulative-link mixed model with a random intercept for the participant;
-          odds_ratio_p is of the hypothesis that **odds_ratio** is 1; odds_ratio_p_adjusted and
-          odds_ratio_p_holm* as above, over the odds ratios of the source
-        - within_odds_ratio*, between_odds_ratio*, each with low, high, p: of a unit with the code against one
-          of the same participant without it; and of a participant who always has the code against one who
-          never has. From one model with both parts; missing where the code does not vary in that way
-        - gee_odds_ratio, with low, high, p: there with `sensitivity`
-        - spearman*, spearman_low*, spearman_high* (−1 to 1): of the rating with the share of coders who apply
-          the code, in the rows of majority and pooled
-        - between_coder_share, odds_ratio_between_coder_share* (0 to 1): the part of the variance of
-          rank_biserial (on Fisher's z) and of log odds_ratio that is due to the choice of coder; pooled rows
-        - pooling: as given, in the pooled rows
-        - varies*: "within" participants, "between" them alone (a participant always or never has the code:
-          nothing separates the code from who the participant is), or "both"
-        - caution: what to know of a row that has numbers, joined by ", ": `fewer_than_10_clusters` (on the
-          rarer side), `varies_between_only`, `clusters_of_one` (no participant has two units, so the odds
-          ratio is of a model without random intercepts), `coders_left_out` (pooled without the coders for
-          whom the code has no effect and interval), `ties_left_out` (see n_tied: the link is that of the
-          undisputed units, which need not be the link of all), `models_counted` (`with_models`: a model is
-          among the coders of the majority, or of the pooled estimate)
-        - n_boot, n_undefined: resamples, and those in which no unit or every unit had the code; the interval
-          is computed from the others. Missing where no resampling was done
-        - confidence_level, seed: as given, in every row, so that tables and figures state them
-        - reason: missing, or why rank_biserial, its interval and p are: `no_rated_units`,
-          `code_never_applied`, `code_always_applied`, `constant_rating` (no effect); `one_cluster`,
-          `few_clusters` (the code is applied in, or absent from, fewer than six clusters: effect, but no
-          interval and no p); `complete_separation` (effect of ±1: no interval and no p);
-          `no_variation_between_clusters` (leaving out any cluster leaves the effect as it is: no interval and
-          no p); `fewer_than_two_coders` (pooled: fewer than two coders have an effect and an interval)
-        - odds_ratio_reason: the same for the odds ratio; also `separation` (it would be infinite or 0),
-          `no_variation_within_clusters` (of the rating), `levels_not_separable` (`nested` has one
-          conversation a participant, or one unit a conversation), `not_converged`
 
     Raises
     ------
@@ -232,13 +179,9 @@ def code_to_rating(
     coders = _inputs.coders_of(decisions, with_models=with_models) if "pooled" in chosen else []
     analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), how)
     tables = [_adjusted(_rows(source, study, coders, analyses, how), source) for source in chosen]
-    table = pd.concat(tables, ignore_index=True) if tables else _result([])
-    return table if details else table[[name for name in _RESULT if _is_short(name, sensitivity)]]
-
-
-def _is_short(column: str, sensitivity: bool) -> bool:
-    """Return True for a column that tables and figures print, or that was asked for."""
-    return column in _PRINTED or (sensitivity and column.startswith("gee_"))
+    table = pd.concat(tables, ignore_index=True) if tables else LINKS.empty()
+    asked = [name for name in LINKS.columns if sensitivity and name.startswith("gee_")]
+    return table if details else table[[name for name in table if name in (*LINKS.printed, *asked)]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,7 +361,7 @@ def _rows(
             row["caution"] = study.with_caution(row.get("caution"), code)
         row |= {"code": code, "source": source, "confidence_level": how.confidence_level, "seed": how.seed}
         rows.append(row)
-    return _result(rows)
+    return LINKS.frame(rows)
 
 
 def _without_ties(row: dict[str, object], n_tied: int) -> dict[str, object]:
@@ -460,44 +403,3 @@ def _adjusted(rows: pd.DataFrame, source: str) -> pd.DataFrame:
     for name in ("p", "odds_ratio_p"):
         rows = with_adjusted(rows, name)
     return rows.assign(family=f"codes of {source}").astype({"family": "string"})
-
-
-_KINDS: Final = {
-    "string": (
-        "code", "source", "family", "pooling", "varies", "caution", "reason", "odds_ratio_reason",
-    ),
-    "int64": ("n_with", "n_without", "n_clusters", "n_clusters_with", "n_clusters_without"),
-    "Int64": ("n_coders", "n_tied", "n_boot", "n_undefined", "seed"),
-}  # fmt: skip
-
-_RESULT: Final = (
-    "code", "source",
-    "n_with", "n_without", "n_clusters", "n_clusters_with", "n_clusters_without", "n_coders", "n_tied",
-    "mean_with", "mean_without", "mean_difference",
-    "rank_biserial", "rank_biserial_low", "rank_biserial_high", "p", "p_adjusted", "p_holm", "family",
-    "odds_ratio", "odds_ratio_low", "odds_ratio_high",
-    "odds_ratio_p", "odds_ratio_p_adjusted", "odds_ratio_p_holm",
-    "within_odds_ratio", "within_odds_ratio_low", "within_odds_ratio_high", "within_odds_ratio_p",
-    "between_odds_ratio", "between_odds_ratio_low", "between_odds_ratio_high", "between_odds_ratio_p",
-    "gee_odds_ratio", "gee_odds_ratio_low", "gee_odds_ratio_high", "gee_odds_ratio_p",
-    "spearman", "spearman_low", "spearman_high",
-    "between_coder_share", "odds_ratio_between_coder_share", "pooling",
-    "varies", "caution",
-    "n_boot", "n_undefined", "confidence_level", "seed", "reason", "odds_ratio_reason",
-)  # fmt: skip
-
-LINK_COLUMNS: Final = (
-    "code", "source", "n_with", "n_without", "n_clusters", "mean_difference", "rank_biserial",
-    "rank_biserial_low", "rank_biserial_high", "p", "p_adjusted", "family", "odds_ratio", "odds_ratio_low",
-    "odds_ratio_high", "odds_ratio_p", "odds_ratio_p_adjusted", "between_coder_share", "caution", "n_boot",
-    "n_undefined", "confidence_level", "seed", "reason", "odds_ratio_reason",
-)  # fmt: skip
-"""What a table needs of the result."""
-
-_PRINTED: Final = frozenset({*LINK_COLUMNS, "n_tied", "pooling"})
-
-
-def _result(rows: list[dict[str, object]]) -> pd.DataFrame:
-    kinds = {name: kind for kind, names in _KINDS.items() for name in names}
-    dtypes = {name: kinds.get(name, "float64") for name in _RESULT}
-    return pd.DataFrame(rows, columns=list(_RESULT)).astype(dtypes)

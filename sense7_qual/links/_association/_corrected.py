@@ -10,32 +10,33 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._bootstrap import check_resampling
+from sense7_qual._contract import Column, Contract
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
-from sense7_qual.frames import Contract, require_column
+from sense7_qual.frames import require_column
 from sense7_qual.links._association._odds_ratio import LogOdds, columns_of, log_odds
 from sense7_qual.links._association._pooled import RankEffect
 from sense7_qual.links._association._rubin import pool
 from sense7_qual.links._cluster import _inputs, _rank_biserial
 from sense7_qual.links._cluster._adjusted_p import with_adjusted
 from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._results import CORRECTED
 
 __all__ = ["corrected"]
 
 Floats = npt.NDArray[np.float64]
 
 _POSTERIOR: Final = Contract(
-    name="posterior",
-    key=("unit_id", "code"),
-    columns={"unit_id": "id", "code": "id", "prevalence_by": "string"},
+    "posterior", ("unit_id", "code"), {"unit_id, code": Column("id"), "prevalence_by": Column("string")}
 )
 _DRAWS: Final = Contract(
-    name="posterior",
-    key=("unit_id", "code", "draw"),
-    columns={"unit_id": "id", "code": "id", "draw": "integer", "prevalence_by": "string"},
+    "posterior",
+    ("unit_id", "code", "draw"),
+    {"unit_id, code": Column("id"), "draw": Column("integer"), "prevalence_by": Column("string")},
 )
 
 
+@CORRECTED.returns
 def corrected(
     posterior: pd.DataFrame,
     units: pd.DataFrame,
@@ -76,18 +77,6 @@ def corrected(
         Level of the interval, between 0 and 1.
     seed : int
         Of the imputations.
-
-    Returns
-    -------
-    DataFrame
-        One row per code: code; n_units, n_clusters; n_with (expected number of rated units that truly have
-        the code); mean_difference (points of the rating), rank_biserial (−1 to 1) with rank_biserial_low and
-        rank_biserial_high, p (of the hypothesis that rank_biserial is 0), p_adjusted (Benjamini–Hochberg) and
-        p_holm (Holm) over the codes with a p; odds_ratio with low, high and p, where asked for;
-        imputation_share (0 to 1: the part of the variance of rank_biserial, on Fisher's z, that comes of not
-        knowing the true codes); n_imputations; parameters_drawn (whether `posterior` had draws);
-        confidence_level, seed; reason: missing, or why there is no effect: `no_posterior` (the model could
-        not be fitted), or a reason of `code_to_rating` that held in some imputation.
 
     Raises
     ------
@@ -230,17 +219,5 @@ def _checked(posterior: pd.DataFrame, rating: str, n_imputations: int) -> pd.Dat
 
 
 def _result(rows: list[dict[str, object]], *, drawn: bool) -> pd.DataFrame:
-    result = pd.DataFrame(rows, columns=list(_RESULT)).assign(parameters_drawn=drawn).astype(_RESULT)
+    result = CORRECTED.frame([row | {"parameters_drawn": drawn} for row in rows])
     return with_adjusted(result, "p")
-
-
-_RESULT: Final = {
-    "code": "string", "n_units": "int64", "n_clusters": "int64", "n_with": "float64",
-    "mean_difference": "float64",
-    "rank_biserial": "float64", "rank_biserial_low": "float64", "rank_biserial_high": "float64",
-    "p": "float64", "p_adjusted": "float64", "p_holm": "float64",
-    "odds_ratio": "float64", "odds_ratio_low": "float64", "odds_ratio_high": "float64",
-    "odds_ratio_p": "float64",
-    "imputation_share": "float64", "n_imputations": "Int64", "parameters_drawn": "bool",
-    "confidence_level": "float64", "seed": "Int64", "reason": "string",
-}  # fmt: skip

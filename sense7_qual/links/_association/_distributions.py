@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual.links._cluster import _inputs
 from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._results import DISTRIBUTIONS
 
 __all__ = ["distributions"]
 
-_RESULT: Final = {
-    "code": "string",
-    "source": "string",
-    "applied": "bool",
-    "level": "float64",
-    "n": "int64",
-    "share": "float64",
-}
 
-
+@DISTRIBUTIONS.returns
 def distributions(
     decisions: pd.DataFrame,
     units: pd.DataFrame,
@@ -45,13 +37,6 @@ def distributions(
         As for `code_to_rating`.
     sources : sequence of str, optional
         As for `code_to_rating`, but for "pooled", which has no units of its own.
-
-    Returns
-    -------
-    DataFrame
-        One row per source, code, applied and level, also where there is no unit: code, source, applied,
-        level (every rating that occurs on a decided unit, rising), n (units), share (0 to 1, of the units
-        with, or without, the code; missing where there are none).
 
     Raises
     ------
@@ -79,7 +64,7 @@ def distributions(
         counts = decided.merge(rated, on="unit_id", how="inner").groupby(["code", "applied", "rating"]).size()
         parts.append(counts.reindex(grid, fill_value=0).rename("n").reset_index().assign(source=source))
     if not parts:
-        return pd.DataFrame(columns=list(_RESULT)).astype(_RESULT)
+        return DISTRIBUTIONS.empty()
     whole = pd.concat(parts, ignore_index=True).rename(columns={"rating": "level"})
     of_side = whole.groupby(["source", "code", "applied"])["n"].transform("sum")
-    return whole.assign(share=whole["n"] / of_side.where(of_side > 0))[list(_RESULT)].astype(_RESULT)
+    return DISTRIBUTIONS.frame(whole.assign(share=whole["n"] / of_side.where(of_side > 0)))

@@ -19,12 +19,14 @@ from sense7_qual.links._cluster._resample import decided_by
 from sense7_qual.links._ordinal._cumulative_mixed import cumulative_mixed
 from sense7_qual.links._ordinal._model import CumulativeModel
 from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._results import JOINT
 
 __all__ = ["joint"]
 
 _DEPENDENT: Final = 1e-9
 
 
+@JOINT.returns
 def joint(
     decisions: pd.DataFrame,
     units: pd.DataFrame,
@@ -65,34 +67,6 @@ def joint(
     confidence_level : float
         Level of the intervals, between 0 and 1.
 
-    Returns
-    -------
-    DataFrame
-        One row per code (effect `code`) and, with `interaction`, one more per code and condition but the
-        first (effect `interaction`):
-
-        - code, source, effect; level, reference: the conditions compared, missing for effect `code`
-        - n, n_clusters: units and participants in the model; n_tied: of the majority, rated units that are
-          left out because coders are tied on one code or more; n_with: units with the code (of the condition
-          `level`; where the code is not in the model, of all rated
-          units, and missing for an interaction)
-        - odds_ratio, odds_ratio_low, odds_ratio_high: of a participant's ratings with and without the code,
-          the other codes being equal; for an interaction the ratio of the odds ratio in `level` to that in
-          `reference`
-        - p, two-sided; p_adjusted (Benjamini–Hochberg) and p_holm over the rows named by `family`
-        - joint_p: of the hypothesis that the code's odds ratio is the same in all conditions (Wald's F test)
-        - variance_inflation: 1 / (1 − R²) of the code given the other codes, 1 or more; its square root says
-          by how much the standard error grows because codes occur together. Infinite where the other codes
-          say exactly whether the code is applied
-        - confidence_level
-        - caution: missing, or as in `CumulativeModel`, several with a space between; `ties_left_out`, where
-          n_tied is above 0
-        - reason: missing, or why there is no estimate: `no_rated_units`, `code_never_applied`,
-          `code_always_applied`, `collinear_codes` (infinite variance_inflation), `separation` (all units with
-          the code, or all without it, are at the highest or at the lowest level: the odds ratio is infinite
-          or 0; those units say nothing about the other codes, which are estimated from the rest), or the
-          model's own (`CumulativeModel`)
-
     Raises
     ------
     TableError
@@ -128,19 +102,19 @@ def joint(
     study = _studied(*_rows_of(decided, rated))
     model = _model(study.rows, _independent(study.used), quadrature)
     rows = [_main(code, model, study, confidence_level) for code in study.counts]
-    table = _adjusted(pd.DataFrame(rows, columns=_COLUMNS), f"codes of {source}")
+    table = _adjusted(pd.DataFrame(rows, columns=list(JOINT.columns)), f"codes of {source}")
     if interaction is not None:
         condition = units.set_index("unit_id")[interaction].reindex(study.rows["unit_id"])
         compared = _compared(study, condition.set_axis(study.rows.index), quadrature, confidence_level)
         family = f"codes of {source} by {interaction}"
-        table = pd.concat([table, _adjusted(pd.DataFrame(compared, columns=_COLUMNS), family)])
+        table = pd.concat([table, _adjusted(pd.DataFrame(compared, columns=list(JOINT.columns)), family)])
     n_tied = _tied(decisions, source, units.loc[units[rating].notna(), "unit_id"])
     if n_tied:
         table["caution"] = [
             str.join(" ", filter(pd.notna, (known, Caution.TIES_LEFT_OUT))) for known in table["caution"]
         ]
     table = table.assign(source=source, confidence_level=confidence_level, n_tied=n_tied)
-    return table.astype(_KINDS).reset_index(drop=True)
+    return JOINT.frame(table).reset_index(drop=True)
 
 
 def _tied(decisions: pd.DataFrame, source: str, rated: pd.Series) -> int | None:
@@ -353,29 +327,3 @@ def _joint_p(model: CumulativeModel, levels: list[str]) -> float:
 def _adjusted(table: pd.DataFrame, family: str) -> pd.DataFrame:
     """Fill in p adjusted over the rows that have one, and name the family."""
     return with_adjusted(table, "p").assign(family=family)
-
-
-_KINDS: Final = {
-    "code": "string",
-    "source": "string",
-    "effect": "string",
-    "level": "string",
-    "reference": "string",
-    "n": "int64",
-    "n_tied": "Int64",
-    "n_with": "Int64",
-    "n_clusters": "int64",
-    "odds_ratio": "float64",
-    "odds_ratio_low": "float64",
-    "odds_ratio_high": "float64",
-    "p": "float64",
-    "p_adjusted": "float64",
-    "p_holm": "float64",
-    "joint_p": "float64",
-    "family": "string",
-    "variance_inflation": "float64",
-    "confidence_level": "float64",
-    "caution": "string",
-    "reason": "string",
-}
-_COLUMNS: Final = list(_KINDS)

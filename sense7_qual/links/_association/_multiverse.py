@@ -16,6 +16,7 @@ from sense7_qual.frames import people
 from sense7_qual.links._association._code_to_rating import code_to_rating
 from sense7_qual.links._cluster import _inputs
 from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._results import MULTIVERSE
 
 __all__ = ["multiverse"]
 
@@ -28,6 +29,7 @@ _ANALYSES: Final = {
 }
 
 
+@MULTIVERSE.returns
 def multiverse(
     decisions: pd.DataFrame,
     units: pd.DataFrame,
@@ -59,17 +61,6 @@ def multiverse(
         combined.
     n_boot, confidence_level, seed
         As for `code_to_rating`.
-
-    Returns
-    -------
-    DataFrame
-        One row per code × source × model × exclusion: code, source, model, exclusion; effect ("rank_biserial"
-        or "odds_ratio": the scale of the estimate, −1 to 1 around 0, or above 0 around 1), estimate, low,
-        high, p (of the hypothesis of no effect, unadjusted: the rows are not independent tests and no
-        selection among them is a result), n_units, n_clusters, confidence_level (as given), reason (why
-        numbers are missing), and rank: the place of the estimate, from 1, among those of its code and
-        effect, equal ones by the names of analysis, exclusion and source; missing where there is none.
-        Ordered by code as it first appears, effect and rank, missing last.
 
     Raises
     ------
@@ -121,7 +112,7 @@ def multiverse(
         )
         for analysis in dict.fromkeys(analyses):
             parts.append(_specifications(table, analysis, every).assign(exclusion=exclusion))
-    whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=list(_RESULT))
+    whole = pd.concat(parts, ignore_index=True) if parts else MULTIVERSE.empty()
     return _curve(whole.assign(confidence_level=confidence_level), codes)
 
 
@@ -158,7 +149,7 @@ def _curve(whole: pd.DataFrame, codes: list[str]) -> pd.DataFrame:
         by, ascending=[one != "effect" for one in by], na_position="last"
     )
     rank = ordered.groupby(["code", "effect"])["estimate"].rank(method="first")
-    return ordered.assign(rank=rank)[list(_RESULT)].astype(_RESULT).reset_index(drop=True)
+    return MULTIVERSE.frame(ordered.assign(rank=rank)).reset_index(drop=True)
 
 
 def _without_single_texts(decisions: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:
@@ -197,21 +188,4 @@ _EXCLUSIONS: Final[dict[str, Callable[[pd.DataFrame, pd.DataFrame], pd.DataFrame
     "single_texts": _without_single_texts,
     "disputed": _without_disputed,
     "single_coder": _without_single_coders,
-}
-
-_RESULT: Final = {
-    "code": "string",
-    "source": "string",
-    "analysis": "string",
-    "exclusion": "string",
-    "effect": "string",
-    "estimate": "float64",
-    "low": "float64",
-    "high": "float64",
-    "p": "float64",
-    "n_units": "int64",
-    "n_clusters": "int64",
-    "confidence_level": "float64",
-    "reason": "string",
-    "rank": "Int64",
 }

@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._contract import Column, Contract
 from sense7_qual._decisions import majority, tally
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import TableError
-from sense7_qual.frames import DECISIONS, Contract, is_model, people, require_column, without_models
+from sense7_qual.frames import DECISIONS, is_model, people, require_column, without_models
 from sense7_qual.links._rating_range import RatingRange, range_in, refuse_off_scale
 
 __all__ = [
@@ -37,7 +38,7 @@ __all__ = [
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-_UNIT_IDS: Final = Contract(name="units", key=("unit_id",), columns={"unit_id": "id"})
+_UNIT_IDS: Final = Contract(name="units", key=("unit_id",), columns={"unit_id": Column("id")})
 
 
 def checked_units(units: pd.DataFrame, *columns: str) -> pd.DataFrame:

@@ -18,6 +18,7 @@ from sense7_qual.errors import TableError
 from sense7_qual.links._cluster._inputs import checked_units, numbered, numbers_of, ratings_of
 from sense7_qual.links._cluster._resample import cluster_sums, left_out
 from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._results import CONTEXT
 
 __all__ = ["context"]
 
@@ -27,6 +28,7 @@ Integers = npt.NDArray[np.int64]
 _MOST_LEVELS: Final = 30
 
 
+@CONTEXT.returns
 def context(
     units: pd.DataFrame,
     *,
@@ -55,25 +57,6 @@ def context(
         The column that says which rows belong together: the participant. No label may be missing.
     confidence_level : float
         Level of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    DataFrame
-        For each variable a row of its own, and one per level or number that occurs (of up to 30):
-
-        - variable; level: missing in the variable's own row; reference: the level compared with
-        - n_units, n_clusters: rated rows (there) in which no variable is missing, and their clusters
-        - mean: of their ratings, not adjusted
-        - mean_difference, low, high: in points, adjusted, with its interval: of a level from the reference;
-          in a numeric variable's own row, per 1 more of it
-        - statistic, df: Wald's F of the whole variable and its numerator degrees of freedom; p: of the
-          hypothesis that the ratings do not depend on it (of a level: that it does not differ from the
-          reference)
-        - n_missing: rated rows left out because a variable is missing; confidence_level: as given
-        - reason: missing, or why there are no effects: `no_rated_units`, `constant_rating`,
-          `constant_variable` (one level or number alone), `collinear_predictors` (the variables determine one
-          another), `few_clusters` (fewer than six, or no more than coefficients: no interval, no p),
-          `level_in_few_clusters` (leaving out some cluster leaves no such level: no interval, no p)
 
     Raises
     ------
@@ -129,7 +112,7 @@ def context(
         rows += _rows(term, own, ratings, cases, fitted, confidence_level)
         at = own.stop
     settings = {"n_missing": len(rated) - len(complete), "confidence_level": confidence_level}
-    return pd.DataFrame([row | settings for row in rows], columns=list(_RESULT)).astype(_RESULT)
+    return CONTEXT.frame([row | settings for row in rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,22 +243,3 @@ def _wald(effects: Floats, covariance: Floats, df: int) -> dict[str, object]:
         "df": len(effects),
         "p": float(special.fdtrc(len(effects), df, statistic)),
     }
-
-
-_RESULT: Final = {
-    "variable": "string",
-    "level": "string",
-    "reference": "string",
-    "n_units": "int64",
-    "n_clusters": "int64",
-    "mean": "float64",
-    "mean_difference": "float64",
-    "low": "float64",
-    "high": "float64",
-    "statistic": "float64",
-    "df": "Int64",
-    "p": "float64",
-    "n_missing": "int64",
-    "confidence_level": "float64",
-    "reason": "string",
-}

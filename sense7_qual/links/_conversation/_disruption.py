@@ -25,10 +25,12 @@ from sense7_qual.links._cluster._resample import (
 )
 from sense7_qual.links._conversation._disruption_contrasts import Compared, compared_turns
 from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._results import DISRUPTION
 
 __all__ = ["disruption"]
 
 
+@DISRUPTION.returns
 def disruption(
     units: pd.DataFrame,
     *,
@@ -75,28 +77,6 @@ def disruption(
         Level of the intervals, between 0 and 1.
     seed : int
         The same seed gives the same intervals.
-
-    Returns
-    -------
-    DataFrame
-        One row per contrast, overall and then for each code. Negative = lower where a turn was poor.
-
-        - contrast: `later_turns`, `later_turns_adjusted`, `within_document` (see Notes), or the outcome's
-          name
-        - code: missing for all poor turns; else only first poor turns whose unit has the code count as such
-        - n_documents, n_clusters: that take part; n_with, n_without: rows compared (see Notes)
-        - mean_with, mean_without: in points, not adjusted
-        - mean_difference, difference_low, difference_high: in points, with its interval
-        - cohens_d, d_low, d_high: the difference divided by the pooled standard deviation (see Notes)
-        - p: two-sided, of the hypothesis that the difference is 0; never given for `later_turns`, whose
-          difference is not 0 even where a poor turn does nothing
-        - caution: `selection` for `later_turns` and outcomes: the difference is also, or only, that between
-          poorer and better conversations; `turn_or_mood` for `within_document`: also what first turns that
-          are rated otherwise, or moods that last, bring; missing for `later_turns_adjusted`
-        - n_boot, n_undefined: resamples, and those without a value; confidence_level, seed: as given
-        - reason: missing, or `no_rated_units`, `no_poor_turn`, `no_comparison` (nothing to compare with),
-          `constant_rating` (no spread to divide by); or, with an effect but no interval and no p,
-          `few_clusters` (fewer than six on a side), `no_variation_between_clusters`
 
     Raises
     ------
@@ -180,7 +160,7 @@ def disruption(
             row["caution"] = _CAUTIONS.get(name, Caution.SELECTION)
             # Any difference between conversations makes this contrast: its p would speak of nothing else.
             rows.append(row | ({"p": np.nan} if name == "later_turns" else {}))
-    return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
+    return DISRUPTION.frame(rows)
 
 
 def _refuse_off_scale(
@@ -300,26 +280,3 @@ def _row(compared: Compared, how: Resampling) -> dict[str, object]:
 
 
 _CAUTIONS: Final = {"later_turns_adjusted": None, "within_document": Caution.TURN_OR_MOOD}
-_RESULT: Final = {
-    "contrast": "string",
-    "code": "string",
-    "n_documents": "int64",
-    "n_clusters": "int64",
-    "n_with": "int64",
-    "n_without": "int64",
-    "mean_with": "float64",
-    "mean_without": "float64",
-    "mean_difference": "float64",
-    "difference_low": "float64",
-    "difference_high": "float64",
-    "cohens_d": "float64",
-    "d_low": "float64",
-    "d_high": "float64",
-    "p": "float64",
-    "n_boot": "Int64",
-    "n_undefined": "Int64",
-    "confidence_level": "float64",
-    "seed": "Int64",
-    "caution": "string",
-    "reason": "string",
-}

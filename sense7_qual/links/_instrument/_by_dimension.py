@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +26,7 @@ from sense7_qual.links._cluster._resample import (
     settings,
 )
 from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._results import BY_DIMENSION
 
 __all__ = ["by_dimension"]
 
@@ -35,6 +35,7 @@ Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 
 
+@BY_DIMENSION.returns
 def by_dimension(
     decisions: pd.DataFrame,
     units: pd.DataFrame,
@@ -74,28 +75,6 @@ def by_dimension(
         Level of the intervals, between 0 and 1.
     seed : int
         The same seed gives the same intervals.
-
-    Returns
-    -------
-    DataFrame
-        For each code one row per rating, then one for the contrast:
-
-        - code, source
-        - dimension: the rating; missing in the row of the contrast
-        - own: whether it is the code's own rating; missing where the code has none
-        - estimate: of a rating, the rank-biserial correlation as in `code_to_rating` (−1 to 1, positive =
-          rated higher with the code); of the contrast, the own rating's less the mean of the others'
-        - low, high: its interval from resampling clusters, the same resamples for all rows
-        - p: two-sided, of the hypothesis that the estimate is 0; p_adjusted
-          (Benjamini–Hochberg) and p_holm (Holm): over all rows of the ratings, and apart from them over
-          those of the contrasts
-        - n_with, n_without: units with and without the code that have the rating (of the contrast: the
-          smallest of the ratings'); n_clusters: their clusters
-        - n_boot, n_undefined: resamples, and those without a value; confidence_level, seed: as given
-        - reason: missing, or `no_rated_units`, `code_never_applied`, `code_always_applied`,
-          `constant_rating`, `no_own_rating`, `rating_not_computable` (one of the ratings that the contrast
-          needs); or with an estimate, but no interval and no p: `few_clusters` (with the code, or without it,
-          fewer than six), `complete_separation`, `no_variation_between_clusters`
 
     Raises
     ------
@@ -150,7 +129,7 @@ def by_dimension(
         matrix = _Matrix.of(applied, values[is_decided], cases[is_decided])
         of_codes += [{"code": code, **row} for row in _rows(matrix, ratings, own.get(code), how)]
     setting_columns = {"source": source, "confidence_level": how.confidence_level, "seed": how.seed}
-    rows = pd.DataFrame([row | setting_columns for row in of_codes], columns=list(_RESULT)).astype(_RESULT)
+    rows = BY_DIMENSION.frame([row | setting_columns for row in of_codes])
     return _adjusted(rows)
 
 
@@ -275,25 +254,3 @@ def _adjusted(rows: pd.DataFrame) -> pd.DataFrame:
     """Adjust p over the ratings' rows, and over the contrasts'."""
     contrasts = rows["dimension"].isna()
     return pd.concat([with_adjusted(rows[~contrasts], "p"), with_adjusted(rows[contrasts], "p")]).sort_index()
-
-
-_RESULT: Final = {
-    "code": "string",
-    "source": "string",
-    "dimension": "string",
-    "own": "boolean",
-    "estimate": "float64",
-    "low": "float64",
-    "high": "float64",
-    "p": "float64",
-    "p_adjusted": "float64",
-    "p_holm": "float64",
-    "n_with": "int64",
-    "n_without": "int64",
-    "n_clusters": "int64",
-    "n_boot": "Int64",
-    "n_undefined": "Int64",
-    "confidence_level": "float64",
-    "seed": "Int64",
-    "reason": "string",
-}

@@ -18,6 +18,7 @@ from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._cluster._inputs import checked_units, numbered, ratings_of
 from sense7_qual.links._cluster._resample import cluster_sums, jackknife_interval, left_out
 from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._results import CONSISTENCY, CORRELATIONS
 
 __all__ = ["dimension_correlations", "internal_consistency"]
 
@@ -28,6 +29,7 @@ Missing = Literal["listwise", "pairwise"]
 _MOST_LEVELS: Final = 40  # of a rating, for an interval of a rank correlation
 
 
+@CONSISTENCY.returns
 def internal_consistency(
     units: pd.DataFrame,
     *,
@@ -58,22 +60,6 @@ def internal_consistency(
         conversation. Each counts once.
     confidence_level : float
         Level of the intervals, between 0 and 1.
-
-    Returns
-    -------
-    DataFrame
-        One row for all ratings, and one without each of them where there are three or more:
-
-        - without: missing, or the rating that is left out
-        - n_items; n: rows with every rating (listwise), or with any (pairwise); n_missing: rows of `units`
-          (or conversations) that lack one or more of the ratings; n_clusters: of the n rows
-        - alpha: Cronbach's, up to 1; alpha_low, alpha_high: its interval, from leaving out each cluster
-        - feldt_low, feldt_high: the interval that takes the rows for independent, as most software prints it:
-          too narrow where participants gave several; listwise only
-        - confidence_level: as given
-        - reason: missing, or `no_rated_units` (fewer than two rows), `constant_rating` (no alpha);
-          `few_clusters` (fewer than six) or `no_variation_between_clusters`: no interval of
-          that kind
 
     Raises
     ------
@@ -122,10 +108,10 @@ def internal_consistency(
         items = [at for at, name in enumerate(names) if name != without]
         numbers = _alpha_row(values[:, items], cases, missing, confidence_level)
         rows.append({"without": without, "n_items": len(items), **numbers})
-    table = pd.DataFrame(rows, columns=list(_ALPHA))
-    return table.assign(confidence_level=confidence_level).astype(_ALPHA)
+    return CONSISTENCY.frame([row | {"confidence_level": confidence_level} for row in rows])
 
 
+@CORRELATIONS.returns
 def dimension_correlations(
     units: pd.DataFrame,
     *,
@@ -143,22 +129,6 @@ def dimension_correlations(
         As in `internal_consistency`.
     ratings : sequence of str
         Two or more columns of numeric ratings.
-
-    Returns
-    -------
-    DataFrame
-        One row per pair, in the order given:
-
-        - rating, other
-        - n: rows that have both; n_clusters: their clusters
-        - spearman: −1 to 1, over all rows, so that it mixes how participants differ with how their own rows
-          do; spearman_low, spearman_high: its interval, from leaving out each cluster
-        - within: the mean of the participants' own Spearman correlations, each counting once; n_within: the
-          participants who have one (three or more rows, and both ratings vary)
-        - confidence_level: as given
-        - reason: missing, or `no_rated_units` (fewer than two rows), `constant_rating`, and with a
-          correlation but no interval: `few_clusters` (fewer than six), `many_levels` (a rating of more than
-          40 levels), `no_variation_between_clusters`
 
     Raises
     ------
@@ -191,8 +161,7 @@ def dimension_correlations(
         {"rating": one, "other": other, **_pair_row(values[:, [i, j]], cases, confidence_level)}
         for (i, one), (j, other) in itertools.combinations(enumerate(names), 2)
     ]
-    table = pd.DataFrame(rows, columns=list(_PAIRS))
-    return table.assign(confidence_level=confidence_level).astype(_PAIRS)
+    return CORRELATIONS.frame([row | {"confidence_level": confidence_level} for row in rows])
 
 
 def _two_or_more(function: str, ratings: Sequence[str]) -> list[str]:
@@ -374,32 +343,3 @@ def _of_tables(sums: Floats, shape: tuple[int, int]) -> Floats:
     product = np.einsum("...ij,...i,...j->...", counts, ranks[0], ranks[1])
     spread = np.sqrt((one * ranks[0] ** 2).sum(axis=-1) * (other * ranks[1] ** 2).sum(axis=-1))
     return np.asarray(np.divide(product, spread, out=np.full(n.shape, np.nan), where=spread > 1e-9))
-
-
-_ALPHA: Final = {
-    "without": "string",
-    "n_items": "int64",
-    "n": "int64",
-    "n_missing": "int64",
-    "n_clusters": "int64",
-    "alpha": "float64",
-    "alpha_low": "float64",
-    "alpha_high": "float64",
-    "feldt_low": "float64",
-    "feldt_high": "float64",
-    "confidence_level": "float64",
-    "reason": "string",
-}
-_PAIRS: Final = {
-    "rating": "string",
-    "other": "string",
-    "n": "int64",
-    "n_clusters": "int64",
-    "spearman": "float64",
-    "spearman_low": "float64",
-    "spearman_high": "float64",
-    "within": "float64",
-    "n_within": "int64",
-    "confidence_level": "float64",
-    "reason": "string",
-}

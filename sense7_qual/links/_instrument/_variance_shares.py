@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +25,7 @@ from sense7_qual.links._cluster._resample import (
     settings,
 )
 from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._results import VARIANCE_SHARES
 
 __all__ = ["variance_shares"]
 
@@ -33,6 +33,7 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
+@VARIANCE_SHARES.returns
 def variance_shares(
     units: pd.DataFrame,
     *,
@@ -63,25 +64,6 @@ def variance_shares(
         Level of the intervals, between 0 and 1.
     seed : int
         The same seed gives the same intervals.
-
-    Returns
-    -------
-    DataFrame
-        One row per level, in the order given, and one for the `remainder`, the turn within its conversation
-        together with all error of measurement:
-
-        - level; n_groups: its groups that have ratings (of the remainder: the ratings)
-        - variance: its variance component, in squared points, 0 or more
-        - share: its part of the sum of the components, 0 to 1
-        - low, high: interval of the share
-        - n_boot, n_undefined: resamples, and those in which the levels could not be told apart; missing
-          where the interval needed none
-        - confidence_level, seed: as given
-        - reason: missing, or `negative_estimate` (the component came out below 0 and counts as 0: groups of
-          this level differ no more than chance makes them); or why there are no numbers: `no_rated_units`,
-          `one_cluster` (of the outermost level), `levels_not_separable` (a level has as many groups as the
-          one within it, such as one turn per conversation), `constant_rating`; or no interval: `few_clusters`
-          (fewer than six of the outermost level)
 
     Raises
     ------
@@ -140,7 +122,7 @@ def variance_shares(
             row |= numbers
     else:
         rows = [{**row, "reason": reason} for row in rows]
-    return pd.DataFrame(rows, columns=list(_RESULT)).astype(_RESULT)
+    return VARIANCE_SHARES.frame(rows)
 
 
 def _checked_levels(levels: Sequence[str]) -> list[str]:
@@ -265,18 +247,3 @@ def _components(sums: Floats, n_levels: int) -> Floats:
             own = n - counts[level]
         components[level] = np.divide(rest, own, out=np.full(np.shape(rest), np.nan), where=own > 1e-9)
     return np.stack(components, axis=-1)
-
-
-_RESULT: Final = {
-    "level": "string",
-    "n_groups": "int64",
-    "variance": "float64",
-    "share": "float64",
-    "low": "float64",
-    "high": "float64",
-    "n_boot": "Int64",
-    "n_undefined": "Int64",
-    "confidence_level": "float64",
-    "seed": "Int64",
-    "reason": "string",
-}

@@ -1,0 +1,169 @@
+"""What the frames of this package hold: each column with its type, what it is, and its range."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sense7_qual._contract import Contract, count, estimated, flag, number, reason, share, text
+
+__all__ = [
+    "CODERS",
+        "DISAGREEMENTS", "DRAWS", "ERROR_RATES", "FITS", "KINDS", "OVERRULED", "POSTERIOR", "PREVALENCE",
+    "QUEUE", "REMAINING", "SHARES", "SLIPS", "SOFT_LABELS",
+]  # fmt: skip
+
+_NO_MODEL: Final = (
+    "`code_never_applied`, `code_always_applied`, or `not_identified` (fewer than three coders of whom each "
+    "two share units: with two, error rates cannot be told from how often the code applies)"
+)
+
+DISAGREEMENTS: Final = Contract("disagreements", ("unit_id", "code"), {
+    "unit_id, code": text(),
+    "n_coders, n_applied": count("who decided, and of these who applied the code"),
+    "applied_by, not_applied_by": text('their pseudonyms, sorted, joined by ", "'),
+    "disagreement": share("share of the pairs of coders that disagree"),
+}, row="One row per disputed unit × code, by disagreement, then by the number of codes disputed on the unit, "
+       "both falling, then by unit_id and code")  # fmt: skip
+
+QUEUE: Final = Contract("disagreements", ("unit_id", "code"), {
+    "group*": text('there unless `by` is "split": the code, "ana – ben", or the participant', missing=True),
+    **{name + "*" * (name not in ("unit_id", "code")): one for name, one in DISAGREEMENTS.columns.items()},
+    "settled": text(
+        "`applied`, `absent`, `differing` where different readings were ruled legitimate; missing: "
+        "open", missing=True),
+    "reason": text("out of `acts.REASONS`, or missing", missing=True),
+    "ruled_by*, ruled_at*": text("missing: open", missing=True),
+}, row=DISAGREEMENTS.row)  # fmt: skip
+
+REMAINING: Final = Contract("remaining", ("code",), {
+    "code": text(),
+    "n_units": count("units on which two or more coders decided"),
+    "n_disputed": count("those on which they disagree"),
+    "n_applied, n_absent": count("of them, those settled so"),
+    "n_differing": count(
+        "units on which different readings were ruled legitimate: there consensus has no row"),
+    "n_open": count("disputed and not ruled on"),
+    "share_open": share(
+        "n_open / n_units: the part of the code's consensus that is still missing, and with it from every "
+        "link that takes consensus", "missing where n_units is 0"),
+}, row="One row per code, the one with most open first")  # fmt: skip
+
+OVERRULED: Final = Contract("overruled", ("coder", "unit_id", "code"), {
+    "coder, unit_id*, code*": text(),
+    "applied": flag("as the coder decided"),
+    "ruled": flag("the ruling; missing where different readings stand", missing=True),
+    "overruled": flag("whether the two differ; False where both stand"),
+    "reason": text("out of `acts.REASONS`, or missing", missing=True),
+    "note*": text("in the adjudicator's words, which may quote a participant; missing: none", missing=True),
+    "ruled_by*, ruled_at*": text(),
+}, row="One row per decision of a coder on a unit × code that was ruled on, by coder, then what was "
+       "overruled first, then by code and unit")  # fmt: skip
+
+POSTERIOR: Final = Contract("posterior", ("unit_id", "code"), {
+    "unit_id, code": text(),
+    "probability": share("that the code truly applies"),
+    "n_coders": count("who decided"),
+    "prevalence_by": text("the name of the column, as given", missing=True),
+}, row="One row per unit and code that a coder decided on")  # fmt: skip
+
+DRAWS: Final = Contract("draws", ("unit_id", "code", "draw"), {
+    "unit_id, code": text(),
+    "draw": count("0 … n_draws − 1, each under parameters drawn anew"),
+    **{name: POSTERIOR.columns[name] for name in ("probability", "n_coders", "prevalence_by")},
+}, row="One row per unit, code and draw")  # fmt: skip
+
+ERROR_RATES: Final = Contract("coders", ("code", "coder"), {
+    "code, coder": text(),
+    "n_units": count(),
+    "sensitivity, specificity": share(),
+}, row="One row per code and coder")  # fmt: skip
+
+PREVALENCE: Final = Contract("prevalence", ("code", "level"), {
+    "code": text(),
+    "level": text("of the column, if one is given", missing=True),
+    "n_units": count(),
+    "prevalence": share("the estimated share that truly has the code"),
+}, row="One row per code and level")  # fmt: skip
+
+FITS: Final = Contract("fits", ("code",), {
+    "code": text(),
+    "n_units, n_coders": count(),
+    "n_iterations": count(missing=True),
+    "converged": flag(missing=True),
+    "log_likelihood": number(),
+    "reason": reason(f"why numbers are: {_NO_MODEL}"),
+}, row="One row per code")  # fmt: skip
+
+_WHY: Final = reason(
+    "why a number is: `few_repeats`, `two_coders` (no interval of the shares of slips and of ambiguous "
+    "texts), `no_disagreement`, `few_clusters` (fewer than six with the code, or without it), "
+    "`no_pairable_units`, or of "
+    f"`dawid_skene`: {_NO_MODEL}"
+)
+
+SHARES: Final = Contract("shares", ("code", "kind"), {
+    "code": text("missing: all disagreements", missing=True),
+    "kind": text(
+        "`slip`, `ambiguous_text`, `stance`; `unclear_rule`, `missing_code`, `different_reading` as people "
+        "gave them; `not_told`"),
+    "n_disputed": count("disagreements"),
+    "n_told": count("those with a probability or a reason given"),
+    "n_given": count("of this kind, as a ruling says"),
+    "n_named": count("of this kind, as `disagreements` names them"),
+    "share": share("of those told: the sum of probabilities, so that it needs no naming"),
+    "low, high": number("ends of its interval; missing where people alone told", 0, 1),
+    "low_error, high_error": number(
+        "standard errors of these ends, because the draws are random: with another seed an end differs by "
+        "about so much; missing for fewer than eight draws", 0),
+    "n_draws": count("how many were made", missing=True),
+    "reason": _WHY,
+}, row="One row per kind, of all disagreements and then of each code's")  # fmt: skip
+
+KINDS: Final = Contract("disagreements", ("unit_id", "code"), {
+    **{name: one for name, one in DISAGREEMENTS.columns.items() if name != "disagreement"},
+    "n_again": count("decisions made again there"),
+    "slip, ambiguous_text, stance": share(
+        "probabilities, whose sum is 1",
+            "missing where they cannot be told and where a person named another reason"),
+    "kind": text("the most probable, or as people gave it", missing=True),
+    "source": text(
+        "`ruling`; `repeats` where this very disagreement was decided on again; `model` where others were; "
+        "missing: nothing tells", missing=True),
+    "reason": _WHY,
+}, row="One row per disputed unit × code")  # fmt: skip
+
+SLIPS: Final = Contract("slips", ("coder",), {
+    "coder": text(),
+    "n_again": count("decisions made again"),
+    **estimated("added", share("share of what the coder reads as absent that is applied by a slip")),
+    **estimated("missed", share("share of what is read as present that is left out")),
+    "reason": _WHY,
+}, row="One row per coder")  # fmt: skip
+
+CODERS: Final = Contract("coders", ("coder", "code"), {
+    "coder, code": text(),
+    "n_units": count("on which most of the others agree"),
+    "prevalence, others": share("share of them to which the coder, and to which the others apply the code"),
+    **estimated("difference", number("prevalence − others, −1 to 1", -1, 1)),
+    "leans": text("`more` or `less` where the difference is sure, for all rows together", missing=True),
+    "n_present": count("units to which the others apply it"),
+    **estimated("sensitivity", share("of these")),
+    "n_absent": count("units to which they do not"),
+    **estimated("specificity", share("of these")),
+    "n_ruled, n_overruled": count("decisions that were ruled on, and those ruled otherwise"),
+    "reason": _WHY,
+}, row="One row per coder and code, against most of the others where these are not tied")  # fmt: skip
+
+SOFT_LABELS: Final = Contract("soft_labels", ("unit_id", "code"), {
+    "unit_id, code": text(),
+    "n_coders, n_applied": count(),
+    "share": share("n_applied / n_coders"),
+    "probability": share(),
+    "source": text(
+        "of the probability: `readings` (the expected share of these coders who read the code in the text, "
+        "slips taken away) or, where no kind can be told, `error_rates` (that the code applies, "
+        "`dawid_skene`: too sure of ambiguous texts, in simulations better than the share by log loss, worse "
+        "by the Brier score)",
+        missing=True),
+    "reason": _WHY,
+}, row="One row per unit × code that a coder decided on")  # fmt: skip

@@ -1,0 +1,64 @@
+"""What the frames of this package hold: each column with its type, what it is, and its range."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sense7_qual._contract import Column, Contract, count, flag, number, share, text, word
+from sense7_qual.frames import SUGGESTIONS
+
+__all__ = ["ANSWERS", "EFFECT", "NEAR_QUOTES", "ORDER", "SUGGESTED"]
+
+ANSWERS: Final = Contract("answers", ("coder", "unit_id", "round", "code"), {
+    "unit_id, coder": text(),
+    "round*": text("missing: none", missing=True),
+    "code, model": text(),
+    "probability*": Column("number", "0–1, or missing", 0, 1),
+    "start*, end*": count("code points; both missing: the whole unit", missing=True),
+    "when": text('"finished" or "shown": after the coder finished the unit, or from the start'),
+    "shown_at*": text("UTC"),
+    "before": flag("whether the coder's own decision had the code already", missing=True),
+    "answer": text(
+        '"agreed" (it had, and still has), "accepted" (coded afterwards on exactly these words), "edited" '
+        '(on others), "rejected", "withdrawn" (the coder had coded it, and took it away afterwards), or '
+        '"none"'),
+}, row="One row per coder, unit and suggested code, as it was shown first")  # fmt: skip
+
+SUGGESTED: Final = Contract("suggestions", ("unit_id", "code"), {
+    **SUGGESTIONS.columns,
+    "source": Column("any", '"model" or "definition" (which gives no probability)'),
+    "reason": Column("any", "why there is no suggestion at all: `blank_text`, `code_never_applied`, "
+        "`code_always_applied`, `no_better_than_chance`"),
+    "learned": flag("whether a model learned from a text of this participant"),
+}, row="One row per unit and codable code, in the order of the units and of the codebook. Probabilities are "
+       "calibrated; the words that carry a suggestion are a sentence. It meets "
+       "`frames.SUGGESTIONS`")  # fmt: skip
+
+NEAR_QUOTES: Final = Contract("quotes", ("unit_id", "code", "rank"), {
+    "unit_id, code": word(),
+    "rank": count("from 1"),
+    "quote_unit_id": word(),
+    "start, end": count("code points in that unit's text, half-open"),
+    "similarity": number("cosine, −1 … 1", -1, 1),
+}, row="One row per suggestion and rank. Where nobody applied the code yet it has no rows")  # fmt: skip
+
+EFFECT: Final = Contract("effect", ("code", "measure"), {
+    "code": word(),
+    "measure": word('"applied", "between_coders" (the share of pairs of coders who decide the same, of units '
+        'with two or more), "with_suggestion"'),
+    "shown, withheld": share("the means"),
+    "difference, low, high": number("shown − withheld, −1 … 1, with its interval", -1, 1),
+    "n_shown, n_withheld": count("units"),
+    "n_clusters": count(),
+    "reason": Column("any",
+        "`few_clusters`: fewer than 6 participants with, or without, suggestions, so there is no interval; "
+        "`no_comparison`: a side has no unit"),
+}, row="One row per code and measure. Missing decisions do not count")  # fmt: skip
+
+ORDER: Final = Contract("order", ("unit_id",), {
+    "unit_id": text(),
+    "place": count("from 0"),
+    "drawn": flag("among the next `n`"),
+    "inclusion": number(
+        "the probability, above 0, at most 1, with which it was drawn; they sum to `n`", 0, 1),
+}, row="One row per unit in the order of coding")  # fmt: skip

@@ -1,0 +1,144 @@
+"""What the frames of this package hold: each column with its type, what it is, and its range."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sense7_qual._contract import Contract, count, estimated, flag, number, reason, share, text, word
+
+__all__ = [
+    "AGAINST_CODEBOOK", "CODES", "HISTORY", "MATCHED", "NEAREST", "NEAREST_CODES", "PARTICIPANTS", "PLACES",
+    "QUOTES", "SPREAD",
+]  # fmt: skip
+
+_COSINE: Final = number("cosine, −1 … 1; 1 for an equal text", -1, 1)
+_LIFT: Final = number(
+    "share / overall_share, from 0; 1 = no more than elsewhere; missing where there is none", 0
+)
+
+AGAINST_CODEBOOK: Final = Contract("against_codebook", ("theme",), {
+    "theme": count(),
+    "label": text(),
+    "verdict": text('"covered", "uncovered"; missing where not computable', missing=True),
+    "clear": flag(
+        "whether the intervals leave only this verdict: for a covered one both of some code lie above the "
+        "thresholds, for an uncovered one one of each code lies below; missing without a "
+        "verdict", missing=True),
+    "n_units": count(missing=True),
+    "n_decided": count("units that someone finished"),
+    "n_decisions": count("unit × coder"),
+    "n_clusters": count("whose units were decided"),
+    "best_code": text(
+        "the one that comes nearest to covering it; ties: the first in the codebook; missing where none was "
+        "applied", missing=True),
+    "best_share": share("see `codes_by_theme`"),
+    "best_lift": number("see `codes_by_theme`", 0),
+    "reason": reason(
+        "why there is no verdict: `not_decided`, or `few_decided` where fewer than 6 clusters were"),
+}, row="One row per theme")  # fmt: skip
+
+CODES: Final = Contract("codes_by_theme", ("theme", "code"), {
+    "theme": count(),
+    "code": text(),
+    "n_units": count("of the theme", missing=True),
+    "n_decided": count("its units that someone decided on for this code"),
+    "n_decisions": count("unit × coder"),
+    "n_clusters": count("of the decided units"),
+    **estimated("share", share("of those decisions, applied", "NaN where there are none")),
+    "overall_share": share(
+        "the same over all units that the themes were computed from, those in no theme too"),
+    **estimated("lift", _LIFT),
+}, row="One row per theme and code, in the codebook's order. An interval is Wilson's, for as many texts as "
+       "the variance between clusters is worth; NaN with fewer than 6 clusters")  # fmt: skip
+
+HISTORY: Final = Contract("history", ("at", "theme", "done", "value"), {
+    "at, coder": text(),
+    "theme": count("its number in the study"),
+    "name": text("what people called it before; missing where they had not", missing=True),
+    "done": text(
+        '"recorded" (a run of the topic model has it for the first time), "not found again" (a later run '
+        'lacks it), "named", "merged into", "split into", "dismissed", "made a code", or the opposite of one '
+        'of these: "name taken off", "separated again", "brought back", "code taken off"'),
+    "value": text("the name, the number, the numbers of the parts, or the code's id", missing=True),
+    "why": text("missing where nothing was said", missing=True),
+    "n_units": count("how many units it had then"),
+}, row="One row per theme and step, in their order. Steps that could not be carried out, since two people "
+       "worked in two copies at once, are left out")  # fmt: skip
+
+MATCHED: Final = Contract("matched", ("run_theme", "theme"), {
+    "run_theme": count("its number in the run; missing where it ends", missing=True),
+    "theme": count("its number in the study, which no other ever gets"),
+    "is_new": flag(),
+    "nearest": count("the number of the most similar theme so far; missing without any", missing=True),
+    "jaccard": share("its similarity to that", "for a theme that ends, the most that a theme of the run has"),
+}, row="One row per theme of the run, then one per theme that ends")  # fmt: skip
+
+NEAREST: Final = Contract("nearest", ("unit_id", "rank"), {
+    "unit_id": word(),
+    "rank": count("from 1"),
+    "neighbour_id": word(),
+    "similarity": _COSINE,
+}, row="One row per unit and rank, by unit_id. Ties stand in the order of their ids")  # fmt: skip
+
+NEAREST_CODES: Final = Contract("nearest_codes", ("theme", "rank"), {
+    "theme": count(),
+    "label": text(),
+    "rank": count("from 1"),
+    "code": text(),
+    "similarity": number(
+        "cosine, −1 … 1, of the mean of the theme's typical texts, 10 at most, to the mean of the code's "
+        "texts; ties stand in the codebook's order", -1, 1),
+    "has_definition": flag(),
+    "n_examples": count(
+        "a code with neither is compared by its label alone, and its similarity is worth little"),
+}, row="One row per theme and rank")  # fmt: skip
+
+SPREAD: Final = Contract("spread", ("theme", "value"), {
+    "theme": count(),
+    "label": text(),
+    "by": word("the column's name"),
+    "value": text("of a group: its least and its largest number", missing=True),
+    "n_units*": count("texts with that value"),
+    "n_in_theme*": count("of these"),
+    "n_clusters*": count("participants with such texts"),
+    **estimated("share", share("n_in_theme / n_units")),
+    "overall_share": share("over all texts that have a value"),
+    "lift*, lift_low*, lift_high*": _LIFT,
+    "confidence_level": share("as given"),
+}, row="One row per theme and value, in the order of the numbers or categories, else of the alphabet. An "
+       "interval is Wilson's, for as many texts as the variance between participants is worth; NaN with "
+       "fewer than 6 of them. Texts without a value have a row of their own at the end of each theme, whose "
+       "value and lift are missing; they are in no other number")  # fmt: skip
+
+PARTICIPANTS: Final = Contract("participants_by_theme", ("theme",), {
+    "theme": count(),
+    "label": text(),
+    "n_units": count("texts in it"),
+    "n_without": count("of these, without a participant, in none of the numbers that follow"),
+    "n_clusters": count("participants"),
+    "n_effective": number(
+        "as many participants with equally many texts would be spread alike: the inverse of Simpson's index, "
+        "1 … n_clusters", 1),
+    "n_effective_random": number("the same expected of as many texts drawn without regard to the theme", 1),
+    "largest_share": share("of the participant with most texts"),
+    "one_carries": flag(
+        "whether that is more than half: such a theme is one person's, whatever its stability; missing, as "
+        "the numbers are, where no text has a participant", missing=True),
+}, row="One row per theme")  # fmt: skip
+
+PLACES: Final = Contract("text_map", ("unit_id",), {
+    "unit_id": text(),
+    "x, y": number(
+        "the whole map is in −1 … 1, with the same scale on both axes; NaN for a blank text", -1, 1),
+}, row="One row per unit, in the order of `units`. Equal texts stand close around one place, each to be "
+       "seen")  # fmt: skip
+
+QUOTES: Final = Contract("quotes", ("theme", "rank"), {
+    "theme": count(),
+    "label": text(),
+    "rank": count("from 1"),
+    "unit_id": text(),
+    "case_id": text(missing=True),
+    "typicality": number("cosine to the theme's centre", -1, 1),
+    "text": text("the unit's words"),
+}, row="One row per theme and rank")  # fmt: skip
