@@ -144,7 +144,10 @@ def _declared() -> Iterator[tuple[str, Contract]]:
 
 
 def _table(contract: Contract, names: list[str]) -> str:
-    lines = [f"\n## {', '.join(f'`{name}`' for name in dict.fromkeys(names))}", f"{contract.row}.\n"]
+    lines = [
+        f"\n## {', '.join(f'`{name}`' for name in dict.fromkeys(names))}",
+        f"{contract.row}. Key: {', '.join(contract.key)}.\n",
+    ]
     lines += ["| column | type | what it is | may be missing |", "|---|---|---|---|"]
     for name, column in contract.columns.items():
         star = "" if name in contract.printed else " \\*"
