@@ -1,6 +1,5 @@
 // What the coding widget asks the kernel, and what it is answered.
-import type { Sign } from "../shared/coderstable";
-import type { Codebook, CodedText, Act, Coding, Span, Turn } from "../shared/protocol";
+import type { Codebook, CodedText, Act, Coding, Sign, Span, Turn } from "../shared/protocol";
 
 /** Which texts are asked for, in which order; what is empty or null chooses nothing. */
 export interface Query {
