@@ -103,6 +103,9 @@ export interface Similar extends Key {
 }
 
 export interface StaleRow {
+  code?: string;
+  label?: string;
+  reason?: string;
   coder: string;
   n: number;
   hours: string | null;
@@ -112,6 +115,7 @@ export interface StaleRow {
 export interface Foretold {
   type: "change";
   base: string;
+  by_code: StaleRow[];
   by_coder: StaleRow[];
   total: string | null;
   at_least: boolean;
