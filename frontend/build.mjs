@@ -40,6 +40,7 @@ for (const widget of folders.filter((folder) => folder !== "shared")) {
   const scoped = await transform(`:where(.s7-${widget}-widget) {\n${rules}}`, {
     loader: "css",
     supported: { nesting: false },
+    minify: true,
     banner: `/* ${made} */`,
   });
   writeFileSync(join(out, `${widget}.css`), scoped.code);

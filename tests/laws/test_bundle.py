@@ -80,7 +80,7 @@ def style_rules(sheet: str) -> list[tuple[str, str]]:
     for begin, declarations in re.findall(r"([^{}]*)\{(?=([^{}]*))", plain):
         beginning = begin.strip()
         if beginning.startswith("@"):
-            assert re.match(r"@(media|container) ", beginning), f"{beginning}: its name would be the page's"
+            assert re.match(r"@(media|container)\b", beginning), f"{beginning}: its name would be the page's"
         else:
             rules.append((" ".join(beginning.split()), " ".join(declarations.split())))
     return rules
@@ -118,7 +118,9 @@ def test_a_style_sheet_changes_no_other_widget() -> None:
         sheet = SHIPPED[STATIC / f"{widget}.css"]
         assert len(style_rules(sheet)) > 200
         assert strange_selectors(widget, sheet) == [], widget
-        assert f'"s7 s7-{widget}-widget"' in SHIPPED[STATIC / f"{widget}.js"]
+        # The frame makes the class of its root, `s7-…-widget`, of the name that the page gives it.
+        page = (SOURCES / widget / "page.tsx").read_text("utf-8")
+        assert re.search(rf'<Frame\b[^>]*\bname="{widget}"', page)
     assert strange_selectors("coding", ":where(.s7-coding-widget) .a {} .b, .c {}") == [".b", ".c"]
 
 
@@ -158,6 +160,16 @@ def test_shared_parts_import_no_widget_and_no_widget_another() -> None:
             package, *_ = (path.parent / target).resolve().relative_to(SOURCES).parts
             if package not in (folder, "shared"):
                 wrong.append(f"{folder}/{path.name}: {target}")
+    assert wrong == []
+
+
+def test_what_is_known_imports_nothing_of_what_is_on_screen() -> None:
+    # State (`.ts`) is drawn by views (`.tsx`) and can be read, and tested, without any of them.
+    wrong = []
+    for path in sources((".ts",)):
+        for target in re.findall(r"""["'](\.{1,2}/[^"']*)["']""", path.read_text(encoding="utf-8")):
+            if (path.parent / f"{target}.tsx").resolve().is_file():
+                wrong.append(f"{path.parent.name}/{path.name}: {target}")
     assert wrong == []
 
 

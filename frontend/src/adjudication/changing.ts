@@ -1,7 +1,8 @@
 // A change of the codebook that comes out of settling: an example, a counter-example, or a sharper rule.
 import { signal } from "@preact/signals";
+import type { Answers, Unanswered } from "../shared/desk";
 import type { Code } from "../shared/protocol";
-import type { Change, Foretold, Overtaken, Question, Rule } from "./messages";
+import type { Answer, Change, Foretold, Overtaken, Question, Rule } from "./messages";
 
 export type Kind = Change["kind"];
 
@@ -13,6 +14,13 @@ export const WHY: Record<Kind, string> = {
   counter_example: "Coders disagreed on this text: the code does not apply.",
   rule: "Coders disagreed: the rule was unclear.",
 };
+
+interface Host {
+  ask(question: Question): void;
+  say(words: string): void;
+  /** What is begun is another than before. */
+  begun(): void;
+}
 
 export class Changing {
   /** What is being written; null where nothing is. */
@@ -27,12 +35,16 @@ export class Changing {
   readonly saving = signal(false);
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(
-    private readonly ask: (question: Question) => void,
-    private readonly say: (words: string) => void,
-    /** What is begun is another than before. */
-    private readonly begun: () => void,
-  ) {}
+  readonly answers: Answers<Answer, Question> = {
+    change: (answer, question) => this.heard(answer, question),
+    overtaken: (answer, question) => this.heard(answer, question),
+  };
+  readonly unanswered: Unanswered<Question> = {
+    change: (_, message) => this.refused(message),
+    save_change: (_, message) => this.refused(message),
+  };
+
+  constructor(private readonly host: Host) {}
 
   close(): void {
     clearTimeout(this.timer);
@@ -53,7 +65,7 @@ export class Changing {
   /** Say why otherwise. */
   because(why: string): void {
     this.why.value = why;
-    this.begun();
+    this.host.begun();
   }
 
   end(): void {
@@ -62,7 +74,7 @@ export class Changing {
     this.draft.value = this.foretold.value = this.overtaken.value = null;
     this.problem.value = "";
     this.saving.value = false;
-    if (was) this.begun();
+    if (was) this.host.begun();
   }
 
   /** Take over what is written; what it makes stale is counted after a pause. */
@@ -71,22 +83,22 @@ export class Changing {
     this.draft.value = draft;
     this.foretold.value = this.overtaken.value = null;
     this.problem.value = "";
-    this.begun();
+    this.host.begun();
     if (!differs(draft)) return;
-    this.timer = setTimeout(() => this.ask({ type: "change", ...draft }), pause);
+    this.timer = setTimeout(() => this.host.ask({ type: "change", ...draft }), pause);
   }
 
   save(): void {
     const [draft, foretold] = [this.draft.value, this.foretold.value];
     if (!draft || this.saving.value) return;
-    if (!differs(draft)) return this.say("Nothing is changed yet");
-    if (!foretold) return this.say("What becomes stale is being counted: once it is shown, save");
-    if (!this.why.value.trim()) return this.say("Say why first: the methods section will tell it");
+    if (!differs(draft)) return this.host.say("Nothing is changed yet");
+    if (!foretold) return this.host.say("What becomes stale is being counted: once it is shown, save");
+    if (!this.why.value.trim()) return this.host.say("Say why first: the methods section will tell it");
     this.saving.value = true;
-    this.ask({ type: "save_change", base: foretold.base, why: this.why.value, ...draft });
+    this.host.ask({ type: "save_change", base: foretold.base, why: this.why.value, ...draft });
   }
 
-  heard(answer: Foretold | Overtaken, question: Question | undefined): void {
+  private heard(answer: Foretold | Overtaken, question: Question | undefined): void {
     const asked = JSON.stringify({ type: "change", ...this.draft.value });
     if (asked !== JSON.stringify(question)) return;
     if (answer.type === "change") return void (this.foretold.value = answer);
@@ -102,12 +114,13 @@ export class Changing {
   }
 
   /** It cannot be saved so, or somebody else revised the codebook meanwhile: then it is counted anew. */
-  refused(message: string): void {
+  private refused(message: string): false {
     const again = this.saving.value;
     this.saving.value = false;
     this.foretold.value = null;
     if (again && this.draft.value) this.write(this.draft.value, 0);
     this.problem.value = message;
+    return false;
   }
 }
 

@@ -103,6 +103,9 @@ export interface Similar extends Key {
 }
 
 export interface StaleRow {
+  code?: string;
+  label?: string;
+  reason?: string;
   coder: string;
   n: number;
   hours: string | null;
@@ -112,6 +115,7 @@ export interface StaleRow {
 export interface Foretold {
   type: "change";
   base: string;
+  by_code: StaleRow[];
   by_coder: StaleRow[];
   total: string | null;
   at_least: boolean;
@@ -169,7 +173,7 @@ export type Welcome = Queue & { type: "welcome"; coder: string; outbox: string; 
 export type Answer = Welcome | (Queue & { type: "queue" }) | Dispute | Similar | Foretold | Overtaken | { type: "changed_code"; code: string } | { type: "called" | "kept" };
 
 /** A ruling, or what took one back or did it again, stands in the record. */
-export type Done = Progress & Key & { undone: boolean; redone?: boolean; /** Whether what was done settles the disagreement now. */ counts?: boolean; ruling: Ruling | null };
+export type Done = Progress & Key & { type: "done"; undone: boolean; redone?: boolean; /** Whether what was done settles the disagreement now. */ counts?: boolean; ruling: Ruling | null };
 
 /** What the kernel tells all views. */
 export type Told = (Queue & { type: "named" }) | (Queue & { type: "revised"; codebook: Codebook });

@@ -1,13 +1,10 @@
 // The adjudication widget on screen: the queue, the text with its readings and the ruling, and the rule of the code.
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { Conversation } from "../shared/conversation";
 import { Definition } from "../shared/definition";
-import { Help } from "../shared/help";
-import { focusIn, hearKeys, isTextField, SCROLLS } from "../shared/keys";
-import { useLeaving } from "../shared/leaving";
-import { scrollText } from "../shared/more";
+import { Bar, Frame, WAITING, Who } from "../shared/frame";
+import { scrollsText } from "../shared/more";
 import { waitingWords } from "../shared/pressqueue";
-import { SaveState } from "../shared/savestate";
 import { TextView } from "../shared/textview";
 import { ChangeForm } from "./change";
 import type { Kind } from "./changing";
@@ -36,28 +33,18 @@ const KEYS: [string, string][] = [
   ["s", "Sharpen the rule of the code"],
   ["Ctrl+Enter", "In a form: save"],
   ["PgUp PgDn", "Scroll the text"],
-  ["?", "Show or hide these keys"],
-  ["Esc", "Back; twice, not too fast: leave for the notebook"],
 ];
-
-/** Keys that open a field. */
-const OPENING = ["n", "e", "c", "s"];
 
 function Header({ session }: { session: Session }) {
   const [open, settled] = [session.nOpen.value, session.nSettled.value];
-  const all = open + settled;
   return (
-    <header class="s7-header">
+    <>
       <button type="button" class="s7-queue-button" aria-pressed={session.showQueue.value} aria-label="Queue" title="The queue in the place of the rule (,)" onClick={() => (session.showQueue.value = !session.showQueue.value)}>
         ☰
       </button>
-      <span class="s7-coder" title="The lead who settles">
-        {session.coder.value}
-      </span>
+      <Who session={session} role="The lead who settles" />
       <div class="s7-progress">
-        <div class="s7-bar" role="progressbar" aria-label="Settled" aria-valuemin={0} aria-valuemax={all} aria-valuenow={settled}>
-          <div style={{ width: `${all ? (100 * settled) / all : 0}%` }} />
-        </div>
+        <Bar label="Settled" done={settled} of={open + settled} />
         <span class="s7-numbers">
           {settled} settled, {open} open
         </span>
@@ -65,13 +52,7 @@ function Header({ session }: { session: Session }) {
       <button type="button" class="s7-quiet s7-letters-button" aria-pressed={session.letters.value} title="Coders by letters, so that nobody is judged by who they are (l)" onClick={() => session.call(!session.letters.value)}>
         Coders: {session.letters.value ? "A, B, C" : "by name"}
       </button>
-      <SaveState line={session.channel} queued={session.presses.waiting.value.length > 0} />
-      <span class="s7-tools">
-        <button type="button" aria-expanded={session.showHelp.value} aria-label="Keys" title="Keys (?)" onClick={() => (session.showHelp.value = !session.showHelp.value)}>
-          ?
-        </button>
-      </span>
-    </header>
+    </>
   );
 }
 
@@ -165,65 +146,27 @@ function beginChange(session: Session, kind: Kind): void {
 
 export function Page({ session }: { session: Session }) {
   const root = useRef<HTMLDivElement>(null);
-  const leaving = useLeaving(root, session);
 
-  useEffect(() => {
-    const warn = (event: BeforeUnloadEvent) => {
-      if (session.outbox.waiting.value.length) event.preventDefault();
-    };
-    addEventListener("beforeunload", warn);
-    return () => removeEventListener("beforeunload", warn);
-  }, []);
-
-  const escape = (event: KeyboardEvent) => {
-    const here = focusIn(root.current!);
-    if (session.showHelp.value) return void (session.showHelp.value = false);
-    if (session.noting.value) return session.endNote();
-    if (session.changing.draft.value) session.changing.end();
+  const back = () => {
+    if (session.noting.value) session.endNote();
+    else if (session.changing.draft.value) session.changing.end();
     else if (session.verdict.value !== null) {
       session.verdict.value = null;
       session.say("");
-    }
-    else if (session.message.value) session.message.value = null;
-    else if (here === root.current) return leaving.escape(event);
-    root.current?.focus();
+    } else return false;
+    session.focus.value = ".s7";
+    return true;
   };
 
   const inField = (event: KeyboardEvent): boolean => {
     const sent = event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat;
-    if (!sent) return false;
-    if (session.noting.value) session.endNote();
-    else session.changing.save();
-    return true;
-  };
-
-  const press = (event: KeyboardEvent, target: Element) => {
-    if (event.key === "Escape") {
-      event.preventDefault();
-      return escape(event);
-    }
-    if (isTextField(target)) return void (inField(event) && event.preventDefault());
-    const onControl = target.closest("button, summary") && (event.key === "Enter" || event.key === " ");
-    if (onControl) return void (event.repeat && event.preventDefault());
-    const box = root.current!.querySelector<HTMLElement>(".s7-text");
-    const scrolls = SCROLLS.includes(event.key) && box;
-    const command = meant(event);
-    if (scrolls || command) event.preventDefault();
-    // One that is held down settles nothing twice.
-    if (scrolls) scrollText(box, event.key);
-    else if (event.key === "?") command?.();
-    else if (command && (!event.repeat || event.key.startsWith("Arrow"))) session.presses.take(command, { opens: OPENING.includes(event.key) });
-  };
-
-  /** What a key does, on the text that is on screen when its turn comes. */
-  const meant = (event: KeyboardEvent): (() => void) | undefined => {
-    if (event.ctrlKey || event.metaKey) return event.key.toLowerCase() === "z" ? () => (event.shiftKey ? session.redo() : session.undo()) : undefined;
-    if (event.altKey) return undefined;
-    const reason = /^[1-9]$/.test(event.key) && session.reasons.value[Number(event.key) - 1];
-    return reason ? () => session.because(reason.name) : commands[event.key];
+    if (sent && session.noting.value) session.endNote();
+    else if (sent) session.changing.save();
+    return sent;
   };
 
   const commands: Record<string, () => void> = {
+    ...Object.fromEntries(session.reasons.value.slice(0, 9).map(({ name }, at) => [at + 1, () => session.because(name)])),
     a: () => session.decide(true),
     d: () => session.decide(false),
     f: () => session.because(DIFFERENT),
@@ -243,65 +186,38 @@ export function Page({ session }: { session: Session }) {
     ArrowLeft: () => session.go(-1),
     ArrowUp: () => session.go(-1),
     ",": () => (session.showQueue.value = !session.showQueue.value),
-    "?": () => (session.showHelp.value = !session.showHelp.value),
-  };
-  useLayoutEffect(() => hearKeys(() => root.current, press), []);
-
-  const wanted = session.focus.value;
-  useLayoutEffect(() => {
-    if (wanted === null) return;
-    session.focus.value = null;
-    const give = () => {
-      const to = wanted === ".s7" ? root.current : root.current?.querySelector<HTMLElement>(wanted);
-      to?.focus({ preventScroll: true });
-      if (to instanceof HTMLTextAreaElement) {
-        to.setSelectionRange(to.value.length, to.value.length);
-        to.scrollIntoView?.({ block: "nearest" });
-      }
-      return !!to;
-    };
-    if (!give()) queueMicrotask(give);
-  }, [wanted]);
-
-  // A button takes no focus from a click: it may be gone when the next text opens, and the keys with it.
-  const down = (event: MouseEvent) => {
-    if (!(event.target as Element).closest("button, .s7-queue-row")) return;
-    event.preventDefault();
-    if (!isTextField(focusIn(root.current!))) root.current!.focus({ preventScroll: true });
   };
 
   const dispute = session.dispute.value;
   const begun = session.changing.draft.value !== null;
   const empty = session.welcomed.value && !session.rows.value.length;
   return (
-    <div class="s7 s7-adjudication-widget" ref={root} tabIndex={0} role="group" aria-label="Disagreements" onMouseDown={down}>
-      <Header session={session} />
-      {session.message.value && (
-        <p class="s7-message" role="alert">
-          {session.message.value}{" "}
-          <button type="button" aria-label="Close the message" onClick={() => (session.message.value = null)}>
-            ×
-          </button>
-        </p>
-      )}
-      {session.showHelp.value && <Help rows={KEYS} />}
-      {!session.welcomed.value && <p class="s7-waiting">Waiting for the kernel… If it was restarted, run the cell again.</p>}
-      {empty && !begun && (
+    <Frame
+      {...{ session, root, commands, back, inField }}
+      name="adjudication"
+      label="Disagreements"
+      keys={KEYS}
+      opens="necs"
+      home=".s7"
+      still="button, .s7-queue-row"
+      undo={() => session.undo()}
+      redo={() => session.redo()}
+      press={(event) => scrollsText(root.current!, event.key)}
+      bar={<Header session={session} />}
+      waits={!session.welcomed.value && WAITING}
+    >
+      {empty && !begun ? (
         <div class="s7-waiting">
           <p>There is no disagreement that may be seen here.</p>
           <p class="s7-hint">{session.words.value}</p>
         </div>
-      )}
-      {session.welcomed.value && (!empty || begun) && (
+      ) : (
         <div class={session.showQueue.value && !begun ? "s7-adjudication s7-with-queue" : "s7-adjudication"}>
           <QueueList session={session} />
           {dispute ? <TextPane session={session} dispute={dispute} /> : <p class="s7-waiting">{empty ? "There is no disagreement that may be seen here." : waitingWords("Reading the text…", session.presses.waiting.value.length)}</p>}
           {dispute ? <Beside session={session} dispute={dispute} /> : <section class="s7-rule">{begun && <ChangeForm session={session} />}</section>}
         </div>
       )}
-      <div class="s7-status" role="status">
-        {session.announced.value}
-      </div>
-    </div>
+    </Frame>
   );
 }

@@ -5,8 +5,7 @@ import { code } from "../shared/code.test.kit";
 import { shelf } from "../shared/outbox";
 import type { Act } from "../shared/protocol";
 import type { Change, Dispute, Queue, QueueRow, Question, Ruling, Unsaved } from "./messages";
-import { notes } from "./notes";
-import { keyOf, Session } from "./session";
+import { keyOf, notes, Session } from "./session";
 
 type Asked = (Question | { type: "act"; act: Act }) & { id: string; client: string };
 

@@ -1,13 +1,12 @@
 // What one open view of the adjudication widget shows, and what the lead can do in it.
 import { batch, computed, signal } from "@preact/signals";
-import { KernelChannel, type Model, type Reply } from "../shared/channel";
-import { CodebookView } from "../shared/codebook";
+import type { Model } from "../shared/channel";
+import { DeskSession } from "../shared/desk";
 import { Keeper } from "../shared/keeper";
-import { PressQueue } from "../shared/pressqueue";
-import { uuid, type Act, type Theirs } from "../shared/protocol";
+import { kept } from "../shared/kept";
+import type { Theirs } from "../shared/protocol";
 import { Changing } from "./changing";
 import type { Answer, Begun, Brings, By, Dispute, Done, Key, OfCode, Progress, Question, Queue, QueueRow, Reason, Settled, Similar, Told, Unsaved, Welcome } from "./messages";
-import { notes } from "./notes";
 
 /** The reason that goes with no decision: both readings stand. */
 export const DIFFERENT = "different_reading";
@@ -17,6 +16,9 @@ const N_AHEAD = 3;
 /** Similar texts are asked for once a text has been open this long: who settles quickly does not wait for them. */
 const PAUSE_MS = 200;
 
+/** What is begun, by the work that it belongs to: notes by disagreement, where an empty one is gone. */
+export const notes = () => kept<{ notes: ReadonlyMap<string, string>; change: Begun | null }>("notes");
+
 export const keyOf = ({ unit_id, code }: Key) => `${unit_id}\u001f${code}`;
 
 function ofKey(key: string): Key {
@@ -24,10 +26,7 @@ function ofKey(key: string): Key {
   return { unit_id: key.slice(0, at), code: key.slice(at + 1) };
 }
 
-export class Session {
-  readonly channel: KernelChannel<Question, Answer, Done>;
-  readonly book = new CodebookView();
-  readonly coder = signal("");
+export class Session extends DeskSession<Question, Answer, Done, Told> {
   readonly reasons = signal<readonly Reason[]>([]);
   readonly letters = signal(false);
   readonly by = signal<By>("split");
@@ -39,7 +38,7 @@ export class Session {
   readonly ofCodes = signal<readonly OfCode[]>([]);
   readonly brings = signal<Brings>({ n: 0, codes: [] });
   /** How each disagreement is settled in the record. */
-  private readonly recorded = signal<ReadonlyMap<string, Settled>>(new Map());
+  private readonly rulings = signal<ReadonlyMap<string, Settled>>(new Map());
   /** Where the view is in the queue. */
   readonly place = signal(0);
   readonly here = computed((): QueueRow | undefined => this.rows.value[this.place.value]);
@@ -51,7 +50,6 @@ export class Session {
   });
   /** The disagreement whose text could not be read. */
   private readonly unread = signal("");
-  readonly presses: PressQueue;
   private readonly answeredSimilar = signal<Similar | null>(null);
   readonly similar = computed((): Similar | null => {
     const [here, shown] = [this.here.value, this.answeredSimilar.value];
@@ -68,12 +66,11 @@ export class Session {
   readonly showConversation = signal(false);
   /** Whether the queue is in the place of the rule, where there is no room for both. */
   readonly showQueue = signal(false);
-  readonly changing: Changing;
-  readonly message = signal<string | null>(null);
-  readonly announced = signal("");
-  readonly showHelp = signal(false);
-  /** What gets the focus once it is drawn. */
-  readonly focus = signal<string | null>(null);
+  readonly changing = new Changing({
+    ask: (question) => this.channel.ask(question),
+    say: (words) => this.say(words),
+    begun: () => this.keep(),
+  });
   /** The order that was asked for last: presses are faster than answers. */
   private wanted: By = "split";
   private ordering = false;
@@ -90,40 +87,64 @@ export class Session {
     return all.filter(({ code, start }) => start !== null && (this.allCodes.value || code === shown.code));
   });
 
+  // What is taken back opens elsewhere: what is pressed after it is meant for what opens then.
+  readonly presses = this.queue(
+    computed(() => this.outbox.turning.value || (!this.dispute.value && !!this.here.value && keyOf(this.here.value) !== this.unread.value)),
+    () => this.dispute.value?.unit_id,
+  );
+
   constructor(model: Model) {
-    this.channel = new KernelChannel(model, {
-      answered: (answer, question) => this.heard(answer, question),
-      unanswered: (question, message) => this.unanswered(question, message),
-      recorded: (done, { mine }) => this.heardDone(done, mine),
-      refused: (message, _, dropped) => void (this.message.value = dropped ? `${message} (${dropped} more not done)` : message),
-      unsaved: (message) => void (this.message.value = message),
-      told: (reply) => this.told(reply as Reply & Told),
+    super(model);
+    const queue = (told: Queue) => this.heardQueue(told);
+    this.hear(this.changing, {
+      answers: {
+        welcome: (answer) => this.heardWelcome(answer),
+        queue: (answer) => {
+          // Of an order after which another was asked for: the answer to that one is on its way.
+          if (answer.by !== this.wanted) return;
+          this.ordering = false;
+          this.heardQueue(answer);
+        },
+        dispute: (answer) => this.heardDispute(answer),
+        similar: (answer) => void (this.answeredSimilar.value = answer),
+        changed_code: ({ code }) => {
+          this.changing.end();
+          this.focus.value = ".s7";
+          this.say(`${this.label(code)}: the codebook is changed`);
+        },
+        kept: (_, question) => question && this.keeper.answered(),
+      },
+      unanswered: {
+        keep: () => this.keeper.answered(),
+        queue: () => void ([this.wanted, this.ordering] = [this.by.value, false]),
+        dispute: (question) => {
+          // What was asked for beforehand may have left the queue meanwhile.
+          if (this.here.value && keyOf(question) !== keyOf(this.here.value)) return false;
+          if (this.presses.waiting.value.length) this.presses.drop(0);
+          this.unread.value = keyOf(question);
+        },
+      },
+      told: {
+        named: (told) => {
+          // What names coders goes before what calls them otherwise comes.
+          batch(() => {
+            this.answered.value = null;
+            this.ahead.clear();
+            this.answeredSimilar.value = null;
+          });
+          queue(told);
+        },
+        revised: (told) => {
+          this.book.codebook.value = told.codebook;
+          queue(told);
+        },
+      },
+      close: () => {
+        clearTimeout(this.timer);
+        this.keeper.close();
+      },
     });
-    this.changing = new Changing((question) => this.channel.ask(question), (words) => this.say(words), () => this.keep());
-    // What is taken back opens elsewhere: what is pressed after it is meant for what opens then.
-    const busy = computed(() => this.outbox.turning.value || (!this.dispute.value && !!this.here.value && keyOf(this.here.value) !== this.unread.value));
-    this.presses = new PressQueue(busy, this.channel.slow, () => this.dispute.value?.unit_id, (words) => this.say(words));
     this.channel.ask({ type: "hello" });
-  }
-
-  close(): void {
-    clearTimeout(this.timer);
-    this.changing.close();
-    this.keeper.close();
-    this.presses.close();
-    this.channel.close();
-  }
-
-  get outbox() {
-    return this.channel.outbox;
-  }
-
-  say(words: string): void {
-    this.announced.value = words;
-  }
-
-  label(code: string): string {
-    return this.book.codes.value.get(code)?.label ?? code;
   }
 
   /* ---- the queue ---- */
@@ -131,7 +152,7 @@ export class Session {
   /** How a disagreement is settled, also where that is still on its way. */
   settledOf(key: Key): Settled | "pending" | null {
     const waits = this.outbox.waiting.value.some((act) => act.kind === "rule" && keyOf(act as Key) === keyOf(key));
-    return waits ? "pending" : (this.recorded.value.get(keyOf(key)) ?? null);
+    return waits ? "pending" : (this.rulings.value.get(keyOf(key)) ?? null);
   }
 
   /** Go to a row. */
@@ -231,8 +252,7 @@ export class Session {
 
   private rule(applied: boolean | null, reason: string): void {
     const { unit_id, code } = this.dispute.value!;
-    const act: Act = { id: uuid(), kind: "rule", unit_id, code, applied, reason, note: this.note.value.trim() };
-    this.channel.outbox.push(act);
+    this.push({ kind: "rule", unit_id, code, applied, reason, note: this.note.value.trim() });
     this.keepNote("");
     this.verdict.value = null;
     const words = { true: "applies", false: "does not apply", null: "both readings stand" }[`${applied}`];
@@ -243,12 +263,12 @@ export class Session {
 
   undo(): void {
     this.verdict.value = null;
-    this.channel.outbox.push({ id: uuid(), kind: "undo" });
+    this.push({ kind: "undo" });
   }
 
   redo(): void {
     this.verdict.value = null;
-    this.channel.outbox.push({ id: uuid(), kind: "redo" });
+    this.push({ kind: "redo" });
   }
 
   /* ---- notes ---- */
@@ -308,48 +328,11 @@ export class Session {
     if (!shown || !ruling?.reason || text.trim() === ruling.note || !this.written.value.has(keyOf(shown))) return;
     const applied = { applied: true, absent: false, differing: null }[ruling.settled];
     const { unit_id, code } = shown;
-    this.channel.outbox.push({ id: uuid(), kind: "rule", unit_id, code, applied, reason: ruling.reason, note: text.trim() });
+    this.push({ kind: "rule", unit_id, code, applied, reason: ruling.reason, note: text.trim() });
     this.keepNote("");
   }
 
   /* ---- what the kernel says ---- */
-
-  private heard(answer: Answer, question: Question | undefined): void {
-    if (question?.type === "keep") this.keeper.answered();
-    switch (answer.type) {
-      case "welcome":
-        return this.heardWelcome(answer);
-      case "queue":
-        // Of an order after which another was asked for: the answer to that one is on its way.
-        if (answer.by !== this.wanted) return;
-        this.ordering = false;
-        return this.heardQueue(answer);
-      case "dispute":
-        return this.heardDispute(answer);
-      case "similar":
-        return void (this.answeredSimilar.value = answer);
-      case "change":
-      case "overtaken":
-        return this.changing.heard(answer, question);
-      case "changed_code":
-        this.changing.end();
-        this.focus.value = ".s7";
-        return this.say(`${this.label(answer.code)}: the codebook is changed`);
-    }
-  }
-
-  private unanswered(question: Question, message: string): void {
-    if (question.type === "keep") this.keeper.answered();
-    if (question.type === "queue") [this.wanted, this.ordering] = [this.by.value, false];
-    if (question.type === "change" || question.type === "save_change") return this.changing.refused(message);
-    // What was asked for beforehand may have left the queue meanwhile.
-    if (question.type === "dispute") {
-      if (this.here.value && keyOf(question) !== keyOf(this.here.value)) return;
-      if (this.presses.waiting.value.length) this.presses.drop(0);
-      this.unread.value = keyOf(question);
-    }
-    this.message.value = message;
-  }
 
   private heardWelcome(welcome: Welcome): void {
     batch(() => {
@@ -375,7 +358,7 @@ export class Session {
       if (!this.ordering) this.wanted = queue.by;
       this.letters.value = queue.letters;
       this.words.value = queue.words;
-      this.recorded.value = new Map(queue.rows.flatMap((row) => (row.settled ? [[keyOf(row), row.settled] as const] : [])));
+      this.rulings.value = new Map(queue.rows.flatMap((row) => (row.settled ? [[keyOf(row), row.settled] as const] : [])));
       this.progress(queue);
     });
     const same = before ? queue.rows.findIndex((row) => keyOf(row) === keyOf(before)) : -1;
@@ -404,13 +387,13 @@ export class Session {
     else this.ahead.set(keyOf(dispute), dispute);
   }
 
-  private heardDone(done: Done, mine: boolean): void {
-    const recorded = new Map(this.recorded.value);
+  protected override recorded(done: Done, { mine }: { mine: boolean }): void {
+    const recorded = new Map(this.rulings.value);
     if (done.ruling) recorded.set(keyOf(done), done.ruling.settled);
     else recorded.delete(keyOf(done));
     this.ahead.delete(keyOf(done));
     batch(() => {
-      this.recorded.value = recorded;
+      this.rulings.value = recorded;
       this.progress(done);
       const shown = this.answered.value;
       if (shown && keyOf(shown) === keyOf(done)) this.answered.value = { ...shown, ruling: done.ruling };
@@ -421,17 +404,5 @@ export class Session {
     if (done.undone || done.counts) return this.say(`${done.undone ? "Taken back" : "Done again"}: ${label}`);
     // In a narrow window the line of what was done is out of sight; this must be seen.
     this.message.value = `${label}: done again, but it settles nothing – ${done.ruling ? "another ruling stands" : "its code changed since, or the text left the queue"}.`;
-  }
-
-  private told(told: Told): void {
-    if (told.type === "named") {
-      // What names coders goes before what calls them otherwise comes.
-      batch(() => {
-        this.answered.value = null;
-        this.ahead.clear();
-        this.answeredSimilar.value = null;
-      });
-    } else this.book.codebook.value = told.codebook;
-    this.heardQueue(told);
   }
 }

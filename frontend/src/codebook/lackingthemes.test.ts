@@ -10,9 +10,9 @@ const row = (theme: number): LackingTheme => ({ theme, label: `theme ${theme}`, 
 beforeEach(() => {
   asked = [];
   lacking = new LackingThemes((question) => asked.push(question));
-  lacking.told({ type: "lacking", rows: [row(1), row(2)], n_themes: 3, n_unsure: 0, chats: true });
+  lacking.told.lacking!({ type: "lacking", rows: [row(1), row(2)], n_themes: 3, n_unsure: 0, chats: true });
   lacking.toggle(1);
-  lacking.heard({ type: "theme", theme: 1, quotes: ["a", "b", "c"].map((unit_id) => ({ unit_id, text: unit_id, n_same: 0 })) });
+  lacking.answers.theme!({ type: "theme", theme: 1, quotes: ["a", "b", "c"].map((unit_id) => ({ unit_id, text: unit_id, n_same: 0 })) }, undefined);
   asked.length = 0;
 });
 
@@ -21,7 +21,7 @@ test("it is proposed once, with the texts that are ticked, and out of the list a
   lacking.propose();
   lacking.propose();
   expect(asked).toEqual([{ type: "propose_theme", theme: 1, units: ["a"] }]);
-  lacking.heard({ type: "theme_proposed", theme: 1 });
+  lacking.drafted(1);
   expect([lacking.open.value, lacking.found.value!.rows.map(({ theme }) => theme)]).toEqual([null, [2]]);
   lacking.propose();
   expect(asked.length).toBe(1);
@@ -36,7 +36,7 @@ test("without a text there is nothing to propose", () => {
 
 test("a consent is for the texts that were ticked then", () => {
   lacking.askCost();
-  lacking.heard({ type: "theme_cost", theme: 1, words: "2 quotes" });
+  lacking.answers.theme_cost!({ type: "theme_cost", theme: 1, words: "2 quotes" }, undefined);
   lacking.askChat();
   lacking.consented.value = true;
   lacking.tick("c");
@@ -51,7 +51,7 @@ test("a consent is for the texts that were ticked then", () => {
 
 test("a theme that is another meanwhile is closed, and the list read anew", () => {
   lacking.toggle(2);
-  lacking.unanswered();
+  lacking.unanswered.theme!({ type: "theme", theme: 1 }, "");
   expect(lacking.open.value).toBe(null);
   expect(asked.at(-1)).toEqual({ type: "lacking" });
 });

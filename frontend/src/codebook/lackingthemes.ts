@@ -1,6 +1,7 @@
 // The themes that no code covers: which is open, which of its texts are ticked, whether a language model may read them.
 import { batch, signal } from "@preact/signals";
-import type { Lacking, OfTheme, Question, ThemeQuote } from "./messages";
+import type { Answers, Tellings, Unanswered } from "../shared/desk";
+import type { Answer, Lacking, Question, ThemeQuote, Told } from "./messages";
 
 const TICKED = 2;
 
@@ -15,6 +16,15 @@ export class LackingThemes {
   readonly asking = signal(false);
   /** Whether a proposal is on its way. */
   readonly sending = signal(false);
+
+  readonly answers: Answers<Answer, Question> = {
+    theme: (answer) => this.opened(answer),
+    theme_cost: ({ theme, words }) => {
+      if (theme === this.open.value) this.cost.value = words;
+    },
+  };
+  readonly unanswered: Unanswered<Question> = { theme: () => this.refused(), propose_theme: () => this.refused(), theme_chat: () => this.refused() };
+  readonly told: Tellings<Told> = { lacking: (told) => this.heardLacking(told) };
 
   constructor(private readonly ask: (question: Question) => void) {}
 
@@ -63,13 +73,11 @@ export class LackingThemes {
     this.ask({ type: "theme_chat", theme, units: [...this.ticked.value], consent: true });
   }
 
-  heard(answer: OfTheme): void {
-    if (answer.theme !== this.open.value) return;
-    if (answer.type === "theme_cost") return void (this.cost.value = answer.words);
-    if (answer.type === "theme_proposed") return this.drafted(answer.theme);
+  private opened({ theme, quotes }: { theme: number; quotes: ThemeQuote[] }): void {
+    if (theme !== this.open.value) return;
     batch(() => {
-      this.quotes.value = answer.quotes;
-      this.ticked.value = new Set(answer.quotes.slice(0, TICKED).map(({ unit_id }) => unit_id));
+      this.quotes.value = quotes;
+      this.ticked.value = new Set(quotes.slice(0, TICKED).map(({ unit_id }) => unit_id));
     });
   }
 
@@ -83,7 +91,7 @@ export class LackingThemes {
     });
   }
 
-  told(found: Lacking): void {
+  private heardLacking(found: Lacking): void {
     batch(() => {
       this.found.value = found;
       if (!found.rows.some(({ theme }) => theme === this.open.value)) this.open.value = null;
@@ -91,7 +99,7 @@ export class LackingThemes {
   }
 
   /** A question has no answer: the theme may be another meanwhile. */
-  unanswered(): void {
+  private refused(): void {
     batch(() => {
       this.sending.value = this.asking.value = false;
       if (!this.quotes.value.length) this.open.value = null;

@@ -2,9 +2,8 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Model, Reply } from "../shared/channel";
 import { code } from "../shared/code.test.kit";
-import { drafts } from "./drafts";
 import type { Draft, Question, Step } from "./messages";
-import { Session } from "./session";
+import { drafts, Session } from "./session";
 
 type Asked = Question & { id: string; client: string };
 

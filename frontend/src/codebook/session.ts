@@ -1,9 +1,9 @@
 // What one open view of the codebook widget shows, and what the lead can do in it.
 import { batch, computed, signal } from "@preact/signals";
-import { KernelChannel, type Model, type Reply } from "../shared/channel";
-import { CodebookView } from "../shared/codebook";
-import { drafts, type Kept } from "./drafts";
-import type { Answer, Choice, Compare, Conflict, Draft, DraftCode, Figures, Preview, Proposal, Question, Quote, Saved, Step, Told, Version, Welcome } from "./messages";
+import type { Model } from "../shared/channel";
+import { DeskSession } from "../shared/desk";
+import { kept } from "../shared/kept";
+import type { Answer, Choice, Compare, Conflict, Draft, DraftCode, Figures, Preview, Proposal, Question, Quotes, Saved, Sorting, Step, Told, Version, Welcome } from "./messages";
 import { dropped, isWithin, moved, type Drop, type Place, type Way } from "./moving";
 import { LackingThemes } from "./lackingthemes";
 import { Sorter } from "./sorter";
@@ -12,13 +12,23 @@ import { Typed } from "./typed";
 /** The tab that is open: what had the focus may be gone once the kernel has answered. */
 export const TAB = '.s7-side-tabs [aria-pressed="true"]';
 
+interface Kept {
+  base: string;
+  steps: readonly Step[];
+  undone: readonly Step[];
+  /** Asked for, and not answered yet. */
+  pending: readonly Step[];
+  /** What is typed and is no step yet. */
+  typed: Readonly<Record<string, string>>;
+}
+
+/** Drafts by the work that they belong to. */
+export const drafts = () => kept<Kept>("drafts");
+
 export type Tab = "changes" | "proposals" | "sorting" | "versions";
 
 /** One open view of the codebook widget. */
-export class Session {
-  readonly channel: KernelChannel<Question, Answer, never>;
-  readonly book = new CodebookView();
-  readonly coder = signal("");
+export class Session extends DeskSession<Question, Answer, never, Told> {
   readonly draft = signal<Draft | null>(null);
   readonly codes = computed((): DraftCode[] => this.draft.value?.codes ?? []);
   /** The code whose fields are open. */
@@ -29,7 +39,7 @@ export class Session {
   /** Why nothing could be counted. */
   readonly uncounted = signal("");
   readonly tab = signal<Tab>("changes");
-  readonly quotes = signal<{ code: string; n: number; n_all: number; coders: string[]; rows: Quote[] } | null>(null);
+  readonly quotes = signal<Quotes | null>(null);
   readonly find = signal("");
   readonly ofCoder = signal("");
   readonly proposals = signal<Proposal[]>([]);
@@ -42,45 +52,82 @@ export class Session {
   /** What is being written: a new code, or the parts of one. */
   readonly form = signal<"add" | "split" | "merge" | null>(null);
   readonly alike = signal<{ id: string; how: string }[]>([]);
-  readonly message = signal<string | null>(null);
-  readonly announced = signal("");
-  readonly showHelp = signal(false);
-  /** What gets the focus once it is drawn. */
-  readonly focus = signal<string | null>(null);
   readonly nProposals = signal(0);
-  readonly sorter: Sorter;
-  readonly lacking: LackingThemes;
-  readonly typed: Typed;
+  readonly sorter = new Sorter((question) => this.channel.ask(question), (words) => this.say(words), this.channel.slow);
+  readonly presses = this.sorter.presses;
+  readonly lacking = new LackingThemes((question) => this.channel.ask(question));
+  readonly typed = new Typed((typed) => this.channel.ask({ type: "keep", typed }, false), () => this.keep());
   /** Steps that are on their way. */
   readonly pending = signal<readonly Step[]>([]);
-  private outbox = "";
+  private work = "";
   /** Whether the kernel has been heard: before that, what a page kept of a draft is left alone. */
   private welcomed = false;
 
   constructor(model: Model) {
-    this.channel = new KernelChannel(model, {
-      answered: (answer, question) => this.heard(answer, question),
-      unanswered: (question, message) => this.unanswered(question, message),
-      recorded: () => undefined,
-      refused: (message) => void (this.message.value = message),
-      unsaved: (message) => void (this.message.value = message),
-      told: (reply) => this.told(reply as Reply & Told),
+    super(model);
+    const stepped = ({ step }: { step: Step }) => this.arrived(step);
+    this.hear(this.typed, this.sorter, this.lacking, {
+      answers: {
+        welcome: (answer, question) => question && this.heardWelcome(answer),
+        changed: (_, question) => question?.type === "step" && stepped(question),
+        alike: ({ codes }) => void (this.alike.value = codes),
+        quotes: (answer) => this.heardQuotes(answer),
+        proposals: ({ rows }) =>
+          batch(() => {
+            this.proposals.value = rows;
+            this.nProposals.value = rows.filter(({ taken }) => taken === null).length;
+          }),
+        sent_back: ({ proposal }) => {
+          this.typed.drop(`proposal ${proposal}`);
+          this.say("Sent back; its coder sees why once the round is unblinded");
+          this.lacking.look();
+          this.channel.ask({ type: "proposals" });
+        },
+        theme_proposed: ({ theme }) => this.proposed(theme),
+        versions: ({ versions }) => this.heardVersions(versions),
+        compare: (answer) => void (this.compared.value = answer),
+        conflict: (answer) => {
+          this.saving.value = false;
+          this.conflict.value = answer;
+        },
+        saved_draft: (answer) => this.heardSaved(answer),
+        sorting: (answer, question) => this.heardSorting(answer, question),
+        sorted: (answer, question) => this.heardSorting(answer, question),
+      },
+      unanswered: {
+        step: stepped,
+        save: () => void (this.saving.value = false),
+      },
+      told: {
+        draft: (told) => this.heardDraft(told),
+        preview: (told) => void (this.preview.value = told),
+        unkept: ({ message }) => void (this.message.value = `The draft is in this page alone. ${message}`),
+        theme_drafted: ({ theme }) => this.proposed(theme),
+        lacking_failed: ({ message }) => {
+          this.lacking.failed();
+          this.message.value = message;
+        },
+        uncounted: ({ message }) => void (this.uncounted.value = message),
+        figures: ({ figures, n_proposals }) => {
+          batch(() => {
+            this.figures.value = figures;
+            this.nProposals.value = n_proposals;
+            this.uncounted.value = "";
+          });
+          if (this.selected.value !== null) this.askQuotes(0);
+        },
+      },
     });
-    this.sorter = new Sorter((question) => this.channel.ask(question), (words) => this.say(words), this.channel.slow);
-    this.lacking = new LackingThemes((question) => this.channel.ask(question));
-    this.typed = new Typed((typed) => this.channel.ask({ type: "keep", typed }, false), () => this.keep());
     this.channel.ask({ type: "hello" });
   }
 
-  close(): void {
+  override close(): void {
     this.keep();
-    this.typed.close();
-    this.sorter.presses.close();
-    this.channel.close();
+    super.close();
   }
 
-  say(words: string): void {
-    this.announced.value = words;
+  override get isUnsaved(): boolean {
+    return (this.draft.value?.steps.length ?? 0) > 0 || this.pending.value.length > 0;
   }
 
   /* ---- what the lead does ---- */
@@ -217,101 +264,38 @@ export class Session {
 
   /* ---- what the kernel says ---- */
 
-  private heard(answer: Answer, question: Question | undefined): void {
-    if (question?.type === "step") this.arrived(question.step);
-    if (question?.type === "keep") this.typed.answered();
-    switch (answer.type) {
-      case "welcome":
-        return question ? this.heardWelcome(answer) : undefined;
-      case "alike":
-        return void (this.alike.value = answer.codes);
-      case "quotes": {
-        if (answer.code !== this.selected.value) return;
-        const before = answer.first ? (this.quotes.value?.rows ?? []) : [];
-        return void (this.quotes.value = { ...answer, rows: [...before.slice(0, answer.first), ...answer.rows] });
-      }
-      case "proposals":
-        return void batch(() => {
-          this.proposals.value = answer.rows;
-          this.nProposals.value = answer.rows.filter(({ taken }) => taken === null).length;
-        });
-      case "sent_back":
-        this.typed.drop(`proposal ${answer.proposal}`);
-        this.say("Sent back; its coder sees why once the round is unblinded");
-        this.lacking.look();
-        return this.channel.ask({ type: "proposals" });
-      case "theme":
-      case "theme_cost":
-      case "theme_proposed":
-        this.lacking.heard(answer);
-        return answer.type === "theme_proposed" ? this.proposed() : undefined;
-      case "versions":
-        return this.heardVersions(answer.versions);
-      case "compare":
-        return void (this.compared.value = answer);
-      case "conflict":
-        this.saving.value = false;
-        return void (this.conflict.value = answer);
-      case "saved_draft":
-        return this.heardSaved(answer);
-      case "sorting":
-      case "sorted":
-        if (this.sorter.unread.value) this.message.value = null;
-        return question && this.sorter.heard(answer, question); // once: a busy kernel is asked twice
-    }
+  private heardQuotes(answer: Quotes): void {
+    if (answer.code !== this.selected.value) return;
+    const before = answer.first ? (this.quotes.value?.rows ?? []) : [];
+    this.quotes.value = { ...answer, rows: [...before.slice(0, answer.first), ...answer.rows] };
   }
 
-  private unanswered(question: Question, message: string): void {
-    if (question.type === "step") this.arrived(question.step);
-    if (question.type === "keep") this.typed.answered();
-    if (question.type === "save") this.saving.value = false;
-    if (question.type === "sort" || question.type === "sorting") this.sorter.unanswered(question);
-    if (question.type === "theme" || question.type === "propose_theme" || question.type === "theme_chat") this.lacking.unanswered();
-    this.message.value = message;
-  }
-
-  private told(told: Told): void {
-    if (told.type === "draft") this.heardDraft(told);
-    else if (told.type === "preview") this.preview.value = told;
-    else if (told.type === "unkept") this.message.value = `The draft is in this page alone. ${told.message}`;
-    else if (told.type === "lacking") this.lacking.told(told);
-    else if (told.type === "theme_drafted") {
-      this.lacking.drafted(told.theme);
-      this.proposed();
-    } else if (told.type === "lacking_failed") {
-      this.lacking.failed();
-      this.message.value = told.message;
-    } else if (told.type === "uncounted") this.uncounted.value = told.message;
-    else if (told.type === "figures") {
-      batch(() => {
-        this.figures.value = told.figures;
-        this.nProposals.value = told.n_proposals;
-        this.uncounted.value = "";
-      });
-      if (this.selected.value !== null) this.askQuotes(0);
-    }
+  private heardSorting(answer: Sorting | { type: "sorted"; n: number }, question: Question | undefined): void {
+    if (this.sorter.unread.value) this.message.value = null;
+    if (question) this.sorter.heard(answer, question); // once: a busy kernel is asked twice
   }
 
   /** A theme is among the proposals now. */
-  private proposed(): void {
+  private proposed(theme: number): void {
+    this.lacking.drafted(theme);
     this.say("It is among the proposals");
     if (this.tab.value === "proposals") this.focus.value = TAB;
     this.channel.ask({ type: "proposals", fresh: true });
   }
 
   private heardWelcome(welcome: Welcome): void {
-    const kept = drafts().get(welcome.outbox);
+    const before = drafts().get(welcome.outbox);
     batch(() => {
-      this.outbox = welcome.outbox;
+      this.work = welcome.outbox;
       this.coder.value = welcome.coder;
       this.show(welcome);
       this.selected.value ??= welcome.codes[0]?.id ?? null;
-      this.takeUp(kept?.typed ?? welcome.typed); // what the page kept is later: the kernel may have died meanwhile
+      this.takeUp(before?.typed ?? welcome.typed); // what the page kept is later: the kernel may have died meanwhile
       if (welcome.n_lost) this.message.value = `${welcome.n_lost} of the steps that were kept cannot be taken any more, and are left out.`;
     });
     this.welcomed = true;
     this.askQuotes(0);
-    if (kept && isFurther(kept, welcome)) this.restore(kept);
+    if (before && isFurther(before, welcome)) this.restore(before);
   }
 
   /** Go on with what was typed and not sent: the form is open again, or the code whose field it was. */
@@ -382,8 +366,8 @@ export class Session {
     if (!this.welcomed || !draft) return;
     // That nothing is typed any more is kept, too: a kernel that died may not have heard of it.
     if (draft.steps.length || draft.undone.length || pending.length || this.typed.isTouched) {
-      drafts().set(this.outbox, { base: draft.base, steps: draft.steps, undone: draft.undone, pending, typed: this.typed.words.peek() });
-    } else drafts().delete(this.outbox);
+      drafts().set(this.work, { base: draft.base, steps: draft.steps, undone: draft.undone, pending, typed: this.typed.words.peek() });
+    } else drafts().delete(this.work);
   }
 }
 

@@ -1,5 +1,6 @@
 // Going through the texts of a code that was split: which parts each of them belongs to.
 import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
+import type { Unanswered } from "../shared/desk";
 import { PressQueue } from "../shared/pressqueue";
 import type { Question, Sorting } from "./messages";
 
@@ -28,6 +29,7 @@ export class Sorter {
   });
 
   readonly presses: PressQueue;
+  readonly unanswered: Unanswered<Question> = { sort: (question) => this.failed(question), sorting: (question) => this.failed(question) };
 
   /** `slow`: whether the kernel takes longer than usual to answer. */
   constructor(
@@ -157,7 +159,7 @@ export class Sorter {
   }
 
   /** A question has no answer: nothing is sorted until what is on screen is what was asked for last. */
-  unanswered(question: Question): void {
+  private failed(question: Question): void {
     if (question.type === "sort") this.saving = this.busy.value = false;
     if (question !== this.last) return;
     if (this.presses.waiting.value.length) this.presses.drop(0);

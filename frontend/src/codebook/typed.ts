@@ -1,11 +1,15 @@
 // What is typed in fields and forms and is no step yet, by field: for the page, and the kernel, that comes after this one.
 import { signal } from "@preact/signals";
+import type { Answers, Unanswered } from "../shared/desk";
 import { Keeper } from "../shared/keeper";
+import type { Answer, Question } from "./messages";
 
 /** "why", "add label", "field warm definition", "split warm 1 label", "proposal 17 definition" … */
 export type FieldName = string;
 
 export class Typed {
+  readonly answers: Answers<Answer, Question> = { kept: (_, question) => question && this.keeper.answered() };
+  readonly unanswered: Unanswered<Question> = { keep: () => this.keeper.answered() };
   readonly words = signal<Readonly<Record<FieldName, string>>>({});
   /** Whether anything was typed, or taken over. */
   isTouched = false;
@@ -35,10 +39,6 @@ export class Typed {
   take(words: Readonly<Record<FieldName, string>>): void {
     this.isTouched = true;
     this.words.value = words;
-  }
-
-  answered(): void {
-    this.keeper.answered();
   }
 
   close(): void {

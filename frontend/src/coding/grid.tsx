@@ -2,10 +2,11 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { offsetAt } from "../shared/onscreen";
+import type { RowStyle } from "../shared/rowlist";
 import { trimmed } from "../shared/spans";
-import { scrolledTo, type RowStyle } from "../shared/virtuallist";
+import { scrolledTo } from "../shared/virtuallist";
 import { snapped } from "../shared/words";
-import { ColleaguesButtons } from "./colleagues";
+import { ColleaguesButtons } from "./besides";
 import { Cells, type Column } from "./gridcells";
 import { Heights, type Anchor } from "./gridrows";
 import type { Unit } from "./messages";
@@ -38,7 +39,7 @@ export function LayoutButton({ session }: { session: Session }) {
 export function GridPane({ session, children }: { session: Session; children?: ComponentChildren }) {
   const bar = <Bar session={session} />;
   return (
-    <div class={session.undoing.value ? "s7-grid-pane s7-undoing" : "s7-grid-pane"}>
+    <div class={session.outbox.turning.value ? "s7-grid-pane s7-undoing" : "s7-grid-pane"}>
       {session.texts.isOpen.value && session.side.value === "texts" ? <Texts session={session}>{bar}</Texts> : [<ListNote session={session} />, bar]}
       <Rows session={session} />
       <div class="s7-grid-below">{children}</div>

@@ -1,16 +1,16 @@
 // What a row of the survey grid shows: its number, the answer, the codings on it, its variables, how far it is.
 import { sample, UNKNOWN } from "../shared/colours";
-import { Letters } from "../shared/letters";
 import type { Code, Coding } from "../shared/protocol";
 import { TextView } from "../shared/textview";
-import { BesideTable } from "./colleagues";
+import { WordLetters } from "../shared/wordletters";
+import { BesideTable } from "./besides";
 import { FacetStrip } from "./facetbuttons";
-import { SpanMemos } from "./memos";
+import { FeedbackPanel } from "./feedback";
+import { SpanMemos } from "./memoforms";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
-import { labels, statusOf } from "./texts";
-import { SuggestionsPanel } from "./suggestions";
-import { FeedbackPanel } from "./training";
+import { SuggestionsPanel } from "./suggestionspanel";
+import { statusOf } from "./texts";
 
 /** No row shows more of an answer, which may have the length of a book. */
 const MOST_LETTERS = 700;
@@ -104,7 +104,7 @@ function Live({ session, unit }: { session: Session; unit: Unit }) {
       ended={!!session.ended.value?.has(unit.unit_id)}
       onEnd={() => session.atEnd(unit.unit_id)}
     >
-      {letters && <Letters {...letters} />}
+      {letters && <WordLetters {...letters} />}
     </TextView>
   );
 }
@@ -226,7 +226,7 @@ function State({ session, unit: known, live, flag, kind, more, fits }: Props) {
   const signs: [string, string | false | undefined | null][] = [
     ["?", unit?.codings.some(({ confidence }) => confidence === "unsure") && status.sign !== "✓?" && "unsure"],
     ["✎", !!(unit?.memo || unit?.memos.length) && "memo"],
-    ["↻", review && `to look at again${review.length ? `: ${review.map(labels(session)).join(", ")}` : ""}`],
+    ["↻", review && `to look at again${review.length ? `: ${review.map((code) => session.label(code)).join(", ")}` : ""}`],
     ["⤫", !fits && (live && !session.texts.listing.value.has(live.place) ? "not among the chosen texts" : "fits the choice no more")],
   ];
   const there = signs.filter(([, words]) => words);

@@ -126,7 +126,7 @@ test("a view begins as the one before it was left", () => {
 
 test("what is not taken after an error is asked for again", () => {
   const session = inGrid();
-  session.grid.unanswered({ type: "grid", places: [4], variables: [] });
+  session.grid.unanswered.grid!({ type: "grid", places: [4], variables: [] }, "");
   session.grid.want(4, 5);
   kernel.answer();
   expect(session.grid.units.value.has(4)).toBe(true);

@@ -1,7 +1,8 @@
 // The survey grid in one view: how high its rows are, which texts are here, which columns are shown, what keys mean.
 import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
+import type { Answers, Unanswered } from "../shared/desk";
 import type { Listing } from "../shared/listing";
-import type { GridAnswer, GridQuestion, GridRow, Unit } from "./messages";
+import type { Answer, GridQuestion, GridRow, Question, Unit } from "./messages";
 
 /** A row that was never drawn is taken to be so high. */
 const ESTIMATE = 60;
@@ -74,17 +75,17 @@ const CHANGES = /^(code:|finish|remove_coding|facet|unsure|memo|new_code|filter|
 
 type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">;
 
-interface Surroundings {
+interface Host {
   ask: (question: GridQuestion) => void;
   /** A text came with the grid: whoever shows it takes it as it is now. */
   came: (unit: Unit) => void;
   goto: (place: number) => void;
   say: (words: string) => void;
-  /** Give the focus to what has it while keys are for the text. */
-  focus: () => void;
+  /** Give the focus to what this selector finds once it is drawn. */
+  focus: (selector: string) => void;
   listing: ReadonlySignal<Listing>;
-  /** The place of the text that keys are meant for. */
-  here: ReadonlySignal<number | null>;
+  /** The place of the text that keys are meant for, also while it is loading. */
+  place: ReadonlySignal<number | null>;
 }
 
 export class Grid {
@@ -110,7 +111,16 @@ export class Grid {
   private inView: [number, number] = [0, 0];
   private asked = false;
 
-  constructor(private readonly around: Surroundings) {}
+  readonly answers: Answers<Answer, Question> = {
+    layout: ({ variables, has_rating }) => {
+      this.variables.value = variables;
+      this.hasRating.value = has_rating;
+    },
+    grid: ({ rows }, question) => question?.type === "grid" && this.heardRows(rows, question.variables),
+  };
+  readonly unanswered: Unanswered<Question> = { grid: () => void (this.asked = false) };
+
+  constructor(private readonly host: Host) {}
 
   /** Show the texts as rows, or one by one. */
   begin(layout: "text" | "grid"): void {
@@ -120,15 +130,15 @@ export class Grid {
       this.units.value = new Map();
       this.beside.value = new Map();
     });
-    this.around.ask({ type: "layout", layout });
+    this.host.ask({ type: "layout", layout });
   }
 
   show(layout: "text" | "grid"): void {
     batch(() => {
       this.begin(layout);
-      this.around.focus();
+      this.host.focus(".s7");
     });
-    this.around.say(this.on.value ? "Texts as rows" : "One text at a time");
+    this.host.say(this.on.value ? "Texts as rows" : "One text at a time");
   }
 
   /* ---- columns ---- */
@@ -152,31 +162,25 @@ export class Grid {
   private wantRows(): void {
     if (this.asked || !this.on.peek()) return;
     const [first, last] = this.inView;
-    const wanted = Array.from({ length: Math.max(0, last - first) }, (_, at) => this.around.listing.peek().at(first + at));
-    const places = [...wanted, this.around.here.peek()].filter((place) => place != null && !this.isHere(place)) as number[];
+    const wanted = Array.from({ length: Math.max(0, last - first) }, (_, at) => this.host.listing.peek().at(first + at));
+    const places = [...wanted, this.host.place.peek()].filter((place) => place != null && !this.isHere(place)) as number[];
     if (!places.length) return;
     this.asked = true;
-    this.around.ask({ type: "grid", places: [...new Set(places)].slice(0, MOST_ASKED), variables: [...this.shown.peek()] });
+    this.host.ask({ type: "grid", places: [...new Set(places)].slice(0, MOST_ASKED), variables: [...this.shown.peek()] });
   }
 
   private isHere(place: number): boolean {
     return this.units.peek().has(place) && this.beside.peek().has(place);
   }
 
-  heard(answer: GridAnswer, question: GridQuestion | undefined): void {
-    if (answer.type === "layout") {
-      this.variables.value = answer.variables;
-      this.hasRating.value = answer.has_rating;
-      return;
-    }
-    if (question?.type !== "grid") return;
+  private heardRows(rows: readonly GridRow[], variables: readonly string[]): void {
     this.asked = false;
     batch(() => {
-      answer.rows.forEach(({ unit }) => this.around.came(unit));
+      rows.forEach(({ unit }) => this.host.came(unit));
       // Rows that were asked for before other columns were chosen lack those.
-      if (question.variables.join("\n") !== this.shown.peek().join("\n")) return;
-      const rows = answer.rows.map(({ unit, variables, review }) => [unit.place, { variables, review }] as const);
-      this.beside.value = new Map([...this.beside.peek(), ...rows]);
+      if (variables.join("\n") !== this.shown.peek().join("\n")) return;
+      const more = rows.map(({ unit, variables, review }) => [unit.place, { variables, review }] as const);
+      this.beside.value = new Map([...this.beside.peek(), ...more]);
     });
     this.wantRows();
   }
@@ -190,15 +194,11 @@ export class Grid {
     this.wantRows();
   }
 
-  unanswered(question: GridQuestion): void {
-    if (question.type === "grid") this.asked = false;
-  }
-
   /** A text as it is now. Of many the ones far from what is in view are forgotten. */
   keep(unit: Unit): void {
     if (!this.on.peek()) return;
     if (this.units.peek().size < MOST_KEPT) return void (this.units.value = new Map(this.units.peek()).set(unit.place, unit));
-    const listing = this.around.listing.peek();
+    const listing = this.host.listing.peek();
     const [first, last] = this.inView;
     const near = ([place]: readonly [number, unknown]) => listing.indexOf(place) >= first && listing.indexOf(place) < last;
     this.beside.value = new Map([...this.beside.peek()].filter(near));
@@ -234,16 +234,16 @@ export class Grid {
   hides(what: string | null): boolean {
     if (!this.on.value || this.inSight || !CHANGES.test(what ?? "")) return false;
     this.revealed.value++;
-    this.around.say(`Nothing was changed: the row of text ${(this.around.here.value ?? 0) + 1} was out of sight. Press again`);
+    this.host.say(`Nothing was changed: the row of text ${(this.host.place.value ?? 0) + 1} was out of sight. Press again`);
     return true;
   }
 
   /** Go a page of rows up or down, or to the first or last row. */
   page(key: string): void {
-    const [listing, here] = [this.around.listing.value, this.around.here.value];
+    const [listing, here] = [this.host.listing.value, this.host.place.value];
     const by = { PageDown: this.rowsInSight, PageUp: -this.rowsInSight, Home: -Infinity, End: Infinity }[key] ?? 0;
     const from = here === null ? 0 : listing.indexOf(here);
     const place = listing.at(Math.max(0, Math.min(from + by, listing.length - 1)));
-    if (place !== undefined) this.around.goto(place);
+    if (place !== undefined) this.host.goto(place);
   }
 }

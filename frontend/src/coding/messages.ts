@@ -1,6 +1,5 @@
 // What the coding widget asks the kernel, and what it is answered.
-import type { Sign } from "../shared/coderstable";
-import type { Codebook, CodedText, Act, Coding, Span, Turn } from "../shared/protocol";
+import type { Codebook, CodedText, Act, Coding, Sign, Span, Turn } from "../shared/protocol";
 
 /** Which texts are asked for, in which order; what is empty or null chooses nothing. */
 export interface Query {
@@ -281,15 +280,20 @@ export type ListAnswer =
   | { type: "rows"; rows: Row[] }
   | { type: "progress"; groups: Group[] };
 
+/** The kernel says of each what it is about; the page knows that already from where the memo stands. */
 export interface Memo {
   memo_id: string;
   text: string;
   /** Whether the others see it once its round is unblinded. */
   team?: boolean;
+  on?: "unit" | "span" | "code" | "study";
+  code?: string | null;
+  start?: number | null;
+  end?: number | null;
 }
 
 /** A memo on some words of a text. */
-export interface SpanMemo extends Memo, Span {}
+export interface SpanMemo extends Omit<Memo, "start" | "end">, Span {}
 
 /** A memo on a code, or on the study. */
 export interface FreeMemo extends Memo {

@@ -1,35 +1,35 @@
 // The coding widget on screen: its header, the unit with its codings, the codebook; and what each key does there.
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { CodePicker } from "../shared/codepicker";
 import { Conversation } from "../shared/conversation";
 import { scrollDefinition } from "../shared/definition";
-import { focusIn, hearKeys, isModifier, isTextField, meaning, SCROLLS, write, type TextField } from "../shared/keys";
-import { useLeaving } from "../shared/leaving";
-import { letterOf, Letters } from "../shared/letters";
+import { Bar, Frame, Tool, WAITING, Who } from "../shared/frame";
+import { focusIn, isModifier, isTextField, meaning, SCROLLS, write, type TextField } from "../shared/keys";
+import { letterOf } from "../shared/letters";
 import { scrollText } from "../shared/more";
 import { inSight } from "../shared/onscreen";
 import { waitingWords } from "../shared/pressqueue";
 import type { Code } from "../shared/protocol";
-import { SaveState } from "../shared/savestate";
 import { TextView } from "../shared/textview";
+import { WordLetters } from "../shared/wordletters";
 import { pieces, type Edge, type Granularity, type Step } from "../shared/words";
 import { Codings } from "./codings";
-import { BesideTable, ColleaguesButtons } from "./colleagues";
-import { DecideBanner } from "./decide";
+import { BesideTable, ColleaguesButtons } from "./besides";
+import { CodebookNotice } from "./codebooknotice";
+import { DecideBanner } from "./decidebanner";
+import { FeedbackPanel, TrainingBanner } from "./feedback";
 import { startDrag } from "../shared/drag";
 import { GridPane, LayoutButton } from "./grid";
 import { UnitMemo } from "./memo";
-import { CodeMemoButton, OpenMemo, SpanMemos } from "./memos";
+import { CodeMemoButton, OpenMemo, SpanMemos } from "./memoforms";
 import type { Unit } from "./messages";
-import { NewCodeButton, NewCodeForm } from "./newcode";
-import { CodebookNotice } from "./newer";
+import { NewCodeButton, NewCodeForm } from "./newcodeform";
 import { KeyHelp } from "./keyhelp";
 import { Rating } from "./rating";
 import type { Session } from "./session";
 import { pressInSide, Side } from "./side";
 import { ListNote, TextsButton } from "./texts";
-import { SuggestionsPanel } from "./suggestions";
-import { FeedbackPanel, TrainingBanner } from "./training";
+import { SuggestionsPanel } from "./suggestionspanel";
 
 /** From this width of the widget on, the list of texts stands beside the text (see texts.css). */
 const WIDE = 900;
@@ -52,50 +52,31 @@ function Progress({ session, unit }: { session: Session; unit: Unit | null }) {
           <Place at={unit?.place} of={total} onPick={(place) => session.jump(place)} /> of {total}
         </label>
       )}
-      <div
-        class="s7-bar"
-        role="progressbar"
-        aria-label="Finished texts"
-        aria-valuemin={0}
-        aria-valuemax={total}
-        aria-valuenow={finished}
-      >
-        <div style={{ width: `${total ? (100 * finished) / total : 0}%` }} />
-      </div>
+      <Bar label="Finished texts" done={finished} of={total} />
       <span class="s7-numbers">{finished} finished</span>
     </div>
   );
 }
 
-// A component of its own: a header drawn anew at each press would take back the number that is being typed.
-function Saving({ session }: { session: Session }) {
-  // What an earlier view left unsent is known once the kernel has answered.
-  if (!session.coder.value) return null;
-  return <SaveState line={session.channel} queued={session.presses.waiting.value.length > 0} />;
-}
-
 function Header({ session, unit }: { session: Session; unit: Unit | null }) {
-  const take = (action: () => void, what: string) => session.presses.take(action, { waits: session.mustWait(what) });
   return (
-    <header class="s7-header">
+    <>
       {session.total.value > 0 && <TextsButton session={session} />}
       {session.total.value > 0 && <LayoutButton session={session} />}
-      <span class="s7-coder" title="The coder whose session this is">{session.coder.value}</span>
+      <Who session={session} role="The coder whose session this is" />
       <Progress session={session} unit={unit} />
       <span class="s7-outside">Click here to use the keys</span>
-      <Saving session={session} />
-      <span class="s7-tools">
-        <button type="button" aria-label="Undo" title="Undo (z)" disabled={!session.canUndo.value} onClick={() => take(() => session.takeBack("undo"), "undo")}>
-          ↶
-        </button>
-        <button type="button" aria-label="Redo" title="Redo (y)" disabled={!session.canRedo.value} onClick={() => take(() => session.takeBack("redo"), "redo")}>
-          ↷
-        </button>
-        <button type="button" aria-expanded={session.showHelp.value} aria-label="Keys" title="Keys (?)" onClick={() => (session.showHelp.value = !session.showHelp.value)}>
-          ?
-        </button>
-      </span>
-    </header>
+    </>
+  );
+}
+
+function TakeBack({ session }: { session: Session }) {
+  const take = (kind: "undo" | "redo") => session.presses.take(() => session.takeBack(kind), { waits: session.mustWait(kind) });
+  return (
+    <>
+      <Tool name="Undo" sign="↶" press="z" ready={session.canUndo.value} run={() => take("undo")} />
+      <Tool name="Redo" sign="↷" press="y" ready={session.canRedo.value} run={() => take("redo")} />
+    </>
   );
 }
 
@@ -142,14 +123,14 @@ function Text({ session, unit }: { session: Session; unit: Unit }) {
       ended={!!session.ended.value?.has(unit.unit_id)}
       onEnd={() => session.atEnd(unit.unit_id)}
     >
-      {letters && <Letters {...letters} />}
+      {letters && <WordLetters {...letters} />}
     </TextView>
   );
 }
 
 function Desk({ session, unit }: { session: Session; unit: Unit }) {
   return (
-    <div class={session.undoing.value ? "s7-desk s7-undoing" : "s7-desk"}>
+    <div class={session.outbox.turning.value ? "s7-desk s7-undoing" : "s7-desk"}>
       <ListNote session={session} />
       <div class="s7-unit-line">
         <span class="s7-unit-id">{unit.unit_id}</span>
@@ -190,20 +171,11 @@ function Below({ session, unit }: { session: Session; unit: Unit }) {
 
 export function Page({ session }: { session: Session }) {
   const root = useRef<HTMLDivElement>(null);
-  const leaving = useLeaving(root, session);
   const opened = useRef<TextField | null>(null);
   /** The unit for which a code is being looked for. */
   const finding = useRef<string | undefined>(undefined);
   const unit = session.unit.value;
   const unitNow = () => session.unit.value;
-  useEffect(() => {
-    const warn = (event: BeforeUnloadEvent) => {
-      if (session.outbox.waiting.value.length || session.presses.waiting.value.length) event.preventDefault();
-    };
-    addEventListener("beforeunload", warn);
-    return () => removeEventListener("beforeunload", warn);
-  }, []);
-
   useLayoutEffect(() => void (session.ended.value ??= new Set()), []);
   useLayoutEffect(() => {
     // In the grid a text is drawn once its row is in sight, which says so itself.
@@ -299,20 +271,20 @@ export function Page({ session }: { session: Session }) {
     commands[kind!]?.();
   };
 
-  const escape = (event: KeyboardEvent) => {
-    if (session.newCode.seen.value) return session.newCode.close();
-    if (session.memos.open.value) return session.memos.close();
-    if (session.book.search.open.value) return session.book.search.close();
-    session.book.definition.endGlimpse();
-    if (session.showHelp.value) return void (session.showHelp.value = false);
-    if (session.facets.shown.value) return session.facets.close();
-    if (session.grid.picking.value) return void (session.grid.picking.value = false);
-    if (session.decide.step.value) return session.decide.end();
-    if (session.decide.isAsked) return void (session.decide.later.value = true);
-    if (session.newer.meaning.value) return session.newer.leave();
-    if (session.message.value) return void (session.message.value = null);
-    if (session.selecting.span.value) return void (session.selecting.span.value = null);
-    leaving.escape(event);
+  const back = (): boolean => {
+    const { newCode, memos, book, facets, grid, decide, newer, selecting } = session;
+    book.definition.endGlimpse();
+    if (newCode.seen.value) newCode.close();
+    else if (memos.open.value) memos.close();
+    else if (book.search.open.value) book.search.close();
+    else if (facets.shown.value) facets.close();
+    else if (grid.picking.value) grid.picking.value = false;
+    else if (decide.step.value) decide.end();
+    else if (decide.isAsked) decide.later.value = true;
+    else if (newer.meaning.value) newer.leave();
+    else if (selecting.span.value && !session.message.value) selecting.span.value = null;
+    else return false;
+    return true;
   };
 
   /** Apply the code that was found; `take` is how an action waits for its turn. */
@@ -348,20 +320,20 @@ export function Page({ session }: { session: Session }) {
   };
 
   /** A press whose turn has come; in a field that an earlier press of the same burst opened, it writes. */
-  const act = (event: KeyboardEvent) => {
+  const act = (event: KeyboardEvent, escape: () => void) => {
     const field = opened.current;
     if (field && field === focusIn(root.current!)) return void (inField(event, field, (action) => action()) || write(field, event));
     if (session.newCode.seen.value) return session.newCode.typed(event);
     if (session.memos.open.value) return session.memos.typed(event);
     if (takesLetter(event)) return;
-    if (event.key === "Escape") return escape(event);
+    if (event.key === "Escape") return escape();
     if (session.facets.takes(event)) return session.facets.choose(event.key);
     const what = means(event);
     if (what !== null && what !== "facet") session.facets.close();
     if (what !== null) run(what);
   };
 
-  const press = (event: KeyboardEvent, target: Element) => {
+  const hear = (event: KeyboardEvent, target: Element, escape: () => void) => {
     if (target.closest(".s7-side") && pressInSide(event, target, session, meaning(event, keymap()))) return;
     // The chosen result, which Tab reaches from the field, takes Enter as the field does.
     const field = target.matches("[role=option]") && event.key === "Enter" ? root.current!.querySelector(".s7-filter") : null;
@@ -388,11 +360,9 @@ export function Page({ session }: { session: Session }) {
     if (list) return void (event.repeat || run(what!));
     if (session.grid.hides(what)) return;
     if (event.repeat && !session.grid.repeats(what) && !/word|sentence|scroll/.test(what ?? "")) return;
-    if (what === "escape" && !presses.waiting.value.length) return act(event);
-    presses.take(() => act(event), { waits: session.mustWait(what) });
+    if (what === "escape" && !presses.waiting.value.length) return act(event, escape);
+    presses.take(() => act(event, escape), { waits: session.mustWait(what) });
   };
-
-  useLayoutEffect(() => hearKeys(() => root.current, press), []);
 
   const { texts } = session;
   useLayoutEffect(() => {
@@ -402,18 +372,6 @@ export function Page({ session }: { session: Session }) {
     observer.observe(root.current!);
     return () => observer.disconnect();
   }, []);
-  // Once what is to have the focus is drawn.
-  useLayoutEffect(() => {
-    const on = texts.focus.value;
-    if (on === null) return;
-    texts.focus.value = null;
-    const to = on === "text" ? home() : root.current!.querySelector<HTMLElement>(`.s7-${on}`);
-    to?.focus({ preventScroll: true });
-    // A drawer opens at the top of the columns, which may be out of sight.
-    if (on !== "text") to?.closest(".s7-side")?.firstElementChild?.scrollIntoView?.({ block: "nearest" });
-    if (to instanceof HTMLInputElement) to.select();
-  }, [texts.focus.value]);
-
   // Buttons do not take the focus from a click, so that the keys go on working and Enter presses nothing twice.
   // From the keyboard a code's button gives the focus back: the Enter that comes next finishes the text.
   const whileFinding = (target: Element) => target.closest(".s7-pick") && root.current!.querySelector(".s7-filter:focus");
@@ -451,29 +409,17 @@ export function Page({ session }: { session: Session }) {
   const inGrid = session.grid.on.value && session.total.value > 0;
   const withSide = withTexts && (!inGrid || session.side.value !== "texts");
   return (
-    <div
-      class="s7 s7-coding-widget"
-      ref={root}
-      tabIndex={0}
-      role="group"
-      aria-label="Coding"
-      onFocusOut={focusOut}
-      onFocusIn={focusBack}
-      onPointerDown={pointed}
-      onMouseDown={down}
-      onClick={click}
+    <Frame
+      {...{ session, root, back, hear }}
+      name="coding"
+      label="Coding"
+      keys={<KeyHelp session={session} />}
+      home=".s7-grid"
+      on={{ onFocusOut: focusOut, onFocusIn: focusBack, onPointerDown: pointed, onMouseDown: down, onClick: click }}
+      bar={<Header session={session} unit={unit} />}
+      tools={<TakeBack session={session} />}
+      notice={<CodebookNotice session={session} />}
     >
-      <Header session={session} unit={unit} />
-      <CodebookNotice session={session} />
-      {session.message.value && (
-        <p class="s7-message" role="alert">
-          {session.message.value}{" "}
-          <button type="button" aria-label="Close the message" onClick={() => (session.message.value = null)}>
-            ×
-          </button>
-        </p>
-      )}
-      {session.showHelp.value && <KeyHelp session={session} />}
       <TrainingBanner session={session} />
       <DecideBanner session={session} />
       <div class={["s7-columns", inGrid && "s7-with-grid", withSide && "s7-with-side"].filter(Boolean).join(" ")}>
@@ -487,10 +433,7 @@ export function Page({ session }: { session: Session }) {
         )}
         <CodePicker book={session.book} codings={unit?.codings ?? []} disabled={session.total.value === 0} onPick={pick} onFind={() => (finding.current = session.unit.value?.unit_id)} beside={(code) => <CodeMemoButton session={session} code={code} />} />
       </div>
-      <div class="s7-status" role="status">
-        {session.announced.value}
-      </div>
-    </div>
+    </Frame>
   );
 }
 
@@ -499,6 +442,6 @@ function Waiting({ session }: { session: Session }) {
     ? session.total.value
       ? waitingWords("Loading…", session.presses.waiting.value.length)
       : "There is no text to code here."
-    : "Waiting for the kernel… If it was restarted, run the cell again.";
+    : WAITING;
   return <p class="s7-waiting">{words}</p>;
 }

@@ -1,25 +1,23 @@
 // What one open view of the coding widget shows, and what a person can do in it.
 import { computed, signal } from "@preact/signals";
-import { KernelChannel, type Model, type Reply } from "../shared/channel";
-import { CodebookView } from "../shared/codebook";
-import type { Outbox } from "../shared/outbox";
-import { uuid, type Code, type Coding, type Act, type Span } from "../shared/protocol";
+import type { Model } from "../shared/channel";
+import { DeskSession } from "../shared/desk";
+import type { Act, Code, Coding, Span } from "../shared/protocol";
 import { sameSpan } from "../shared/spans";
 import { Colleagues } from "./colleagues";
 import { Decide } from "./decide";
-import { Facets } from "./facets";
+import { Facets, type Mark } from "./facets";
 import { Grid } from "./gridrows";
 import { History } from "./history";
 import { MemoList } from "./memolist";
 import { Memos } from "./memos";
-import type { Answer, Counts, Done, Elsewhere, GridQuestion, ListQuestion, MemoQuestion, OfTheCodebook, Question, Told, Unit, Welcome } from "./messages";
+import type { Answer, Counts, Done, Elsewhere, OfTheCodebook, Question, Told, Unit, Welcome } from "./messages";
 import { NewCode } from "./newcode";
 import { Newer } from "./newer";
 import { pieces } from "../shared/words";
 import { withAct } from "./pending";
 import { PressQueue } from "../shared/pressqueue";
 import { Selecting } from "../shared/selecting";
-import type { SideName } from "./side";
 import { TextList } from "./textlist";
 import { Suggestions } from "./suggestions";
 import { Training } from "./training";
@@ -30,24 +28,15 @@ const AHEAD = 3;
 const LOOKED_AT = 1000;
 const WHOLE = { start: null, end: null };
 
-/** Which coding of a unit is meant: its place in the list can change, this does not. */
-type Mark = Pick<Coding, "code" | "start" | "end">;
+export type SideName = "texts" | "memos" | "history";
 
 /** One open view of the coding widget. */
-export class Session {
-  readonly channel: KernelChannel<Question, Answer, Done>;
-  readonly outbox: Outbox;
-  readonly presses: PressQueue;
-  readonly book = new CodebookView();
-  readonly coder = signal("");
+export class Session extends DeskSession<Question, Answer, Done, Told> {
   readonly commands = signal<Record<string, string>>({});
   readonly flags = signal<string>("");
   readonly finished = signal(0);
   readonly canUndo = signal(false);
   readonly canRedo = signal(false);
-  readonly message = signal<string | null>(null);
-  /** What was done last, on the screen and to screen readers. */
-  readonly announced = signal("");
   /** What is to be said together with the next text. */
   private before = "";
   /** The texts whose end has been on the screen; null where that cannot be known. */
@@ -65,7 +54,6 @@ export class Session {
     return ofFinished === null ? this.showRating.value : ofFinished && !!this.unit.value?.finished;
   });
   readonly showContext = signal(true);
-  readonly showHelp = signal(false);
   readonly allDone = signal(false);
   /** What the kernel last said of the unit on screen. */
   private readonly known = signal<Unit | null>(null);
@@ -77,8 +65,6 @@ export class Session {
   private refusedOn: string | undefined;
 
   readonly loading = computed(() => this.book.codebook.value === null || this.target.value !== null);
-  /** Whether something is being taken back: only the kernel knows on which unit. */
-  readonly undoing = computed(() => this.outbox.turning.value);
   /** The unit whose text is drawn; undefined while there is no screen. */
   readonly drawn = signal<string | undefined>(undefined);
   private readonly onScreen = computed(() => {
@@ -102,157 +88,92 @@ export class Session {
     return this.unit.value?.codings.findIndex((coding) => mark && coding.code === mark.code && sameSpan(coding, mark)) ?? -1;
   });
   readonly total = computed(() => this.flags.value.length);
-  readonly texts: TextList;
-  readonly grid: Grid;
-  readonly newCode: NewCode;
-  readonly newer: Newer;
-  readonly decide: Decide;
-  readonly colleagues: Colleagues;
-  readonly training: Training;
-  readonly suggestions: Suggestions;
-  readonly memos: Memos;
-  readonly memoList = new MemoList((question) => this.channel.ask(question));
-  readonly history = new History({
-    ask: (question) => this.channel.ask(question),
-    push: (...acts) => this.outbox.push(...acts.map((act): Act => ({ ...act, id: uuid() }))),
-    unit_id: () => this.unit.peek()?.unit_id,
-    say: (words) => this.say(words),
-  });
+  readonly presses = new PressQueue(
+    computed(() => this.selecting.dragging.value || this.loading.value || this.outbox.turning.value || !this.onScreen.value),
+    computed(() => (this.loading.value && this.channel.slow.value) || (this.outbox.turning.value && this.outbox.late.value)),
+    () => this.unit.value?.unit_id,
+    (words) => void (this.message.value = words),
+  );
+  /** What the features may know of the view, and do in it. */
+  private readonly host = {
+    ask: (question: Question) => this.channel.ask(question),
+    say: (words: string) => this.say(words),
+    do: (act: Omit<Act, "id" | "unit_id">, unit: Unit | null) => (unit ? this.do(act, unit) : this.push(act)),
+    push: (...acts: Omit<Act, "id">[]) => this.push(...acts),
+    takeBack: () => this.takeBack("undo"),
+    came: (unit: Unit) => this.heardUnit(unit),
+    goto: (place: number) => this.goto(place),
+    jump: (place: number) => this.jump(place),
+    goOn: () => this.nextUnfinished(),
+    focus: (selector: string) => void (this.focus.value = selector),
+    keep: () => this.memos.keep(),
+    leave: (codes: readonly string[], line: string) => codes.forEach((code) => this.memos.addLine(code, line)),
+    toReview: () => this.newer.toReview.peek(),
+    book: this.book,
+    total: this.total,
+    showRating: this.showRating,
+    waiting: this.outbox.waiting,
+    unit: this.unit,
+    known: computed(() => (this.target.value === null ? this.known.value : null)),
+    place: computed(() => this.target.value ?? this.known.value?.place ?? null),
+    shown: computed(() => this.unit.value?.place ?? null),
+  };
+  readonly texts = new TextList(this.host);
+  readonly colleagues = new Colleagues(this.host);
+  readonly grid = new Grid({ ...this.host, listing: this.texts.listing });
+  readonly training = new Training(this.host);
+  readonly suggestions = new Suggestions(this.host);
+  readonly newCode = new NewCode(this.host);
+  readonly memos = new Memos(this.host);
+  readonly memoList = new MemoList(this.host);
+  readonly history = new History(this.host);
+  readonly newer = new Newer(this.host);
+  readonly decide = new Decide(this.host);
   /** What stands beside the text, where that is open. */
   readonly side = signal<SideName>("texts");
 
   constructor(model: Model) {
-    this.channel = new KernelChannel(model, {
-      answered: (answer, question) => this.heardAnswer(answer, question),
-      unanswered: (question, message) => this.heardNoUnit(question, message),
-      recorded: (done, from) => this.heardDone(done, from),
-      refused: (message, unit_id, dropped) => this.heardRefusal(message, unit_id, dropped),
-      unsaved: (message) => (this.message.value = message),
-      told: (reply) => this.heardTold(reply as Reply & Told),
-    });
-    this.outbox = this.channel.outbox;
-    this.presses = new PressQueue(
-      computed(() => this.selecting.dragging.value || this.loading.value || this.undoing.value || !this.onScreen.value),
-      computed(() => (this.loading.value && this.channel.slow.value) || (this.undoing.value && this.outbox.late.value)),
-      () => this.unit.value?.unit_id,
-      (words) => (this.message.value = words),
-    );
-    const here = computed(() => this.target.value ?? this.known.value?.place ?? null);
-    this.texts = new TextList({
-      ask: (question) => this.channel.ask(question),
-      goto: (place) => this.jump(place),
-      total: this.total,
-      here,
-      showRating: this.showRating,
-      toReview: () => this.newer.toReview.peek(),
-    });
-    this.colleagues = new Colleagues({
-      ask: (question) => this.channel.ask(question),
-      say: (words) => this.say(words),
-      here: computed(() => this.unit.value?.place ?? null),
-    });
-    this.grid = new Grid({
-      ask: (question) => this.channel.ask(question),
-      came: (unit) => this.heardUnit(unit),
-      goto: (place) => this.goto(place),
-      say: (words) => this.say(words),
-      focus: () => (this.texts.focus.value = "text"),
-      listing: this.texts.listing,
-      here,
-    });
-    this.training = new Training({
-      ask: (question) => this.channel.ask(question),
-      say: (words) => this.say(words),
-      finished: computed(() => (this.target.value === null && this.known.value?.finished ? this.known.value.place : null)),
-    });
-    this.suggestions = new Suggestions({
-      ask: (question) => this.channel.ask(question),
-      say: (words) => this.say(words),
-      came: (unit) => this.heardUnit(unit),
-      goOn: () => this.nextUnfinished(),
-      here: computed(() => (this.target.value === null ? this.known.value : null)),
-      unit: this.unit,
-    });
-    const host = {
-      ask: (question: Question) => this.channel.ask(question),
-      do: (act: Omit<Act, "id" | "unit_id">, unit: Unit) => this.do(act, unit),
-      say: (words: string) => this.say(words),
-      book: this.book,
-    };
-    this.newCode = new NewCode({ ...host, left: () => (this.texts.focus.value = "text") });
-    this.memos = new Memos({
-      waiting: this.outbox.waiting,
-      do: (act, unit) => (unit ? this.do(act, unit) : this.outbox.push({ ...act, id: uuid() })),
-      say: (words) => this.say(words),
-      left: () => (this.texts.focus.value = "text"),
-    });
-    this.newer = new Newer({
-      ...host,
-      keep: () => this.memos.keep(),
-      unsaved: computed(() => this.outbox.waiting.value.length > 0),
-    });
-    this.decide = new Decide({
-      ...host,
-      unit: () => this.unit.value,
-      goto: (place) => this.goto(place),
-      takeBack: () => this.takeBack("undo"),
-      leave: (codes, line) => codes.forEach((code) => this.memos.addLine(code, line)),
+    super(model);
+    this.hear(this.memos, this.history, this.memoList, this.texts, this.colleagues, this.grid, this.training, this.suggestions, this.newCode, this.newer, {
+      answers: {
+        // A second welcome (a busy kernel was asked twice) must not take the person to another unit.
+        welcome: (answer, question) => {
+          this.newer.noticed(answer);
+          if (question) this.heardWelcome(answer);
+        },
+        unit: (answer) => {
+          this.newer.noticed(answer);
+          this.heardUnit(answer.unit);
+        },
+      },
+      unanswered: {
+        // The unit before stays, and what was pressed for this one is not done to that.
+        unit: ({ peek, place }) => (peek || place !== this.target.value ? false : this.stay()),
+        hello: () => this.stay(),
+      },
+      told: {
+        // Somebody called `widget.goto` in the notebook.
+        goto: ({ place }) => this.jump(place),
+        elsewhere: (told) => this.heardElsewhere(told),
+        codebook: (told) => {
+          this.newer.noticed(told);
+          this.channel.rename(told.outbox);
+          this.heardCodebook(told);
+          this.askAgain();
+        },
+      },
     });
     this.channel.ask({ type: "hello" });
-  }
-
-  close(): void {
-    this.memos.keep();
-    this.history.close();
-    this.texts.close();
-    this.colleagues.close();
-    this.training.close();
-    this.suggestions.close();
-    this.newCode.close();
-    this.newer.close();
-    this.presses.close();
-    this.channel.close();
   }
 
   /** Whether a command waits for what is under way. Going on overtakes a text that is loading, undoing both. */
   mustWait(command: string | null): boolean {
     if (/^(undo|redo)$/.test(command ?? "")) return this.selecting.dragging.value;
     const loading = !/^(next|back|next_unfinished)$/.test(command ?? "") && this.loading.value;
-    return this.selecting.dragging.value || this.undoing.value || loading;
+    return this.selecting.dragging.value || this.outbox.turning.value || loading;
   }
 
   /* ---- what the kernel says ---- */
-
-  private heardAnswer(answer: Answer, question: Question | undefined): void {
-    if (answer.type === "alike" || answer.type === "added") return this.newCode.heard(answer, question);
-    if (answer.type === "newer" || answer.type === "taken") return this.newer.heard(answer);
-    if (answer.type === "colleagues" || answer.type === "beside") return this.colleagues.heard(answer);
-    if (answer.type === "grid" || answer.type === "layout") return this.grid.heard(answer, question as GridQuestion | undefined);
-    if (answer.type === "feedback") return this.training.heard(answer);
-    if (answer.type === "suggestions") return this.suggestions.heard(answer);
-    if (answer.type === "memos") return void (question && this.memoList.heard(answer, question as MemoQuestion));
-    if (answer.type === "history") return void (question && this.history.heard(answer));
-    if (answer.type === "back") return this.history.heardBack(answer);
-    if (answer.type !== "unit" && answer.type !== "welcome") {
-      return this.texts.heard(answer, question as ListQuestion | undefined);
-    }
-    this.newer.noticed(answer);
-    if (answer.type === "unit") this.heardUnit(answer.unit);
-    // A second welcome (a busy kernel was asked twice) must not take the person to another unit.
-    else if (question) this.heardWelcome(answer);
-  }
-
-  /** Somebody called `widget.goto` in the notebook, or a code was added in this or another view. */
-  private heardTold(told: Told): void {
-    if (told.type === "goto") return this.jump(told.place);
-    if (told.type === "suggested") return this.suggestions.ready(told.place);
-    if (told.type === "elsewhere") return this.heardElsewhere(told);
-    if (told.type !== "codebook") return;
-    this.newer.noticed(told);
-    this.channel.rename(told.outbox);
-    this.heardCodebook(told);
-    this.askAgain();
-  }
 
   private heardCodebook({ codebook, waiting, under, flags, n_finished }: OfTheCodebook): void {
     this.book.codebook.value = codebook;
@@ -288,32 +209,12 @@ export class Session {
     if (here !== undefined) this.channel.ask({ type: "unit", place: here, peek: true }, false);
   }
 
-  /** A unit that cannot be shown: the one before stays, and what was pressed for it is not done to that one. */
-  private heardNoUnit(question: Question, message: string): void {
-    if (question.type === "unit" && (question.peek || question.place !== this.target.value)) return;
-    if (question.type === "alike" || question.type === "add_code") {
-      return this.newCode.unanswered(question, message);
-    }
-    if (question.type === "colleagues" || question.type === "beside" || question.type === "feedback" || question.type === "suggestions" || question.type === "take_codebook") return void (this.message.value = message);
-    if (question.type === "grid" || question.type === "layout") {
-      this.grid.unanswered(question);
-      return void (this.message.value = message);
-    }
-    if (question.type === "memos" || question.type === "history" || question.type === "back") {
-      if (question.type === "memos") this.memoList.list.unanswered();
-      else this.history.list.unanswered();
-      return void (this.message.value = message);
-    }
-    if (question.type !== "unit" && question.type !== "hello") {
-      this.texts.unanswered(question);
-      return void (this.message.value = message);
-    }
+  private stay(): void {
     if (this.presses.waiting.value.length) this.presses.drop(0);
     this.target.value = null;
-    this.message.value = message;
   }
 
-  private heardRefusal(message: string, unit_id: string | undefined, n: number): void {
+  protected override refused(message: string, unit_id: string | undefined, n: number): void {
     const elsewhere = unit_id !== undefined && unit_id !== this.known.value?.unit_id;
     const more = n && ` What followed it on this text (${n === 1 ? "one change" : `${n} changes`}) was not done either.`;
     this.lasting = `${elsewhere ? `Text ${unit_id}: ` : ""}${message}${more || ""}`;
@@ -347,7 +248,7 @@ export class Session {
     if (show || unit.place === (this.target.value ?? this.known.value?.place)) this.show(unit);
   }
 
-  private heardDone(done: Done, { mine, settled }: { mine: boolean; settled: boolean }): void {
+  protected override recorded(done: Done, { mine, settled }: { mine: boolean; settled: boolean }): void {
     if (mine) this.newer.noticed(done);
     this.flags.value =
       this.flags.value.slice(0, done.unit.place) + done.flag + this.flags.value.slice(done.unit.place + 1);
@@ -498,7 +399,7 @@ export class Session {
     const { unit_id } = unit;
     // What was done just before counts as seen.
     const { n_acts } = this.unit.value?.unit_id === unit_id ? this.unit.value : unit;
-    this.outbox.push({ ...act, ...(act.kind === "finish" ? { seen: n_acts } : {}), id: uuid(), unit_id });
+    this.push({ ...act, ...(act.kind === "finish" ? { seen: n_acts } : {}), unit_id });
   }
 
   /** Apply the code to the selection or the whole unit; where it stands there already, remove it. */
@@ -571,11 +472,6 @@ export class Session {
     this.say(`${this.label(suggestion.code)} rejected`);
   }
 
-  /** What the code is called. */
-  label(code: string): string {
-    return this.book.codes.value.get(code)?.label ?? code;
-  }
-
   finish(): void {
     const unit = this.unit.value;
     if (!unit) return;
@@ -623,7 +519,7 @@ export class Session {
   takeBack(kind: "undo" | "redo"): void {
     const waits = this.outbox.waiting.value.length > 0;
     if (!waits && !(kind === "undo" ? this.canUndo : this.canRedo).value) return this.say(`Nothing to ${kind}`);
-    this.outbox.push({ id: uuid(), kind });
+    this.push({ kind });
     const added = this.newCode.justAdded;
     this.newCode.justAdded = null;
     const stays = added === null ? "" : ` on this text; the code ${added} stays in the codebook, which only the lead takes it out of`;
@@ -648,10 +544,5 @@ export class Session {
     if (this.ratingOfFinished.value === null) this.showRating.value = !this.showRating.value;
     else if (this.unit.value?.finished) this.ratingOfFinished.value = !this.ratingOfFinished.value;
     else this.say("The rating is shown once this text is finished");
-  }
-
-  /** Say it on the screen and to screen readers, which hear only what differs from the words before. */
-  say(words: string): void {
-    this.announced.value = this.announced.value === words ? `${words}\u00a0` : words;
   }
 }

@@ -1,18 +1,11 @@
 // What stands beside the text: the list of texts, of memos, or what was done; one at a time.
 import { stepOf } from "../shared/rowlist";
-import { SidePane, SideTabs } from "../shared/sidepane";
-import { HistoryPane, openAct, pressInHistory } from "./history";
-import { MemoPane, openMemo } from "./memolist";
+import { SidePane } from "../shared/sidepane";
+import { HistoryPane, openAct, pressInHistory } from "./historypane";
+import { MemoPane, openMemo } from "./memopane";
 import type { Session } from "./session";
+import { NAMES } from "./sidetabs";
 import { pressInTexts, Texts } from "./texts";
-
-export type SideName = "texts" | "memos" | "history";
-
-const NAMES: Record<SideName, string> = { texts: "Texts", memos: "Memos", history: "History" };
-
-export function Tabs({ session }: { session: Session }) {
-  return <SideTabs names={NAMES} keys={session.commands.value} shown={session.side.value} onPick={(side) => session.showSide(side)} />;
-}
 
 export function Side({ session }: { session: Session }) {
   const side = session.side.value;

@@ -2,7 +2,8 @@
 import { batch, computed, effect, signal, untracked, type ReadonlySignal } from "@preact/signals";
 import { uuid } from "../shared/protocol";
 import { bytes, Listing, orderOf, type Order } from "../shared/listing";
-import type { Choices, Done, Group, GroupBy, ListAnswer, ListQuestion, Query, Row } from "./messages";
+import type { Answers, Unanswered } from "../shared/desk";
+import type { Answer, Choices, Done, Group, GroupBy, ListAnswer, ListQuestion, Query, Question, Row } from "./messages";
 
 export const EVERYTHING: Query = { find: "", state: "", code: null, rating: null, group: null, conditions: {}, order: "plan" };
 const MOST_ROWS = 2000;
@@ -10,12 +11,14 @@ const MOST_ASKED = 200;
 /** After an act the list is asked for again, once no further one has followed for so long. */
 const SETTLED_MS = 250;
 
-interface Surroundings {
+interface Host {
   ask: (question: ListQuestion) => void;
   goto: (place: number) => void;
+  /** Give the focus to what this selector finds once it is drawn. */
+  focus: (selector: string) => void;
   total: ReadonlySignal<number>;
-  /** The place of the text on screen. */
-  here: ReadonlySignal<number | null>;
+  /** The place of the text that keys are meant for, also while it is loading. */
+  place: ReadonlySignal<number | null>;
   showRating: ReadonlySignal<boolean>;
   /** How many texts are to be looked at again. */
   toReview: () => number;
@@ -46,9 +49,6 @@ export class TextList {
   private readonly folded = signal(false);
   private readonly drawn = signal(false);
   readonly isOpen = computed(() => (this.wide.value ? !this.folded.value : this.drawn.value));
-  /** Where the focus is to go once that is on screen. */
-  readonly focus = signal<"find" | "rows" | "text" | null>(null);
-
   private readonly orders = new Map<string, Order>();
   private asking: Query | null = null;
   private askAgain = false;
@@ -59,13 +59,29 @@ export class TextList {
   private choicesAsked = false;
   private settling: ReturnType<typeof setTimeout> | undefined;
   private readonly ends: (() => void)[];
+  readonly answers: Answers<Answer, Question> = {
+    choices: (answer, question) => void (question && (this.choices.value = answer)),
+    progress: ({ groups }, question) => void (question && (this.groups.value = groups)),
+    list: (answer, question) => question && this.heardList(answer),
+    rows: ({ rows }, question) => question?.type === "rows" && this.heardRows(rows, question.find, question.show_rating),
+  };
+  /** Where a question has no answer, what is on screen stays. */
+  readonly unanswered: Unanswered<Question> = {
+    list: () => {
+      this.asking = null;
+      this.firstThen = false;
+      this.askWhatCameMeanwhile();
+    },
+    rows: () => void (this.rowsAsked = false),
+    choices: () => void (this.choicesAsked = false),
+  };
 
-  constructor(private readonly around: Surroundings) {
-    this.total = around.total;
+  constructor(private readonly host: Host) {
+    this.total = host.total;
     this.ends = [
-      effect(() => this.follow(around.here.value, this.listing.value)),
+      effect(() => this.follow(host.place.value, this.listing.value)),
       effect(() => {
-        const shown = around.showRating.value;
+        const shown = host.showRating.value;
         untracked(() => this.heedRating(shown));
       }),
     ];
@@ -81,16 +97,16 @@ export class TextList {
   open(focus: "find" | "rows"): void {
     batch(() => {
       (this.wide.value ? this.folded : this.drawn).value = !this.wide.value;
-      this.focus.value = focus;
+      this.host.focus(`.s7-${focus}`);
     });
-    this.follow(this.around.here.peek(), this.listing.peek());
+    this.follow(this.host.place.peek(), this.listing.peek());
   }
 
   toggle(): void {
     if (!this.isOpen.value) return this.open("rows");
     batch(() => {
       (this.wide.value ? this.folded : this.drawn).value = this.wide.value;
-      this.focus.value = "text";
+      this.host.focus(".s7");
     });
   }
 
@@ -99,7 +115,7 @@ export class TextList {
     batch(() => {
       this.drawn.value = false;
       this.chooseThen = false;
-      this.focus.value = "text";
+      this.host.focus(".s7");
     });
   }
 
@@ -127,23 +143,23 @@ export class TextList {
   askChoices(): void {
     if (this.choicesAsked) return;
     this.choicesAsked = true;
-    this.around.ask({ type: "choices", show_rating: this.around.showRating.peek() });
+    this.host.ask({ type: "choices", show_rating: this.host.showRating.peek() });
   }
 
   showProgress(by: GroupBy | null): void {
     this.groupBy.value = by;
-    if (by) this.around.ask({ type: "progress", by });
+    if (by) this.host.ask({ type: "progress", by });
   }
 
   /** One question at a time: of those asked for meanwhile, the last one counts. */
   private renew(): void {
     if (this.asking) return void (this.askAgain = true);
     const query = (this.asking = this.query.value);
-    this.around.ask({
+    this.host.ask({
       type: "list",
       ...query,
-      show_rating: this.around.showRating.peek(),
-      here: this.around.here.peek(),
+      show_rating: this.host.showRating.peek(),
+      here: this.host.place.peek(),
       with_order: !this.orders.has(query.order),
     });
   }
@@ -180,28 +196,10 @@ export class TextList {
     if (!missing.length) return;
     this.rowsAsked = true;
     const { find } = this.shown.peek();
-    this.around.ask({ type: "rows", places: missing.slice(0, MOST_ASKED), find, show_rating: this.around.showRating.peek() });
+    this.host.ask({ type: "rows", places: missing.slice(0, MOST_ASKED), find, show_rating: this.host.showRating.peek() });
   }
 
   /* ---- what the kernel says ---- */
-
-  heard(answer: ListAnswer, question: ListQuestion | undefined): void {
-    if (!question) return;
-    if (answer.type === "choices") this.choices.value = answer;
-    else if (answer.type === "progress") this.groups.value = answer.groups;
-    else if (answer.type === "list") this.heardList(answer);
-    else if (question.type === "rows") this.heardRows(answer.rows, question.find, question.show_rating);
-  }
-
-  /** A question has no answer: what is on screen stays. */
-  unanswered(question: ListQuestion): void {
-    if (question.type === "list") {
-      this.asking = null;
-      this.firstThen = false;
-      this.askWhatCameMeanwhile();
-    } else if (question.type === "rows") this.rowsAsked = false;
-    else if (question.type === "choices") this.choicesAsked = false;
-  }
 
   private heardList(answer: ListAnswer & { type: "list" }): void {
     const query = this.asking!;
@@ -228,7 +226,7 @@ export class TextList {
   private heardRows(rows: Row[], find: string, withRating: boolean): void {
     this.rowsAsked = false;
     // Rows that were asked for before the words or the rating changed show the wrong ones.
-    if (find === this.shown.peek().find && withRating === this.around.showRating.peek()) this.keepRows(rows);
+    if (find === this.shown.peek().find && withRating === this.host.showRating.peek()) this.keepRows(rows);
     this.wantRows();
   }
 
@@ -249,7 +247,7 @@ export class TextList {
       const review = "fu".includes(flag) ? null : row.review;
       this.keepRows([{ ...row, memo: unit.memo !== null || unit.memos.length > 0, unsure, review }]);
       // What was finished and is taken up again may be one to be looked at: only the kernel knows.
-      if (kind !== "finish" && row.review === null && this.around.toReview()) this.changed([unit.place]);
+      if (kind !== "finish" && row.review === null && this.host.toReview()) this.changed([unit.place]);
     }
     this.settle();
   }
@@ -278,7 +276,7 @@ export class TextList {
     if (!shown && this.query.peek().rating) this.change({ rating: null });
     this.dropRows();
     this.wantRows();
-    if (this.choicesAsked) this.around.ask({ type: "choices", show_rating: shown });
+    if (this.choicesAsked) this.host.ask({ type: "choices", show_rating: shown });
   }
 
   /* ---- the cursor ---- */
@@ -297,7 +295,7 @@ export class TextList {
     const place = this.listing.value.at(this.cursor.value);
     if (this.chooseThen || place === undefined) return;
     this.leave();
-    this.around.goto(place);
+    this.host.goto(place);
   }
 
   pick(index: number): void {
@@ -305,7 +303,7 @@ export class TextList {
     this.chooseThen = false;
     const place = this.listing.value.at(index);
     this.leave();
-    if (place !== undefined) this.around.goto(place);
+    if (place !== undefined) this.host.goto(place);
   }
 }
 

@@ -1,11 +1,11 @@
 // The list of texts beside the text, or as a drawer over it: find, choose, go there; and how far each participant is.
 import type { VNode } from "preact";
-import { listBox, stepOf } from "../shared/rowlist";
+import { listBox, stepOf, type RowStyle } from "../shared/rowlist";
 import { SidePane } from "../shared/sidepane";
-import { VirtualList, type RowStyle } from "../shared/virtuallist";
+import { VirtualList } from "../shared/virtuallist";
 import type { GroupBy, Query, Row } from "./messages";
 import type { Session } from "./session";
-import { Tabs } from "./side";
+import { Tabs } from "./sidetabs";
 import { isEverything, type TextList } from "./textlist";
 
 const [ROW, GROUP_ROW] = [62, 30];
@@ -41,8 +41,6 @@ export function described(query: Query, labelOf: (code: string) => string): stri
   return words.filter(Boolean).join(", ");
 }
 
-export const labels = (session: Session) => (code: string) => session.book.codes.value.get(code)?.label ?? code;
-
 /** That “next” goes by a list of chosen texts, and how to end that. */
 export function ListNote({ session }: { session: Session }) {
   const { texts } = session;
@@ -52,7 +50,7 @@ export function ListNote({ session }: { session: Session }) {
   return (
     <p class="s7-list-note" role="status">
       <span>
-        <strong>{listing.n}</strong> of {texts.total.value} · {described(texts.shown.value, labels(session))}
+        <strong>{listing.n}</strong> of {texts.total.value} · {described(texts.shown.value, (code) => session.label(code))}
         {elsewhere && " (this text is not among them)"}
       </span>
       <button type="button" class="s7-quiet s7-clear" aria-label="Show all texts again" title="Show all texts again" onClick={() => texts.clear()}>
@@ -276,7 +274,7 @@ interface RowProps {
 }
 
 function RowView({ session, index, total, place, row, status, here, marked, fits, style }: RowProps) {
-  const review = row?.review && `to look at again${row.review.length ? `: ${row.review.map(labels(session)).join(", ")}` : ""}`;
+  const review = row?.review && `to look at again${row.review.length ? `: ${row.review.map((code) => session.label(code)).join(", ")}` : ""}`;
   const [before, found, after] = row?.words ?? ["", "", ""];
   const signs: [string, string | false | null | undefined][] = [
     ["?", row?.unsure && status.sign !== "✓?" && "unsure"],

@@ -1,6 +1,5 @@
 // What the overview asks the kernel, and what it is answered. All numbers, and all words about them, are the kernel's.
-import type { Code } from "../shared/protocol";
-import type { CoderColumn } from "../shared/coderstable";
+import type { Code, CoderColumn } from "../shared/protocol";
 
 /** What a number counts: the kernel lists the texts behind it. */
 export interface Door {

@@ -1,17 +1,15 @@
 // What one open view of the overview shows, and what can be asked in it.
 import { batch, effect, signal } from "@preact/signals";
-import { KernelChannel, type Model, type Reply } from "../shared/channel";
-import { CodebookView } from "../shared/codebook";
+import type { Model } from "../shared/channel";
+import { DeskSession } from "../shared/desk";
 import { PagedRows } from "../shared/pagedrows";
 import type { Agreement, Answer, Attention, Book, Change, Door, Part, Question, Rounds, Told, UnitRow, UnitText, Used } from "./messages";
 
 /** Counting anew waits so long after an act, and at least so many times what counting took: others work in this kernel. */
 const [WAIT_MS, REST] = [1_000, 3];
 
-export class Session {
-  readonly channel: KernelChannel<Question, Answer, never>;
-  readonly book = new CodebookView();
-  readonly coder = signal("");
+export class Session extends DeskSession<Question, Answer, never, Told> {
+  readonly presses = this.queue();
   readonly rounds = signal<Rounds | null>(null);
   readonly used = signal<Used | null>(null);
   readonly agreement = signal<Agreement | null>(null);
@@ -26,45 +24,64 @@ export class Session {
   readonly door = signal<Door | null>(null);
   readonly title = signal("");
   readonly find = signal("");
-  readonly list: PagedRows<UnitRow>;
+  readonly list: PagedRows<UnitRow> = new PagedRows((first, renewed) => {
+    const door = this.door.peek();
+    if (door) this.channel.ask({ type: "units", door, first, find: this.find.peek(), renewed });
+  });
   readonly text = signal<UnitText | null>(null);
-  readonly message = signal<string | null>(null);
-  readonly announced = signal("");
-  readonly showHelp = signal(false);
-  /** What gets the focus once it is drawn. */
-  readonly focus = signal<string | null>(null);
   /** The button that the list was opened by. */
   private opener = "";
   private begun = 0;
   private took = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private readonly ends: (() => void)[];
 
   constructor(model: Model) {
-    this.channel = new KernelChannel(model, {
-      answered: (answer, question) => this.heard(answer, question),
-      unanswered: (question, message) => this.unanswered(question, message),
-      recorded: () => undefined,
-      refused: (message) => void (this.message.value = message),
-      unsaved: (message) => void (this.message.value = message),
-      told: (reply) => this.told(reply as Reply & Told),
+    super(model);
+    const ends = [effect(() => this.askText()), effect(() => this.countWhenSeen())];
+    const show = (part: Part) => this.show(part);
+    this.hear({
+      answers: {
+        welcome: (answer) =>
+          batch(() => {
+            this.coder.value = answer.coder;
+            this.showBook(answer.book);
+            answer.parts.forEach(show);
+          }),
+        units: (answer, question) => {
+          if (question?.type !== "units") return;
+          this.list.heard(answer.first, answer.n, answer.rows, question.renewed);
+          if (question.door === this.door.value) this.title.value = answer.title;
+        },
+        unit: (answer) => {
+          const row = this.list.rows.peek().get(this.list.cursor.peek());
+          if (this.door.peek() && row?.unit_id === answer.unit_id) this.text.value = answer;
+        },
+      },
+      unanswered: { units: () => this.list.unanswered() },
+      told: {
+        counted: () => {
+          this.took = Date.now() - this.begun;
+          this.counting.value = false;
+          if (this.door.value) this.list.renew();
+        },
+        acted: () => void (this.older.value = true),
+        uncounted: ({ message }) =>
+          batch(() => {
+            this.counting.value = false;
+            this.message.value = message;
+          }),
+        rounds: show,
+        codes: show,
+        agreement: show,
+        change: show,
+        attention: show,
+      },
+      close: () => {
+        clearTimeout(this.timer);
+        ends.forEach((end) => end());
+      },
     });
-    this.list = new PagedRows((first, renewed) => {
-      const door = this.door.peek();
-      if (door) this.channel.ask({ type: "units", door, first, find: this.find.peek(), renewed });
-    });
-    this.ends = [effect(() => this.askText()), effect(() => this.countWhenSeen())];
     this.begin({ type: "hello" });
-  }
-
-  say(words: string): void {
-    this.announced.value = words;
-  }
-
-  close(): void {
-    clearTimeout(this.timer);
-    this.ends.forEach((end) => end());
-    this.channel.close();
   }
 
   /** Count everything anew. */
@@ -120,51 +137,6 @@ export class Session {
     clearTimeout(this.timer);
     if (!this.older.value || !this.inSight.value || this.counting.value) return;
     this.timer = setTimeout(() => this.count(), Math.max(WAIT_MS, REST * this.took));
-  }
-
-  private heard(answer: Answer, question: Question | undefined): void {
-    switch (answer.type) {
-      case "welcome":
-        return void batch(() => {
-          this.coder.value = answer.coder;
-          this.showBook(answer.book);
-          answer.parts.forEach((part) => this.show(part));
-        });
-      case "units":
-        if (question?.type !== "units") return;
-        this.list.heard(answer.first, answer.n, answer.rows, question.renewed);
-        if (question.door === this.door.value) this.title.value = answer.title;
-        return;
-      case "unit": {
-        const row = this.list.rows.peek().get(this.list.cursor.peek());
-        if (this.door.peek() && row?.unit_id === answer.unit_id) this.text.value = answer;
-        return;
-      }
-    }
-  }
-
-  private unanswered(question: Question, message: string): void {
-    if (question.type === "units") this.list.unanswered();
-    this.message.value = message;
-  }
-
-  private told(told: Told): void {
-    switch (told.type) {
-      case "counted":
-        this.took = Date.now() - this.begun;
-        this.counting.value = false;
-        if (this.door.value) this.list.renew();
-        return;
-      case "acted":
-        return void (this.older.value = true);
-      case "uncounted":
-        return void batch(() => {
-          this.counting.value = false;
-          this.message.value = told.message;
-        });
-      default:
-        return this.show(told);
-    }
   }
 
   private show(part: Part): void {

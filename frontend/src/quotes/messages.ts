@@ -97,6 +97,7 @@ export type Answer = Welcome | Page | Passage | { type: "kept" };
 
 /** A decision, or what took one back, stands in the record; `rows` are the passages of its text as they are now. */
 export interface Done {
+  type: "done";
   unit_id: string;
   code: string;
   undone: boolean;

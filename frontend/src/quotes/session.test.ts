@@ -4,9 +4,8 @@ import type { Model, Reply } from "../shared/channel";
 import { code } from "../shared/code.test.kit";
 import { shelf } from "../shared/outbox";
 import type { Act } from "../shared/protocol";
-import { drafts } from "./drafts";
 import type { Candidate, Draft, Question, Quote } from "./messages";
-import { Session } from "./session";
+import { drafts, Session } from "./session";
 
 type Asked = (Question | { type: "act"; act: Act }) & { id: string; client: string };
 
@@ -234,7 +233,7 @@ test("a quote whose coding was removed can be refused, and nothing else", async 
   view.approve();
   view.turn();
   await settle();
-  expect(view.announced.value).toBe("Its coding was removed: it can only be refused (r)");
+  expect(view.announced.value.trim()).toBe("Its coding was removed: it can only be refused (r)");
   expect(kernel.acts.length).toBe(1);
   view.refuse();
   await settle();

@@ -1,13 +1,15 @@
 // What one open view of the quotes widget shows, and what the lead can do in it.
 import { batch, computed, signal } from "@preact/signals";
-import { KernelChannel, type Model } from "../shared/channel";
-import { CodebookView } from "../shared/codebook";
+import type { Model } from "../shared/channel";
+import { DeskSession } from "../shared/desk";
 import { Keeper } from "../shared/keeper";
-import { PressQueue } from "../shared/pressqueue";
-import { uuid, type Act, type Span } from "../shared/protocol";
+import { kept } from "../shared/kept";
+import type { Span } from "../shared/protocol";
 import { Selecting } from "../shared/selecting";
-import { drafts } from "./drafts";
 import type { Answer, Candidate, Done, Draft, Key, OfCode, Page, Passage, Question, Quote, Role, State, Welcome } from "./messages";
+
+/** Paraphrases that are begun, by study, then by passage; an empty one was taken away again. */
+export const drafts = () => kept<ReadonlyMap<string, string>>("paraphrases");
 
 export const keyOf = ({ unit_id, code, start, end }: Key) => [unit_id, code, start ?? "", end ?? ""].join("\u001f");
 
@@ -16,10 +18,7 @@ function ofKey(key: string): Key {
   return { unit_id, code, start: start ? Number(start) : null, end: end ? Number(end) : null };
 }
 
-export class Session {
-  readonly channel: KernelChannel<Question, Answer, Done>;
-  readonly book = new CodebookView();
-  readonly coder = signal("");
+export class Session extends DeskSession<Question, Answer, Done> {
   readonly ratingName = signal("");
   readonly words = signal("");
   readonly welcomed = signal(false);
@@ -40,8 +39,7 @@ export class Session {
   private readonly reading = signal(false);
   /** The passage that could not be read. */
   private readonly unread = signal("");
-  readonly selecting: Selecting;
-  readonly presses: PressQueue;
+  readonly selecting = new Selecting(() => this.passage.value?.text ?? "", (words) => this.say(words));
   /** The text in which is selected. */
   readonly unit = computed(() => {
     const shown = this.passage.value;
@@ -52,45 +50,41 @@ export class Session {
   private readonly keeper = new Keeper<Draft[]>((kept) => this.channel.ask({ type: "keep", drafts: kept }, false));
   private outboxName = "";
   readonly showConversation = signal(false);
-  readonly message = signal<string | null>(null);
-  readonly announced = signal("");
-  readonly showHelp = signal(false);
-  /** What gets the focus once it is drawn. */
-  readonly focus = signal<string | null>(null);
   /** Where to go once the passages of another code are there. */
   private wanted: string | null = null;
 
+  // What is taken back opens elsewhere: what is pressed after it is meant for what opens then.
+  readonly presses = this.queue(
+    computed(() => this.outbox.turning.value || this.reading.value || (!this.passage.value && !!this.here.value && keyOf(this.here.value) !== this.unread.value)),
+    () => this.passage.value?.unit_id,
+  );
+
   constructor(model: Model) {
-    this.channel = new KernelChannel(model, {
-      answered: (answer, question) => this.heard(answer, question),
-      unanswered: (question, message) => this.unanswered(question, message),
-      recorded: (done, { mine }) => this.heardDone(done, mine),
-      refused: (message, _, dropped) => void (this.message.value = dropped ? `${message} (${dropped} more not done)` : message),
-      unsaved: (message) => void (this.message.value = message),
+    super(model);
+    const unread = () => void (this.presses.waiting.value.length && this.presses.drop(0));
+    this.hear({
+      answers: {
+        welcome: (answer) => this.heardWelcome(answer),
+        code: (answer) => this.heardPage(answer),
+        text: (answer) => {
+          if (this.here.value && keyOf(answer) === keyOf(this.here.value)) this.answered.value = answer;
+        },
+        kept: (_, question) => question && this.keeper.answered(),
+      },
+      unanswered: {
+        keep: () => this.keeper.answered(),
+        code: () => {
+          unread();
+          this.reading.value = false;
+        },
+        text: (question) => {
+          unread();
+          this.unread.value = keyOf(question);
+        },
+      },
+      close: () => this.keeper.close(),
     });
-    this.selecting = new Selecting(() => this.passage.value?.text ?? "", (words) => this.say(words));
-    // What is taken back opens elsewhere: what is pressed after it is meant for what opens then.
-    const busy = computed(() => this.outbox.turning.value || this.reading.value || (!this.passage.value && !!this.here.value && keyOf(this.here.value) !== this.unread.value));
-    this.presses = new PressQueue(busy, this.channel.slow, () => this.passage.value?.unit_id, (words) => this.say(words));
     this.channel.ask({ type: "hello" });
-  }
-
-  close(): void {
-    this.keeper.close();
-    this.presses.close();
-    this.channel.close();
-  }
-
-  get outbox() {
-    return this.channel.outbox;
-  }
-
-  say(words: string): void {
-    this.announced.value = words;
-  }
-
-  label(code: string): string {
-    return this.book.codes.value.get(code)?.label ?? code;
   }
 
   ofCode(code: string): OfCode | undefined {
@@ -184,8 +178,7 @@ export class Session {
     const before = here.quote?.state === "refused" ? null : here.quote;
     const { start, end } = other.span === undefined ? (before ?? here) : (other.span ?? here);
     const paraphrase = state === "refused" ? null : other.paraphrase === undefined ? (before?.paraphrase || null) : other.paraphrase;
-    const act: Act = { id: uuid(), kind: "quote", unit_id: here.unit_id, code: here.code, start, end, state, role: other.role ?? before?.role ?? here.role, paraphrase };
-    this.channel.outbox.push(act);
+    this.push({ kind: "quote", unit_id: here.unit_id, code: here.code, start, end, state, role: other.role ?? before?.role ?? here.role, paraphrase });
     return true;
   }
 
@@ -234,12 +227,12 @@ export class Session {
 
   undo(): void {
     this.leave();
-    this.channel.outbox.push({ id: uuid(), kind: "undo" });
+    this.push({ kind: "undo" });
   }
 
   redo(): void {
     this.leave();
-    this.channel.outbox.push({ id: uuid(), kind: "redo" });
+    this.push({ kind: "redo" });
   }
 
   /* ---- paraphrases ---- */
@@ -294,31 +287,8 @@ export class Session {
 
   /* ---- what the kernel says ---- */
 
-  private heard(answer: Answer, question: Question | undefined): void {
-    if (question?.type === "keep") this.keeper.answered();
-    switch (answer.type) {
-      case "welcome":
-        return this.heardWelcome(answer);
-      case "code":
-        return this.heardPage(answer);
-      case "text":
-        if (this.here.value && keyOf(answer) === keyOf(this.here.value)) this.answered.value = answer;
-        return;
-    }
-  }
-
-  private unanswered(question: Question, message: string): void {
-    if (question.type === "keep") this.keeper.answered();
-    if (question.type === "code" || question.type === "text") {
-      if (this.presses.waiting.value.length) this.presses.drop(0);
-      if (question.type === "code") this.reading.value = false;
-      else this.unread.value = keyOf(question);
-    }
-    this.message.value = message;
-  }
-
   private heardWelcome(welcome: Welcome): void {
-    const kept = drafts().get(welcome.outbox);
+    const before = drafts().get(welcome.outbox);
     batch(() => {
       this.outboxName = welcome.outbox;
       this.coder.value = welcome.coder;
@@ -326,7 +296,7 @@ export class Session {
       this.words.value = welcome.words;
       this.book.codebook.value = welcome.codebook;
       this.progress.value = welcome.progress;
-      this.written.value = kept ?? new Map((welcome.unsaved.drafts ?? []).map((one) => [keyOf(one), one.text]));
+      this.written.value = before ?? new Map((welcome.unsaved.drafts ?? []).map((one) => [keyOf(one), one.text]));
       this.welcomed.value = true;
     });
     this.channel.takeOver(welcome.outbox);
@@ -353,7 +323,7 @@ export class Session {
     if (isBegun) this.writing.value = true;
   }
 
-  private heardDone(done: Done, mine: boolean): void {
+  protected override recorded(done: Done, { mine }: { mine: boolean }): void {
     const now = new Map(done.rows.map((row) => [keyOf(row), row]));
     batch(() => {
       this.progress.value = done.progress;

@@ -1,17 +1,7 @@
 // What several coders coded on one text: one row a code, one column a coder, with signs of how they agree.
 import type { CodebookView } from "./codebook";
 import { UNKNOWN } from "./colours";
-import type { Coding } from "./protocol";
-
-/** How a coder agrees on a code with the one in the first column: both (on words that overlap), both elsewhere, or one alone. */
-export type Sign = "both" | "elsewhere" | "own" | "theirs";
-
-export interface CoderColumn {
-  coder: string;
-  finished: boolean;
-  codings: readonly Coding[];
-  signs?: Record<string, Sign>;
-}
+import type { CoderColumn, Coding, Sign } from "./protocol";
 
 interface Props {
   label: string;

@@ -1,6 +1,6 @@
 // A line of what was done: when, where, what, and whether it was taken back; and the day above such lines.
 import { shownTime } from "./times";
-import type { RowStyle } from "./virtuallist";
+import type { RowStyle } from "./rowlist";
 
 /** The height of a line. */
 export const HISTORY_ROW = 58;

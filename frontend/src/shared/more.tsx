@@ -1,5 +1,6 @@
 // How a text goes on below what is in sight: said on the pane until its end has been on the screen.
 import { useLayoutEffect, useState } from "preact/hooks";
+import { SCROLLS } from "./keys";
 
 interface Props {
   box: { current: HTMLElement | null };
@@ -61,4 +62,12 @@ export function scrollText(box: HTMLElement, key: string): void {
     End: box.scrollHeight,
   };
   box.scrollTop = places[key] ?? box.scrollTop;
+}
+
+/** Whether the key scrolls the text in `root`, which it then does. */
+export function scrollsText(root: HTMLElement, key: string): boolean {
+  const box = root.querySelector<HTMLElement>(".s7-text");
+  if (!box || !SCROLLS.includes(key)) return false;
+  scrollText(box, key);
+  return true;
 }

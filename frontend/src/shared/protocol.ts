@@ -21,6 +21,16 @@ export interface Theirs extends Coding {
   coder: string;
 }
 
+/** How a coder agrees on a code with the one in the first column: both (on words that overlap), both elsewhere, or one alone. */
+export type Sign = "both" | "elsewhere" | "own" | "theirs";
+
+export interface CoderColumn {
+  coder: string;
+  finished: boolean;
+  codings: readonly Coding[];
+  signs?: Record<string, Sign>;
+}
+
 /** A text and what is coded on it. */
 export interface CodedText {
   unit_id: string;

@@ -1,7 +1,9 @@
 // What makes a box of paged rows a list: its attributes, those of its rows, and the keys that go through it.
 import type { HTMLAttributes } from "preact";
 import type { PagedRows } from "./pagedrows";
-import type { RowStyle } from "./virtuallist";
+
+/** What puts a row in its place. */
+export type RowStyle = Record<string, string>;
 
 /** Rows that PageUp and PageDown go. */
 const PAGE = 6;

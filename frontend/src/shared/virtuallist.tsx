@@ -1,11 +1,10 @@
 // A list of any length, of which only the rows in view are drawn.
 import type { ComponentChildren, HTMLAttributes } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { RowStyle } from "./rowlist";
 
 /** Rows that are drawn beyond either edge. */
 const BEYOND = 4;
-
-export type RowStyle = Record<string, string>;
 
 interface Props {
   count: number;

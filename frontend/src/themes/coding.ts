@@ -1,7 +1,8 @@
 // The code that is being made of a theme: its draft, the quotes that are ticked, and what is like it.
 import { batch, signal } from "@preact/signals";
+import type { Answers, Tellings } from "../shared/desk";
 import type { Act } from "../shared/protocol";
-import type { Answer, Draft, Question } from "./messages";
+import type { Answer, Draft, Question, Told } from "./messages";
 
 const PAUSE_MS = 250;
 
@@ -22,6 +23,16 @@ export class Coding {
   /** What was written for a theme and not saved: it outlives the form. */
   private readonly kept = new Map<number, { label: string; definition: string; ticked: ReadonlySet<string>; byChat: boolean }>();
   private timer: ReturnType<typeof setTimeout> | undefined;
+
+  readonly answers: Answers<Answer, Question> = {
+    alike: ({ codes, note }) =>
+      batch(() => {
+        this.alike.value = codes;
+        this.note.value = note;
+      }),
+    cost: ({ words }) => void (this.cost.value = words),
+  };
+  readonly told: Tellings<Told> = { drafted: (told) => this.drafted(told) };
 
   constructor(
     private readonly ask: (question: Question) => void,
@@ -91,7 +102,7 @@ export class Coding {
     this.ask({ type: "ask_chat", theme: draft.theme, units: [...this.ticked.value], consent: true });
   }
 
-  drafted({ theme, label, definition }: { theme: number; label: string; definition: string }): void {
+  private drafted({ theme, label, definition }: { theme: number; label: string; definition: string }): void {
     if (this.draft.value?.theme !== theme || !this.asking.value) return;
     batch(() => {
       this.asking.value = this.consented.value = false;
@@ -109,14 +120,7 @@ export class Coding {
     this.act({ ...act, units: [...this.ticked.value], base: this.base, by_chat: this.byChat.value });
   }
 
-  heard(answer: Answer & { type: "draft" | "alike" | "cost" }): void {
-    if (answer.type === "alike") {
-      return void batch(() => {
-        this.alike.value = answer.codes;
-        this.note.value = answer.note;
-      });
-    }
-    if (answer.type === "cost") return void (this.cost.value = answer.words);
+  heardDraft(answer: Draft): void {
     const kept = this.kept.get(answer.theme);
     batch(() => {
       this.draft.value = answer;

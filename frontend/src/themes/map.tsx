@@ -148,7 +148,7 @@ function Selected({ session }: { session: Session }) {
           {rows.map(({ unit_id, text, theme }) => (
             <li key={unit_id}>
               <span class="s7-unit-id" dir="auto">
-                {unit_id} · {session.label(theme)}
+                {unit_id} · {session.named(theme)}
               </span>
               <p dir="auto">{text}</p>
             </li>

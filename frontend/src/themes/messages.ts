@@ -135,6 +135,7 @@ export type Answer =
   | { type: "cost"; theme: number; words: string };
 
 export interface Done {
+  type: "done";
   kind: "edit_theme" | "undo" | "record_themes" | "revise" | "propose";
   theme: number;
   what: string;

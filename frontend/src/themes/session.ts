@@ -1,13 +1,15 @@
 // What one open view of the themes widget shows, and what a person can do in it.
 import { batch, computed, signal } from "@preact/signals";
-import { KernelChannel, type Model, type Reply } from "../shared/channel";
-import { CodebookView } from "../shared/codebook";
-import { uuid, type Act } from "../shared/protocol";
+import type { Model } from "../shared/channel";
+import { DeskSession } from "../shared/desk";
 import { dark } from "../shared/theme";
 import { Coding } from "./coding";
 import type { Answer, Done, Going, Places, Question, Quotes, Ran, SelectedRow, Theme, Themes, Told } from "./messages";
 
 export type Form = "name" | "merge" | "split" | "code" | "run" | null;
+
+/** What gets the focus in a form. */
+const FIRST = ".s7-form .s7-first";
 
 const SAID: Record<string, string> = {
   name: "Named",
@@ -20,10 +22,8 @@ const SAID: Record<string, string> = {
   propose: "It waits among the proposals of the codebook widget",
 };
 
-export class Session {
-  readonly channel: KernelChannel<Question, Answer, Done>;
-  readonly book = new CodebookView();
-  readonly coder = signal("");
+export class Session extends DeskSession<Question, Answer, Done, Told> {
+  readonly presses = this.queue();
   readonly embeds = signal(false);
   readonly chats = signal(false);
   readonly themes = signal<Themes | null>(null);
@@ -33,7 +33,7 @@ export class Session {
   readonly theme = computed(() => this.rows.value.find(({ theme }) => theme === this.open.value));
   readonly quotes = signal<Quotes | null>(null);
   readonly form = signal<Form>(null);
-  readonly coding: Coding;
+  readonly coding = new Coding((question) => this.channel.ask(question), (act) => this.push(act));
   /** How far the run is, and the map. */
   readonly running = signal<Going | null>(null);
   readonly mapping = signal<Going | null>(null);
@@ -48,39 +48,67 @@ export class Session {
   readonly lassoed = signal<ReadonlySet<number>>(new Set());
   readonly nSelected = signal(0);
   readonly selected = signal<readonly SelectedRow[]>([]);
-  readonly message = signal<string | null>(null);
-  readonly announced = signal("");
-  readonly showHelp = signal(false);
-  /** What gets the focus once it is drawn. */
-  readonly focus = signal<string | null>(null);
 
   constructor(model: Model) {
-    this.channel = new KernelChannel(model, {
-      answered: (answer, question) => this.heard(answer, question),
-      unanswered: (_, message) => void (this.message.value = message),
-      recorded: (done, { mine }) => this.heardDone(done, mine),
-      refused: (message, _, dropped) => this.refused(message, dropped),
-      unsaved: (message) => void (this.message.value = message),
-      told: (reply) => this.told(reply as Reply & Told),
+    super(model);
+    this.hear(this.coding, {
+      answers: {
+        welcome: (answer) => this.heardWelcome(answer),
+        quotes: (answer) => {
+          if (answer.theme === this.open.value) this.quotes.value = answer;
+        },
+        map: (answer) => {
+          this.places.value = answer.x.length ? answer : null;
+          this.colour(this.by.value);
+        },
+        colours: ({ by, values }) => {
+          if (by === this.by.value) this.colours.value = values;
+        },
+        chosen: ({ n }) => {
+          batch(() => {
+            this.nSelected.value = n;
+            this.selected.value = [];
+          });
+          this.say(`${n} ${n === 1 ? "text" : "texts"} selected`);
+          this.more();
+        },
+        selected: ({ first, n, rows }, question) => {
+          if (question?.type === "selected" && first === this.selected.value.length) this.selected.value = [...this.selected.value, ...rows];
+          this.nSelected.value = n;
+        },
+        draft: (answer) => {
+          this.coding.heardDraft(answer);
+          if (this.form.value === "code") this.focus.value = FIRST;
+        },
+      },
+      told: {
+        themes: (told) => this.heardThemes(told),
+        running: (told) => void (this.running.value = told),
+        mapping: (told) => void (this.mapping.value = told),
+        mapped: () => {
+          this.mapping.value = null;
+          this.channel.ask({ type: "map" });
+        },
+        ran: (told) =>
+          batch(() => {
+            this.running.value = null;
+            this.ran.value = told;
+            this.form.value = "run";
+          }),
+        undone: ({ what, message }) =>
+          batch(() => {
+            if (what === "run") this.running.value = null;
+            if (what === "map") this.mapping.value = null;
+            this.coding.asking.value = false;
+            this.message.value = message;
+          }),
+      },
     });
-    this.coding = new Coding((question) => this.channel.ask(question), (act) => this.act(act));
     this.channel.ask({ type: "hello" });
   }
 
-  close(): void {
-    this.coding.close();
-    this.channel.close();
-  }
-
-  get outbox() {
-    return this.channel.outbox;
-  }
-
-  say(words: string): void {
-    this.announced.value = words;
-  }
-
-  label(theme: number): string {
+  /** What the theme is called. */
+  named(theme: number): string {
     return this.rows.value.find((row) => row.theme === theme)?.label ?? (theme < 0 ? "in no theme" : `theme ${theme}`);
   }
 
@@ -116,7 +144,7 @@ export class Session {
     if (form === "merge" && this.rows.value.length < 2) return this.say("There is no other theme");
     batch(() => {
       this.form.value = form;
-      this.focus.value = ".s7-form .s7-first";
+      if (form !== "code") this.focus.value = FIRST;
     });
     if (form === "code") this.coding.begin(theme!.theme);
   }
@@ -130,20 +158,16 @@ export class Session {
   edit(what: "name" | "merge_into" | "parts" | "dismissed", value: string | number | boolean): void {
     const theme = this.open.value;
     if (theme === null) return;
-    this.act({ kind: "edit_theme", theme, what, value });
+    this.push({ kind: "edit_theme", theme, what, value });
     this.endForm();
   }
 
   undo(): void {
-    this.act({ kind: "undo" });
+    this.push({ kind: "undo" });
   }
 
   record(): void {
-    this.act({ kind: "record_themes" });
-  }
-
-  private act(act: Omit<Act, "id">): void {
-    this.outbox.push({ id: uuid(), ...act });
+    this.push({ kind: "record_themes" });
   }
 
   /* ---- runs ---- */
@@ -180,36 +204,6 @@ export class Session {
 
   /* ---- what the kernel says ---- */
 
-  private heard(answer: Answer, question: Question | undefined): void {
-    switch (answer.type) {
-      case "welcome":
-        return this.heardWelcome(answer);
-      case "quotes":
-        if (answer.theme === this.open.value) this.quotes.value = answer;
-        return;
-      case "map":
-        this.places.value = answer.x.length ? answer : null;
-        return this.colour(this.by.value);
-      case "colours":
-        if (answer.by === this.by.value) this.colours.value = answer.values;
-        return;
-      case "chosen":
-        batch(() => {
-          this.nSelected.value = answer.n;
-          this.selected.value = [];
-        });
-        this.say(`${answer.n} ${answer.n === 1 ? "text" : "texts"} selected`);
-        return this.more();
-      case "selected":
-        if (question?.type === "selected" && answer.first === this.selected.value.length) this.selected.value = [...this.selected.value, ...answer.rows];
-        return void (this.nSelected.value = answer.n);
-      case "draft":
-      case "alike":
-      case "cost":
-        return this.coding.heard(answer);
-    }
-  }
-
   private heardWelcome(answer: Answer & { type: "welcome" }): void {
     batch(() => {
       this.coder.value = answer.coder;
@@ -220,7 +214,7 @@ export class Session {
     if (answer.mapped) this.channel.ask({ type: "map" });
   }
 
-  private heardDone(done: Done, mine: boolean): void {
+  protected override recorded(done: Done, { mine }: { mine: boolean }): void {
     if (!mine) return;
     this.say(SAID[done.what] ?? "Done");
     if (done.kind === "record_themes") {
@@ -232,38 +226,9 @@ export class Session {
     else this.coding.forget(done.theme);
   }
 
-  private refused(message: string, dropped: number): void {
+  protected override refused(message: string, unit_id: string | undefined, dropped: number): void {
     this.coding.sending.value = false;
-    this.message.value = dropped ? `${message} (${dropped} more not done)` : message;
-  }
-
-  private told(told: Told): void {
-    switch (told.type) {
-      case "themes":
-        return this.heardThemes(told);
-      case "running":
-        return void (this.running.value = told);
-      case "mapping":
-        return void (this.mapping.value = told);
-      case "mapped":
-        this.mapping.value = null;
-        return this.channel.ask({ type: "map" });
-      case "ran":
-        return void batch(() => {
-          this.running.value = null;
-          this.ran.value = told;
-          this.form.value = "run";
-        });
-      case "drafted":
-        return this.coding.drafted(told);
-      case "undone":
-        return void batch(() => {
-          if (told.what === "run") this.running.value = null;
-          if (told.what === "map") this.mapping.value = null;
-          this.coding.asking.value = false;
-          this.message.value = told.message;
-        });
-    }
+    super.refused(message, unit_id, dropped);
   }
 
   private heardThemes(told: Themes): void {

@@ -1,47 +1,8 @@
-// A round of training: how far one is, and after each finished text where and why it differs from gold.
-import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
+// A round of training on screen: how far one is, and where and why a finished text differs from gold.
 import { UNKNOWN } from "../shared/colours";
 import type { Code } from "../shared/protocol";
-import type { Differs, Feedback, FeedbackQuestion, TrainingProgress } from "./messages";
+import type { Differs } from "./messages";
 import type { Session } from "./session";
-
-interface Surroundings {
-  ask: (question: FeedbackQuestion) => void;
-  say: (words: string) => void;
-  /** The place of the text on screen if the record has it finished, else null. */
-  finished: ReadonlySignal<number | null>;
-}
-
-export class Training {
-  readonly progress = signal<TrainingProgress | null>(null);
-  private readonly answered = signal<Feedback | null>(null);
-  readonly isOn = computed(() => this.progress.value !== null);
-  /** What differs on the text on screen: nothing before it is finished. */
-  readonly feedback = computed(() => {
-    const answered = this.answered.value;
-    return answered?.place === this.around.finished.value ? answered : null;
-  });
-  private readonly end: () => void;
-
-  constructor(private readonly around: Surroundings) {
-    this.end = effect(() => {
-      const place = around.finished.value;
-      if (this.isOn.value && place !== null) around.ask({ type: "feedback", place });
-    });
-  }
-
-  close(): void {
-    this.end();
-  }
-
-  heard(feedback: Feedback): void {
-    this.answered.value = feedback;
-    this.progress.value = feedback.progress;
-    const n = feedback.rows.filter(({ state }) => state !== "same").length;
-    const words = n === 0 ? "Every code as in the gold decisions" : `${n === 1 ? "One code differs" : `${n} codes differ`} from the gold decisions`;
-    this.around.say([words, feedback.progress.words].filter(Boolean).join(". "));
-  }
-}
 
 export function TrainingBanner({ session }: { session: Session }) {
   const progress = session.training.progress.value;

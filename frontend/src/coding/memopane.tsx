@@ -1,56 +1,21 @@
-// The list of memos: one's own, and the team's once their round is unblinded; each leads to what it is about.
-import { signal } from "@preact/signals";
-import { PagedRows } from "../shared/pagedrows";
-import { uuid } from "../shared/protocol";
-import { listBox, listRow } from "../shared/rowlist";
+// The list of memos beside the text; each leads to what it is about.
+import { listBox, listRow, type RowStyle } from "../shared/rowlist";
 import { shownDate } from "../shared/times";
-import { VirtualList, type RowStyle } from "../shared/virtuallist";
-import type { MemoAnswer, MemoQuestion, MemoRow } from "./messages";
+import { VirtualList } from "../shared/virtuallist";
+import type { MemoQuery } from "./memolist";
+import type { MemoRow } from "./messages";
 import type { Session } from "./session";
-import { Tabs } from "./side";
+import { Tabs } from "./sidetabs";
 
 const ROW = 86;
 
-type Query = Pick<MemoQuestion, "find" | "on" | "code">;
-
-const KINDS: [Query["on"], string][] = [
+const KINDS: [MemoQuery["on"], string][] = [
   ["", "All memos"],
   ["unit", "On texts"],
   ["span", "On words"],
   ["code", "On codes"],
   ["study", "On the study"],
 ];
-const ANY: Query = { find: "", on: "", code: null };
-
-export class MemoList {
-  readonly id = `s7-${uuid()}`;
-  readonly query = signal<Query>(ANY);
-  /** How many there are, whatever is asked for. */
-  readonly all = signal(0);
-  readonly list = new PagedRows<MemoRow>((first, renewed) => this.ask({ type: "memos", ...this.query.peek(), first, fresh: renewed && this.fresh }));
-  /** Whether the team's memos are to be read anew. */
-  private fresh = true;
-
-  constructor(private readonly ask: (question: MemoQuestion) => void) {}
-
-  opened(): void {
-    this.fresh = true;
-    this.list.renew();
-  }
-
-  change(part: Partial<Query>): void {
-    this.query.value = { ...this.query.value, ...part };
-    this.list.cursor.value = 0;
-    this.list.renew();
-  }
-
-  heard({ n, n_all, first, rows }: MemoAnswer, question: MemoQuestion): void {
-    this.fresh = false;
-    this.all.value = n_all;
-    this.list.heard(first, n, rows, question.first === 0);
-  }
-}
-
 /** Go to what the memo is about: to the text with its words selected, or to the form of a memo on none. */
 export function openMemo(session: Session, index: number): void {
   const row = session.memoList.list.rows.value.get(index);
@@ -75,7 +40,7 @@ export function MemoPane({ session }: { session: Session }) {
       <div class="s7-choose">
         <input class="s7-find" type="search" aria-label="Find in memos, their words and ids" placeholder="Find in memos, words, ids" value={query.find} aria-controls={`${memoList.id}-rows`} onInput={(event) => memoList.change({ find: event.currentTarget.value })} />
         <div class="s7-choose-line">
-          <select aria-label="What the memos are on" value={query.on} onChange={(event) => memoList.change({ on: event.currentTarget.value as Query["on"] })}>
+          <select aria-label="What the memos are on" value={query.on} onChange={(event) => memoList.change({ on: event.currentTarget.value as MemoQuery["on"] })}>
             {KINDS.map(([name, words]) => (
               <option key={name} value={name} selected={name === query.on}>
                 {words}

@@ -1,9 +1,8 @@
 // Texts that were finished before a code was there, one key each: does it apply?
-import { computed, effect, signal } from "@preact/signals";
+import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
 import type { CodebookView } from "../shared/codebook";
 import type { Act } from "../shared/protocol";
 import type { Unit, Waiting } from "./messages";
-import type { Session } from "./session";
 
 /** One question about one text; after the `last` one of a text it is finished again. */
 interface Step {
@@ -16,7 +15,7 @@ interface Host {
   /** Write on each of these codes, in a memo, that their texts are left as they are. */
   leave(codes: readonly string[], line: string): void;
   do(act: Omit<Act, "id" | "unit_id">, unit: Unit): void;
-  unit(): Unit | null;
+  unit: ReadonlySignal<Unit | null>;
   goto(place: number): void;
   takeBack(): void;
   say(words: string): void;
@@ -102,7 +101,7 @@ export class Decide {
   }
 
   private answer(applies: boolean): void {
-    const [step, unit] = [this.step.value, this.host.unit()];
+    const [step, unit] = [this.step.value, this.host.unit.value];
     if (!step || !unit) return;
     if (unit.place !== step.place) return this.host.goto(step.place);
     const stands = unit.codings.some(({ code }) => code === step.code);
@@ -148,51 +147,4 @@ export class Decide {
     this.at.value = 0;
     this.made = [];
   }
-}
-
-export function DecideBanner({ session }: { session: Session }) {
-  const { decide } = session;
-  const [step, waiting] = [decide.step.value, decide.waiting.value];
-  const take = (action: () => void) => session.presses.take(action, { waits: session.mustWait("decide") });
-  if (step) {
-    const [n, of] = decide.progress.value;
-    return (
-      <div class="s7-decide" role="group" aria-label="Decide on a new code">
-        <strong>decide: {decide.labels([step.code]).slice(1, -1)}</strong>
-        <button type="button" onClick={() => take(() => decide.do("yes"))}>
-          <kbd>y</kbd> applies
-        </button>
-        <button type="button" onClick={() => take(() => decide.do("no"))}>
-          <kbd>n</kbd> does not
-        </button>
-        <button type="button" onClick={() => take(() => decide.do("back"))}>
-          <kbd>⌫</kbd> back
-        </button>
-        <button type="button" onClick={() => take(() => decide.end())}>
-          <kbd>Esc</kbd> ends
-        </button>
-        <span>
-          {n} of {of}
-        </span>
-      </div>
-    );
-  }
-  if (!waiting || decide.later.value) return null;
-  const n = waiting.items.length;
-  return (
-    <div class="s7-decide" role="group" aria-label="Look again at finished texts">
-      <span>
-        Look at the {n === 1 ? "text" : `${n} texts`} that you finished before for {decide.labels(waiting.codes)}?
-      </span>
-      <button type="button" class="s7-primary" onClick={() => take(() => decide.begin())}>
-        Yes <kbd>y</kbd>
-      </button>
-      <button type="button" onClick={() => (decide.later.value = true)}>
-        Later <kbd>Esc</kbd>
-      </button>
-      <button type="button" onClick={() => decide.refuse()}>
-        No <kbd>n</kbd>
-      </button>
-    </div>
-  );
 }

@@ -1,10 +1,9 @@
 // A code that the codebook lacks: named without leaving the text, proposed to the lead or added at once.
 import { computed, signal } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
 import type { CodebookView } from "../shared/codebook";
+import type { Answers, Unanswered } from "../shared/desk";
 import type { Act, Code } from "../shared/protocol";
 import type { Answer, NewCodeQuestion, Question, Unit } from "./messages";
-import type { Session } from "./session";
 
 /** Longer selections are no label. */
 const LONGEST_IN_VIVO = 60;
@@ -22,8 +21,8 @@ interface Host {
   do(act: Omit<Act, "id" | "unit_id">, unit: Unit): void;
   say(words: string): void;
   book: CodebookView;
-  /** The form is closed: the keys are the text's again. */
-  left(): void;
+  /** Give the focus to what this selector finds once it is drawn. */
+  focus(selector: string): void;
 }
 
 type Alike = Extract<Answer, { type: "alike" }>["codes"];
@@ -49,6 +48,28 @@ export class NewCode {
   /** The label of the code that was added, as long as applying it is what was done last. */
   justAdded: string | null = null;
   private pause: ReturnType<typeof setTimeout> | undefined;
+  readonly answers: Answers<Answer, Question> = {
+    alike: ({ codes, note }, question) => {
+      if (question?.type === "alike" && question.label === this.label.value) [this.likeIds.value, this.note.value] = [codes, note];
+    },
+    added: (answer) => {
+      const seen = this.seen.value;
+      if (!this.busy.value || !seen) return;
+      this.host.do({ kind: "apply", code: answer.code, start: seen.start, end: seen.end }, seen.unit);
+      this.justAdded = answer.label;
+      this.close();
+      const came = answer.came && `; colleagues’ changes came with it: ${answer.came}`;
+      this.host.say(`${answer.label} is in the codebook and applied here${came}`);
+    },
+  };
+  readonly unanswered: Unanswered<Question> = {
+    alike: () => false,
+    add_code: (_, message) => {
+      if (this.busy.value) this.problem.value = message;
+      this.busy.value = false;
+      return false;
+    },
+  };
 
   constructor(private readonly host: Host) {}
 
@@ -69,7 +90,7 @@ export class NewCode {
     clearTimeout(this.pause);
     this.seen.value = null;
     this.busy.value = false;
-    this.host.left();
+    this.host.focus(".s7");
   }
 
   write(what: "label" | "definition", text: string): void {
@@ -120,106 +141,4 @@ export class NewCode {
     this.close();
     this.host.say(`${code.label} applied`);
   }
-
-  heard(answer: Answer, question: Question | undefined): void {
-    const seen = this.seen.value;
-    if (answer.type === "alike") {
-      const current = question?.type === "alike" && question.label === this.label.value;
-      if (current) [this.likeIds.value, this.note.value] = [answer.codes, answer.note];
-    } else if (answer.type === "added" && this.busy.value && seen) {
-      this.host.do({ kind: "apply", code: answer.code, start: seen.start, end: seen.end }, seen.unit);
-      this.justAdded = answer.label;
-      this.close();
-      const came = answer.came && `; colleagues’ changes came with it: ${answer.came}`;
-      this.host.say(`${answer.label} is in the codebook and applied here${came}`);
-    }
-  }
-
-  unanswered(question: Question, message: string): void {
-    if (question.type !== "add_code" || !this.busy.value) return;
-    this.busy.value = false;
-    this.problem.value = message;
-  }
-}
-
-export function NewCodeButton({ session, unit }: { session: Session; unit: Unit }) {
-  if (session.newCode.seen.value) return null;
-  return (
-    <button type="button" class="s7-quiet s7-new-code-button" onClick={() => session.presses.take(() => session.openNewCode(), unit)}>
-      + New code
-    </button>
-  );
-}
-
-export function NewCodeForm({ session }: { session: Session }) {
-  const { newCode } = session;
-  const field = useRef<HTMLInputElement>(null);
-  const shown = newCode.seen.value !== null;
-  useLayoutEffect(() => {
-    if (!shown) return;
-    field.current?.focus({ preventScroll: true });
-    field.current?.select();
-  }, [shown]);
-  const seen = newCode.seen.value;
-  if (!seen) return null;
-  const adds = newCode.mode.value === "add";
-  const input = (what: "label" | "definition", words: string, placeholder: string) => (
-    <label>
-      <span>{words}</span>
-      <input
-        ref={what === "label" ? field : undefined}
-        class={`s7-new-${what}`}
-        maxLength={what === "label" ? 200 : 1000}
-        placeholder={placeholder}
-        value={newCode[what].value}
-        onInput={(event) => newCode.write(what, event.currentTarget.value)}
-      />
-    </label>
-  );
-  return (
-    <section class="s7-new-code" role="group" aria-label="New code">
-      {input("label", "Name", "What do you call it?")}
-      <div class="s7-alike" role="status">
-        {newCode.alike.value.length > 0 && <span>Like it:</span>}
-        {newCode.alike.value.map(({ code, how }) => (
-          <button type="button" key={code.id} title={code.definition} disabled={!code.codable} onClick={() => newCode.use(code)}>
-            Use “{code.label}” instead{how === "meaning" && <i> (alike in meaning)</i>}
-          </button>
-        ))}
-        {newCode.note.value && <span>{newCode.note.value}</span>}
-      </div>
-      {input("definition", "Definition", "In one line: when does it apply?")}
-      {adds && (
-        <label class="s7-new-example">
-          <input
-            type="checkbox"
-            checked={newCode.example.value}
-            onChange={(event) => (newCode.example.value = event.currentTarget.checked)}
-          />{" "}
-          <span>
-            Keep {seen.start === null ? "this text" : "the selected words"} as an example. A participant’s words in the
-            codebook are published with it, and stay there if they withdraw.
-          </span>
-        </label>
-      )}
-      {newCode.problem.value && (
-        <p class="s7-new-problem" role="alert">
-          {newCode.problem.value}
-        </p>
-      )}
-      <div class="s7-new-buttons">
-        <button type="button" class="s7-primary s7-new-send" disabled={newCode.busy.value} onClick={() => newCode.send()}>
-          {adds ? "Add and apply" : "Propose to the lead"}
-        </button>
-        {adds && newCode.problem.value && (
-          <button type="button" onClick={() => newCode.send("propose")}>
-            Propose to the lead
-          </button>
-        )}
-        <button type="button" onClick={() => newCode.close()}>
-          Cancel
-        </button>
-      </div>
-    </section>
-  );
 }

@@ -1,0 +1,31 @@
+// Colleagues’ codings beside one's own, on screen.
+import { CodersTable } from "../shared/coderstable";
+import { keyLabel } from "../shared/keys";
+import type { Unit } from "./messages";
+import type { Session } from "./session";
+
+export function ColleaguesButtons({ session }: { session: Session }) {
+  const { colleagues } = session;
+  if (colleagues.state.value !== "open") return null;
+  const [on, { colleagues: key = "", next_colleague: next = "" }] = [colleagues.on.value, session.commands.value];
+  return (
+    <span class="s7-colleagues-buttons">
+      <button type="button" class="s7-quiet" aria-pressed={on} title={`Show or hide colleagues’ codings (${keyLabel(key)})`} onClick={() => colleagues.toggle()}>
+        Colleagues
+      </button>
+      {on && colleagues.names.value.length > 1 && (
+        <button type="button" class="s7-quiet" title={`The next colleague (${keyLabel(next)})`} aria-label={`Beside yours: ${colleagues.words()}. The next colleague`} onClick={() => colleagues.next()}>
+          {colleagues.words()} ▸
+        </button>
+      )}
+    </span>
+  );
+}
+
+/** Mine, theirs, and how they agree. */
+export function BesideTable({ session, unit }: { session: Session; unit: Unit }) {
+  const coders = session.colleagues.shown.value;
+  if (!coders.length) return null;
+  const own = { coder: `${session.coder.value} (you)`, finished: unit.finished, codings: unit.codings };
+  return <CodersTable label="Colleagues’ codings beside yours" text={unit.text} book={session.book} columns={[own, ...coders]} />;
+}

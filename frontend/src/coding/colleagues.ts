@@ -1,0 +1,89 @@
+// Colleagues’ codings beside one's own, once their round is unblinded: asked for and stepped through, never changed.
+import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
+import type { Answers } from "../shared/desk";
+import type { Theirs } from "../shared/protocol";
+import type { Answer, Beside, ColleaguesQuestion, Question, RoundState } from "./messages";
+
+interface Host {
+  ask(question: ColleaguesQuestion): void;
+  say(words: string): void;
+  /** The place of the text on screen. */
+  shown: ReadonlySignal<number | null>;
+}
+
+const NONE: readonly never[] = [];
+
+export class Colleagues {
+  readonly state = signal<RoundState>(null);
+  readonly names = signal<readonly string[]>([]);
+  readonly on = signal(false);
+  /** Whose codings are shown; null for everybody's. */
+  readonly chosen = signal<string | null>(null);
+  private readonly answered = signal<{ place: number; coders: readonly Beside[] } | null>(null);
+  private readonly end: () => void;
+  readonly answers: Answers<Answer, Question> = {
+    beside: (answer) => void (this.answered.value = answer),
+    colleagues: ({ state, names }) => {
+      this.state.value = state;
+      this.names.value = names;
+      if (!names.includes(this.chosen.value ?? "")) this.chosen.value = null;
+      this.on.value = names.length > 0;
+      this.host.say(this.on.value ? `Beside yours: ${this.words()}` : WHY_NOT[state ?? "none"]);
+    },
+  };
+
+  /** What stands beside the text on screen. */
+  readonly shown = computed((): readonly Beside[] => {
+    const [answered, chosen] = [this.answered.value, this.chosen.value];
+    if (!this.on.value || answered?.place !== this.host.shown.value) return NONE;
+    return chosen === null ? answered.coders : answered.coders.filter(({ coder }) => coder === chosen);
+  });
+  /** Their codings of words, each with whose it is. */
+  readonly spans = computed((): readonly Theirs[] => {
+    const all = this.shown.value.flatMap(({ coder, codings }) => codings.map((coding): Theirs => ({ ...coding, coder })));
+    const spans = all.filter(({ start }) => start !== null);
+    return spans.length ? spans : NONE;
+  });
+
+  constructor(private readonly host: Host) {
+    this.end = effect(() => {
+      const place = host.shown.value;
+      if (this.on.value && place !== null) host.ask({ type: "beside", place });
+    });
+  }
+
+  close(): void {
+    this.end();
+  }
+
+  /** Show them, read afresh, or hide them. */
+  toggle(): void {
+    if (!this.on.value) return this.host.ask({ type: "colleagues" });
+    this.on.value = false;
+    this.answered.value = null;
+    this.host.say("Colleagues’ codings are hidden");
+  }
+
+  /** From everybody to each by name, and back. */
+  next(): void {
+    if (!this.on.value) return this.toggle();
+    const order = [null, ...this.names.value];
+    this.chosen.value = order[(order.indexOf(this.chosen.value) + 1) % order.length]!;
+    this.host.say(`Beside yours: ${this.words()}`);
+  }
+
+  words(): string {
+    return this.chosen.value ?? (this.names.value.length > 1 ? `all ${this.names.value.length} colleagues` : this.names.value.join());
+  }
+
+  /** One's own act may have changed how they agree. */
+  recorded(place: number): void {
+    if (this.on.value && place === this.host.shown.value) this.host.ask({ type: "beside", place });
+  }
+}
+
+const WHY_NOT = {
+  none: "Colleagues’ codings are shown in a round, once its lead has unblinded it",
+  blind: "This round is blind: colleagues’ codings are shown once its lead has unblinded it",
+  open: "No colleague has coded in this round, as far as this copy of the study knows",
+};

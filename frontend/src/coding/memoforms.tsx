@@ -1,0 +1,66 @@
+// The memos on words of the text on screen, and the form in which one is written.
+import { ForTeam, MemoForm } from "../shared/memoform";
+import type { Code } from "../shared/protocol";
+import type { About } from "./memos";
+import type { Unit } from "./messages";
+import type { Session } from "./session";
+
+/** What the memo is about, in words. */
+function heading({ on, unit, span, code }: About, session: Session): string {
+  if (on === "span") return `Memo on “${unit!.text.slice(span!.start, span!.end)}”`;
+  if (on === "code") return `Memo on the code ${session.label(code!)}`;
+  return on === "study" ? "Memo on the study" : "Memo on this text";
+}
+
+/** The memos on words of the text on screen; a click opens one. */
+export function SpanMemos({ session, unit }: { session: Session; unit: Unit }) {
+  if (!unit.memos.length) return null;
+  const inOrder = [...unit.memos].sort((a, b) => a.start - b.start || b.end - a.end);
+  return (
+    <ul class="s7-memos" aria-label="Memos on words of this text">
+      {inOrder.map(({ memo_id, start, end, text, team }) => (
+        <li key={memo_id}>
+          <button type="button" class="s7-memo-row" title="Open this memo" onClick={() => session.presses.take(() => session.memos.onSpan(unit, { start, end }), unit)}>
+            <span aria-hidden="true">✎ </span>
+            <span class="s7-quote" dir="auto">
+              “{unit.text.slice(start, end)}”
+            </span>{" "}
+            <span dir="auto">{text}</span>
+            {team && <i> (team)</i>}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Opens the memo on a code, beside its definition. */
+export function CodeMemoButton({ session, code }: { session: Session; code: Code }) {
+  const memo = session.memos.ofCode(code.id);
+  const key = session.commands.value.code_memo;
+  return (
+    <button type="button" class="s7-code-memo" disabled={!session.total.value} title={`${memo ? "Read and change" : "Write"} a memo on this code${key ? ` (${key})` : ""}`} onClick={() => session.presses.take(() => session.memos.onCode(code))}>
+      ✎ {memo ? memo.text.split("\n", 1)[0]!.slice(0, 60) : "Memo"}
+    </button>
+  );
+}
+
+export function OpenMemo({ session }: { session: Session }) {
+  const { memos } = session;
+  const about = memos.open.value;
+  if (!about) return null;
+  return (
+    <MemoForm
+      about={about}
+      words={heading(about, session)}
+      draft={memos.draft.value}
+      onWrite={(text) => (memos.draft.value = text)}
+      onLeave={() => memos.keep()}
+      onSave={() => memos.close()}
+      onDiscard={() => memos.discard()}
+      onEnd={about.memo ? () => memos.end() : undefined}
+    >
+      <ForTeam round={memos.round.value} on={memos.team.value} onChange={(team) => (memos.team.value = team)} />
+    </MemoForm>
+  );
+}

@@ -1,0 +1,47 @@
+// The list of memos: one's own, and the team's once their round is unblinded; each leads to what it is about.
+import { signal } from "@preact/signals";
+import type { Answers, Unanswered } from "../shared/desk";
+import { PagedRows } from "../shared/pagedrows";
+import { uuid } from "../shared/protocol";
+import type { Answer, MemoQuestion, MemoRow, Question } from "./messages";
+
+export type MemoQuery = Pick<MemoQuestion, "find" | "on" | "code">;
+
+const ANY: MemoQuery = { find: "", on: "", code: null };
+
+interface Host {
+  ask(question: MemoQuestion): void;
+}
+
+export class MemoList {
+  readonly id = `s7-${uuid()}`;
+  readonly query = signal<MemoQuery>(ANY);
+  /** How many there are, whatever is asked for. */
+  readonly all = signal(0);
+  readonly list = new PagedRows<MemoRow>((first, renewed) => this.host.ask({ type: "memos", ...this.query.peek(), first, fresh: renewed && this.fresh }));
+  /** Whether the team's memos are to be read anew. */
+  private fresh = true;
+
+  readonly answers: Answers<Answer, Question> = {
+    memos: ({ n, n_all, first, rows }, question) => {
+      if (!question) return;
+      this.fresh = false;
+      this.all.value = n_all;
+      this.list.heard(first, n, rows, first === 0);
+    },
+  };
+  readonly unanswered: Unanswered<Question> = { memos: () => this.list.unanswered() };
+
+  constructor(private readonly host: Host) {}
+
+  opened(): void {
+    this.fresh = true;
+    this.list.renew();
+  }
+
+  change(part: Partial<MemoQuery>): void {
+    this.query.value = { ...this.query.value, ...part };
+    this.list.cursor.value = 0;
+    this.list.renew();
+  }
+}

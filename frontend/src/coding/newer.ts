@@ -1,0 +1,72 @@
+// A newer codebook of the study: that there is one, what it would mean for one's codings, and taking it in.
+import { effect, signal, type ReadonlySignal } from "@preact/signals";
+import type { Answers } from "../shared/desk";
+import type { Answer, Notice, Question, TakeAnswer, TakeQuestion } from "./messages";
+
+interface Host {
+  ask(question: TakeQuestion): void;
+  say(words: string): void;
+  /** Make acts of what is being written. */
+  keep(): void;
+  /** What is on its way to the record, which is to be there under the version that it was done with. */
+  waiting: ReadonlySignal<readonly unknown[]>;
+}
+
+type Meaning = Extract<TakeAnswer, { type: "newer" }>;
+
+export class Newer {
+  /** What the coder should know of the codebook; it stays on screen while it is so. */
+  readonly notice = signal("");
+  /** Whether there is one that can be taken in. */
+  readonly there = signal(false);
+  /** How many texts are to be looked at again. */
+  readonly toReview = signal(0);
+  /** What it means for one's codings, where that is to be known before. */
+  readonly meaning = signal<Meaning | null>(null);
+  /** What is asked for once all is saved. */
+  private readonly wanted = signal<TakeQuestion | null>(null);
+  private readonly end: () => void;
+  readonly answers: Answers<Answer, Question> = {
+    newer: (answer) => {
+      this.meaning.value = answer;
+      this.host.say("Read what the new codebook means for your codings, then take it in or not");
+    },
+    taken: ({ words }) => {
+      this.meaning.value = null;
+      this.host.say(words ? `The codebook is the current one: ${words}` : "The codebook is the current one");
+    },
+  };
+
+  constructor(private readonly host: Host) {
+    this.end = effect(() => {
+      const wanted = this.wanted.value;
+      if (!wanted || host.waiting.value.length) return;
+      this.wanted.value = null;
+      host.ask(wanted);
+    });
+  }
+
+  close(): void {
+    this.end();
+  }
+
+  noticed({ notice, newer, n_review }: Notice): void {
+    this.toReview.value = n_review;
+    this.notice.value = notice;
+    this.there.value = newer;
+    if (!newer) this.meaning.value = null;
+  }
+
+  /** Take it in; where that changes what codings mean, only once that was read. */
+  take(): void {
+    if (!this.there.value) return this.host.say("This is the study’s current codebook");
+    this.host.keep();
+    this.wanted.value = { type: "take_codebook", agreed: this.meaning.value?.under ?? null };
+    if (this.wanted.value) this.host.say("The codebook is taken in once everything is saved");
+  }
+
+  /** Go on with the version that is here. */
+  leave(): void {
+    this.meaning.value = null;
+  }
+}

@@ -1,0 +1,45 @@
+// A round of training: how far one is, and after each finished text where and why it differs from gold.
+import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
+import type { Answers } from "../shared/desk";
+import type { Answer, Feedback, FeedbackQuestion, Question, TrainingProgress, Unit } from "./messages";
+
+interface Host {
+  ask(question: FeedbackQuestion): void;
+  say(words: string): void;
+  /** The text on screen as the record has it; null while another one is loading. */
+  known: ReadonlySignal<Unit | null>;
+}
+
+export class Training {
+  readonly progress = signal<TrainingProgress | null>(null);
+  private readonly answered = signal<Feedback | null>(null);
+  readonly answers: Answers<Answer, Question> = { feedback: (answer) => this.heard(answer) };
+  /** The place of the text on screen if the record has it finished, else null. */
+  private readonly finished = computed(() => (this.host.known.value?.finished ? this.host.known.value.place : null));
+  readonly isOn = computed(() => this.progress.value !== null);
+  /** What differs on the text on screen: nothing before it is finished. */
+  readonly feedback = computed(() => {
+    const answered = this.answered.value;
+    return answered?.place === this.finished.value ? answered : null;
+  });
+  private readonly end: () => void;
+
+  constructor(private readonly host: Host) {
+    this.end = effect(() => {
+      const place = this.finished.value;
+      if (this.isOn.value && place !== null) host.ask({ type: "feedback", place });
+    });
+  }
+
+  close(): void {
+    this.end();
+  }
+
+  private heard(feedback: Feedback): void {
+    this.answered.value = feedback;
+    this.progress.value = feedback.progress;
+    const n = feedback.rows.filter(({ state }) => state !== "same").length;
+    const words = n === 0 ? "Every code as in the gold decisions" : `${n === 1 ? "One code differs" : `${n} codes differ`} from the gold decisions`;
+    this.host.say([words, feedback.progress.words].filter(Boolean).join(". "));
+  }
+}

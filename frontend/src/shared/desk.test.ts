@@ -1,0 +1,65 @@
+// What a session makes of messages: each type belongs to one feature, and of a failed question something is said.
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Model, Reply } from "./channel";
+import { DeskSession, type Feature } from "./desk";
+
+type Question = { type: "count" } | { type: "look" };
+type Answer = { type: "counted"; n: number } | { type: "seen" };
+type Told = { type: "moved"; to: number };
+
+class Session extends DeskSession<Question, Answer, never, Told> {
+  readonly presses = this.queue();
+
+  constructor(model: Model, ...features: Feature<Question, Answer, Told>[]) {
+    super(model);
+    this.hear(...features);
+  }
+}
+
+let asked: { id: string; client: string; type: string }[];
+let hear: (reply: object) => void;
+const model: Model = {
+  send: (content) => void asked.push(content as (typeof asked)[number]),
+  on: (_, listener) => (hear = (reply) => listener(reply as Reply)),
+  off: () => undefined,
+};
+let session: Session;
+const open = (...features: Feature<Question, Answer, Told>[]) => (session = new Session(model, ...features));
+const answer = (body: object) => hear({ ...body, id: asked.at(-1)!.id, client: asked.at(-1)!.client });
+
+beforeEach(() => void (asked = []));
+afterEach(() => session?.close());
+
+test("each message comes to the feature whose it is, and one of nobody's to none", () => {
+  const [counted, moved] = [vi.fn(), vi.fn()];
+  open({ answers: { counted } }, { told: { moved } });
+  session.channel.ask({ type: "count" });
+  answer({ type: "counted", n: 3 });
+  expect(counted.mock.calls[0]!.map(({ type }) => type)).toEqual(["counted", "count"]);
+  hear({ type: "moved", to: 4, id: null, client: null });
+  expect(moved).toHaveBeenCalledOnce();
+  hear({ type: "another", id: null, client: null });
+  expect(session.message.value).toBeNull();
+});
+
+test("two features may not make something of the same message", () => {
+  const twice = () => open({ answers: { seen: () => undefined } }, { answers: { seen: () => undefined } });
+  expect(twice).toThrow("found two for “seen”");
+});
+
+test("what failed is said, unless the feature says it itself", () => {
+  open({ unanswered: { look: () => false } });
+  session.channel.ask({ type: "look" });
+  answer({ type: "failed", message: "no room" });
+  expect(session.message.value).toBeNull();
+  session.channel.ask({ type: "count" });
+  answer({ type: "failed", message: "no room" });
+  expect(session.message.value).toBe("no room");
+});
+
+test("the same words are said twice to who hears only what differs", () => {
+  open();
+  session.say("Undone");
+  session.say("Undone");
+  expect([session.announced.value === "Undone", session.announced.value.trim()]).toEqual([false, "Undone"]);
+});

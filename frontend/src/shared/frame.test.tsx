@@ -1,0 +1,97 @@
+// What keys do in the frame of every widget: one thing is shut after the other, and nothing is lost or left by a slip.
+import { useRef } from "preact/hooks";
+import { act } from "preact/test-utils";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Model } from "./channel";
+import { DeskSession } from "./desk";
+import { Frame, widget } from "./frame";
+
+class Session extends DeskSession<{ type: "hello" }, { type: "welcome" }, never> {
+  readonly presses = this.queue();
+}
+
+let el: HTMLElement;
+let session: Session;
+let close: () => void;
+let done: string[];
+let form: boolean;
+
+function Page({ session: mine }: { session: Session }) {
+  const root = useRef<HTMLDivElement>(null);
+  session = mine;
+  const back = () => form && !(form = false);
+  const note = (what: string) => () => void done.push(what);
+  return (
+    <Frame {...{ session, root, back }} name="test" label="Test" keys={[["a", "All of it"]]} commands={{ a: note("a"), ArrowDown: note("down") }} undo={note("undo")} redo={note("redo")} home=".s7" still="button" bar={<b>Test</b>} waits={false}>
+      <button type="button" class="other">
+        Other
+      </button>
+      <textarea />
+    </Frame>
+  );
+}
+
+const find = <E extends HTMLElement>(selector: string) => el.querySelector<E>(selector);
+const press = (key: string, more: KeyboardEventInit = {}, target: Element = find(".s7")!) =>
+  act(() => void target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...more })));
+
+beforeEach(async () => {
+  [done, form] = [[], false];
+  el = document.createElement("div");
+  document.body.replaceChildren(el);
+  const model: Model = { send: () => undefined, on: () => undefined, off: () => undefined };
+  await act(() => void (close = widget(Session, Page).render({ model, el })));
+  find(".s7")!.focus();
+});
+afterEach(() => close());
+
+test("Escape shuts the card, then what is open in the page, then the message, and leaves only after that", async () => {
+  form = true;
+  await press("?");
+  await act(() => void (session.message.value = "Look"));
+  const stands = () => [!!find(".s7-help"), form, !!find(".s7-message")];
+  expect(stands()).toEqual([true, true, true]);
+  await press("Escape");
+  expect(stands()).toEqual([false, true, true]);
+  await press("Escape");
+  expect(stands()).toEqual([false, false, true]);
+  await press("Escape");
+  expect([stands(), session.announced.value]).toEqual([[false, false, false], ""]);
+  await press("Escape");
+  expect(session.announced.value).toBe("Press Esc once more to leave for the page");
+  expect(document.activeElement).toBe(find(".s7"));
+});
+
+test("Escape brings the focus home before it leaves", async () => {
+  find(".other")!.focus();
+  await press("Escape", {}, find(".other")!);
+  expect([document.activeElement === find(".s7"), session.announced.value]).toEqual([true, ""]);
+});
+
+test("a key held down does nothing twice but for the arrows, and Ctrl+Z turns back", async () => {
+  for (const repeat of [false, true]) for (const key of ["a", "ArrowDown"]) await press(key, { repeat });
+  await press("z", { ctrlKey: true });
+  await press("Z", { ctrlKey: true, shiftKey: true });
+  await press("a", { altKey: true });
+  expect(done).toEqual(["a", "down", "down", "undo", "redo"]);
+  await press("a", {}, find("textarea")!);
+  expect(done.length).toBe(5);
+});
+
+test("a button takes no focus from a click, and what is to have it gets it once it is drawn", async () => {
+  const click = new MouseEvent("mousedown", { bubbles: true, cancelable: true });
+  await act(() => void find(".other")!.dispatchEvent(click));
+  expect(click.defaultPrevented).toBe(true);
+  await act(() => void (session.focus.value = "textarea"));
+  expect(document.activeElement).toBe(find("textarea"));
+  await act(() => void find(".other")!.dispatchEvent(new MouseEvent("mousedown", { bubbles: true, cancelable: true })));
+  expect(document.activeElement).toBe(find("textarea"));
+  await act(() => void (session.focus.value = ".gone"));
+  await Promise.resolve();
+  expect(document.activeElement).toBe(find(".s7"));
+});
+
+test("the card ends with the keys that all widgets have", async () => {
+  await press("?");
+  expect([...el.querySelectorAll(".s7-help kbd")].map((kbd) => kbd.textContent)).toEqual(["a", "?", "Esc"]);
+});

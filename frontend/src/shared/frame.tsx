@@ -1,0 +1,245 @@
+// The frame of all six widgets: header, whether all is saved, message, card of keys, status; and what keys and the mouse
+// do in every one of them.
+import { render as draw, type ComponentChildren, type ComponentType, type HTMLAttributes, type VNode } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import type { Model } from "./channel";
+import type { DeskSession } from "./desk";
+import { Help, type Rows } from "./help";
+import { focusIn, hearKeys, isTextField, type TextField } from "./keys";
+import { useLeaving } from "./leaving";
+import { SaveState } from "./savestate";
+import { watchTheme } from "./theme";
+
+export const WAITING = "Waiting for the kernel… If it was restarted, run the cell again.";
+
+const EVERYWHERE: Rows = [
+  ["?", "Show or hide these keys"],
+  ["Esc", "Back; twice, not too fast: leave for the notebook"],
+];
+
+type Session = Pick<DeskSession<never, never, never>, "coder" | "message" | "announced" | "showHelp" | "focus" | "presses" | "isUnsaved"> & {
+  channel: Parameters<typeof SaveState>[0]["line"];
+  say(words: string): void;
+};
+
+interface Props {
+  session: Session;
+  root: { current: HTMLDivElement | null };
+  name: string;
+  label: string;
+  /** The card of keys, or what each key does. */
+  keys: Rows | VNode;
+  /** What each key does, once its turn has come; those that match `repeats` also while they are held down. */
+  commands?: Readonly<Record<string, () => void>>;
+  repeats?: RegExp;
+  /** Keys that open a field: what follows them is meant for that. */
+  opens?: string;
+  undo?: () => void;
+  redo?: () => void;
+  /** Close the topmost thing that is open in the page; false where nothing is. */
+  back(target: Element): boolean;
+  /** What a key does in a field, and what it does before it is looked for among the commands; false: nothing. */
+  inField?(event: KeyboardEvent, field: TextField): boolean;
+  press?(event: KeyboardEvent, target: Element): boolean;
+  /** In the place of all of that, for a page whose keys may be others. */
+  hear?(event: KeyboardEvent, target: Element, escape: () => void): void;
+  /** What has the focus while keys are for the desk (else the root). Where it is not given, any part of the desk may. */
+  home?: string;
+  /** What takes no focus from a click: it may be gone when the kernel has answered, and the keys with it. */
+  still?: string;
+  on?: HTMLAttributes<HTMLDivElement>;
+  /** The header before the save state, which may be `quiet`; what stands behind that; and buttons beside the one of the keys. */
+  bar: VNode;
+  quiet?: boolean;
+  state?: VNode;
+  tools?: ComponentChildren;
+  /** What stands above the message. */
+  notice?: ComponentChildren;
+  /** Words in the place of the page, until there is something to show. */
+  waits?: string | false | undefined;
+  children: ComponentChildren;
+}
+
+export function Frame(props: Props) {
+  const { session, root } = props;
+  const now = useRef(props);
+  now.current = props;
+  const leaving = useLeaving(root, session);
+  const goHome = () => (root.current?.querySelector<HTMLElement>(props.home ?? ".s7") ?? root.current)?.focus({ preventScroll: true });
+
+  useEffect(() => {
+    const warn = (event: BeforeUnloadEvent) => void (session.isUnsaved && event.preventDefault());
+    addEventListener("beforeunload", warn);
+    return () => removeEventListener("beforeunload", warn);
+  }, []);
+
+  /** One thing after the other is shut: the card, what is open in the page, the message; then the desk is left. */
+  const escape = (event: KeyboardEvent, target: Element) => {
+    const { home, back } = now.current;
+    if (session.showHelp.value) return void (session.showHelp.value = false);
+    if (back(target)) return;
+    if (session.message.value) session.message.value = null;
+    else if (!home || target === root.current || target.matches(home)) return leaving.escape(event);
+    if (home) goHome();
+  };
+
+  const press = (event: KeyboardEvent, target: Element) => {
+    const { hear, inField, press, commands = {}, repeats = /^Arrow/, opens = "", undo, redo } = now.current;
+    if (hear) return hear(event, target, () => escape(event, target));
+    if (event.key === "Escape") return event.preventDefault(), escape(event, target);
+    if (isTextField(target)) return void (inField?.(event, target) && event.preventDefault());
+    const onControl = target.closest("button, a, summary") && (event.key === "Enter" || event.key === " ");
+    if (onControl) return void (event.repeat && event.preventDefault());
+    if (press?.(event, target)) return event.preventDefault();
+    const held = event.ctrlKey || event.metaKey;
+    const turn = event.key.toLowerCase() === "z" ? (event.shiftKey ? redo : undo) : undefined;
+    const command = held ? turn : event.altKey ? undefined : event.key === "?" ? () => toggleHelp(session) : commands[event.key];
+    if (!command) return;
+    event.preventDefault();
+    if (event.key === "?") command();
+    // One that is held down does nothing twice.
+    else if (!event.repeat || repeats.test(event.key)) session.presses.take(command, { opens: !held && opens.includes(event.key) });
+  };
+  useLayoutEffect(() => hearKeys(() => root.current, press), []);
+
+  const wanted = session.focus.value;
+  useLayoutEffect(() => {
+    if (wanted === null) return;
+    session.focus.value = null;
+    if (wanted === ".s7" || wanted === props.home) return goHome();
+    const give = () => focusOn(root.current?.querySelector<HTMLElement>(wanted));
+    // A part that is drawn by itself comes after the page.
+    if (!give()) queueMicrotask(() => give() || root.current?.focus());
+  }, [wanted]);
+
+  const down = (event: MouseEvent) => {
+    if (!props.still || !(event.target as Element).closest(props.still)) return;
+    event.preventDefault();
+    if (!isTextField(focusIn(root.current!))) goHome();
+  };
+
+  return (
+    <div class={`s7 s7-${props.name}-widget`} ref={root} tabIndex={0} role="group" aria-label={props.label} onMouseDown={down} {...props.on}>
+      <header class="s7-header">
+        {props.bar}
+        <Saving session={session} quiet={props.quiet ?? false} />
+        {props.state}
+        <span class="s7-tools">
+          {props.tools}
+          <HelpButton session={session} />
+        </span>
+      </header>
+      {props.notice}
+      <Message session={session} />
+      <Card session={session} keys={props.keys} />
+      {props.waits ? <p class="s7-waiting">{props.waits}</p> : props.children}
+      <Status session={session} />
+    </div>
+  );
+}
+
+/* Components of their own: the page is not drawn anew for what each of them shows. */
+
+function Saving({ session, quiet }: { session: Session; quiet: boolean }) {
+  // What an earlier view left unsent is known once the kernel has answered.
+  if (!session.coder.value) return null;
+  return <SaveState line={session.channel} queued={session.presses.waiting.value.length > 0} quiet={quiet} />;
+}
+
+function HelpButton({ session }: { session: Session }) {
+  return (
+    <button type="button" aria-expanded={session.showHelp.value} aria-label="Keys" title="Keys (?)" onClick={() => toggleHelp(session)}>
+      ?
+    </button>
+  );
+}
+
+function Message({ session }: { session: Session }) {
+  if (!session.message.value) return null;
+  return (
+    <p class="s7-message" role="alert">
+      {session.message.value}{" "}
+      <button type="button" aria-label="Close the message" onClick={() => (session.message.value = null)}>
+        ×
+      </button>
+    </p>
+  );
+}
+
+function Card({ session, keys }: { session: Session; keys: Rows | VNode }) {
+  if (!session.showHelp.value) return null;
+  return Array.isArray(keys) ? <Help rows={[...(keys as Rows), ...EVERYWHERE]} /> : (keys as VNode);
+}
+
+function Status({ session }: { session: Session }) {
+  return (
+    <div class="s7-status" role="status">
+      {session.announced.value}
+    </div>
+  );
+}
+
+function toggleHelp({ showHelp }: Session): void {
+  showHelp.value = !showHelp.value;
+}
+
+/** Give the focus to what is drawn now, all of it in sight. */
+function focusOn(to: HTMLElement | null | undefined): boolean {
+  to?.focus({ preventScroll: true });
+  if (to instanceof HTMLInputElement) to.select();
+  if (to instanceof HTMLTextAreaElement) to.setSelectionRange(to.value.length, to.value.length);
+  // A drawer opens at the top of the columns, which may be out of sight.
+  (to?.closest(".s7-side")?.firstElementChild ?? to)?.scrollIntoView?.({ block: "nearest" });
+  return !!to;
+}
+
+/** A button of the header. */
+export function Tool({ name, sign, press, ready, run }: { name: string; sign: string; press: string; ready: boolean; run(): void }) {
+  return (
+    <button type="button" aria-label={name} title={`${name} (${press})`} disabled={!ready} onClick={run}>
+      {sign}
+    </button>
+  );
+}
+
+/** Who works here, and at what. */
+export function Who({ session, role, title = "" }: { session: Session; role: string; title?: string | undefined }) {
+  return (
+    <>
+      <span class="s7-coder" title={role}>
+        {session.coder.value}
+      </span>
+      {title !== "" && (
+        <span class="s7-book-title" dir="auto">
+          {title}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** How much of it is done. */
+export function Bar({ label, done, of }: { label: string; done: number; of: number }) {
+  return (
+    <div class="s7-bar" role="progressbar" aria-label={label} aria-valuemin={0} aria-valuemax={of} aria-valuenow={done}>
+      <div style={{ width: `${of ? (100 * done) / of : 0}%` }} />
+    </div>
+  );
+}
+
+/** A widget as anywidget loads it: a session and its page in each place where it is shown. */
+export function widget<Own extends { close(): void }>(Session: new (model: Model) => Own, Page: ComponentType<{ session: Own }>) {
+  return {
+    render({ model, el }: { model: Model; el: HTMLElement }): () => void {
+      const session = new Session(model);
+      const themed = watchTheme();
+      draw(<Page session={session} />, el);
+      return () => {
+        // In this order: a memo in mid-sentence becomes an act when its field goes, and is handed over then.
+        draw(null, el);
+        session.close();
+        themed();
+      };
+    },
+  };
+}
