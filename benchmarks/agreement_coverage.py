@@ -100,7 +100,7 @@ def ends(case: tuple[int, int, str, str, int, float], studies: int, rng: np.rand
     for i in range(studies):
         table, number = ratings(units, size, SHARES[values], coders, alpha, rng)
         settings = {} if size == 1 else {"cluster": number, "n_boot": 500, "seed": int(rng.integers(2**31))}
-        one = agreement.estimate(table, "krippendorff_alpha", level=level, **settings)
+        one = agreement.coefficients.estimate(table, "krippendorff_alpha", level=level, **settings)
         found[i] = one.low, one.high
     return found
 
@@ -169,7 +169,7 @@ def uneven(arguments: argparse.Namespace) -> None:
     print("|---" * 8 + "|")
     for name, design in UNEVEN.items():
         true = latent(np.ones(400_000, dtype=int), 2, np.random.default_rng(0)) if design[4] else None
-        alpha = 0.6 if true is None else agreement.krippendorff_alpha(true, level="ordinal")
+        alpha = 0.6 if true is None else agreement.coefficients.krippendorff_alpha(true, level="ordinal")
         found = uneven_ends(design, arguments.studies, rng)
         done = found[~np.isnan(found[:, 0])]
         high, low = (done[:, 0] > alpha).mean(), (done[:, 1] < alpha).mean()
@@ -193,7 +193,9 @@ def uneven_ends(design: tuple, studies: int, rng: np.random.Generator) -> np.nda
             )
             table[coder, ~done] = np.nan
         seed = int(rng.integers(2**31))
-        one = agreement.estimate(table, statistic, groups=number, n_boot=500, seed=seed, **options)
+        one = agreement.coefficients.estimate(
+            table, statistic, groups=number, n_boot=500, seed=seed, **options
+        )
         found[i] = one.low, one.high
     return found
 

@@ -1,4 +1,4 @@
-"""Time `agreement.patterns` and alpha on a long table of four million rows, by engine.
+"""Time `agreement.coefficients.patterns` and alpha on a long table of four million rows, by engine.
 
 Usage: python benchmarks/agreement_scale.py [--rows 4000000] [--spark]
 
@@ -29,9 +29,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sense7_qual.agreement._coefficients import krippendorff_alpha
-from sense7_qual.agreement._coefficients._patterns import Patterns
 from sense7_qual.agreement._engines import patterns
+from sense7_qual.agreement.coefficients import krippendorff_alpha
+from sense7_qual.agreement.coefficients._patterns import Patterns
 
 ENGINES = ["polars", "polars lazy", "duckdb", "parquet", "pandas", "pandas groupby"]
 N_CODERS, N_VALUES, MISSING = 3, 5, 0.2

@@ -21,11 +21,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.agreement._coefficients._compute import compute, evidence
-from sense7_qual.agreement._coefficients._few_clusters import FEWEST, logarithmic, within
-from sense7_qual.agreement._coefficients._patterns import Coded
-from sense7_qual.agreement._diagnostics._sequential import Look, look
 from sense7_qual.agreement._intervals._methods import left_out_error
+from sense7_qual.agreement._sequential import Look, look
+from sense7_qual.agreement.coefficients._compute import compute, evidence
+from sense7_qual.agreement.coefficients._few_clusters import FEWEST, logarithmic, within
+from sense7_qual.agreement.coefficients._patterns import Coded
 
 Values = npt.NDArray[np.uint8]
 Integers = npt.NDArray[np.int64]

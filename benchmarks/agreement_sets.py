@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from sense7_qual.agreement._sets import multivalued_alpha, set_alpha
+from sense7_qual.agreement.sets import multivalued_alpha, set_alpha
 
 CODES = np.array(
     ["attending", "affective", "cognitive", "interest", "prosocial", "sharing", "other"], dtype=object

@@ -23,8 +23,8 @@ from pathlib import Path
 import krippendorff
 import numpy as np
 
-from sense7_qual.agreement import estimate, krippendorff_alpha
-from sense7_qual.agreement._coefficients._patterns import from_values
+from sense7_qual.agreement.coefficients import estimate, krippendorff_alpha
+from sense7_qual.agreement.coefficients._patterns import from_values
 
 CASES = [
     (3, 100_000, 0.2, "float64"),

@@ -1,4 +1,4 @@
-"""Time and memory of `links.cumulative_mixed`, and how often its intervals cover, in simulated studies.
+"""Time and memory of `links.models.cumulative_mixed`, and how often its intervals cover, in simulated studies.
 
 Usage: python benchmarks/cumulative_mixed.py [--studies 300] [--marginal-studies 60]
            [--participants 20 50 300] [--seed 1] [--without-speed]
@@ -68,7 +68,7 @@ def measure(way: str, rows: int, clusters: int, predictors: int) -> dict[str, fl
     for _ in range(0 if way == "none" else 3):
         begin = time.process_time()
         if way == "mixed":
-            links.cumulative_mixed(rating, codes, groups=cluster)
+            links.models.cumulative_mixed(rating, codes, groups=cluster)
         else:
             from statsmodels.miscmodels.ordinal_model import OrderedModel
 
@@ -118,7 +118,7 @@ def coverage(studies: int, marginal_studies: int, participants: list[int], seed:
 def averaged(icc: float) -> dict[str, float]:
     """Return the population-averaged coefficients: those that a very large sample has."""
     rating, predictors, _ = study(np.random.default_rng(99), 34_000, icc)
-    model = links.cumulative_mixed(rating, predictors, groups=pd.Series(range(len(rating))))
+    model = links.models.cumulative_mixed(rating, predictors, groups=pd.Series(range(len(rating))))
     return {str(name): float(value) for name, value in model.coefficients.items()}
 
 
@@ -126,7 +126,7 @@ def covered(
     rng: np.random.Generator, name: str, clusters: int, icc: float, number: int, true: dict[str, float]
 ) -> list[str]:
     """Return a line per coefficient."""
-    fit = links.cumulative_mixed if name == "mixed" else links.marginal
+    fit = links.models.cumulative_mixed if name == "mixed" else links.models.marginal
     found = []
     for _ in range(number):
         rating, predictors, cluster = study(rng, clusters, icc)

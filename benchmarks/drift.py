@@ -33,7 +33,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual import acts, agreement, codings
-from sense7_qual.agreement._diagnostics._drift import Comparison, comparisons, first_alarm
+from sense7_qual.agreement._drift import Comparison, comparisons, first_alarm
 from sense7_qual.codebook import Code, Codebook, Revision, changes
 
 Flags = npt.NDArray[np.bool_]

@@ -191,7 +191,7 @@ def targets_of(design: Design, *, odds: bool) -> dict[str, float]:
         if design.error:
             some = draw(replace(design, participants=4_000), rng)
             code = some.decisions.loc[some.decisions["coder"] == "ana", ["applied"]].astype(float)
-            model = links.cumulative_mixed(some.units["rating"], code, groups=some.units["case_id"])
+            model = links.models.cumulative_mixed(some.units["rating"], code, groups=some.units["case_id"])
             ratio = float(np.exp(model.coefficients["applied"]))
         targets |= {f"odds ratio, {name}": ratio for name in names()}
     return targets

@@ -73,7 +73,9 @@ def conditions(studies: int, rng: np.random.Generator) -> None:
         model = smf.ols("empathy ~ system", units).fit()
         naive.append(model.pvalues["system[T.B]"])
         dummies = units["system"].to_frame().assign(b=units["system"] == "B", c=units["system"] == "C")
-        fitted = links.cumulative_mixed(units["empathy"], dummies[["b", "c"]] * 1, groups=units["case_id"])
+        fitted = links.models.cumulative_mixed(
+            units["empathy"], dummies[["b", "c"]] * 1, groups=units["case_id"]
+        )
         mixed.append(fitted.p_values["b"])
     shares = [f"{100 * (np.array(each) < 0.05).mean():.1f}" for each in (p, mixed, naive)]
     print("\n| false positives % | `context` | mixed model, participants alone | row-wise regression |")

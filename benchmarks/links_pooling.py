@@ -94,7 +94,7 @@ def statistic_of(
         return None
     code = pd.DataFrame({"code": applied * 1.0})
     rating = pd.Series(1.0 + np.searchsorted(CUTS, latent))
-    model = links.cumulative_mixed(rating, code, groups=pd.Series(case))
+    model = links.models.cumulative_mixed(rating, code, groups=pd.Series(case))
     statistic = float(model.coefficients["code"] / model.standard_errors["code"])
     return None if np.isnan(statistic) else (statistic, fewest)
 
@@ -156,7 +156,7 @@ def targets_of(design: Design) -> dict[str, float]:
     seen = large.decisions.loc[large.decisions["coder"] == "ana", "applied"].to_numpy()
     some = draw(replace(design, participants=4_000), rng)
     code = some.decisions.loc[some.decisions["coder"] == "ana", ["applied"]].astype(float)
-    model = links.cumulative_mixed(some.units["rating"], code, groups=some.units["case_id"])
+    model = links.models.cumulative_mixed(some.units["rating"], code, groups=some.units["case_id"])
     z = float(np.arctanh(effect(large.units["rating"].to_numpy(), seen)))
     return {"rank_biserial": z, "odds_ratio": float(model.coefficients["applied"])}
 

@@ -1,4 +1,4 @@
-"""How often `links.cumulative_mixed` fails on small studies of every kind, and whether it ever dies.
+"""How often `links.models.cumulative_mixed` fails on small studies of every kind, and whether it ever dies.
 
 Usage: python benchmarks/mixed_robustness.py [--studies 5000] [--first 0]
 
@@ -58,7 +58,7 @@ def drawn(number: int) -> dict[str, object]:
 
 def of_the_model(number: int) -> str:
     """Return what the model says of a study: its reason, or that it has estimates."""
-    model = links.cumulative_mixed(**drawn(number))
+    model = links.models.cumulative_mixed(**drawn(number))
     estimates = [*model.coefficients, *model.standard_errors, model.log_likelihood]
     if model.reason is None and not np.isfinite(estimates).all():
         raise ArithmeticError("estimates without a reason are not finite")

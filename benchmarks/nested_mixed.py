@@ -1,4 +1,4 @@
-"""Conversations within participants in `links.cumulative_mixed`: coverage with and without them, and time.
+"""Conversations within participants in `links.models.cumulative_mixed`: coverage with and without them, and time.
 
 Usage: python benchmarks/nested_mixed.py [--studies 200] [--seed 1]
 
@@ -47,7 +47,9 @@ def coverage(studies: int, rng: np.random.Generator) -> None:
         for _ in range(studies):
             given = drawn(rng, *design)
             for name, found in rows.items():
-                model = links.cumulative_mixed(**(given if name == "nested" else {**given, "nested": None}))
+                model = links.models.cumulative_mixed(
+                    **(given if name == "nested" else {**given, "nested": None})
+                )
                 ends = model.intervals().loc["code"]
                 inside = ends["low"] <= 0.8 <= ends["high"]
                 found.append((inside, model.p_values["system"] < 0.05, model.cluster_sd, model.nested_sd))
@@ -65,7 +67,7 @@ def speed(rng: np.random.Generator) -> None:
         given, seconds = drawn(rng, participants, conversations, turns), []
         for _ in range(3):
             begin = time.process_time()
-            links.cumulative_mixed(**given)
+            links.models.cumulative_mixed(**given)
             seconds.append(time.process_time() - begin)
         n = participants * conversations
         print(f"| {n * turns:,} | {participants:,} | {n:,} | {min(seconds):.2f} |", flush=True)

@@ -152,10 +152,10 @@ def run(folder: Path, data: Path, *, seed: int = 7, browser: bool = True) -> dic
         )
     with timed("tables and figures"):
         tables = {
-            "codebook": qual.report.codebook_table(store.codebook),
-            "reliability": qual.report.reliability_table(agreement, codebook=store.codebook),
-            "links": qual.report.link_table(links, source="majority", codebook=store.codebook),
-            "quotes": qual.report.quote_table(
+            "codebook": qual.report.tables.codebook(store.codebook),
+            "reliability": qual.report.tables.reliability(agreement, codebook=store.codebook),
+            "links": qual.report.tables.link(links, source="majority", codebook=store.codebook),
+            "quotes": qual.report.tables.quote(
                 store.codings(), store.units, codebook=store.codebook, rating="empathy", seed=seed
             ),
         }

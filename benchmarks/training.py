@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm
 
-from sense7_qual.agreement._diagnostics._mastery import FEWEST, Evidence, _half_width, evidence, verdict_of
+from sense7_qual.agreement._mastery import FEWEST, Evidence, _half_width, evidence, verdict_of
 
 FAIL_AT, PASS_AT = 0.6, 0.85
 PREVALENCES = {

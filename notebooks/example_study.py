@@ -44,7 +44,7 @@ def reflexive(folder: str = "studies/reflexive") -> qual.Store:
     store = qual.Store.open_or_create(folder, units=explanations().head(60), codebook=first)
     if store.acts():
         return store
-    plan = qual.acts.AnalysisPlan(
+    plan = qual.acts.contents.AnalysisPlan(
         question="What is it like to be answered by a machine?", coders=("mia",), codebook="open",
         with_agreement=False, answers={"design": "Reflexive thematic analysis."},
     )  # fmt: skip

@@ -61,7 +61,7 @@ def test_a_series_says_what_the_mapping_does(tmp_path: Any) -> None:
     _, arguments = table["links.by_dimension"]()
     same(with_("links.by_dimension", "mapping"), arguments["mapping"])
     same(with_("ratings.cross_validate", "predictors"), {"one": lambda train, test: [3.0] * len(test)})
-    same(with_("report.variance_table", "names"), {"case_id": "Person"})
+    same(with_("report.tables.variance", "names"), {"case_id": "Person"})
     _, arguments = table["corpus.assign"]()
     assign = with_("corpus.assign", "fixed")
     same(lambda given: pd.concat(assign(given)), arguments["fixed"])

@@ -111,7 +111,7 @@ def test_models_are_found_by_name_and_no_unnamed_one_is_a_human() -> None:
     pd.testing.assert_frame_equal(one, found)
     with pytest.raises(TableError, match="begins with 'model-'"):
         agreement.human_model(DECISIONS[DECISIONS["coder"] != "model-x"])
-    by_code = agreement.alternative_annotator_test(
+    by_code = agreement.diagnosis.alternative_annotator_test(
         pd.concat([DECISIONS, DECISIONS.query("coder == 'ana'").assign(coder="cleo")]), epsilon=0.2
     )
     assert by_code.models == ("model-x",)
@@ -167,11 +167,11 @@ def test_a_wide_table_says_so_too() -> None:
     assert list(wide.columns) == ["ana", "ben", "model-gpt"]
     assert wide.columns.name == "coder"
     assert set(wide.dtypes) == {scale}
-    people = agreement.krippendorff_alpha(
+    people = agreement.coefficients.krippendorff_alpha(
         agreement.from_wide(sheet[["ana", "ben"]], coders="columns"), level="ordinal"
     )
     with pytest.warns(UserWarning, match="values: .*'model-gpt'"):
-        assert agreement.krippendorff_alpha(wide, level="ordinal") == people
+        assert agreement.coefficients.krippendorff_alpha(wide, level="ordinal") == people
     turned = frames.as_models(agreement.from_wide(sheet.T, coders="rows"), ["gpt"])
     assert list(turned.index) == ["ana", "ben", "model-gpt"]
 

@@ -33,9 +33,9 @@ STATISTICS: dict[str, Callable[[pd.DataFrame], object]] = {
     "by_code": lambda frame: agreement.by_code(frame, n_boot=10),
     "overall": lambda frame: agreement.overall(frame, n_boot=10),
     "pairwise": agreement.pairwise,
-    "by_unit": agreement.by_unit,
-    "confusion": agreement.confusion,
-    "cross_check": agreement.cross_check,
+    "by_unit": agreement.diagnosis.by_unit,
+    "confusion": agreement.diagnosis.confusion,
+    "cross_check": agreement.diagnosis.cross_check,
     "sequential": lambda frame: agreement.sequential(frame, width=0.3),
     "tally": codings.tally,
     "majority": codings.majority,
@@ -46,7 +46,7 @@ STATISTICS: dict[str, Callable[[pd.DataFrame], object]] = {
     "dawid_skene": adjudication.dawid_skene,
     "profile": adjudication.profile,
     "links": lambda frame: links.code_to_rating(frame, UNITS, rating="EmpathyOverall", cluster="case_id"),
-    "condition_table": lambda frame: report.condition_table(
+    "condition_table": lambda frame: report.tables.condition(
         frame, UNITS.assign(system=list("xxxyyyy")), condition="system", source="ana"
     ),
     "from_table": lambda frame: codings.from_table(

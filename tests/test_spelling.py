@@ -46,25 +46,27 @@ def long(values: np.ndarray) -> pd.DataFrame:
 
 @pytest.mark.parametrize("read", [lambda v: v, lambda v: v.tolist(), lambda v: v.astype(str), frame_of])
 def test_blank_values_are_missing_and_no_category(read: Callable[[np.ndarray], object]) -> None:
-    expected = agreement.estimate(HOLES, "gwet_ac")
-    assert agreement.estimate(read(BLANK), "gwet_ac") == expected
-    assert agreement.gwet_ac(read(BLANK)) == expected.estimate
-    assert agreement.per_category(read(BLANK))["category"].tolist() == ["no", "yes"]
+    expected = agreement.coefficients.estimate(HOLES, "gwet_ac")
+    assert agreement.coefficients.estimate(read(BLANK), "gwet_ac") == expected
+    assert agreement.coefficients.gwet_ac(read(BLANK)) == expected.estimate
+    assert agreement.coefficients.per_category(read(BLANK))["category"].tolist() == ["no", "yes"]
 
 
 def test_blank_values_among_numbers_are_missing_too() -> None:
     numbers = [[1, 2, "", 2, 1], [1, 2, 2, " ", 1]]
-    expected = agreement.icc([[1, 2, None, 2, 1], [1, 2, 2, None, 1]], kind="one_way")
-    assert agreement.icc(numbers, kind="one_way") == expected
+    expected = agreement.coefficients.icc([[1, 2, None, 2, 1], [1, 2, 2, None, 1]], kind="one_way")
+    assert agreement.coefficients.icc(numbers, kind="one_way") == expected
 
 
 def test_white_space_around_values_is_no_other_category() -> None:
     padded = np.where(RNG.random(VALUES.shape) < 0.5, VALUES + " ", VALUES)
-    assert agreement.gwet_ac(padded) == agreement.gwet_ac(VALUES)
-    assert agreement.gwet_ac(padded, categories=["no ", "yes"]) == agreement.gwet_ac(VALUES)
+    assert agreement.coefficients.gwet_ac(padded) == agreement.coefficients.gwet_ac(VALUES)
+    assert agreement.coefficients.gwet_ac(
+        padded, categories=["no ", "yes"]
+    ) == agreement.coefficients.gwet_ac(VALUES)
     scale = pd.CategoricalDtype(["no", " ", "yes"], ordered=True)
     frame = frame_of(np.where(HOLES == None, " ", HOLES)).astype(scale)  # noqa: E711
-    assert agreement.gwet_ac(frame) == agreement.gwet_ac(HOLES)
+    assert agreement.coefficients.gwet_ac(frame) == agreement.coefficients.gwet_ac(HOLES)
 
 
 @pytest.mark.long
@@ -77,9 +79,9 @@ def test_every_engine_reads_blank_and_padded_text_alike(engine: str, keep_coders
         coder=" " + plain["coder"],
         value=plain["value"] + np.resize(["", "  ", ""], 150),
     )
-    expected = agreement.patterns(long(HOLES), keep_coders=keep_coders)
+    expected = agreement.coefficients.patterns(long(HOLES), keep_coders=keep_coders)
     for frame in (plain, padded):
-        found = agreement.patterns(ENGINES[engine](frame), keep_coders=keep_coders)
+        found = agreement.coefficients.patterns(ENGINES[engine](frame), keep_coders=keep_coders)
         assert found.categories.tolist() == expected.categories.tolist() == ["no", "yes"]
         assert found.counts.tolist() == expected.counts.tolist()
         assert found.n_units.tolist() == expected.n_units.tolist()
@@ -89,17 +91,17 @@ def test_every_engine_reads_blank_and_padded_text_alike(engine: str, keep_coders
     ):
         other = pd.concat([plain, plain[plain["coder"] == "ben"].assign(coder=name)])
         with pytest.raises(TableError, match=message):
-            agreement.patterns(ENGINES[engine](other))
+            agreement.coefficients.patterns(ENGINES[engine](other))
     with pytest.raises(TableError, match="without white space around it in column 'value'"):
-        agreement.patterns(ENGINES[engine](plain.assign(value=plain["value"] + "\u00a0")))
+        agreement.coefficients.patterns(ENGINES[engine](plain.assign(value=plain["value"] + "\u00a0")))
 
 
 def test_labels_of_sets_have_no_white_space_around_them_and_blank_ones_are_none() -> None:
     ana = [{"warm"}, {"warm", "cold"}, set(), {"cold"}]
     ben = [{"warm"}, {"warm"}, set(), {"cold"}]
     padded = [{"warm "}, ["warm", ""], [""], {" cold"}]
-    expected = agreement.set_alpha([ana, ben], distance="masi")
-    assert agreement.set_alpha([ana, padded], distance="masi") == expected
+    expected = agreement.sets.set_alpha([ana, ben], distance="masi")
+    assert agreement.sets.set_alpha([ana, padded], distance="masi") == expected
 
 
 def table(**changes: object) -> pd.DataFrame:
@@ -127,8 +129,8 @@ def test_spaces_and_blank_cells_in_a_table_change_no_number() -> None:
         lambda frame: agreement.by_code(frame, seed=1),
         lambda frame: agreement.overall(frame, seed=1),
         agreement.pairwise,
-        agreement.by_unit,
-        agreement.cross_check,
+        agreement.diagnosis.by_unit,
+        agreement.diagnosis.cross_check,
         codings.majority,
         codings.tally,
         adjudication.disagreements,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sense7_qual._commands.words import STUDY, Parsers, count, new_place, opened
 
 if TYPE_CHECKING:
-    from sense7_qual.acts import AnalysisPlan
+    from sense7_qual.acts.contents import AnalysisPlan
     from sense7_qual.store import Store
 
 __all__ = ["add"]
@@ -114,7 +114,7 @@ def _report(parsed: argparse.Namespace) -> int:
 
 def _plan(store: Store, parsed: argparse.Namespace) -> AnalysisPlan:
     """Return the plan that was registered last, changed by what was asked for; or one of that alone."""
-    from sense7_qual.acts import AnalysisPlan
+    from sense7_qual.acts.contents import AnalysisPlan
 
     registered = store.preregistrations()
     new = AnalysisPlan(question="What do the codes show?", rating=store.options.rating_column or None)

@@ -102,7 +102,7 @@ class Suggested:
             raise ActError(
                 "suggestions: expected as suggestions a tuple of Suggestion, each code once, and none where "
                 f"they are withheld – found {type(rows).__name__} of others – make the act with "
-                "acts.show_suggestions."
+                "acts.contents.show_suggestions."
             )
 
     def to_text(self) -> str:
@@ -130,7 +130,7 @@ class Suggested:
                 raise
             raise ActError(
                 "suggestions: expected what a coder was shown – found something else – make it with "
-                "acts.show_suggestions."
+                "acts.contents.show_suggestions."
             ) from None
         return suggested
 

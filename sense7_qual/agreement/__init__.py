@@ -35,115 +35,43 @@ Are the values in a wide table?            `from_wide`                   ``_from
 
 from __future__ import annotations
 
+from sense7_qual.agreement import coefficients, diagnosis, sets, spans
+from sense7_qual.agreement._before_after import before_after
 from sense7_qual.agreement._by_code import by_code, overall
-from sense7_qual.agreement._coefficients import (
-    brennan_prediger,
-    cohen_kappa,
-    conger_kappa,
-    fleiss_kappa,
-    gwet_ac,
-    krippendorff_alpha,
-    light_kappa,
-    percent_agreement,
-    scott_pi,
-    specific_agreement,
-)
-from sense7_qual.agreement._coefficients._icc_kendall import icc, kendall_w
-from sense7_qual.agreement._coefficients._patterns import Patterns
-from sense7_qual.agreement._coefficients._per_category import per_category
-from sense7_qual.agreement._diagnostics._alternative_annotator_test import (
-    AlternativeAnnotatorTest,
-    alternative_annotator_test,
-)
-from sense7_qual.agreement._diagnostics._before_after import before_after
-from sense7_qual.agreement._diagnostics._confusion import by_unit, confusion
-from sense7_qual.agreement._diagnostics._cross_check import cross_check
-from sense7_qual.agreement._diagnostics._drift import drift
-from sense7_qual.agreement._diagnostics._human_model import human_model
-from sense7_qual.agreement._diagnostics._mastery import Mastery, mastery
-from sense7_qual.agreement._diagnostics._over_time import over_time, stability
-from sense7_qual.agreement._diagnostics._pairwise import pairwise
-from sense7_qual.agreement._diagnostics._sequential import sequential
-from sense7_qual.agreement._diagnostics._units_needed import UnitsNeeded, units_needed
-from sense7_qual.agreement._engines import patterns
+from sense7_qual.agreement._drift import drift
 from sense7_qual.agreement._from_wide import from_wide
-from sense7_qual.agreement._intervals import Estimate, estimate
+from sense7_qual.agreement._human_model import human_model
+from sense7_qual.agreement._mastery import Mastery as Mastery
+from sense7_qual.agreement._mastery import mastery
+from sense7_qual.agreement._over_time import over_time, stability
+from sense7_qual.agreement._pairwise import pairwise
 from sense7_qual.agreement._results import AGREEMENT as AGREEMENT
 from sense7_qual.agreement._results import BEFORE_AFTER as BEFORE_AFTER
 from sense7_qual.agreement._results import CROSS_CHECK as CROSS_CHECK
 from sense7_qual.agreement._results import HUMAN_MODEL as HUMAN_MODEL
-from sense7_qual.agreement._sets import (
-    dice_distance,
-    jaccard_distance,
-    masi_distance,
-    multivalued_alpha,
-    set_alpha,
-)
-from sense7_qual.agreement._spans import (
-    UnitizingAlphas,
-    alpha_u_2004,
-    overlap_f1,
-    span_agreement,
-    unitizing_alphas,
-)
-from sense7_qual.agreement._spans._boundary_similarity import (
-    SegmentationAgreement,
-    boundary_similarity,
-    segmentation_agreement,
-)
-from sense7_qual.agreement._spans._gamma import Gamma, gamma, gamma_dissimilarity
+from sense7_qual.agreement._sequential import sequential
+from sense7_qual.agreement._units_needed import UnitsNeeded as UnitsNeeded
+from sense7_qual.agreement._units_needed import units_needed
 
 __all__ = [
-    "AlternativeAnnotatorTest",
-    "Estimate",
-    "Gamma",
-    "Mastery",
-    "Patterns",
-    "SegmentationAgreement",
-    "UnitizingAlphas",
-    "UnitsNeeded",
-    "alpha_u_2004",
-    "alternative_annotator_test",
     "before_after",
-    "boundary_similarity",
-    "brennan_prediger",
     "by_code",
-    "by_unit",
-    "cohen_kappa",
-    "confusion",
-    "conger_kappa",
-    "cross_check",
-    "dice_distance",
+    "coefficients",
+    "diagnosis",
     "drift",
-    "estimate",
-    "fleiss_kappa",
     "from_wide",
-    "gamma",
-    "gamma_dissimilarity",
-    "gwet_ac",
     "human_model",
-    "icc",
-    "jaccard_distance",
-    "kendall_w",
-    "krippendorff_alpha",
-    "light_kappa",
-    "masi_distance",
     "mastery",
-    "multivalued_alpha",
     "over_time",
     "overall",
-    "overlap_f1",
     "pairwise",
-    "patterns",
-    "per_category",
-    "percent_agreement",
-    "scott_pi",
-    "segmentation_agreement",
     "sequential",
-    "set_alpha",
-    "span_agreement",
-    "specific_agreement",
+    "sets",
+    "spans",
     "stability",
-    "unitizing_alphas",
     "units_needed",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -65,7 +65,7 @@ def by_coder(frame: pd.DataFrame) -> tuple[npt.NDArray[Any], pd.Index, pd.Index 
             "values: expected an array (coders, units), or a DataFrame whose axes are named 'coder' and "
             f"'unit_id' – found a DataFrame of {rows} rows × {columns} columns without these names – pass "
             'agreement.from_wide(frame, coders="columns"), or frame.T.to_numpy(), where each column is a '
-            'coder; coders="rows" where each row is; agreement.patterns(frame) where each row is one value.'
+            'coder; coders="rows" where each row is; agreement.coefficients.patterns(frame) where each row is one value.'
         )
     values = frame.to_numpy()
     by_coder, by_unit = frame.index, frame.columns
@@ -125,7 +125,7 @@ def refuse_other_frames(values: object) -> None:
             "values: expected an array (coders, units), or a pandas DataFrame whose axes are named 'coder' "
             f"and 'unit_id' – found {type(values).__module__}.{type(values).__name__}, which is not read by "
             'position – pass agreement.from_wide(frame.to_pandas(), coders="columns") where each column is a '
-            "coder, or agreement.patterns(frame) where each row is one value."
+            "coder, or agreement.coefficients.patterns(frame) where each row is one value."
         )
 
 

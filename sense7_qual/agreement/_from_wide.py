@@ -81,7 +81,7 @@ def from_wide(frame: pd.DataFrame, *, coders: Axis, keep: Sequence[str] = ()) ->
 
     Examples
     --------
-    >>> from sense7_qual.agreement import krippendorff_alpha
+    >>> from sense7_qual.agreement.coefficients import krippendorff_alpha
     >>> sheet = pd.DataFrame({"unit_id": ["m1", "m2", "m3", "m4"], "ana": [1, 2, 2, 1], "ben": [1, 2, 1, 1]})
     >>> values = from_wide(sheet, coders="columns")
     >>> values.index.name, values.columns.name

@@ -12,8 +12,8 @@ import pandas as pd
 
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
-from sense7_qual.agreement._coefficients._compute import evidence
-from sense7_qual.agreement._coefficients._few_clusters import (
+from sense7_qual.agreement.coefficients._compute import evidence
+from sense7_qual.agreement.coefficients._few_clusters import (
     FEWEST,
     Evidence,
     freedom,
@@ -22,7 +22,7 @@ from sense7_qual.agreement._coefficients._few_clusters import (
     within,
     without_disagreement,
 )
-from sense7_qual.agreement._coefficients._patterns import Coded
+from sense7_qual.agreement.coefficients._patterns import Coded
 from sense7_qual.errors import TableError
 from sense7_qual.frames import require_column
 

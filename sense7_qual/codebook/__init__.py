@@ -12,12 +12,19 @@ said by `sense7_qual.codebook._revisions`.
 
 from __future__ import annotations
 
-from sense7_qual.codebook._codebook import ORIGINS, Code, Codebook
+from sense7_qual.codebook._codebook import ORIGINS as ORIGINS
+from sense7_qual.codebook._codebook import Code, Codebook
 from sense7_qual.codebook._codebook import check_codebook as check_codebook
-from sense7_qual.codebook._facets import UNSTATED, Facet, FacetValue
-from sense7_qual.codebook._revisions import CHANGES, Change, Revision, changes, combine, emerged, path
+from sense7_qual.codebook._facets import UNSTATED as UNSTATED
+from sense7_qual.codebook._facets import Facet
+from sense7_qual.codebook._facets import FacetValue as FacetValue
+from sense7_qual.codebook._revisions import Change as Change
+from sense7_qual.codebook._revisions import Revision, changes, emerged
+from sense7_qual.codebook._revisions import combine as combine
+from sense7_qual.codebook._revisions import path as path
 
-__all__ = [
-    "CHANGES", "ORIGINS", "UNSTATED", "Change", "Code", "Codebook", "Facet", "FacetValue", "Revision",
-    "changes", "combine", "emerged", "path",
-]  # fmt: skip
+__all__ = ["Code", "Codebook", "Facet", "Revision", "changes", "emerged"]
+
+
+def __dir__() -> list[str]:
+    return __all__

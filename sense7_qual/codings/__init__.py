@@ -18,16 +18,30 @@ brought, in any order (`new_information`): ``_new_information.py``.
 
 from __future__ import annotations
 
-from sense7_qual._decisions import after_discussion, finish_order, majority, of_round, tally
+from sense7_qual._decisions import after_discussion as after_discussion
+from sense7_qual._decisions import finish_order as finish_order
+from sense7_qual._decisions import majority
+from sense7_qual._decisions import of_round as of_round
+from sense7_qual._decisions import tally as tally
 from sense7_qual.codings._carry_over import carried, stale
-from sense7_qual.codings._carry_over_rulings import rulings
+from sense7_qual.codings._carry_over_rulings import rulings as rulings
 from sense7_qual.codings._decisions import decisions
 from sense7_qual.codings._from_table import from_table
 from sense7_qual.codings._new_information import new_information
-from sense7_qual.codings._quotes import quotes
+from sense7_qual.codings._quotes import quotes as quotes
 from sense7_qual.codings._saturation import development, saturation
 
 __all__ = [
-    "after_discussion", "carried", "decisions", "development", "finish_order", "from_table", "majority",
-    "new_information", "of_round", "quotes", "rulings", "saturation", "stale", "tally",
-]  # fmt: skip
+    "carried",
+    "decisions",
+    "development",
+    "from_table",
+    "majority",
+    "new_information",
+    "saturation",
+    "stale",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__

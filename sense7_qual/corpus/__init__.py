@@ -25,28 +25,21 @@ Which columns hold others' labels?                                             `
 
 from __future__ import annotations
 
-from sense7_qual._checks import canonical
+from sense7_qual._checks import canonical as canonical
 from sense7_qual._limits import Limits
-from sense7_qual._sense7 import SENSE7_DIMENSIONS, sense7_levels
+from sense7_qual._sense7 import SENSE7_DIMENSIONS as SENSE7_DIMENSIONS
+from sense7_qual._sense7 import sense7_levels as sense7_levels
 from sense7_qual.corpus._assign import assign
 from sense7_qual.corpus._describe import describe_columns
 from sense7_qual.corpus._inclusion import inclusion
-from sense7_qual.corpus._plan import Assignment, assignments, planned
+from sense7_qual.corpus._plan import Assignment as Assignment
+from sense7_qual.corpus._plan import assignments as assignments
+from sense7_qual.corpus._plan import planned as planned
 from sense7_qual.corpus._read import read
 from sense7_qual.corpus._sense7 import read_sense7, read_sense7_messages
 
-__all__ = [
-    "SENSE7_DIMENSIONS",
-    "Assignment",
-    "Limits",
-    "assign",
-    "assignments",
-    "canonical",
-    "describe_columns",
-    "inclusion",
-    "planned",
-    "read",
-    "read_sense7",
-    "read_sense7_messages",
-    "sense7_levels",
-]
+__all__ = ["Limits", "assign", "describe_columns", "inclusion", "read", "read_sense7", "read_sense7_messages"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -27,29 +27,31 @@ from __future__ import annotations
 
 from sense7_qual.figures._agreement import agreement_plot
 from sense7_qual.figures._code_by_dimension import code_dimension_matrix
-from sense7_qual.figures._disagreement import drift_plot, pairwise_plot, unit_plot
+from sense7_qual.figures._disagreement import drift_plot, pairwise_plot
+from sense7_qual.figures._disagreement import unit_plot as unit_plot
 from sense7_qual.figures._distributions import rating_distributions
-from sense7_qual.figures._figure import Figure
-from sense7_qual.figures._forest import disruption, link_forest
+from sense7_qual.figures._figure import Figure as Figure
+from sense7_qual.figures._forest import disruption_plot, link_forest
 from sense7_qual.figures._granularity import granularity_plot
 from sense7_qual.figures._links import link_plot
 from sense7_qual.figures._multiverse import specification_curve
-from sense7_qual.figures._power import power_curve
+from sense7_qual.figures._power import power_curve as power_curve
 from sense7_qual.figures._theme_spread import theme_spread
 
 __all__ = [
-    "Figure",
     "agreement_plot",
     "code_dimension_matrix",
-    "disruption",
+    "disruption_plot",
     "drift_plot",
     "granularity_plot",
     "link_forest",
     "link_plot",
     "pairwise_plot",
-    "power_curve",
     "rating_distributions",
     "specification_curve",
     "theme_spread",
-    "unit_plot",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -227,7 +227,7 @@ def unit_plot(
     Parameters
     ----------
     by_unit : DataFrame
-        The result of `agreement.by_unit`: code, unit_id, n_coders, n_applied, cost.
+        The result of `agreement.diagnosis.by_unit`: code, unit_id, n_coders, n_applied, cost.
     code : str
         The code's id.
     most : int

@@ -25,22 +25,17 @@ How many participants?                  `sample_size`, `power`          ``_power
 
 from __future__ import annotations
 
-from sense7_qual.links._association._co_occurrence import co_occurrence
-from sense7_qual.links._association._code_to_rating import code_to_rating
-from sense7_qual.links._association._corrected import corrected
-from sense7_qual.links._association._distributions import distributions
-from sense7_qual.links._association._joint import joint
-from sense7_qual.links._association._multiverse import multiverse
-from sense7_qual.links._conversation._context import context
-from sense7_qual.links._conversation._disruption import disruption
-from sense7_qual.links._instrument._by_dimension import by_dimension
-from sense7_qual.links._instrument._cronbach_alpha import dimension_correlations, internal_consistency
-from sense7_qual.links._instrument._variance_shares import variance_shares
-from sense7_qual.links._ordinal._cumulative_mixed import cumulative_mixed
-from sense7_qual.links._ordinal._gee import marginal
-from sense7_qual.links._ordinal._model import CumulativeModel
-from sense7_qual.links._ordinal._polychoric import Polychoric, polychoric
-from sense7_qual.links._power import power, sample_size
+from sense7_qual.links import models, scales
+from sense7_qual.links._by_dimension import by_dimension
+from sense7_qual.links._co_occurrence import co_occurrence
+from sense7_qual.links._code_to_rating import code_to_rating
+from sense7_qual.links._context import context
+from sense7_qual.links._corrected import corrected
+from sense7_qual.links._disruption import disruption
+from sense7_qual.links._distributions import distributions
+from sense7_qual.links._joint import joint
+from sense7_qual.links._multiverse import multiverse
+from sense7_qual.links._power import power
 from sense7_qual.links._results import BY_DIMENSION as BY_DIMENSION
 from sense7_qual.links._results import CO_OCCURRENCE as CO_OCCURRENCE
 from sense7_qual.links._results import DISRUPTION as DISRUPTION
@@ -50,25 +45,24 @@ from sense7_qual.links._results import LINKS as LINKS
 from sense7_qual.links._results import MULTIVERSE as MULTIVERSE
 from sense7_qual.links._results import POWER as POWER
 from sense7_qual.links._results import VARIANCE_SHARES as VARIANCE_SHARES
+from sense7_qual.links._variance_shares import variance_shares
 
 __all__ = [
-    "CumulativeModel",
-    "Polychoric",
     "by_dimension",
     "co_occurrence",
     "code_to_rating",
     "context",
     "corrected",
-    "cumulative_mixed",
-    "dimension_correlations",
     "disruption",
     "distributions",
-    "internal_consistency",
     "joint",
-    "marginal",
+    "models",
     "multiverse",
-    "polychoric",
     "power",
-    "sample_size",
+    "scales",
     "variance_shares",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

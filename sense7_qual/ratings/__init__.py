@@ -14,16 +14,16 @@ Can a language model estimate them?          `judge`, `judge_prompts`     ``_jud
 from __future__ import annotations
 
 from sense7_qual.ratings._cross_validate import compare, cross_validate
-from sense7_qual.ratings._evaluate import Evaluation, evaluate, evaluate_runs
+from sense7_qual.ratings._evaluate import Evaluation as Evaluation
+from sense7_qual.ratings._evaluate import evaluate, evaluate_runs
 from sense7_qual.ratings._ground_truth import ground_truth
-from sense7_qual.ratings._judge import INSTRUCTIONS, judge, judge_prompts
-from sense7_qual.ratings._ordinal_regression import OrdinalRegression, ordinal_regression
+from sense7_qual.ratings._judge import INSTRUCTIONS as INSTRUCTIONS
+from sense7_qual.ratings._judge import judge, judge_prompts
+from sense7_qual.ratings._ordinal_regression import OrdinalRegression as OrdinalRegression
+from sense7_qual.ratings._ordinal_regression import ordinal_regression
 from sense7_qual.ratings._results import COMPARISON as COMPARISON
 
 __all__ = [
-    "INSTRUCTIONS",
-    "Evaluation",
-    "OrdinalRegression",
     "compare",
     "cross_validate",
     "evaluate",
@@ -33,3 +33,7 @@ __all__ = [
     "judge_prompts",
     "ordinal_regression",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -16,7 +16,12 @@ What is replaced and by what: ``_redact.py``. The forms of identifiers: ``_patte
 
 from __future__ import annotations
 
-from sense7_qual.redact._patterns import KINDS
-from sense7_qual.redact._redact import Redacted, apply, find, preview, summary
+from sense7_qual.redact._patterns import KINDS as KINDS
+from sense7_qual.redact._redact import Redacted as Redacted
+from sense7_qual.redact._redact import apply, find, preview, summary
 
-__all__ = ["KINDS", "Redacted", "apply", "find", "preview", "summary"]
+__all__ = ["apply", "find", "preview", "summary"]
+
+
+def __dir__() -> list[str]:
+    return __all__

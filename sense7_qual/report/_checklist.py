@@ -148,7 +148,7 @@ def _quotations(record: Record) -> Iterator[Sentence]:
     if spans.value.any() and record.store.units["case_id"].notna().value.all():
         yield sentence(
             "On record are {n} with the words that they are on and the participant's id, from which "
-            "report.quote_table draws by a stated rule.",
+            "report.tables.quote draws by a stated rule.",
             n=plural(spans.sum(), "coding"),
         )
 

@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import Final
 
 from sense7_qual._present import coefficient, counted, percent
-from sense7_qual.acts import Act, AnalysisPlan, Preregistration, Suggested, preregistrations
+from sense7_qual.acts import Act, Preregistration, preregistrations
+from sense7_qual.acts.contents import AnalysisPlan, Suggested
 from sense7_qual.report._review_facts import Facts
 
 __all__ = ["CHECKS", "Deviation", "Done", "minute"]

@@ -10,7 +10,8 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._present import MISSING, coefficient, count, counted, percent
-from sense7_qual.acts import AnalysisPlan, preregistrations
+from sense7_qual.acts import preregistrations
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.errors import ArgumentError
 from sense7_qual.report._deviation_checks import CHECKS, Deviation, Done, minute
 from sense7_qual.report._notes import made_with
@@ -107,7 +108,7 @@ def deviations(store: Study, *, analysis_plan: AnalysisPlan | None = None) -> De
     if not plans:
         raise ArgumentError(
             "deviations: expected a study that registered a plan – found none – register one before coding: "
-            "store.preregister(acts.AnalysisPlan(…), coder=…)."
+            "store.preregister(acts.contents.AnalysisPlan(…), coder=…)."
         )
     done = Done(Facts(store, n_boot=2, seed=0))
     found = [one for check in CHECKS for one in check(done)]

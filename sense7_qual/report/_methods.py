@@ -173,7 +173,7 @@ def results_of(record: Record) -> Text:
     """Return the results of a study whose record is read already, as `results` does."""
     asked = (
         "What do the codes and themes mean together: what is the answer to the research question?",
-        "Which quotations show it (report.quote_table), and which cases speak against it?",
+        "Which quotations show it (report.tables.quote), and which cases speak against it?",
     )
     return Text("Results", _paragraphs(record, _RESULTS, {}), asked)
 

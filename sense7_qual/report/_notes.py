@@ -74,7 +74,7 @@ def undefined_note(rows: Sequence[Mapping[str, Any]], name: str) -> str:
 
 
 def _not_resampled(rows: Sequence[Mapping[str, Any]], cluster_name: str) -> str:
-    """Name the rows whose interval is not from resamples (see `agreement.estimate`)."""
+    """Name the rows whose interval is not from resamples (see `agreement.coefficients.estimate`)."""
     labels = [row_label(row) for row in rows if pd.isna(row["n_boot"]) and not pd.isna(row.get("alpha_low"))]
     if not labels:
         return ""

@@ -18,7 +18,8 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual._present import count
 from sense7_qual._progress import Progress, reporting
-from sense7_qual.acts import AnalysisPlan, preregistrations
+from sense7_qual.acts import preregistrations
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.report._notes import made_with
 from sense7_qual.report._paper_parts import Part, Sources, parts_of
@@ -132,7 +133,7 @@ def paper(
         Only what was coded in this round.
     with_texts : bool
         Whether files may hold what participants wrote: quotes (those that are approved, or else drawn ones:
-        `quote_table`), memos, and the coded data with the texts. Where the words of a quote stand in a
+        `report.tables.quote`), memos, and the coded data with the texts. Where the words of a quote stand in a
         paraphrase, no file holds them: the coded data are left out, and so are memos on these texts.
     names : collection of str
         Names to look for in quotes, as in `redact.find`.

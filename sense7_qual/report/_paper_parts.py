@@ -12,31 +12,20 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual import codings, exchange, figures, links, suggestions
-from sense7_qual.acts import AnalysisPlan, preregistrations
+from sense7_qual.acts import preregistrations
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.errors import ArgumentError
+from sense7_qual.report import tables
 from sense7_qual.report._ai_statement import ai_statement_of
 from sense7_qual.report._approved_quotes import covered
 from sense7_qual.report._checklist import GuidelineName, checklist_of
-from sense7_qual.report._co_occurrence_table import co_occurrence_table
-from sense7_qual.report._codebook_table import codebook_table
-from sense7_qual.report._condition_table import condition_table
 from sense7_qual.report._deviations import deviations
-from sense7_qual.report._disagreement_table import disagreement_table
-from sense7_qual.report._discussion_table import discussion_table
-from sense7_qual.report._link_table import link_table
-from sense7_qual.report._memo_table import memo_table
 from sense7_qual.report._methods import methods_of, results_of
-from sense7_qual.report._preregistration_table import preregistration_table
-from sense7_qual.report._quote_table import quote_table
-from sense7_qual.report._reliability_table import reliability_table
 from sense7_qual.report._review import review
 from sense7_qual.report._review_facts import Study
-from sense7_qual.report._revision_table import revision_table
 from sense7_qual.report._styles import Page
-from sense7_qual.report._suggestion_table import suggestion_table
 from sense7_qual.report._table import Layout
 from sense7_qual.report._text_record import ANY_CODER, Record
-from sense7_qual.report._theme_table import theme_table
 from sense7_qual.report._traced import Traced
 
 __all__ = ["Part", "Sources", "parts_of"]
@@ -181,16 +170,16 @@ def _of_prose(sources: Sources) -> Iterator[Part | LeftOut]:
 
 def _of_codebook(sources: Sources, layout: Layout) -> Iterator[Part | LeftOut]:
     book, store = sources.codebook, sources.store
-    yield Part("codebook", "table", "What the codes mean", lambda: codebook_table(book, layout=layout))
+    yield Part("codebook", "table", "What the codes mean", lambda: tables.codebook(book, layout=layout))
     if store.revisions():
         yield Part("revisions", "table", "How the codebook came about",
-                   lambda: revision_table(store.revisions(), codebooks=store.codebooks))  # fmt: skip
+                   lambda: tables.revision(store.revisions(), codebooks=store.codebooks))  # fmt: skip
     else:
         yield "revisions", "the codebook was not revised"
     moved = store.revisions() or any(act.kind == "record_themes" for act in store.acts())
     if moved or store.memos()["target_kind"].eq("code").any() or not sources.plan.with_agreement:
         yield Part("themes", "table", "How themes and codes came about",
-                   lambda: theme_table(store, with_memos=sources.with_texts))  # fmt: skip
+                   lambda: tables.theme(store, with_memos=sources.with_texts))  # fmt: skip
     else:
         yield "themes", "no code was changed, no theme recorded, and no memo written on a code"
 
@@ -199,7 +188,7 @@ def _of_plan(sources: Sources) -> Iterator[Part | LeftOut]:
     store = sources.store
     if preregistrations(store.acts()):
         yield Part("preregistration", "table", "What was registered beforehand",
-                   lambda: preregistration_table(store))  # fmt: skip
+                   lambda: tables.preregistration(store))  # fmt: skip
         yield Part("deviations", "table", "What was done otherwise than registered",
                    lambda: deviations(store, analysis_plan=sources.analysed).table)  # fmt: skip
     else:
@@ -216,13 +205,13 @@ def _of_agreement(sources: Sources) -> Iterator[Part | LeftOut]:
         return
     how_well = "How well coders agree on each code"
     yield Part("reliability", "table", how_well,
-               lambda: reliability_table(sources.by_code, codebook=book,
+               lambda: tables.reliability(sources.by_code, codebook=book,
                                          cluster_name=sources.record.clusters))  # fmt: skip
     yield Part("agreement", "figure", how_well,
                lambda: figures.agreement_plot(sources.by_code, codebook=book))  # fmt: skip
     if len(sources.disagreements):
         yield Part("disagreements", "table", "On what coders disagreed, and why",
-                   lambda: disagreement_table(sources.disagreements, codebook=book))  # fmt: skip
+                   lambda: tables.disagreement(sources.disagreements, codebook=book))  # fmt: skip
     else:
         yield "disagreements", "there are none"
     yield from _of_discussions(sources)
@@ -243,7 +232,7 @@ def _of_discussions(sources: Sources) -> Iterator[Part | LeftOut]:
 
 def _discussed(sources: Sources, before: str, after: str) -> Any:
     record = sources.record
-    return discussion_table(record.discussed(before, after).value, codebook=sources.codebook,
+    return tables.discussion(record.discussed(before, after).value, codebook=sources.codebook,
                             cluster_name=record.clusters)  # fmt: skip
 
 
@@ -254,18 +243,18 @@ def _of_codes(sources: Sources, conditions: Sequence[str]) -> Iterator[Part | Le
     }  # fmt: skip
     if sources.plan.with_agreement:
         yield Part("codes", "table", "How often each code was applied",
-                   lambda: condition_table(sources.counts, sources.units, **counted))  # fmt: skip
+                   lambda: tables.condition(sources.counts, sources.units, **counted))  # fmt: skip
     for name in dict.fromkeys(conditions):
         yield Part(
             f"codes_by_{_NOT_IN_NAMES.sub('_', name)}", "table",
             f"How often each code was applied, by {name}",
-            partial(condition_table, sources.counts, sources.units, condition=name, **counted),
+            partial(tables.condition, sources.counts, sources.units, condition=name, **counted),
         )  # fmt: skip
     if not conditions:
         yield "codes by condition", "no condition was named; pass conditions=['…']"
     yield Part(
         "co_occurrence", "table", "Which codes come together",
-        lambda: co_occurrence_table(links.co_occurrence(_together(sources), source=source), codebook=book,
+        lambda: tables.co_occurrence(links.co_occurrence(_together(sources), source=source), codebook=book,
                                     with_phi=sources.plan.with_agreement, notes=sources.notes),
     )  # fmt: skip
 
@@ -284,7 +273,7 @@ def _of_links(sources: Sources) -> Iterator[Part | LeftOut]:
     else:
         yield Part(
             "links", "table", f"Which codes go with higher {rating}",
-            lambda: link_table(sources.links, source=source, codebook=book, rating=rating,
+            lambda: tables.link(sources.links, source=source, codebook=book, rating=rating,
                                cluster_name=sources.record.clusters, notes=sources.notes),
         )  # fmt: skip
         yield Part("links_plot", "figure", f"Which codes go with higher {rating}",
@@ -295,7 +284,7 @@ def _of_models(sources: Sources) -> Iterator[Part | LeftOut]:
     acts, book = sources.store.acts(), sources.codebook
     if any(act.kind == "show_suggestions" for act in acts):
         yield Part("suggestions", "table", "What coders made of a model's suggestions",
-                   lambda: suggestion_table(suggestions.answers(acts), codebook=book))  # fmt: skip
+                   lambda: tables.suggestion(suggestions.answers(acts), codebook=book))  # fmt: skip
     else:
         yield "suggestions", "no model's suggestions were shown"
 
@@ -313,7 +302,7 @@ def _of_texts(sources: Sources) -> Iterator[Part | LeftOut]:
             "memos",
             "table",
             "What was noted",
-            lambda: memo_table(memos, units, codebook=book, earlier=list(store.codebooks.values())),
+            lambda: tables.memo(memos, units, codebook=book, earlier=list(store.codebooks.values())),
         )
     else:
         yield "memos", "there are none"
@@ -336,7 +325,7 @@ def _quotes(sources: Sources) -> Any:
     standing = codings.carried(
         store.codings(), store.coverage(), book, revisions=store.revisions(), round=sources.round
     )[0]
-    return quote_table(
+    return tables.quote(
         standing, sources.units, codebook=book, per_participant=_PER_PARTICIPANT, rating=sources.plan.rating,
         decisions=sources.decisions, quotes=store.quotes(), names=sources.names, seed=sources.plan.seed,
     )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from sense7_qual._present import counted
-from sense7_qual.acts import Suggested
+from sense7_qual.acts.contents import Suggested
 from sense7_qual.report._review_facts import Facts, Objection
 
 __all__ = ["ON_CODING"]
@@ -77,7 +77,7 @@ def _changed(facts: Facts) -> Iterator[Objection]:
             " changed in a round after it was unblinded.",
             why="What they hold then is partly yielding to the others, not what each coder read.",
             answer="Revise in a round of discussion (rounds.open_round(…, discusses=…)) and report before "
-            "and after apart (report.discussion_table).",
+            "and after apart (report.tables.discussion).",
         )  # fmt: skip
 
 
@@ -226,7 +226,7 @@ def _one_participant(facts: Facts) -> Iterator[Objection]:
             kind="one_participant", n=len(carried),
             seen=f"Of {facts.labels(carried)}, one participant wrote half of the texts or more.",
             why="What one person says often is not a theme of the study.",
-            answer="Report participants beside texts for each code (report.condition_table), and say so.",
+            answer="Report participants beside texts for each code (report.tables.condition), and say so.",
         )  # fmt: skip
 
 

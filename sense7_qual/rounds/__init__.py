@@ -30,10 +30,14 @@ How far are coders? What did they decide?    `progress`, `first_decisions`   ``_
 from __future__ import annotations
 
 from sense7_qual.rounds._progress import first_decisions, own_codings, progress
-from sense7_qual.rounds._rounds import Round, open_round, opened, unblind
+from sense7_qual.rounds._rounds import Round as Round
+from sense7_qual.rounds._rounds import open_round, unblind
+from sense7_qual.rounds._rounds import opened as opened
 from sense7_qual.rounds._visible import Sight as Sight
-from sense7_qual.rounds._visible import visible
+from sense7_qual.rounds._visible import visible as visible
 
-__all__ = [
-    "Round", "first_decisions", "open_round", "opened", "own_codings", "progress", "unblind", "visible",
-]  # fmt: skip
+__all__ = ["first_decisions", "open_round", "own_codings", "progress", "unblind"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -33,7 +33,11 @@ PostgreSQL (``_postgres/``) and a bundle (``_bundle/``), which is read alone, me
 
 from __future__ import annotations
 
-from sense7_qual.store._operations.set_options import Options
+from sense7_qual.store._operations.set_options import Options as Options
 from sense7_qual.store._store import Store
 
-__all__ = ["Options", "Store"]
+__all__ = ["Store"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -19,7 +19,6 @@ from sense7_qual._progress import Progress
 from sense7_qual.acts import (
     KINDS,
     Act,
-    AnalysisPlan,
     Preregistration,
     Record,
     check_coder,
@@ -28,6 +27,7 @@ from sense7_qual.acts import (
     preregister,
     preregistrations,
 )
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.corpus import planned
 from sense7_qual.errors import ActError, ArgumentError, CodebookError, StoreError, TableError
@@ -654,7 +654,7 @@ class Store:
         Parameters
         ----------
         plan : AnalysisPlan
-            What is settled beforehand (`acts.AnalysisPlan`); its rating and cluster are columns of `units`.
+            What is settled beforehand (`acts.contents.AnalysisPlan`); its rating and cluster are columns of `units`.
         coder : str
             The pseudonym of who registers it, the lead; in PostgreSQL one of a leading role.
 
@@ -901,7 +901,7 @@ class Store:
         """Return the memos that stand now (`frames.MEMOS`); with `viewer`, theirs and those for the team.
 
         A memo is for the team if it has a round, and others see it once that is unblinded.
-        `report.memo_table` makes a table of them, which can be written.
+        `report.tables.memo` makes a table of them, which can be written.
         """
         check_arguments(Store.memos, locals())
         return self._standing(coder, viewer).memos
@@ -1036,7 +1036,7 @@ class Store:
         One row per quote (`frames.QUOTES`): of decisions about words that overlap, under one code, the last
         one, whoever made it; carried over where the codebook was revised since (`codings.quotes` says how).
         Without the units of participants who withdrew; with `viewer`, only what that coder may see.
-        **Paraphrases may hold what a participant told.** `report.quote_table` and `report.paper` print what
+        **Paraphrases may hold what a participant told.** `report.tables.quote` and `report.paper` print what
         is approved.
 
         Raises

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual.acts import Act, Suggested, Suggestion, standing
+from sense7_qual.acts import Act, standing
+from sense7_qual.acts.contents import Suggested, Suggestion
 from sense7_qual.suggestions._results import ANSWERS
 
 __all__ = ["answers", "shown"]
@@ -29,7 +30,7 @@ def shown(acts: Iterable[Act]) -> pd.Series:
 
     Examples
     --------
-    >>> from sense7_qual.acts import show_suggestions
+    >>> from sense7_qual.acts.contents import show_suggestions
     >>> from sense7_qual.codebook import Codebook
     >>> book = Codebook.read("sense7")
     >>> seen = [show_suggestions(coder="ana", unit_id=i, codebook=book, model="words", withheld=i == "m2")
@@ -57,7 +58,8 @@ def answers(acts: Iterable[Act]) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from sense7_qual.acts import Suggestion, apply, finish, show_suggestions
+    >>> from sense7_qual.acts.contents import Suggestion, show_suggestions
+    >>> from sense7_qual.acts import apply, finish
     >>> from sense7_qual.codebook import Codebook
     >>> mine = {"coder": "ana", "unit_id": "m1", "codebook": Codebook.read("sense7")}
     >>> done = [finish(**mine),

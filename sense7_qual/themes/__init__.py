@@ -25,34 +25,34 @@ How did they come about, and why?           `history`                           
 from __future__ import annotations
 
 from sense7_qual.themes._against_codebook import against_codebook, codes_by_theme
-from sense7_qual.themes._edit import edit, record
+from sense7_qual.themes._edit import edit as edit
+from sense7_qual.themes._edit import record as record
 from sense7_qual.themes._fit import fit
 from sense7_qual.themes._history import history
-from sense7_qual.themes._identities import match_recorded
+from sense7_qual.themes._identities import match_recorded as match_recorded
 from sense7_qual.themes._nearest import nearest, nearest_codes
-from sense7_qual.themes._record import check_recorded
-from sense7_qual.themes._recorded import recorded
+from sense7_qual.themes._record import check_recorded as check_recorded
+from sense7_qual.themes._recorded import recorded as recorded
 from sense7_qual.themes._spread import participants_by_theme, spread
 from sense7_qual.themes._text_map import text_map
-from sense7_qual.themes._themes import Themes, quotes
+from sense7_qual.themes._themes import Themes as Themes
+from sense7_qual.themes._themes import typical
 from sense7_qual.themes._to_bertopic import to_bertopic
 
 __all__ = [
-    "Themes",
     "against_codebook",
-    "check_recorded",
     "codes_by_theme",
-    "edit",
     "fit",
     "history",
-    "match_recorded",
     "nearest",
     "nearest_codes",
     "participants_by_theme",
-    "quotes",
-    "record",
-    "recorded",
     "spread",
     "text_map",
     "to_bertopic",
+    "typical",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

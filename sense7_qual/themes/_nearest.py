@@ -11,10 +11,11 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import TableError
+from sense7_qual.themes import _themes
 from sense7_qual.themes._neighbours import check_number, nearest_neighbours
 from sense7_qual.themes._results import NEAREST, NEAREST_CODES
 from sense7_qual.themes._texts import Embed, distinct_texts, embedded
-from sense7_qual.themes._themes import Themes, quotes
+from sense7_qual.themes._themes import Themes
 
 __all__ = ["nearest", "nearest_codes"]
 
@@ -131,7 +132,7 @@ def nearest_codes(
     """
     check_arguments(nearest_codes, locals())
     check_least(nearest_codes, 1, k=k)
-    typical = quotes(themes, units, n=_MOST_QUOTES)
+    typical = _themes.typical(themes, units, n=_MOST_QUOTES)
     codes = list(codebook.codable)
     of_code = [_described(code) for code in codes]
     texts = sorted({*typical["text"], *(text for each in of_code for text in each)})

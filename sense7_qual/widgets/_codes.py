@@ -15,7 +15,7 @@ import numpy as np
 
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._present import PAGES, VISIONS, colour_distance, looks, shades
-from sense7_qual.acts import Proposal
+from sense7_qual.acts.contents import Proposal
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, CodebookError
 from sense7_qual.widgets._offsets import folded

@@ -17,7 +17,8 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import adjudication, agreement, codings
-from sense7_qual.acts import Act, Proposal, Record, about, before_suggestions, fold
+from sense7_qual.acts import Act, Record, about, before_suggestions, fold
+from sense7_qual.acts.contents import Proposal
 from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.corpus import planned
 from sense7_qual.errors import ActError

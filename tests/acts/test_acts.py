@@ -373,7 +373,7 @@ def test_an_undo_of_another_coders_act_changes_nothing() -> None:
 @pytest.mark.parametrize("withheld", [True, False])
 def test_what_is_decided_after_suggestions_were_withheld_counts_as_before_them(withheld: bool) -> None:
     finished, later = an(acts.finish, unit_id="m1"), put()
-    shown = an(acts.show_suggestions, unit_id="m1", model="words", withheld=withheld)
+    shown = an(acts.contents.show_suggestions, unit_id="m1", model="words", withheld=withheld)
     assert acts.before_suggestions([finished, shown, later]) == [finished, shown, *[later] * withheld]
 
 

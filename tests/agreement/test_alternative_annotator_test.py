@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp
 
-from sense7_qual.agreement._diagnostics._alternative_annotator_test import alternative_annotator_test
+from sense7_qual.agreement.diagnosis._alternative_annotator_test import alternative_annotator_test
 from sense7_qual.errors import QualError, TableError
 
 pytestmark = pytest.mark.filterwarnings("ignore:alternative_annotator_test:RuntimeWarning")

@@ -33,7 +33,7 @@ def overlaid(before: pd.DataFrame, discussed: pd.DataFrame) -> pd.DataFrame:
 def alpha(decisions: pd.DataFrame) -> float:
     table = decisions.pivot(index="coder", columns="unit_id", values="applied")
     table = table.astype("float64")
-    return float(agreement.krippendorff_alpha(table.to_numpy(), level="nominal"))
+    return float(agreement.coefficients.krippendorff_alpha(table.to_numpy(), level="nominal"))
 
 
 def test_both_alphas_are_those_of_all_units_of_the_round() -> None:
@@ -68,7 +68,10 @@ def test_the_interval_is_that_of_resamples_of_whole_participants() -> None:
 
     def difference(chosen: np.ndarray) -> float:
         columns = np.concatenate([places.iloc[i] for i in chosen])
-        one, two = (agreement.krippendorff_alpha(t.to_numpy()[:, columns], level="nominal") for t in tables)
+        one, two = (
+            agreement.coefficients.krippendorff_alpha(t.to_numpy()[:, columns], level="nominal")
+            for t in tables
+        )
         return two - one
 
     people = (np.arange(len(places)),)

@@ -77,7 +77,7 @@ def published() -> list[object]:
 def test_alpha_equals_the_published_value(entry: dict[str, object]) -> None:
     table = as_table(entry["data"])
     level = entry["params"]["metric"]
-    found = agreement.krippendorff_alpha(table, level=level, categories=own_codes(table))
+    found = agreement.coefficients.krippendorff_alpha(table, level=level, categories=own_codes(table))
     assert found == pytest.approx(entry["value"], abs=entry["tolerance"]), entry["source"]
 
 
@@ -86,7 +86,9 @@ def test_alpha_equals_the_published_value(entry: dict[str, object]) -> None:
     ("level", "value"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)]
 )
 def test_alpha_of_krippendorffs_own_example(level: str, value: float) -> None:
-    assert agreement.krippendorff_alpha(KRIPPENDORFF_C, level=level) == pytest.approx(value, abs=0.0006)
+    assert agreement.coefficients.krippendorff_alpha(KRIPPENDORFF_C, level=level) == pytest.approx(
+        value, abs=0.0006
+    )
 
 
 @pytest.mark.long
@@ -100,7 +102,7 @@ def test_alpha_equals_the_krippendorff_package_on_random_tables(level: str) -> N
         if len(np.unique(pairable[~np.isnan(pairable)])) < 2:
             continue
         expected = krippendorff.alpha(reliability_data=table, level_of_measurement=level)
-        found = agreement.krippendorff_alpha(table, level=level, categories=range(20))
+        found = agreement.coefficients.krippendorff_alpha(table, level=level, categories=range(20))
         assert found == pytest.approx(expected, abs=1e-12)
         compared += 1
 
@@ -108,13 +110,15 @@ def test_alpha_equals_the_krippendorff_package_on_random_tables(level: str) -> N
 def test_alpha_takes_strings_frames_and_every_kind_of_missing() -> None:
     words = [["a", None, "b", "b"], ["a", "a", "b", np.nan], [pd.NA, "a", "c", "b"]]
     numbers = [[0, None, 1, 1], [0, 0, 1, np.nan], [None, 0, 2, 1]]
-    expected = agreement.krippendorff_alpha(numbers, level="nominal")
-    assert agreement.krippendorff_alpha(words, level="nominal") == expected
+    expected = agreement.coefficients.krippendorff_alpha(numbers, level="nominal")
+    assert agreement.coefficients.krippendorff_alpha(words, level="nominal") == expected
     frame = agreement.from_wide(pd.DataFrame(words), coders="rows")
-    assert agreement.krippendorff_alpha(frame, level="nominal") == expected
-    assert agreement.krippendorff_alpha(np.array(words, dtype=object), level="nominal") == expected
+    assert agreement.coefficients.krippendorff_alpha(frame, level="nominal") == expected
+    assert (
+        agreement.coefficients.krippendorff_alpha(np.array(words, dtype=object), level="nominal") == expected
+    )
     frame = agreement.from_wide(pd.DataFrame(numbers).T.astype("Int64"), coders="columns")
-    assert agreement.krippendorff_alpha(frame, level="nominal") == expected
+    assert agreement.coefficients.krippendorff_alpha(frame, level="nominal") == expected
 
 
 @pytest.mark.parametrize(
@@ -131,7 +135,7 @@ def test_alpha_is_nan_with_a_warning_where_it_is_not_defined(
     values: list[list[object]], why: str, level: str
 ) -> None:
     with pytest.warns(RuntimeWarning, match=why) as caught:
-        assert np.isnan(agreement.krippendorff_alpha(values, level=level))
+        assert np.isnan(agreement.coefficients.krippendorff_alpha(values, level=level))
     assert len(caught) == 1
     assert caught[0].filename == __file__
 
@@ -155,13 +159,13 @@ def test_alpha_is_nan_with_a_warning_where_it_is_not_defined(
 )
 def test_alpha_refuses_what_it_cannot_read(values: object, level: str, message: str) -> None:
     with pytest.raises(TableError, match=message) as raised:
-        agreement.krippendorff_alpha(values, level=level)
+        agreement.coefficients.krippendorff_alpha(values, level=level)
     assert "low" not in str(raised.value)
 
 
 def test_alpha_names_the_level_that_was_meant() -> None:
     with pytest.raises(QualError, match="did you mean 'ordinal'"):
-        agreement.krippendorff_alpha(KRIPPENDORFF_C, level="ordnial")
+        agreement.coefficients.krippendorff_alpha(KRIPPENDORFF_C, level="ordnial")
 
 
 tables = st.integers(2, 4).flatmap(
@@ -176,7 +180,7 @@ tables = st.integers(2, 4).flatmap(
 def quiet_alpha(table: np.ndarray, level: str) -> float:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        return agreement.krippendorff_alpha(table, level=level)
+        return agreement.coefficients.krippendorff_alpha(table, level=level)
 
 
 @settings(max_examples=60, deadline=None)
@@ -221,7 +225,9 @@ def test_the_values_known_on_real_data() -> None:
         ("ordinal", 0.6597663979170505),
         ("interval", 0.7339219233702778),
     ):
-        assert agreement.krippendorff_alpha(severity, level=level) == pytest.approx(value, abs=1e-12)
+        assert agreement.coefficients.krippendorff_alpha(severity, level=level) == pytest.approx(
+            value, abs=1e-12
+        )
     codes = ["ableism", "homophobic", "intellectual", "racist", "sexist", "sex_harassment", "transphobic"]
     decisions = codings.from_table(ratings, unit_id="unit_id", coder="coder", codes=codes)
     cluster = ratings.drop_duplicates("unit_id").set_index("unit_id")["conversation_id"]
@@ -270,11 +276,11 @@ def test_the_other_coefficients_are_those_of_the_units_that_count() -> None:
     result = agreement.by_code(decisions, n_boot=10, seed=1).set_index("code")
     for code, table in {"two": two, "three": three}.items():
         pairable = table[:, (~np.isnan(table)).sum(axis=0) >= 2]
-        kappa = agreement.cohen_kappa if code == "two" else agreement.conger_kappa
+        kappa = agreement.coefficients.cohen_kappa if code == "two" else agreement.coefficients.conger_kappa
         assert result.loc[code, "kappa"] == pytest.approx(kappa(pairable), abs=1e-12)
-        assert result.loc[code, "ac1"] == pytest.approx(agreement.gwet_ac(pairable), abs=1e-12)
+        assert result.loc[code, "ac1"] == pytest.approx(agreement.coefficients.gwet_ac(pairable), abs=1e-12)
         for name, category in (("positive_agreement", 1), ("negative_agreement", 0)):
-            expected = agreement.specific_agreement(pairable, category=category)
+            expected = agreement.coefficients.specific_agreement(pairable, category=category)
             assert result.loc[code, name] == pytest.approx(expected, abs=1e-12)
     assert np.isnan(result.loc["never", ["kappa", "positive_agreement"]].astype(float)).all()
     assert result.loc["never", ["ac1", "negative_agreement"]].tolist() == [1.0, 1.0]
@@ -310,7 +316,7 @@ def test_overall_is_set_alpha_with_the_cluster_bootstrap() -> None:
         ]
         for coder in range(3)
     ]
-    from sense7_qual.agreement._sets import set_alpha
+    from sense7_qual.agreement.sets import set_alpha
 
     for distance in ("masi", "jaccard", "dice"):
         row = agreement.overall(decisions, distance=distance, n_boot=200, seed=1).iloc[0]
@@ -416,7 +422,9 @@ def test_undefined_resamples_are_counted() -> None:
     rng = np.random.default_rng(8)
     resamples = [table[:, rng.integers(0, 12, 12)] for _ in range(4000)]
     expected = np.mean([np.ptp(resample) == 0 for resample in resamples])
-    found = agreement.estimate(table, "krippendorff_alpha", level="nominal", ci="unit", n_boot=40_000, seed=1)
+    found = agreement.coefficients.estimate(
+        table, "krippendorff_alpha", level="nominal", ci="unit", n_boot=40_000, seed=1
+    )
     assert expected > 0
     assert found.n_undefined / found.n_boot == pytest.approx(expected, abs=0.0006)
 

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7_qual import agreement
-from sense7_qual.agreement import _coefficients, _intervals
-from sense7_qual.agreement._coefficients import _icc_kendall
-from sense7_qual.agreement._coefficients._patterns import from_values
-from sense7_qual.agreement._coefficients._weights import agreement_weights, difference
+from sense7_qual.agreement import _intervals, coefficients
+from sense7_qual.agreement.coefficients import _icc_kendall
+from sense7_qual.agreement.coefficients._patterns import from_values
+from sense7_qual.agreement.coefficients._weights import agreement_weights, difference
 from sense7_qual.errors import QualError, TableError
 from tests.helpers.places import PUBLISHED
 from tests.helpers.reference import as_table, own_codes
@@ -32,7 +32,7 @@ RENAMED = {
     "conger_kappa (irr exact Fleiss)": "conger_kappa",
     "krippendorff_alpha_weighted": "krippendorff_alpha",
 }
-EVERY = [name for name in _coefficients.__all__ if name not in ("krippendorff_alpha", "specific_agreement")]
+EVERY = [name for name in coefficients.__all__ if name not in ("krippendorff_alpha", "specific_agreement")]
 TWO_CODERS = ("cohen_kappa", "scott_pi")
 
 
@@ -60,7 +60,7 @@ def options_of(entry: dict[str, object], table: list[list[object]]) -> dict[str,
     return {"weights": weights}
 
 
-COEFFICIENTS = [name for name in _coefficients.__all__ if name != "specific_agreement"]
+COEFFICIENTS = [name for name in coefficients.__all__ if name != "specific_agreement"]
 ALL_ROWS = published(*COEFFICIENTS, *RENAMED)
 
 
@@ -75,9 +75,9 @@ def test_a_coefficient_equals_the_published_value(entry: dict[str, object]) -> N
     options = options_of(entry, table)
     if codes := own_codes(table):
         options["categories"] = codes
-    found = getattr(_coefficients, name)(table, **options)
+    found = getattr(coefficients, name)(table, **options)
     assert found == pytest.approx(entry["value"], abs=entry["tolerance"]), entry["source"]
-    from_counts = getattr(_coefficients, name)(from_values(table, keep_coders=True), **options)
+    from_counts = getattr(coefficients, name)(from_values(table, keep_coders=True), **options)
     assert from_counts == pytest.approx(found, abs=1e-12)
 
 
@@ -87,9 +87,9 @@ GWETS = [name for name in COEFFICIENTS if name != "krippendorff_alpha"]
 @pytest.mark.parametrize("entry", published(*GWETS, stating="pa"))
 def test_agreement_and_chance_are_the_published_ones(entry: dict[str, object]) -> None:
     params, table = entry["params"], as_table(entry["data"])
-    observed = _coefficients.percent_agreement(table, **options_of(entry, table))
+    observed = coefficients.percent_agreement(table, **options_of(entry, table))
     assert observed == pytest.approx(params["pa"], abs=1e-9), entry["source"]
-    value = getattr(_coefficients, entry["statistic"])(table, **options_of(entry, table))
+    value = getattr(coefficients, entry["statistic"])(table, **options_of(entry, table))
     assert value == pytest.approx((params["pa"] - params["pe"]) / (1 - params["pe"]), abs=1e-9)
 
 
@@ -106,7 +106,7 @@ def test_gwets_standard_errors_and_intervals(entry: dict[str, object]) -> None:
 def test_fleiss_kappa_of_each_category(entry: dict[str, object]) -> None:
     category = entry["params"]["category"]
     columns = entry["data"].get("columns")
-    frame = agreement.per_category(as_table(entry["data"])).set_index("category")
+    frame = agreement.coefficients.per_category(as_table(entry["data"])).set_index("category")
     found = frame.loc[columns.index(category) if columns else category, "fleiss_kappa"]
     assert found == pytest.approx(entry["value"], abs=entry["tolerance"]), entry["source"]
 
@@ -135,7 +135,7 @@ def test_alpha_equals_the_krippendorff_package_on_a_thousand_tables() -> None:
             continue
         level = LEVELS[compared % 4]
         expected = krippendorff.alpha(reliability_data=table, level_of_measurement=level)
-        found = agreement.krippendorff_alpha(table, level=level, categories=range(20))
+        found = agreement.coefficients.krippendorff_alpha(table, level=level, categories=range(20))
         assert found == pytest.approx(expected, abs=1e-12)
         compared += 1
 
@@ -149,17 +149,19 @@ def test_kappas_equal_statsmodels() -> None:
         table[:2, :2] = [[0, 1], [1, 0]]  # statsmodels divides by 0 without variation
         counts = np.stack([(table == value).sum(axis=0) for value in np.unique(table)], axis=1)
         scale = np.unique(table)
-        found = agreement.fleiss_kappa(table, categories=scale)
+        found = agreement.coefficients.fleiss_kappa(table, categories=scale)
         assert found == pytest.approx(inter_rater.fleiss_kappa(counts), abs=1e-12)
         # statsmodels' "randolph" is chance of one over the categories: Brennan and Prediger's.
         randolph = inter_rater.fleiss_kappa(counts, method="randolph")
-        assert agreement.brennan_prediger(table, categories=scale) == pytest.approx(randolph, abs=1e-12)
+        assert agreement.coefficients.brennan_prediger(table, categories=scale) == pytest.approx(
+            randolph, abs=1e-12
+        )
         places = np.searchsorted(np.unique(table[:2]), table[:2])
         cross = np.zeros((places.max() + 1, places.max() + 1))
         np.add.at(cross, tuple(places), 1)
         for theirs, ours in ((None, None), ("linear", "linear"), ("quadratic", "quadratic")):
             expected = inter_rater.cohens_kappa(cross, wt=theirs, return_results=False)
-            found = agreement.cohen_kappa(places, weights=ours, categories=range(len(cross)))
+            found = agreement.coefficients.cohen_kappa(places, weights=ours, categories=range(len(cross)))
             assert found == pytest.approx(expected, abs=1e-12)
 
 
@@ -170,9 +172,11 @@ def test_light_is_the_mean_of_scikit_learns_kappas_and_conger_of_two_is_cohen() 
     for _ in range(30):
         table = rng.integers(0, 3, (4, 25))
         pairs = [cohen_kappa_score(*table[[a, b]]) for a, b in itertools.combinations(range(4), 2)]
-        assert agreement.light_kappa(table) == pytest.approx(np.mean(pairs), abs=1e-12)
-        assert agreement.conger_kappa(table[:2]) == pytest.approx(pairs[0], abs=1e-12)
-        assert agreement.scott_pi(table[:2]) == pytest.approx(agreement.fleiss_kappa(table[:2]), abs=1e-12)
+        assert agreement.coefficients.light_kappa(table) == pytest.approx(np.mean(pairs), abs=1e-12)
+        assert agreement.coefficients.conger_kappa(table[:2]) == pytest.approx(pairs[0], abs=1e-12)
+        assert agreement.coefficients.scott_pi(table[:2]) == pytest.approx(
+            agreement.coefficients.fleiss_kappa(table[:2]), abs=1e-12
+        )
 
 
 def test_weighted_alpha_is_alpha_with_a_distance() -> None:
@@ -180,12 +184,16 @@ def test_weighted_alpha_is_alpha_with_a_distance() -> None:
     table = rng.integers(1, 6, (3, 40)).astype(float)
     table[rng.random(table.shape) < 0.2] = np.nan
     squares = (np.arange(1, 6)[:, None] - np.arange(1, 6)) ** 2
-    interval = agreement.krippendorff_alpha(table, level="interval")
-    assert agreement.krippendorff_alpha(table, level=squares) == pytest.approx(interval, abs=1e-12)
-    by_function = agreement.krippendorff_alpha(table, level=lambda a, b: (a - b) ** 2)
+    interval = agreement.coefficients.krippendorff_alpha(table, level="interval")
+    assert agreement.coefficients.krippendorff_alpha(table, level=squares) == pytest.approx(
+        interval, abs=1e-12
+    )
+    by_function = agreement.coefficients.krippendorff_alpha(table, level=lambda a, b: (a - b) ** 2)
     assert by_function == pytest.approx(interval, abs=1e-12)
     quadratic = 1 - agreement_weights(np.arange(1, 6), "quadratic")
-    assert agreement.krippendorff_alpha(table, level=quadratic) == pytest.approx(interval, abs=1e-12)
+    assert agreement.coefficients.krippendorff_alpha(table, level=quadratic) == pytest.approx(
+        interval, abs=1e-12
+    )
 
 
 # ---- by hand ------------------------------------------------------------------------------------------
@@ -195,51 +203,57 @@ PAIR = [[0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]]
 
 
 def test_two_coders_by_hand() -> None:
-    assert agreement.percent_agreement(PAIR) == pytest.approx(0.6)
+    assert agreement.coefficients.percent_agreement(PAIR) == pytest.approx(0.6)
     # Chance: Cohen .2·.4 + .8·.6 = .56; Scott .3² + .7² = .58; Bennett .5; Gwet 2·.3·.7 = .42.
-    assert agreement.cohen_kappa(PAIR) == pytest.approx(0.04 / 0.44)
-    assert agreement.scott_pi(PAIR) == pytest.approx(0.02 / 0.42)
-    assert agreement.brennan_prediger(PAIR) == pytest.approx(0.2)
-    assert agreement.gwet_ac(PAIR) == pytest.approx(0.18 / 0.58)
-    assert agreement.krippendorff_alpha(PAIR, level="nominal") == pytest.approx(1 - 19 * 0.4 / (20 * 0.42))
-    assert agreement.specific_agreement(PAIR, category=1) == pytest.approx(2 / 6)
-    assert agreement.specific_agreement(PAIR, category=0) == pytest.approx(10 / 14)
+    assert agreement.coefficients.cohen_kappa(PAIR) == pytest.approx(0.04 / 0.44)
+    assert agreement.coefficients.scott_pi(PAIR) == pytest.approx(0.02 / 0.42)
+    assert agreement.coefficients.brennan_prediger(PAIR) == pytest.approx(0.2)
+    assert agreement.coefficients.gwet_ac(PAIR) == pytest.approx(0.18 / 0.58)
+    assert agreement.coefficients.krippendorff_alpha(PAIR, level="nominal") == pytest.approx(
+        1 - 19 * 0.4 / (20 * 0.42)
+    )
+    assert agreement.coefficients.specific_agreement(PAIR, category=1) == pytest.approx(2 / 6)
+    assert agreement.coefficients.specific_agreement(PAIR, category=0) == pytest.approx(10 / 14)
 
 
 def test_categories_that_nobody_gave_count_where_the_coefficient_depends_on_them() -> None:
     three = {"categories": [0, 1, 2]}
-    assert agreement.brennan_prediger(PAIR, **three) == pytest.approx((0.6 - 1 / 3) / (2 / 3))
+    assert agreement.coefficients.brennan_prediger(PAIR, **three) == pytest.approx((0.6 - 1 / 3) / (2 / 3))
     # Gwet: pe = (.3·.7 + .7·.3) / (3 − 1) = .21.
-    assert agreement.gwet_ac(PAIR, **three) == pytest.approx((0.6 - 0.21) / 0.79)
-    assert agreement.percent_agreement(PAIR, weights="linear", **three) == pytest.approx(0.6 + 0.4 * 0.5)
+    assert agreement.coefficients.gwet_ac(PAIR, **three) == pytest.approx((0.6 - 0.21) / 0.79)
+    assert agreement.coefficients.percent_agreement(PAIR, weights="linear", **three) == pytest.approx(
+        0.6 + 0.4 * 0.5
+    )
     for name in ("cohen_kappa", "scott_pi", "fleiss_kappa", "conger_kappa", "light_kappa"):
         function = getattr(agreement, name)
         assert function(PAIR, **three) == pytest.approx(function(PAIR))
-    assert np.isnan(agreement.estimate([[None], [None]], "gwet_ac", categories=["a", "b"]).estimate)
+    assert np.isnan(
+        agreement.coefficients.estimate([[None], [None]], "gwet_ac", categories=["a", "b"]).estimate
+    )
     everybody_absent = [[0, 0, 0], [0, 0, 0]]
-    assert agreement.gwet_ac(everybody_absent, categories=[0, 1]) == 1.0
+    assert agreement.coefficients.gwet_ac(everybody_absent, categories=[0, 1]) == 1.0
     with pytest.raises(QualError, match="found 1 of 2 missing from the categories"):
-        agreement.gwet_ac(PAIR, categories=[0, 2])
+        agreement.coefficients.gwet_ac(PAIR, categories=[0, 2])
 
 
 def test_missing_values_follow_gwets_conventions() -> None:
     # Agreement from the two units with two values (1 and 0), chance from all four: shares 5/8 and 3/8.
     values = [[0, 0, 0, None], [0, 1, None, 1]]
     chance = (5 / 8) ** 2 + (3 / 8) ** 2
-    assert agreement.percent_agreement(values) == 0.5
-    assert agreement.fleiss_kappa(values) == pytest.approx((0.5 - chance) / (1 - chance))
-    assert agreement.gwet_ac(values) == pytest.approx((0.5 - 15 / 32) / (17 / 32))
+    assert agreement.coefficients.percent_agreement(values) == 0.5
+    assert agreement.coefficients.fleiss_kappa(values) == pytest.approx((0.5 - chance) / (1 - chance))
+    assert agreement.coefficients.gwet_ac(values) == pytest.approx((0.5 - 15 / 32) / (17 / 32))
     # Conger: the first coder gave 0 always, the second 0 in one of three.
-    assert agreement.conger_kappa(values) == pytest.approx((0.5 - 1 / 3) / (2 / 3))
+    assert agreement.coefficients.conger_kappa(values) == pytest.approx((0.5 - 1 / 3) / (2 / 3))
     # Cohen and Scott: the two units with both values alone.
-    assert agreement.cohen_kappa(values) == pytest.approx(0.0)
-    assert agreement.scott_pi(values) == pytest.approx((0.5 - 10 / 16) / (6 / 16))
+    assert agreement.coefficients.cohen_kappa(values) == pytest.approx(0.0)
+    assert agreement.coefficients.scott_pi(values) == pytest.approx((0.5 - 10 / 16) / (6 / 16))
 
 
 def test_per_category_by_hand() -> None:
-    frame = agreement.per_category([["a", "a", "b", "c", "d"], ["a", "b", "b", "c", None]]).set_index(
-        "category"
-    )
+    frame = agreement.coefficients.per_category(
+        [["a", "a", "b", "c", "d"], ["a", "b", "b", "c", None]]
+    ).set_index("category")
     assert frame["n_units"].to_dict() == {"a": 2, "b": 2, "c": 1, "d": 0}
     assert frame.loc["a", "prevalence"] == pytest.approx(3 / 8)
     assert frame.loc["a", "specific_agreement"] == pytest.approx(2 / 3)
@@ -270,20 +284,20 @@ def test_nan_and_one_warning_without_variation(name: str) -> None:
     with pytest.warns(RuntimeWarning, match=f"{name} is not defined here") as caught:
         assert np.isnan(getattr(agreement, name)([[1, 1, 1], [1, 1, 1]]))
     assert len(caught) == 1
-    assert agreement.percent_agreement([[1, 1, 1], [1, 1, 1]]) == 1.0
+    assert agreement.coefficients.percent_agreement([[1, 1, 1], [1, 1, 1]]) == 1.0
 
 
 def test_one_coder_is_said_to_be_alone() -> None:
     with pytest.warns(RuntimeWarning, match="there is one coder"):
-        assert np.isnan(agreement.fleiss_kappa([[1, 2, 3]]))
+        assert np.isnan(agreement.coefficients.fleiss_kappa([[1, 2, 3]]))
     with pytest.warns(RuntimeWarning, match="nobody gave the category in the 10 units"):
-        assert np.isnan(agreement.specific_agreement(PAIR, category=7))
+        assert np.isnan(agreement.coefficients.specific_agreement(PAIR, category=7))
 
 
 def test_light_leaves_out_pairs_that_share_nothing() -> None:
     values = [[0, 1, 1, 0, None, None], [0, 1, 0, 0, 1, 0], [None, None, None, None, 1, 0]]
-    expected = np.mean([agreement.cohen_kappa(values[:2]), 1.0])
-    assert agreement.light_kappa(values) == pytest.approx(expected)
+    expected = np.mean([agreement.coefficients.cohen_kappa(values[:2]), 1.0])
+    assert agreement.coefficients.light_kappa(values) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", TWO_CODERS)
@@ -303,23 +317,44 @@ def test_patterns_without_coders_are_not_enough_for_some(name: str) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: agreement.fleiss_kappa(PAIR, weights="quadartic"), "did you mean 'quadratic'"),
-        (lambda: agreement.gwet_ac(PAIR, weights=np.eye(3)), r"matrix of 2 × 2 .* found 3 × 3"),
-        (lambda: agreement.gwet_ac(PAIR, weights=[[1, 0.5], [0.2, 1]]), "symmetric"),
-        (lambda: agreement.gwet_ac(PAIR, weights=[[0, 1], [1, 0]]), "1 for equal categories"),
-        (lambda: agreement.gwet_ac(PAIR, weights=[["linear"]]), "or a matrix of numbers – found a list"),
-        (lambda: agreement.gwet_ac(PAIR, weights=2), "found a single number"),
-        (lambda: agreement.krippendorff_alpha(PAIR, level=None), "expected nominal, ordinal, .* or nothing"),
-        (lambda: agreement.krippendorff_alpha(PAIR, level=lambda a, b: None), "missing or infinite"),
-        (lambda: agreement.krippendorff_alpha(PAIR, level=lambda a, b: a - b), "not symmetric"),
-        (lambda: agreement.gwet_ac(PAIR, categories=["0", "1"]), "list of numbers, as the values are"),
-        (lambda: agreement.gwet_ac(PAIR, categories=[0, 1, None]), "none of them missing"),
-        (lambda: agreement.gwet_ac(PAIR, categories="01"), "found '01'"),
-        (lambda: agreement.gwet_ac([["a", "b"], ["a", "a"]], categories=[1, 2]), "list of strings"),
-        (lambda: agreement.specific_agreement(PAIR, category=[0, 1]), "one number or string"),
-        (lambda: agreement.krippendorff_alpha(PAIR, level=[[0, -1], [-1, 0]]), "differences ≥ 0"),
-        (lambda: agreement.krippendorff_alpha(PAIR, level=[[1, 1], [1, 0]]), "0 of a value from itself"),
-        (lambda: agreement.fleiss_kappa([[-0.5, 2], [2, 2]], weights="ratio"), "categories ≥ 0"),
+        (lambda: agreement.coefficients.fleiss_kappa(PAIR, weights="quadartic"), "did you mean 'quadratic'"),
+        (lambda: agreement.coefficients.gwet_ac(PAIR, weights=np.eye(3)), r"matrix of 2 × 2 .* found 3 × 3"),
+        (lambda: agreement.coefficients.gwet_ac(PAIR, weights=[[1, 0.5], [0.2, 1]]), "symmetric"),
+        (lambda: agreement.coefficients.gwet_ac(PAIR, weights=[[0, 1], [1, 0]]), "1 for equal categories"),
+        (
+            lambda: agreement.coefficients.gwet_ac(PAIR, weights=[["linear"]]),
+            "or a matrix of numbers – found a list",
+        ),
+        (lambda: agreement.coefficients.gwet_ac(PAIR, weights=2), "found a single number"),
+        (
+            lambda: agreement.coefficients.krippendorff_alpha(PAIR, level=None),
+            "expected nominal, ordinal, .* or nothing",
+        ),
+        (
+            lambda: agreement.coefficients.krippendorff_alpha(PAIR, level=lambda a, b: None),
+            "missing or infinite",
+        ),
+        (lambda: agreement.coefficients.krippendorff_alpha(PAIR, level=lambda a, b: a - b), "not symmetric"),
+        (
+            lambda: agreement.coefficients.gwet_ac(PAIR, categories=["0", "1"]),
+            "list of numbers, as the values are",
+        ),
+        (lambda: agreement.coefficients.gwet_ac(PAIR, categories=[0, 1, None]), "none of them missing"),
+        (lambda: agreement.coefficients.gwet_ac(PAIR, categories="01"), "found '01'"),
+        (
+            lambda: agreement.coefficients.gwet_ac([["a", "b"], ["a", "a"]], categories=[1, 2]),
+            "list of strings",
+        ),
+        (lambda: agreement.coefficients.specific_agreement(PAIR, category=[0, 1]), "one number or string"),
+        (
+            lambda: agreement.coefficients.krippendorff_alpha(PAIR, level=[[0, -1], [-1, 0]]),
+            "differences ≥ 0",
+        ),
+        (
+            lambda: agreement.coefficients.krippendorff_alpha(PAIR, level=[[1, 1], [1, 0]]),
+            "0 of a value from itself",
+        ),
+        (lambda: agreement.coefficients.fleiss_kappa([[-0.5, 2], [2, 2]], weights="ratio"), "categories ≥ 0"),
         (lambda: _icc_kendall.icc(PAIR, kind="consistent"), "did you mean 'consistency'"),
         (lambda: _icc_kendall.icc(PAIR, kind="agreement", n_averaged=0), "n_averaged"),
         (lambda: _icc_kendall.icc([["a"], ["b"]], kind="agreement"), "expected numbers"),
@@ -348,7 +383,7 @@ def quiet(name: str, table: object, **options: object) -> float:
         options = {"level": "nominal", **options}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        return getattr(_coefficients, name)(table, **options)
+        return getattr(coefficients, name)(table, **options)
 
 
 @settings(max_examples=40, deadline=None)
@@ -403,9 +438,9 @@ def test_the_ordinal_difference_of_krippendorff_is_not_gwets_ordinal_weight() ->
 
 
 def test_alpha_of_wide_scales_equals_the_narrow_way() -> None:
-    from sense7_qual.agreement._coefficients._continuous_alpha import wide_alpha
-    from sense7_qual.agreement._coefficients._patterns import coded
-    from sense7_qual.agreement._coefficients._sums import alpha_totals
+    from sense7_qual.agreement.coefficients._continuous_alpha import wide_alpha
+    from sense7_qual.agreement.coefficients._patterns import coded
+    from sense7_qual.agreement.coefficients._sums import alpha_totals
 
     rng = np.random.default_rng(25)
     for trial in range(40):
@@ -423,7 +458,7 @@ def test_alpha_of_wide_scales_equals_the_narrow_way() -> None:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_the_influence_is_the_derivative(level: str) -> None:
-    from sense7_qual.agreement._coefficients._sums import alpha_totals
+    from sense7_qual.agreement.coefficients._sums import alpha_totals
 
     table = np.random.default_rng(26).integers(0, 4, (3, 30)).astype(float)
     totals = alpha_totals(from_values(table), level=level)
@@ -442,13 +477,13 @@ def test_sliders_and_real_numbers_need_no_table_of_distances(level: str) -> None
     rng = np.random.default_rng(27)
     truth = rng.normal(50, 15, 40_000)
     table = truth + rng.normal(0, 8, (3, 40_000))  # 120,000 values, all different: that table takes 115 GB
-    found = agreement.krippendorff_alpha(table, level=level)
+    found = agreement.coefficients.krippendorff_alpha(table, level=level)
     # Coders share 225 of 225 + 64 of the variance; normal ranks keep 6/π · asin(r/2) of it.
     share = 225 / 289
     expected = {"nominal": 0.0, "interval": share, "ordinal": 6 / np.pi * np.arcsin(share / 2)}[level]
     assert found == pytest.approx(expected, abs=0.01)
     slider = np.clip(np.round(table[:, :1500]), 0, 100)
-    assert agreement.krippendorff_alpha(slider, level=level) == pytest.approx(
+    assert agreement.coefficients.krippendorff_alpha(slider, level=level) == pytest.approx(
         krippendorff.alpha(slider, level_of_measurement=level), abs=1e-12
     )
 
@@ -458,14 +493,16 @@ def test_ratio_alpha_of_a_wide_scale() -> None:
     rng = np.random.default_rng(28)
     table = np.exp(rng.normal(0, 1, 100) + rng.normal(0, 0.3, (2, 100)))
     expected = krippendorff.alpha(table, level_of_measurement="ratio")
-    assert agreement.krippendorff_alpha(table, level="ratio") == pytest.approx(expected, abs=1e-12)
+    assert agreement.coefficients.krippendorff_alpha(table, level="ratio") == pytest.approx(
+        expected, abs=1e-12
+    )
 
 
 def test_a_large_offset_costs_no_digits() -> None:
     rng = np.random.default_rng(29)
     table = rng.integers(0, 300, (3, 400)).astype(float)
-    far = agreement.krippendorff_alpha(table + 1e9, level="interval")
-    assert far == pytest.approx(agreement.krippendorff_alpha(table, level="interval"), abs=1e-10)
+    far = agreement.coefficients.krippendorff_alpha(table + 1e9, level="interval")
+    assert far == pytest.approx(agreement.coefficients.krippendorff_alpha(table, level="interval"), abs=1e-10)
 
 
 # Shrout and Fleiss (1979), tables 2 and 4.

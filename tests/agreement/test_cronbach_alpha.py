@@ -32,7 +32,7 @@ def rated(
 
 def alpha(units: pd.DataFrame, **settings: object) -> pd.DataFrame:
     chosen = {"ratings": DIMENSIONS, "cluster": "case_id", "missing": "listwise", **settings}
-    return links.internal_consistency(units, **chosen)
+    return links.scales.internal_consistency(units, **chosen)
 
 
 def test_published_alpha_and_feldts_interval() -> None:
@@ -113,7 +113,7 @@ def test_missing_ratings_are_counted() -> None:
 
 def test_correlations_are_scipys_and_those_within_are_means() -> None:
     units = rated(np.random.default_rng(5), missing=0.1)
-    found = links.dimension_correlations(units, ratings=DIMENSIONS, cluster="case_id")
+    found = links.scales.dimension_correlations(units, ratings=DIMENSIONS, cluster="case_id")
     assert len(found) == 6
     row = found[(found["rating"] == "Cognitive") & (found["other"] == "Interest")].iloc[0]
     both = units[["case_id", "Cognitive", "Interest"]].dropna()
@@ -133,10 +133,10 @@ def test_correlations_are_scipys_and_those_within_are_means() -> None:
 def test_correlation_intervals_cover() -> None:
     rng = np.random.default_rng(6)
     pair = {"ratings": ["Affective", "Interest"], "cluster": "case_id"}
-    true = links.dimension_correlations(rated(rng, participants=1500), **pair).loc[0, "spearman"]
+    true = links.scales.dimension_correlations(rated(rng, participants=1500), **pair).loc[0, "spearman"]
     covered = []
     for _ in studies(30):
-        row = links.dimension_correlations(rated(rng, participants=20), **pair).iloc[0]
+        row = links.scales.dimension_correlations(rated(rng, participants=20), **pair).iloc[0]
         covered.append(row["spearman_low"] <= true <= row["spearman_high"])
     assert np.mean(covered) > 0.82
 
@@ -151,7 +151,7 @@ def test_what_cannot_be_computed_says_why() -> None:
     assert few["alpha_low"].isna().all()
 
     def pair(units: pd.DataFrame) -> pd.Series:
-        return links.dimension_correlations(units, ratings=DIMENSIONS[:2], cluster="case_id").iloc[0]
+        return links.scales.dimension_correlations(units, ratings=DIMENSIONS[:2], cluster="case_id").iloc[0]
 
     assert pair(units.assign(Affective=2.0))["reason"] == "constant_rating"
     assert pair(units.assign(Affective=np.nan))["reason"] == "no_rated_units"

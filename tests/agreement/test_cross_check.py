@@ -10,8 +10,8 @@ import pytest
 
 from sense7_qual import report
 from sense7_qual.agreement._by_code import by_code
-from sense7_qual.agreement._diagnostics import _cross_check
-from sense7_qual.agreement._diagnostics._cross_check import cross_check
+from sense7_qual.agreement.diagnosis import _cross_check
+from sense7_qual.agreement.diagnosis._cross_check import cross_check
 from sense7_qual.errors import TableError
 
 
@@ -116,7 +116,7 @@ def test_nothing_gives_no_rows() -> None:
 def test_the_table_prints_the_second_opinion() -> None:
     decisions = study(5, coders=3)
     agreement, checked = by_code(decisions, n_boot=50, seed=1), cross_check(decisions)
-    notes = report.reliability_table(agreement, cross_check=checked).notes
+    notes = report.tables.reliability(agreement, cross_check=checked).notes
     note = next(line for line in notes if line.startswith("Second opinion"))
     assert note.startswith(
         "Second opinion: alpha, percent, light_kappa, fleiss_kappa recomputed with krippendorff "
@@ -124,9 +124,9 @@ def test_the_table_prints_the_second_opinion() -> None:
     assert "scikit-learn" in note
     assert note.endswith("largest absolute difference below 1e-12.")
     off = checked.assign(difference=checked["difference"].where(checked["statistic"] != "percent", 0.0123))
-    notes = report.reliability_table(agreement, cross_check=off).notes
+    notes = report.tables.reliability(agreement, cross_check=off).notes
     assert any("difference 1.2e-02 (code" in line and ", percent)" in line for line in notes)
-    assert not any("Second opinion" in line for line in report.reliability_table(agreement).notes)
+    assert not any("Second opinion" in line for line in report.tables.reliability(agreement).notes)
 
 
 def test_a_cross_check_of_other_decisions_is_refused() -> None:
@@ -134,7 +134,7 @@ def test_a_cross_check_of_other_decisions_is_refused() -> None:
     with pytest.raises(
         TableError, match="expected the alphas of the table – found others, or none, for 'code0'"
     ):
-        report.reliability_table(agreement, cross_check=cross_check(study(6, coders=3)))
+        report.tables.reliability(agreement, cross_check=cross_check(study(6, coders=3)))
     other = cross_check(study(5, coders=3)).drop(columns="difference")
     with pytest.raises(TableError, match="'difference'"):
-        report.reliability_table(agreement, cross_check=other)
+        report.tables.reliability(agreement, cross_check=other)

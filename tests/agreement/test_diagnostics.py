@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from sense7_qual.agreement import by_unit, confusion, pairwise
+from sense7_qual.agreement import pairwise
 from sense7_qual.agreement._by_code import by_code
+from sense7_qual.agreement.diagnosis import by_unit, confusion
 from sense7_qual.errors import TableError
 from tests.helpers.places import PUBLISHED
 

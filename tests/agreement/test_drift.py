@@ -12,7 +12,7 @@ from scipy.stats import fisher_exact
 from benchmarks import drift as benchmark
 from sense7_qual import acts, codings
 from sense7_qual.agreement import drift
-from sense7_qual.agreement._diagnostics._drift import Comparison, comparisons, first_alarm
+from sense7_qual.agreement._drift import Comparison, comparisons, first_alarm
 from sense7_qual.errors import ArgumentError, TableError
 from tests.helpers.simulation import studies
 

@@ -21,9 +21,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sense7_qual.agreement import _coefficients, _engines
-from sense7_qual.agreement._coefficients._patterns import Patterns, from_values
+from sense7_qual.agreement import _engines, coefficients
 from sense7_qual.agreement._engines import patterns
+from sense7_qual.agreement.coefficients._patterns import Patterns, from_values
 from sense7_qual.errors import QualError, TableError
 from tests.helpers.nightly import nightly_but
 from tests.helpers.places import PUBLISHED, ROOT
@@ -42,18 +42,18 @@ ENGINES: dict[str, Callable[[pd.DataFrame], object]] = {
 
 # Each coefficient, and whether it tells coders apart.
 COEFFICIENTS: list[tuple[str, Callable[[Any], float], bool]] = [
-    ("alpha nominal", lambda v: _coefficients.krippendorff_alpha(v, level="nominal"), False),
-    ("alpha ordinal", lambda v: _coefficients.krippendorff_alpha(v, level="ordinal"), False),
-    ("alpha interval", lambda v: _coefficients.krippendorff_alpha(v, level="interval"), False),
-    ("alpha ratio", lambda v: _coefficients.krippendorff_alpha(v, level="ratio"), False),
-    ("percent", _coefficients.percent_agreement, False),
-    ("fleiss", _coefficients.fleiss_kappa, False),
-    ("brennan_prediger", _coefficients.brennan_prediger, False),
-    ("ac1", _coefficients.gwet_ac, False),
-    ("ac2", lambda v: _coefficients.gwet_ac(v, weights="quadratic"), False),
-    ("specific", lambda v: _coefficients.specific_agreement(v, category=2), False),
-    ("conger", _coefficients.conger_kappa, True),
-    ("light", _coefficients.light_kappa, True),
+    ("alpha nominal", lambda v: coefficients.krippendorff_alpha(v, level="nominal"), False),
+    ("alpha ordinal", lambda v: coefficients.krippendorff_alpha(v, level="ordinal"), False),
+    ("alpha interval", lambda v: coefficients.krippendorff_alpha(v, level="interval"), False),
+    ("alpha ratio", lambda v: coefficients.krippendorff_alpha(v, level="ratio"), False),
+    ("percent", coefficients.percent_agreement, False),
+    ("fleiss", coefficients.fleiss_kappa, False),
+    ("brennan_prediger", coefficients.brennan_prediger, False),
+    ("ac1", coefficients.gwet_ac, False),
+    ("ac2", lambda v: coefficients.gwet_ac(v, weights="quadratic"), False),
+    ("specific", lambda v: coefficients.specific_agreement(v, category=2), False),
+    ("conger", coefficients.conger_kappa, True),
+    ("light", coefficients.light_kappa, True),
 ]
 
 
@@ -137,7 +137,7 @@ def test_every_coefficient_is_the_same_number_from_every_engine(engine: str) -> 
 def test_two_coders_coefficients_too(engine: str) -> None:
     values = made(2, 4)
     found = patterns(ENGINES[engine](long(values)), keep_coders=True)
-    for coefficient in (_coefficients.cohen_kappa, _coefficients.scott_pi):
+    for coefficient in (coefficients.cohen_kappa, coefficients.scott_pi):
         assert coefficient(found) == pytest.approx(coefficient(values), abs=1e-12)
 
 
@@ -186,7 +186,7 @@ def test_a_group_holds_its_own_categories_and_every_coder() -> None:
     same(found[2], from_values([[None], [6]], keep_coders=True))
     same(found[3], from_values([[None], [None]], keep_coders=True))
     with pytest.warns(RuntimeWarning, match="not defined"):
-        assert np.isnan(_coefficients.cohen_kappa(found[2]))
+        assert np.isnan(coefficients.cohen_kappa(found[2]))
 
 
 @pytest.mark.long
@@ -397,7 +397,7 @@ def test_real_ratings_read_by_duckdb_from_the_file() -> None:
         ("ordinal", 0.6597663979170505),
         ("interval", 0.7339219233702778),
     ):
-        alpha = _coefficients.krippendorff_alpha(found, level=level)  # type: ignore[arg-type]
+        alpha = coefficients.krippendorff_alpha(found, level=level)  # type: ignore[arg-type]
         assert alpha == pytest.approx(expected, abs=1e-12)
     same(patterns(pl.read_csv(CONVABUSE), value="severity"), found)
 

@@ -24,18 +24,18 @@ WIDE = pd.DataFrame(
 PAIR = WIDE[["ana", "ben"]]
 SETS = WIDE.map(lambda value: frozenset({value}))
 COEFFICIENTS: dict[str, Callable[[object], float]] = {
-    "krippendorff_alpha": lambda values: agreement.krippendorff_alpha(values, level="ordinal"),
-    "percent_agreement": agreement.percent_agreement,
-    "fleiss_kappa": agreement.fleiss_kappa,
-    "conger_kappa": agreement.conger_kappa,
-    "light_kappa": agreement.light_kappa,
-    "brennan_prediger": agreement.brennan_prediger,
-    "gwet_ac": agreement.gwet_ac,
-    "specific_agreement": lambda values: agreement.specific_agreement(values, category=2),
-    "icc": lambda values: agreement.icc(values, kind="agreement"),
-    "kendall_w": agreement.kendall_w,
-    "estimate": lambda values: agreement.estimate(values, "gwet_ac").low,
-    "per_category": lambda values: agreement.per_category(values)["alpha"].sum(),
+    "krippendorff_alpha": lambda values: agreement.coefficients.krippendorff_alpha(values, level="ordinal"),
+    "percent_agreement": agreement.coefficients.percent_agreement,
+    "fleiss_kappa": agreement.coefficients.fleiss_kappa,
+    "conger_kappa": agreement.coefficients.conger_kappa,
+    "light_kappa": agreement.coefficients.light_kappa,
+    "brennan_prediger": agreement.coefficients.brennan_prediger,
+    "gwet_ac": agreement.coefficients.gwet_ac,
+    "specific_agreement": lambda values: agreement.coefficients.specific_agreement(values, category=2),
+    "icc": lambda values: agreement.coefficients.icc(values, kind="agreement"),
+    "kendall_w": agreement.coefficients.kendall_w,
+    "estimate": lambda values: agreement.coefficients.estimate(values, "gwet_ac").low,
+    "per_category": lambda values: agreement.coefficients.per_category(values)["alpha"].sum(),
 }
 
 
@@ -58,7 +58,7 @@ def test_a_frame_of_units_by_coders_is_refused_or_read_by_its_names(name: str) -
         assert coefficient(named) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("coefficient", [agreement.cohen_kappa, agreement.scott_pi])
+@pytest.mark.parametrize("coefficient", [agreement.coefficients.cohen_kappa, agreement.coefficients.scott_pi])
 def test_a_frame_of_two_coders(coefficient: Callable[[object], float]) -> None:
     with pytest.raises(TableError, match="from_wide"):
         coefficient(PAIR.head(2))  # 2 × 2: nothing in its shape says which are the coders
@@ -66,13 +66,18 @@ def test_a_frame_of_two_coders(coefficient: Callable[[object], float]) -> None:
 
 
 def test_a_frame_of_sets_is_refused_or_read_by_its_names() -> None:
-    expected = agreement.set_alpha(SETS.T.to_numpy(), distance="masi")
-    for alpha in (lambda sets: agreement.set_alpha(sets, distance="masi"), agreement.multivalued_alpha):
+    expected = agreement.sets.set_alpha(SETS.T.to_numpy(), distance="masi")
+    for alpha in (
+        lambda sets: agreement.sets.set_alpha(sets, distance="masi"),
+        agreement.sets.multivalued_alpha,
+    ):
         with pytest.raises(TableError, match="found a DataFrame of 40 rows × 3 columns"):
             alpha(SETS)
     named = agreement.from_wide(SETS, coders="columns")
-    assert agreement.set_alpha(named, distance="masi") == expected
-    assert agreement.estimate(named.T, "set_alpha", distance="masi").estimate == pytest.approx(expected)
+    assert agreement.sets.set_alpha(named, distance="masi") == expected
+    assert agreement.coefficients.estimate(named.T, "set_alpha", distance="masi").estimate == pytest.approx(
+        expected
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,7 +91,7 @@ def test_a_frame_of_sets_is_refused_or_read_by_its_names() -> None:
 )
 def test_frames_of_other_packages_are_not_read_by_position(convert: Callable[[pd.DataFrame], object]) -> None:
     frame = convert(WIDE.reset_index(drop=True))
-    for read in (agreement.percent_agreement, agreement.multivalued_alpha):
+    for read in (agreement.coefficients.percent_agreement, agreement.sets.multivalued_alpha):
         with pytest.raises(TableError, match=r"which is not read by position – pass .*to_pandas\(\)"):
             read(frame)
     with pytest.raises(TableError, match="expected a pandas DataFrame"):
@@ -95,27 +100,29 @@ def test_frames_of_other_packages_are_not_read_by_position(convert: Callable[[pd
 
 def test_series_of_different_units_are_not_matched_by_position() -> None:
     ana, ben = PAIR["ana"], PAIR["ben"]
-    expected = agreement.cohen_kappa(PAIR.T.to_numpy())
-    assert agreement.cohen_kappa([ana, ben]) == expected
-    assert agreement.cohen_kappa([ana.reset_index(drop=True), ben.to_numpy()]) == expected
+    expected = agreement.coefficients.cohen_kappa(PAIR.T.to_numpy())
+    assert agreement.coefficients.cohen_kappa([ana, ben]) == expected
+    assert agreement.coefficients.cohen_kappa([ana.reset_index(drop=True), ben.to_numpy()]) == expected
     for rows in ([ana, ben[::-1]], [ana, ben.rename(str.upper)], [ana, ben.to_numpy()]):
         with pytest.raises(TableError, match="rows of the same units in the same order"):
-            agreement.cohen_kappa(rows)
+            agreement.coefficients.cohen_kappa(rows)
     with pytest.raises(TableError, match="rows of the same units in the same order"):
-        agreement.multivalued_alpha([SETS["ana"], SETS["ben"][::-1]])
+        agreement.sets.multivalued_alpha([SETS["ana"], SETS["ben"][::-1]])
 
 
 def test_computed_decisions_in_a_frame_are_no_coders() -> None:
     with_consensus = WIDE.assign(consensus=TRUTH)
-    expected = agreement.gwet_ac(WIDE.T.to_numpy())
-    assert agreement.gwet_ac(agreement.from_wide(with_consensus, coders="columns")) == expected
+    expected = agreement.coefficients.gwet_ac(WIDE.T.to_numpy())
+    assert agreement.coefficients.gwet_ac(agreement.from_wide(with_consensus, coders="columns")) == expected
 
 
 def test_white_space_around_ids_does_not_count() -> None:
     wide = agreement.from_wide(WIDE.rename(index=lambda unit: f" {unit}\t"), coders="columns")
     cluster = pd.Series([f"p{i // 4}" for i in range(40)], index=WIDE.index)
-    found = agreement.estimate(wide, "gwet_ac", groups=cluster[::-1], seed=1)
-    expected = agreement.estimate(WIDE.T.to_numpy(), "gwet_ac", groups=cluster.to_numpy(), seed=1)
+    found = agreement.coefficients.estimate(wide, "gwet_ac", groups=cluster[::-1], seed=1)
+    expected = agreement.coefficients.estimate(
+        WIDE.T.to_numpy(), "gwet_ac", groups=cluster.to_numpy(), seed=1
+    )
     assert found == expected
 
 
@@ -150,19 +157,24 @@ def test_from_wide_asks_where_the_coders_are() -> None:
 
 def test_an_array_with_far_more_coders_than_units_gets_a_warning() -> None:
     table = WIDE.to_numpy()
-    for read in (agreement.gwet_ac, agreement.per_category, agreement.kendall_w, agreement.multivalued_alpha):
-        values = SETS.to_numpy() if read is agreement.multivalued_alpha else table
+    for read in (
+        agreement.coefficients.gwet_ac,
+        agreement.coefficients.per_category,
+        agreement.coefficients.kendall_w,
+        agreement.sets.multivalued_alpha,
+    ):
+        values = SETS.to_numpy() if read is agreement.sets.multivalued_alpha else table
         with pytest.warns(RuntimeWarning, match=r"40 coders × 3 units.*3 coders × 40 units") as caught:
             read(values)
         assert caught[0].filename == __file__
     with pytest.warns(RuntimeWarning, match="40 coders × 3 units"):
-        agreement.estimate(table, "gwet_ac")
+        agreement.coefficients.estimate(table, "gwet_ac")
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (5, 4), (8, 3), (10, 2), (12, 5)])
 def test_a_small_array_of_units_by_coders_gets_it_too(shape: tuple[int, int]) -> None:
     values = RNG.integers(0, 2, shape)
-    for read in (agreement.gwet_ac, agreement.per_category):
+    for read in (agreement.coefficients.gwet_ac, agreement.coefficients.per_category):
         with pytest.warns(RuntimeWarning, match=rf"read as {shape[0]} coders × {shape[1]} units"):
             read(values)
 
@@ -171,9 +183,9 @@ def test_what_is_likely_right_gets_no_warning() -> None:
     crowd = agreement.from_wide(WIDE, coders="rows")  # 40 coders of three units, and it says so
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        agreement.gwet_ac(crowd)
+        agreement.coefficients.gwet_ac(crowd)
         for shape in ((4, 2), (5, 5), (13, 4), (30, 10), (400, 500), (3, 40)):
-            agreement.gwet_ac(RNG.integers(0, 2, shape))
+            agreement.coefficients.gwet_ac(RNG.integers(0, 2, shape))
 
 
 @pytest.mark.long
@@ -186,35 +198,38 @@ def test_decisions_of_many_coders_get_no_warning() -> None:
     decisions = pd.DataFrame(rows, columns=["unit_id", "coder", "code", "applied"])
     assert agreement.by_code(decisions, seed=1)["n_coders"].tolist() == [40]
     assert agreement.overall(decisions, seed=1)["n_coders"].tolist() == [40]
-    assert len(agreement.cross_check(decisions))
+    assert len(agreement.diagnosis.cross_check(decisions))
 
 
 def test_clusters_are_found_by_unit_id_and_never_by_position() -> None:
     table = WIDE.T.to_numpy()
     cluster = pd.Series([f"p{i // 4}" for i in range(40)], index=WIDE.index)
-    expected = agreement.estimate(table, "gwet_ac", groups=cluster.to_numpy(), seed=1)
+    expected = agreement.coefficients.estimate(table, "gwet_ac", groups=cluster.to_numpy(), seed=1)
     wide = agreement.from_wide(WIDE, coders="columns")
     for labels in (cluster, cluster.sample(frac=1, random_state=1), cluster.rename(lambda unit: f"{unit} ")):
-        assert agreement.estimate(wide, "gwet_ac", groups=labels, seed=1) == expected
+        assert agreement.coefficients.estimate(wide, "gwet_ac", groups=labels, seed=1) == expected
         with pytest.raises(TableError, match="found a Series with an index of its own"):
-            agreement.estimate(table, "gwet_ac", groups=labels, seed=1)
+            agreement.coefficients.estimate(table, "gwet_ac", groups=labels, seed=1)
     for labels in (cluster.to_numpy(), cluster.tolist(), cluster.reset_index(drop=True), cluster.iloc[:30]):
         with pytest.raises(TableError, match="groups: expected"):
-            agreement.estimate(wide, "gwet_ac", groups=labels, seed=1)
-    assert agreement.estimate(table, "gwet_ac", groups=cluster.reset_index(drop=True), seed=1) == expected
+            agreement.coefficients.estimate(wide, "gwet_ac", groups=labels, seed=1)
+    assert (
+        agreement.coefficients.estimate(table, "gwet_ac", groups=cluster.reset_index(drop=True), seed=1)
+        == expected
+    )
     numbered = agreement.from_wide(WIDE.reset_index(drop=True), coders="columns")  # units without ids
     for labels in (cluster.tolist(), cluster.reset_index(drop=True)):
-        assert agreement.estimate(numbered, "gwet_ac", groups=labels, seed=1) == expected
+        assert agreement.coefficients.estimate(numbered, "gwet_ac", groups=labels, seed=1) == expected
 
 
 def test_white_space_around_a_cluster_is_no_other_cluster() -> None:
     table = WIDE.T.to_numpy()
     labels = [f"p{i // 4}" for i in range(40)]
-    expected = agreement.estimate(table, "gwet_ac", groups=labels, seed=1)
+    expected = agreement.coefficients.estimate(table, "gwet_ac", groups=labels, seed=1)
     padded = [f"{label} " if i % 2 else label for i, label in enumerate(labels)]
-    assert agreement.estimate(table, "gwet_ac", groups=padded, seed=1) == expected
+    assert agreement.coefficients.estimate(table, "gwet_ac", groups=padded, seed=1) == expected
     with pytest.raises(TableError, match="found none for units '0'"):
-        agreement.estimate(table, "gwet_ac", groups=[" ", *labels[1:]], seed=1)
+        agreement.coefficients.estimate(table, "gwet_ac", groups=[" ", *labels[1:]], seed=1)
 
 
 # ---- what stands in a sheet beside the values ---------------------------------------------------------
@@ -223,7 +238,7 @@ SHEET = pd.DataFrame({"unit_id": ["m1", "m2", "m3", "m4"], "ana": [1, 2, 2, 1], 
 
 
 def alpha_of(sheet: pd.DataFrame, **options: object) -> float:
-    return agreement.krippendorff_alpha(
+    return agreement.coefficients.krippendorff_alpha(
         agreement.from_wide(sheet, coders="columns", **options), level="interval"
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7_qual.agreement._spans._gamma import gamma, gamma_dissimilarity
+from sense7_qual.agreement.spans._gamma import gamma, gamma_dissimilarity
 from sense7_qual.errors import QualError
 from tests.helpers.reference import reference_rows
 

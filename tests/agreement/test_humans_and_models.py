@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from sense7_qual.agreement._by_code import by_code
-from sense7_qual.agreement._diagnostics._human_model import human_model
+from sense7_qual.agreement._human_model import human_model
 from sense7_qual.agreement._intervals import estimate
 from sense7_qual.errors import TableError
 from tests.helpers.reference import in_clusters

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from sense7_qual import agreement
-from sense7_qual.agreement._coefficients._compute import compute
-from sense7_qual.agreement._coefficients._few_clusters import within
+from sense7_qual.agreement.coefficients._compute import compute
+from sense7_qual.agreement.coefficients._few_clusters import within
 from tests.helpers.reference import in_clusters
 from tests.helpers.simulation import SOAK
 
@@ -54,7 +54,7 @@ def settings(name: str, units: int) -> Iterator[dict[str, Any]]:
         yield {"groups": np.arange(units) // size}
 
 
-def check(found: agreement.Estimate, smallest: float) -> None:
+def check(found: agreement.coefficients.Estimate, smallest: float) -> None:
     ends = np.array([found.low, found.high])
     if np.isnan(found.estimate) or np.isnan(ends).any():
         assert np.isnan(ends).all()
@@ -89,7 +89,9 @@ def examine(table: np.ndarray, name: str, options: dict[str, Any], level: float)
     """Check one coefficient of a table by every method; how many there are."""
     smallest, number = compute(name, table, options).coefficient.smallest, 0
     for how in settings(name, table.shape[1]):
-        found = agreement.estimate(table, name, **how, n_boot=20, seed=1, confidence_level=level, **options)
+        found = agreement.coefficients.estimate(
+            table, name, **how, n_boot=20, seed=1, confidence_level=level, **options
+        )
         check(found, -np.inf if np.isnan(found.estimate) else smallest())
         number += 1
     return number
@@ -100,7 +102,7 @@ def examine(table: np.ndarray, name: str, options: dict[str, Any], level: float)
 def test_a_unit_without_which_nothing_varies(statistic: str, level: float) -> None:
     """One of two units has two values: no coefficient is left when it is taken away."""
     options = {"level": "nominal"} if statistic == "krippendorff_alpha" else {}
-    found = agreement.estimate(
+    found = agreement.coefficients.estimate(
         [[0, 2], [2, 2]], statistic, ci="unit", confidence_level=level, n_boot=50, seed=1, **options
     )
     assert (found.reason, np.isnan([found.low, found.high]).all()) == ("few_units", True)
@@ -108,7 +110,9 @@ def test_a_unit_without_which_nothing_varies(statistic: str, level: float) -> No
 
 def test_one_resample_has_no_spread() -> None:
     table = np.random.default_rng(1).integers(0, 3, (2, 30))
-    found = agreement.estimate(table, "krippendorff_alpha", ci="unit", level="nominal", n_boot=1, seed=1)
+    found = agreement.coefficients.estimate(
+        table, "krippendorff_alpha", ci="unit", level="nominal", n_boot=1, seed=1
+    )
     assert (found.reason, np.isnan([found.low, found.standard_error]).all()) == ("one_pattern", True)
 
 
@@ -118,11 +122,11 @@ def test_an_interval_holds_a_coefficient_below_minus_one() -> None:
     table[0], table[1, :6] = 0, 1
     for options in ({"ci": "analytic"}, {"groups": np.arange(40) // 2}, {"groups": np.arange(40)}):
         table[0, 3] = 1 if "groups" not in options or options["groups"][3] == 3 else 0
-        found = agreement.estimate(table, "fleiss_kappa", **options, n_boot=200, seed=1)
+        found = agreement.coefficients.estimate(table, "fleiss_kappa", **options, n_boot=200, seed=1)
         if not np.isnan(found.low):
             assert found.low < found.estimate < -1
             assert found.estimate <= found.high
-    assert agreement.estimate(table, "fleiss_kappa").low < -1
+    assert agreement.coefficients.estimate(table, "fleiss_kappa").low < -1
 
 
 @pytest.mark.parametrize(("categories", "smallest"), [([0, 1], -1), ([0, 1, 2], -1 / 2), (range(5), -1 / 4)])
@@ -131,7 +135,7 @@ def test_coefficients_of_named_categories_end_above_minus_one(categories: list[i
     table = np.zeros((2, 12))
     table[0, ::2], table[1, 1:11:2] = 1, 1
     for name in ("brennan_prediger", "gwet_ac"):
-        found = agreement.estimate(table, name, categories=categories)
+        found = agreement.coefficients.estimate(table, name, categories=categories)
         assert found.low == pytest.approx(smallest)
         assert found.low < found.estimate < found.high
 

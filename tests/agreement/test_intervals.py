@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from sense7_qual import agreement
-from sense7_qual.agreement._coefficients._patterns import from_values
-from sense7_qual.agreement._coefficients._sums import alpha_totals
 from sense7_qual.agreement._intervals._bootstrap import resampled
+from sense7_qual.agreement.coefficients._patterns import from_values
+from sense7_qual.agreement.coefficients._sums import alpha_totals
 from sense7_qual.errors import QualError, TableError
 from tests.helpers.places import PUBLISHED
 from tests.helpers.simulation import studies
@@ -55,7 +55,7 @@ def test_the_analytic_error_is_that_of_the_jackknife(level: str) -> None:
     left_out = [
         krippendorff.alpha(np.delete(table, i, axis=1), level_of_measurement=level) for i in range(60)
     ]
-    found = agreement.estimate(table, agreement.krippendorff_alpha, level=level)
+    found = agreement.coefficients.estimate(table, agreement.coefficients.krippendorff_alpha, level=level)
     expected = np.sqrt(59 / 60 * np.square(left_out - np.mean(left_out)).sum())
     assert found.standard_error == pytest.approx(expected, rel=1e-9)
     assert found.method == "analytic"
@@ -66,8 +66,8 @@ def test_the_derivative_of_large_tables_continues_the_jackknife() -> None:
     table = study(np.random.default_rng(2), 1002, 0.6, FIVE)
     for name in ("krippendorff_alpha", "cohen_kappa", "gwet_ac", "percent_agreement", "light_kappa"):
         options = {"level": "ordinal"} if name == "krippendorff_alpha" else {}
-        small = agreement.estimate(table[:, :1000], name, **options)
-        large = agreement.estimate(table, name, **options)
+        small = agreement.coefficients.estimate(table[:, :1000], name, **options)
+        large = agreement.coefficients.estimate(table, name, **options)
         assert large.standard_error == pytest.approx(small.standard_error, rel=0.01)
 
 
@@ -78,7 +78,7 @@ def test_the_default_interval_covers_the_true_alpha(units: int, shares: list[flo
     covered = []
     for _ in studies(800):
         table = study(rng, units, 0.6, shares)
-        found = agreement.estimate(table, "krippendorff_alpha", level=level)
+        found = agreement.coefficients.estimate(table, "krippendorff_alpha", level=level)
         if not np.isnan(found.low):
             covered.append(found.low <= 0.6 <= found.high)
     assert len(covered) > 0.75 * len(studies(800))
@@ -92,8 +92,8 @@ def test_krippendorffs_algorithm_is_narrower_and_covers_less() -> None:
     for _ in studies(200):
         table = study(rng, 30, 0.6, [0.7, 0.3])
         options = {"level": "nominal", "n_boot": 200, "seed": 1}
-        theirs = agreement.estimate(table, "krippendorff_alpha", ci="kalpha", **options)
-        ours = agreement.estimate(table, "krippendorff_alpha", level="nominal")
+        theirs = agreement.coefficients.estimate(table, "krippendorff_alpha", ci="kalpha", **options)
+        ours = agreement.coefficients.estimate(table, "krippendorff_alpha", level="nominal")
         if theirs.reason is None and ours.reason is None:
             covered.append(theirs.low <= 0.6 <= theirs.high)
             widths.append((theirs.high - theirs.low) / (ours.high - ours.low))
@@ -104,7 +104,9 @@ def test_krippendorffs_algorithm_is_narrower_and_covers_less() -> None:
 def test_krippendorffs_algorithm_has_the_spread_of_independent_pairs() -> None:
     """A hundred units, two coders: each pair drawn disagrees with the observed probability."""
     table = np.repeat(np.array([[0, 1, 0], [0, 1, 1]], dtype=float), [50, 30, 20], axis=1)
-    found = agreement.estimate(table, "krippendorff_alpha", ci="kalpha", level="nominal", n_boot=4000, seed=1)
+    found = agreement.coefficients.estimate(
+        table, "krippendorff_alpha", ci="kalpha", level="nominal", n_boot=4000, seed=1
+    )
     expected = 2 * 120 * 80 / (200 * 199)
     assert found.standard_error == pytest.approx(np.sqrt(0.2 * 0.8 / 100) / expected, rel=0.05)
     assert found.method == "kalpha"
@@ -115,8 +117,8 @@ def test_whole_clusters_are_resampled() -> None:
     table = np.repeat(study(rng, 40, 0.6, FIVE), 5, axis=1)
     number = np.repeat(np.arange(40), 5)
     options = {"level": "ordinal", "n_boot": 1000, "seed": 1}
-    by_cluster = agreement.estimate(table, "krippendorff_alpha", groups=number, **options)
-    by_unit = agreement.estimate(table, "krippendorff_alpha", ci="unit", **options)
+    by_cluster = agreement.coefficients.estimate(table, "krippendorff_alpha", groups=number, **options)
+    by_unit = agreement.coefficients.estimate(table, "krippendorff_alpha", ci="unit", **options)
     assert by_cluster.method == "cluster"
     assert (by_cluster.n_clusters, by_unit.n_clusters) == (40, None)
     assert by_cluster.standard_error / by_unit.standard_error == pytest.approx(np.sqrt(5), rel=0.15)
@@ -128,7 +130,7 @@ def test_whole_clusters_are_resampled() -> None:
     assert by_cluster.standard_error == pytest.approx(np.std(slow), rel=0.12)
     mixed = rng.permutation(200)
     words = pd.Series([f"p{i}" for i in number[mixed]])
-    again = agreement.estimate(table[:, mixed], "krippendorff_alpha", groups=words, **options)
+    again = agreement.coefficients.estimate(table[:, mixed], "krippendorff_alpha", groups=words, **options)
     assert again.standard_error == pytest.approx(by_cluster.standard_error, rel=0.1)
 
 
@@ -141,9 +143,9 @@ def test_a_bootstrap_of_patterns_is_one_of_units(name: str) -> None:
     table = study(rng, 80, 0.5, FIVE)
     function = getattr(agreement, name)
     slow = [function(table[:, rng.integers(0, 80, 80)]) for _ in range(800)]
-    found = agreement.estimate(table, function, ci="unit", n_boot=4000, seed=1)
+    found = agreement.coefficients.estimate(table, function, ci="unit", n_boot=4000, seed=1)
     assert found.standard_error == pytest.approx(np.std(slow), rel=0.12)
-    analytic = agreement.estimate(table, function)
+    analytic = agreement.coefficients.estimate(table, function)
     assert analytic.standard_error == pytest.approx(found.standard_error, rel=0.1)
     assert analytic.low < found.estimate < analytic.high
 
@@ -176,13 +178,13 @@ def test_wide_scales_have_all_intervals() -> None:
     table = truth + rng.normal(0, 8, (2, 1200))
     sliders = np.round(table)
     for level in ("ordinal", "interval"):
-        wide = agreement.estimate(np.tile(table, 9), "krippendorff_alpha", level=level)
-        narrow = agreement.estimate(np.tile(sliders, 9), "krippendorff_alpha", level=level)
+        wide = agreement.coefficients.estimate(np.tile(table, 9), "krippendorff_alpha", level=level)
+        narrow = agreement.coefficients.estimate(np.tile(sliders, 9), "krippendorff_alpha", level=level)
         assert wide.standard_error == pytest.approx(narrow.standard_error, rel=0.02)
     options = {"level": "ordinal", "n_boot": 100, "seed": 1}
     clusters = np.repeat(np.arange(300), 4)
     for cluster, method in ((clusters, "cluster"), (None, "unit")):
-        found = agreement.estimate(
+        found = agreement.coefficients.estimate(
             np.tile(table, 9), "krippendorff_alpha", ci=method,
             groups=None if cluster is None else np.tile(cluster, 9), **options,
         )  # fmt: skip
@@ -191,7 +193,7 @@ def test_wide_scales_have_all_intervals() -> None:
 
 def test_the_jackknife_over_coders() -> None:
     table = study(np.random.default_rng(8), 100, 0.6, FIVE, coders=5)
-    found = agreement.estimate(table, "krippendorff_alpha", ci="coders", level="nominal")
+    found = agreement.coefficients.estimate(table, "krippendorff_alpha", ci="coders", level="nominal")
     left_out = [
         krippendorff.alpha(np.delete(table, i, axis=0), level_of_measurement="nominal") for i in range(5)
     ]
@@ -201,16 +203,18 @@ def test_the_jackknife_over_coders() -> None:
     # Student's t of 4 degrees of freedom is tabulated as 2.776.
     assert found.high - found.estimate == pytest.approx(2.776 * found.standard_error, rel=1e-3)
     patterns = from_values(table, keep_coders=True)
-    again = agreement.estimate(patterns, "krippendorff_alpha", ci="coders", level="nominal")
+    again = agreement.coefficients.estimate(patterns, "krippendorff_alpha", ci="coders", level="nominal")
     assert again.standard_error == pytest.approx(found.standard_error)
-    two = agreement.estimate(table[:2], "krippendorff_alpha", ci="coders", level="nominal")
+    two = agreement.coefficients.estimate(table[:2], "krippendorff_alpha", ci="coders", level="nominal")
     assert (two.reason, np.isnan(two.low)) == ("few_coders", True)
 
 
 def test_the_share_below_the_conventions() -> None:
     table = study(np.random.default_rng(9), 200, 0.7, [0.6, 0.4])
-    analytic = agreement.estimate(table, "krippendorff_alpha", level="nominal")
-    boot = agreement.estimate(table, "krippendorff_alpha", ci="unit", level="nominal", n_boot=4000, seed=1)
+    analytic = agreement.coefficients.estimate(table, "krippendorff_alpha", level="nominal")
+    boot = agreement.coefficients.estimate(
+        table, "krippendorff_alpha", ci="unit", level="nominal", n_boot=4000, seed=1
+    )
     for name in ("p_below_667", "p_below_800"):
         assert getattr(analytic, name) == pytest.approx(getattr(boot, name), abs=0.04)
     assert analytic.p_below_667 < analytic.p_below_800
@@ -219,8 +223,10 @@ def test_the_share_below_the_conventions() -> None:
 def test_patterns_give_what_their_table_gives() -> None:
     for ci in ("analytic", "unit", "gwet", "kalpha"):
         options = {"ci": ci, "level": "ordinal", "n_boot": 100, "seed": 3}
-        table = agreement.estimate(KRIPPENDORFF_C, "krippendorff_alpha", **options)
-        patterns = agreement.estimate(from_values(KRIPPENDORFF_C), "krippendorff_alpha", **options)
+        table = agreement.coefficients.estimate(KRIPPENDORFF_C, "krippendorff_alpha", **options)
+        patterns = agreement.coefficients.estimate(
+            from_values(KRIPPENDORFF_C), "krippendorff_alpha", **options
+        )
         assert patterns.n_coders is None
         assert (table.low, table.high) == (patterns.low, patterns.high)
     assert (table.n_units, table.n_pairable, table.n_coders) == (12, 11, 4)
@@ -229,7 +235,8 @@ def test_patterns_give_what_their_table_gives() -> None:
 def test_the_same_seed_gives_the_same_interval() -> None:
     table = study(np.random.default_rng(10), 100, 0.6, FIVE)
     first, again, other = (
-        agreement.estimate(table, "gwet_ac", ci="unit", n_boot=200, seed=seed) for seed in (1, 1, 2)
+        agreement.coefficients.estimate(table, "gwet_ac", ci="unit", n_boot=200, seed=seed)
+        for seed in (1, 1, 2)
     )
     assert (first.low, first.high) == (again.low, again.high)
     assert first.low != other.low
@@ -262,25 +269,27 @@ RARE[0, :2], RARE[1, :1] = 1, 1
 def test_reasons_where_there_is_no_interval(
     table: np.ndarray, options: dict[str, object], reason: str
 ) -> None:
-    found = agreement.estimate(table, "krippendorff_alpha", level="nominal", n_boot=50, **options)
+    found = agreement.coefficients.estimate(
+        table, "krippendorff_alpha", level="nominal", n_boot=50, **options
+    )
     assert found.reason == reason
     assert np.isnan([found.low, found.high, found.standard_error, found.p_below_667]).all()
 
 
 def test_perfect_agreement_has_a_lower_limit() -> None:
     """Down to the alpha at which as many units without disagreement have a chance of 2.5 %."""
-    found = agreement.estimate(PERFECT, "krippendorff_alpha", level="nominal")
+    found = agreement.coefficients.estimate(PERFECT, "krippendorff_alpha", level="nominal")
     disagreement = (1 - found.low) * 0.5  # half of the pairs would differ by chance
     assert (1 - disagreement) ** 30 == pytest.approx(0.025, rel=1e-12)
     assert (found.estimate, found.high, found.reason) == (1.0, 1.0, "no_disagreement")
     assert np.isnan([found.standard_error, found.p_below_667]).all()
-    percent = agreement.estimate(PERFECT, "percent_agreement")
+    percent = agreement.coefficients.estimate(PERFECT, "percent_agreement")
     assert percent.low**30 == pytest.approx(0.025, rel=1e-12)
     # Two of three values are given, half of the time each: chance is (1/4 + 1/4) / 2 in AC1, and 1/3 in BP.
     for name, chance in (("gwet_ac", 1 / 4), ("brennan_prediger", 1 / 3)):
-        other = agreement.estimate(PERFECT, name, categories=[0, 1, 2])
+        other = agreement.coefficients.estimate(PERFECT, name, categories=[0, 1, 2])
         assert (1 - (1 - other.low) * (1 - chance)) ** 30 == pytest.approx(0.025, rel=1e-12)
-    clustered = agreement.estimate(
+    clustered = agreement.coefficients.estimate(
         PERFECT, "krippendorff_alpha", level="nominal", groups=np.arange(30) // 5, seed=1
     )
     assert (clustered.n_clusters, clustered.n_boot, clustered.high) == (6, None, 1.0)
@@ -291,11 +300,11 @@ def test_no_agreement_on_a_rare_value_leaves_room_above() -> None:
     """Eight units in which one coder found it and no one else: how many agreed ones could be missing?"""
     table = np.zeros((2, 60))
     table[0, :4], table[1, 4:8] = 1, 1
-    found = agreement.estimate(table, "krippendorff_alpha", level="nominal")
+    found = agreement.coefficients.estimate(table, "krippendorff_alpha", level="nominal")
     agreed = 1 - 0.025 ** (1 / 8)
     assert found.high == pytest.approx(1 - (1 - found.estimate) * (1 - agreed) / (1 + agreed))
     table[:, 8] = 1
-    seen = agreement.estimate(table, "krippendorff_alpha", level="nominal")
+    seen = agreement.coefficients.estimate(table, "krippendorff_alpha", level="nominal")
     assert seen.estimate > found.estimate
 
 
@@ -303,8 +312,13 @@ def test_few_clusters_are_left_out_in_turn() -> None:
     rng = np.random.default_rng(12)
     table = study(rng, 40, 0.6, FIVE)
     number = np.arange(40) // 8
-    found = agreement.estimate(table, "krippendorff_alpha", level="interval", groups=number, seed=1)
-    without = [agreement.krippendorff_alpha(table[:, number != one], level="interval") for one in range(5)]
+    found = agreement.coefficients.estimate(
+        table, "krippendorff_alpha", level="interval", groups=number, seed=1
+    )
+    without = [
+        agreement.coefficients.krippendorff_alpha(table[:, number != one], level="interval")
+        for one in range(5)
+    ]
     spread = np.square(np.array(without) - np.mean(without)).sum()
     assert found.standard_error == pytest.approx(np.sqrt(4 / 5 * spread), rel=1e-9)
     assert (found.reason, found.n_boot, found.n_clusters) == ("few_clusters", None, 5)
@@ -319,7 +333,7 @@ def test_intervals_of_twenty_units_cover(size: int, within: tuple[float, float])
     for _ in studies(400):
         table = study(rng, 20, 0.6, [0.7, 0.3])
         options = {} if size == 1 else {"groups": np.arange(20) // size, "seed": 1, "n_boot": 200}
-        found = agreement.estimate(table, "krippendorff_alpha", level="nominal", **options)
+        found = agreement.coefficients.estimate(table, "krippendorff_alpha", level="nominal", **options)
         covered.append(found.low <= 0.6 <= found.high)
     assert within[0] <= np.mean(covered) <= within[1]
 
@@ -342,27 +356,30 @@ def test_intervals_of_twenty_units_cover(size: int, within: tuple[float, float])
 def test_settings_out_of_range_are_refused(options: dict[str, object], message: str | None) -> None:
     options = {"level": "nominal", **options}
     if message is None:  # the last unit has one value, and needs no label
-        assert agreement.estimate(KRIPPENDORFF_C, "krippendorff_alpha", **options).reason == "one_cluster"
+        assert (
+            agreement.coefficients.estimate(KRIPPENDORFF_C, "krippendorff_alpha", **options).reason
+            == "one_cluster"
+        )
         return
     with pytest.raises(QualError, match=message):
-        agreement.estimate(KRIPPENDORFF_C, "krippendorff_alpha", **options)
+        agreement.coefficients.estimate(KRIPPENDORFF_C, "krippendorff_alpha", **options)
 
 
 def test_what_does_not_go_together_is_refused() -> None:
     with pytest.raises(QualError, match="did you mean 'cohen_kappa'"):
-        agreement.estimate(KRIPPENDORFF_C, "cohens_kappa")
+        agreement.coefficients.estimate(KRIPPENDORFF_C, "cohens_kappa")
     with pytest.raises(QualError, match="expected the level"):
-        agreement.estimate(KRIPPENDORFF_C, "krippendorff_alpha")
+        agreement.coefficients.estimate(KRIPPENDORFF_C, "krippendorff_alpha")
     with pytest.raises(QualError, match="expected the category"):
-        agreement.estimate(KRIPPENDORFF_C, "specific_agreement")
+        agreement.coefficients.estimate(KRIPPENDORFF_C, "specific_agreement")
     with pytest.raises(QualError, match="ci='kalpha' – found fleiss_kappa"):
-        agreement.estimate(KRIPPENDORFF_C, "fleiss_kappa", ci="kalpha", seed=1)
+        agreement.coefficients.estimate(KRIPPENDORFF_C, "fleiss_kappa", ci="kalpha", seed=1)
     with pytest.raises(QualError, match="pass the table"):
-        agreement.estimate(from_values(KRIPPENDORFF_C), "fleiss_kappa", groups=[1], seed=1)
+        agreement.coefficients.estimate(from_values(KRIPPENDORFF_C), "fleiss_kappa", groups=[1], seed=1)
     with pytest.raises(QualError, match="keep_coders=True"):
-        agreement.estimate(from_values(KRIPPENDORFF_C), "fleiss_kappa", ci="coders")
+        agreement.coefficients.estimate(from_values(KRIPPENDORFF_C), "fleiss_kappa", ci="coders")
     with pytest.raises(TableError, match="expected two coders"):
-        agreement.estimate(KRIPPENDORFF_C, "cohen_kappa")
+        agreement.coefficients.estimate(KRIPPENDORFF_C, "cohen_kappa")
 
 
 @pytest.mark.parametrize("unit", [1e-7, 1e6])
@@ -370,8 +387,8 @@ def test_the_unit_of_a_scale_does_not_move_an_interval(unit: float) -> None:
     table = study(np.random.default_rng(11), 60, 0.5, FIVE)
     for options in ({"ci": "unit"}, {"groups": np.arange(60) // 3}):
         settings = {"level": "interval", "n_boot": 200, "seed": 1, **options}
-        one = agreement.estimate(table, "krippendorff_alpha", **settings)
-        other = agreement.estimate(table * unit, "krippendorff_alpha", **settings)
+        one = agreement.coefficients.estimate(table, "krippendorff_alpha", **settings)
+        other = agreement.coefficients.estimate(table * unit, "krippendorff_alpha", **settings)
         assert (other.low, other.high) == pytest.approx((one.low, one.high), abs=1e-6)
 
 
@@ -381,20 +398,22 @@ def test_a_coder_who_leaves_takes_no_category_along() -> None:
     table[1:] = np.minimum(table[1:], 3)
     assert len(np.unique(table)) == 5
     matrix = 1 - np.abs(np.subtract.outer(np.arange(5), np.arange(5))) / 4
-    named = agreement.estimate(table, "gwet_ac", ci="coders", weights="linear", categories=range(5))
+    named = agreement.coefficients.estimate(
+        table, "gwet_ac", ci="coders", weights="linear", categories=range(5)
+    )
     for weights in ("linear", matrix):
-        found = agreement.estimate(table, "gwet_ac", ci="coders", weights=weights)
+        found = agreement.coefficients.estimate(table, "gwet_ac", ci="coders", weights=weights)
         assert (found.low, found.high) == pytest.approx((named.low, named.high), abs=1e-12)
-    interval = agreement.estimate(table, "krippendorff_alpha", ci="coders", level="interval")
+    interval = agreement.coefficients.estimate(table, "krippendorff_alpha", ci="coders", level="interval")
     squares = (4 * (1 - matrix)) ** 2
-    given = agreement.estimate(table, "krippendorff_alpha", ci="coders", level=squares)
+    given = agreement.coefficients.estimate(table, "krippendorff_alpha", ci="coders", level=squares)
     assert (given.low, given.high) == pytest.approx((interval.low, interval.high), abs=1e-12)
 
 
 def test_a_share_is_not_below_0() -> None:
     rare = np.zeros((2, 200))
     rare[0, :3], rare[1, 1:4] = 1, 1
-    found = agreement.estimate(rare, "specific_agreement", category=1)
+    found = agreement.coefficients.estimate(rare, "specific_agreement", category=1)
     assert (found.low, found.estimate) == (0.0, pytest.approx(2 / 3))
     assert found.high < 1
 
@@ -404,7 +423,7 @@ def test_an_interval_without_width_is_none(ci: str) -> None:
     """All units disagree in the same way: resamples differ in nothing, which is not certainty."""
     table = np.tile([[0.0], [1.0]], 12)
     cluster = np.arange(12) if ci == "cluster" else None
-    found = agreement.estimate(
+    found = agreement.coefficients.estimate(
         table, "krippendorff_alpha", ci=ci, groups=cluster, level="nominal", n_boot=50, seed=1
     )
     assert np.isnan([found.low, found.high, found.standard_error]).all()
@@ -414,15 +433,17 @@ def test_an_interval_without_width_is_none(ci: str) -> None:
 def test_the_interval_holds_the_coefficient() -> None:
     """Real numbers as names: no resample has the coefficient, because fewer different values are drawn."""
     table = np.random.default_rng(13).normal(size=(2, 30))
-    found = agreement.estimate(table, "krippendorff_alpha", ci="unit", level="nominal", n_boot=200, seed=1)
+    found = agreement.coefficients.estimate(
+        table, "krippendorff_alpha", ci="unit", level="nominal", n_boot=200, seed=1
+    )
     assert found.low <= found.estimate <= found.high
 
 
 def test_an_option_that_a_coefficient_does_not_take() -> None:
     with pytest.raises(QualError, match="fleiss_kappa: expected options out of weights, categories"):
-        agreement.estimate(PERFECT, "fleiss_kappa", level="nominal")
+        agreement.coefficients.estimate(PERFECT, "fleiss_kappa", level="nominal")
     with pytest.raises(QualError, match="did you mean 'weights'"):
-        agreement.estimate(PERFECT, "gwet_ac", weight="linear")
+        agreement.coefficients.estimate(PERFECT, "gwet_ac", weight="linear")
 
 
 @pytest.mark.long
@@ -432,6 +453,8 @@ def test_an_ordinal_scale_of_many_values_is_as_fast_as_one_of_few() -> None:
     table = rng.integers(0, 200, 120) + rng.normal(0, 20, (3, 120))
     ranks = krippendorff.alpha(table, level_of_measurement="ordinal")
     for ci in ("analytic", "gwet", "unit"):
-        found = agreement.estimate(table, "krippendorff_alpha", ci=ci, level="ordinal", n_boot=200, seed=1)
+        found = agreement.coefficients.estimate(
+            table, "krippendorff_alpha", ci=ci, level="ordinal", n_boot=200, seed=1
+        )
         assert found.estimate == pytest.approx(ranks, abs=1e-12)
         assert 0 < found.standard_error < 0.1

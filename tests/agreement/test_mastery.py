@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from benchmarks import training
-from sense7_qual.agreement import cohen_kappa, mastery
+from sense7_qual.agreement import mastery
+from sense7_qual.agreement.coefficients import cohen_kappa
 from sense7_qual.errors import ArgumentError, TableError
 from tests.helpers.simulation import studies
 

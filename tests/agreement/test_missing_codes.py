@@ -15,21 +15,23 @@ from sense7_qual.errors import ArgumentError, TableError
 CODED = [[1, 2, 3, -99, 5], [1, 2, 3, 4, 5]]
 CLEAN = [[1, 2, 3, None, 5], [1, 2, 3, 4, 5]]
 STATISTICS: dict[str, Callable[..., Any]] = {
-    "krippendorff_alpha": lambda v, **k: agreement.krippendorff_alpha(v, level="interval", **k),
-    "percent_agreement": agreement.percent_agreement,
-    "cohen_kappa": lambda v, **k: agreement.cohen_kappa(v, weights="quadratic", **k),
-    "scott_pi": agreement.scott_pi,
-    "fleiss_kappa": agreement.fleiss_kappa,
-    "conger_kappa": agreement.conger_kappa,
-    "light_kappa": agreement.light_kappa,
-    "brennan_prediger": agreement.brennan_prediger,
-    "gwet_ac": agreement.gwet_ac,
-    "specific_agreement": lambda v, **k: agreement.specific_agreement(v, category=1, **k),
-    "icc": lambda v, **k: agreement.icc(v, kind="agreement", **k),
-    "kendall_w": agreement.kendall_w,
-    "per_category": lambda v, **k: agreement.per_category(v, **k)["alpha"].to_numpy()[1],
-    "estimate": lambda v, **k: agreement.estimate(v, "krippendorff_alpha", level="interval", **k).estimate,
-    "estimate kappa": lambda v, **k: agreement.estimate(v, "cohen_kappa", **k).estimate,
+    "krippendorff_alpha": lambda v, **k: agreement.coefficients.krippendorff_alpha(v, level="interval", **k),
+    "percent_agreement": agreement.coefficients.percent_agreement,
+    "cohen_kappa": lambda v, **k: agreement.coefficients.cohen_kappa(v, weights="quadratic", **k),
+    "scott_pi": agreement.coefficients.scott_pi,
+    "fleiss_kappa": agreement.coefficients.fleiss_kappa,
+    "conger_kappa": agreement.coefficients.conger_kappa,
+    "light_kappa": agreement.coefficients.light_kappa,
+    "brennan_prediger": agreement.coefficients.brennan_prediger,
+    "gwet_ac": agreement.coefficients.gwet_ac,
+    "specific_agreement": lambda v, **k: agreement.coefficients.specific_agreement(v, category=1, **k),
+    "icc": lambda v, **k: agreement.coefficients.icc(v, kind="agreement", **k),
+    "kendall_w": agreement.coefficients.kendall_w,
+    "per_category": lambda v, **k: agreement.coefficients.per_category(v, **k)["alpha"].to_numpy()[1],
+    "estimate": lambda v, **k: (
+        agreement.coefficients.estimate(v, "krippendorff_alpha", level="interval", **k).estimate
+    ),
+    "estimate kappa": lambda v, **k: agreement.coefficients.estimate(v, "cohen_kappa", **k).estimate,
 }
 
 
@@ -49,29 +51,34 @@ def test_every_coefficient_can_be_told_its_scale() -> None:
 
 
 def test_two_coders_who_agree_are_no_longer_taken_for_strangers() -> None:
-    assert agreement.krippendorff_alpha(CLEAN, level="interval") == 1
+    assert agreement.coefficients.krippendorff_alpha(CLEAN, level="interval") == 1
     nominal = [[1, 2, 3, 1, 9, 2, 9, 3], [1, 2, 3, 1, 2, 9, 1, 3]]
     with pytest.raises(TableError, match=r"found 9 in 3 cells, beside 1 to 3"):
-        agreement.krippendorff_alpha(nominal, level="nominal")
+        agreement.coefficients.krippendorff_alpha(nominal, level="nominal")
 
 
 def test_patterns_numbers_as_text_and_frames_are_looked_at_alike() -> None:
     rows = [(f"m{unit}", coder, value) for coder, of in zip("ab", CODED, strict=True)
             for unit, value in enumerate(of)]  # fmt: skip
-    patterns = agreement.patterns(
+    patterns = agreement.coefficients.patterns(
         pd.DataFrame(rows, columns=["unit_id", "coder", "value"]), value="value", keep_coders=True
     )
     frame = agreement.from_wide(pd.DataFrame(dict(zip("ab", CODED, strict=True))), coders="columns")
     text = [[str(value) for value in row] for row in CODED]
     for values in (patterns, frame, text, np.array(CODED)):
         with pytest.raises(TableError, match="found -99 in 1 cells"):
-            agreement.fleiss_kappa(values)
+            agreement.coefficients.fleiss_kappa(values)
 
 
 def test_an_ordered_categorical_states_its_scale() -> None:
     scale = pd.CategoricalDtype(["1", "2", "3", "99"], ordered=True)
     frame = pd.DataFrame({"ana": ["1", "2", "3", "99"], "ben": ["1", "2", "3", "99"]}).astype(scale)
-    assert agreement.krippendorff_alpha(agreement.from_wide(frame, coders="columns"), level="ordinal") == 1
+    assert (
+        agreement.coefficients.krippendorff_alpha(
+            agreement.from_wide(frame, coders="columns"), level="ordinal"
+        )
+        == 1
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,10 +101,10 @@ def test_an_ordered_categorical_states_its_scale() -> None:
     ],
 )
 def test_values_that_may_be_real_are_taken(values: list[list[Any]]) -> None:
-    assert 0 <= agreement.percent_agreement(values) <= 1
+    assert 0 <= agreement.coefficients.percent_agreement(values) <= 1
 
 
 def test_amounts_have_codes_of_three_digits_or_negative_ones() -> None:
     for code in (-99, 999):
         with pytest.raises(TableError, match=f"found {code} in 1 cells"):
-            agreement.icc([[12, 15, 20, code], [12, 15, 21, 30]], kind="agreement")
+            agreement.coefficients.icc([[12, 15, 20, code], [12, 15, 21, 30]], kind="agreement")

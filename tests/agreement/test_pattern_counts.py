@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sense7_qual.agreement._coefficients._patterns import (
+from sense7_qual.agreement._from_wide import from_wide
+from sense7_qual.agreement.coefficients._patterns import (
     Patterns,
     as_patterns,
     coded,
     from_values,
     tally_units,
 )
-from sense7_qual.agreement._from_wide import from_wide
 from sense7_qual.errors import QualError, TableError
 
 KINDS = {

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sense7_qual.agreement import boundary_similarity, segmentation_agreement
+from sense7_qual.agreement.spans import boundary_similarity, segmentation_agreement
 from sense7_qual.errors import QualError, TableError
 from tests.helpers.reference import reference_rows
 

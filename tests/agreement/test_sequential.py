@@ -11,8 +11,9 @@ import pytest
 from scipy import stats
 
 from benchmarks import agreement_sequential as benchmark
-from sense7_qual.agreement import by_code, krippendorff_alpha, sequential
-from sense7_qual.agreement._diagnostics._sequential import _boundary
+from sense7_qual.agreement import by_code, sequential
+from sense7_qual.agreement._sequential import _boundary
+from sense7_qual.agreement.coefficients import krippendorff_alpha
 from sense7_qual.errors import ArgumentError, TableError
 from tests.helpers.simulation import studies
 

@@ -12,16 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7_qual import agreement
-from sense7_qual.agreement import _sets
+from sense7_qual.agreement import sets
 from sense7_qual.errors import QualError, TableError
 from tests.helpers.places import PUBLISHED
 
 REFERENCE = PUBLISHED / "agreement_reference.json"
 DISTANCES = ("masi", "jaccard", "dice")
 PAIR_DISTANCE = {
-    "masi": _sets.masi_distance,
-    "jaccard": _sets.jaccard_distance,
-    "dice": _sets.dice_distance,
+    "masi": sets.masi_distance,
+    "jaccard": sets.jaccard_distance,
+    "dice": sets.dice_distance,
 }
 
 Answer = frozenset[str] | None
@@ -44,12 +44,12 @@ def table_of(rows: list[dict[str, Any]]) -> list[list[set[Any] | None]]:
 @pytest.mark.parametrize("row", reference_rows("masi_distance"))
 def test_masi_distances_of_the_reference(row: dict[str, Any]) -> None:
     a, b = row["data"]["values"]
-    assert _sets.masi_distance(a, b) == pytest.approx(row["value"], abs=row["tolerance"])
+    assert sets.masi_distance(a, b) == pytest.approx(row["value"], abs=row["tolerance"])
 
 
 @pytest.mark.parametrize("row", reference_rows("mv_alpha"))
 def test_multivalued_alphas_of_the_reference(row: dict[str, Any]) -> None:
-    found = _sets.multivalued_alpha(table_of(row["data"]["rows"]))
+    found = sets.multivalued_alpha(table_of(row["data"]["rows"]))
     assert found == pytest.approx(row["value"], abs=row["tolerance"])
     # The row's own disagreements make up its value, so they are checked by it.
     assert 1 - row["params"]["Do"] / row["params"]["De"] == pytest.approx(found, abs=row["tolerance"])
@@ -62,7 +62,7 @@ def test_krippendorff_and_craggs_table_3() -> None:
         [{"d"}, {"b"}, {"a"}, None],
         [None, {"b", "d"}, {"a"}, None],
     ]
-    assert _sets.multivalued_alpha(table) == pytest.approx(0.2865907, abs=5e-8)
+    assert sets.multivalued_alpha(table) == pytest.approx(0.2865907, abs=5e-8)
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ def test_krippendorff_and_craggs_table_3() -> None:
 )
 def test_distances_of_two_sets(a: set[int], b: set[int], masi: float, jaccard: float, dice: float) -> None:
     for one, other in ((a, b), (b, a)):
-        assert _sets.masi_distance(one, other) == pytest.approx(masi, abs=1e-12)
-        assert _sets.jaccard_distance(one, other) == pytest.approx(jaccard, abs=1e-12)
-        assert _sets.dice_distance(one, other) == pytest.approx(dice, abs=1e-12)
+        assert sets.masi_distance(one, other) == pytest.approx(masi, abs=1e-12)
+        assert sets.jaccard_distance(one, other) == pytest.approx(jaccard, abs=1e-12)
+        assert sets.dice_distance(one, other) == pytest.approx(dice, abs=1e-12)
 
 
 def slow_set_alpha(table: list[list[Answer]], distance: str) -> float:
@@ -111,10 +111,10 @@ def slow_multivalued_alpha(table: list[list[Answer]]) -> float:
             for b in map(set, itertools.combinations(sorted(label), j)):
                 weight = math.prod(label[x] for x in a | b) * math.prod(label[x] - 1 for x in a & b)
                 weights += weight
-                sums += weight * _sets.dice_distance(a, b)
+                sums += weight * sets.dice_distance(a, b)
         expected += share[i] * share[j] * (sums / weights if weights else 0)
     observed = sum(
-        sum(_sets.dice_distance(a, b) for a, b in itertools.permutations(unit, 2)) / (len(unit) - 1)
+        sum(sets.dice_distance(a, b) for a, b in itertools.permutations(unit, 2)) / (len(unit) - 1)
         for unit in units
     ) / max(len(values), 1)
     return 1 - observed / expected if expected else math.nan
@@ -131,9 +131,7 @@ def alpha(table: Any, distance: str) -> float:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        return (
-            _sets.multivalued_alpha(table) if distance == "mv" else _sets.set_alpha(table, distance=distance)
-        )  # type: ignore[arg-type]
+        return sets.multivalued_alpha(table) if distance == "mv" else sets.set_alpha(table, distance=distance)  # type: ignore[arg-type]
 
 
 def slow(table: list[list[Answer]], distance: str) -> float:
@@ -206,9 +204,9 @@ def test_large_tables_are_taken_in_blocks(monkeypatch: pytest.MonkeyPatch) -> No
     rng = np.random.default_rng(6)
     table = rng.random((4, 300, 8)) < 0.3
     whole = {distance: alpha(table, distance) for distance in DISTANCES}
-    monkeypatch.setattr(_sets, "_BLOCK", 500)
-    monkeypatch.setattr(_sets, "_BINS", 10)
-    monkeypatch.setattr("sense7_qual.agreement._sets._values._BLOCK", 7)
+    monkeypatch.setattr(sets, "_BLOCK", 500)
+    monkeypatch.setattr(sets, "_BINS", 10)
+    monkeypatch.setattr("sense7_qual.agreement.sets._values._BLOCK", 7)
     for distance in DISTANCES:
         assert alpha(table, distance) == pytest.approx(whole[distance], abs=1e-12)
 
@@ -233,29 +231,29 @@ def test_many_coders_do_not_overflow() -> None:
 )
 def test_what_cannot_be_computed_is_nan_with_one_warning(table: Any, reason: str) -> None:
     with pytest.warns(RuntimeWarning, match=f"set_alpha is not defined here .*{reason}") as caught:
-        assert math.isnan(_sets.set_alpha(table, distance="masi"))
+        assert math.isnan(sets.set_alpha(table, distance="masi"))
     assert len(caught) == 1
     with pytest.warns(RuntimeWarning, match=f"multivalued_alpha is not defined here .*{reason}"):
-        assert math.isnan(_sets.multivalued_alpha(table))
+        assert math.isnan(sets.multivalued_alpha(table))
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
 def test_what_is_missing(missing: object) -> None:
     complete = [[{"a"}, {"a", "b"}, {"b"}], [{"a"}, {"b"}, {"b"}]]
     padded = [[*complete[0], {"c"}], [*complete[1], missing]]
-    assert _sets.set_alpha(padded, distance="dice") == _sets.set_alpha(complete, distance="dice")  # type: ignore[arg-type]
+    assert sets.set_alpha(padded, distance="dice") == sets.set_alpha(complete, distance="dice")  # type: ignore[arg-type]
 
 
 def test_a_set_with_an_undecided_code_is_missing() -> None:
     table = np.array([[[1, 0], [1, 1], [0, 1]], [[1, 0], [0, 1], [np.nan, 1]]])
-    assert _sets.set_alpha(table, distance="masi") == _sets.set_alpha(table[:, :2], distance="masi")
+    assert sets.set_alpha(table, distance="masi") == sets.set_alpha(table[:, :2], distance="masi")
 
 
 def test_an_unknown_distance() -> None:
     with pytest.raises(QualError, match="did you mean 'jaccard'"):
-        _sets.set_alpha([[{"a"}], [{"a"}]], distance="jacard")  # type: ignore[arg-type]
+        sets.set_alpha([[{"a"}], [{"a"}]], distance="jacard")  # type: ignore[arg-type]
     with pytest.raises(QualError, match="out of masi, jaccard, dice"):
-        _sets.set_distances([{"a"}], distance="manhattan")  # type: ignore[arg-type]
+        sets.set_distances([{"a"}], distance="manhattan")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -272,12 +270,12 @@ def test_an_unknown_distance() -> None:
 )
 def test_what_is_no_table_of_sets(table: Any, said: str) -> None:
     with pytest.raises(TableError, match=said):
-        _sets.set_alpha(table, distance="masi")
+        sets.set_alpha(table, distance="masi")
 
 
 def test_a_text_in_the_place_of_a_set_is_not_shown() -> None:
     with pytest.raises(TableError) as caught:
-        _sets.set_alpha([["I felt heard"], [{"a"}]], distance="masi")
+        sets.set_alpha([["I felt heard"], [{"a"}]], distance="masi")
     assert "heard" not in str(caught.value)
 
 
@@ -303,7 +301,7 @@ def decisions_of(table: list[list[Answer]], codes: str) -> pd.DataFrame:
 def test_decisions_give_the_same_alpha_as_sets(table: list[list[Answer]]) -> None:
     decisions = decisions_of(table, "abcd")
     for distance in DISTANCES:
-        found, reason = _sets.set_alpha_of(decisions, distance=distance)  # type: ignore[arg-type]
+        found, reason = sets.set_alpha_of(decisions, distance=distance)  # type: ignore[arg-type]
         assert found == pytest.approx(alpha(table, distance), abs=1e-12, nan_ok=True)
         assert (reason is not None) == math.isnan(found)
 
@@ -320,25 +318,25 @@ def test_patterns_of_decisions() -> None:
             ("m1", "consensus", "prosocial", False),
         ]
     )
-    found = _sets.set_patterns(decisions)
+    found = sets.set_patterns(decisions)
     assert found.coders == ("ana", "ben")
     assert found.unit_ids == ("m1", "m2")
     assert found.values.tolist() == [[0, -1], [1, -1]]
     assert found.sets == (frozenset({"interest", "prosocial"}), frozenset())
-    distances = _sets.set_distances(found.sets, distance="masi")
+    distances = sets.set_distances(found.sets, distance="masi")
     assert distances.tolist() == [[0, 1], [1, 0]]
 
 
 def test_decisions_of_nobody() -> None:
     empty = frame([]).astype({"applied": bool})
-    assert _sets.set_patterns(empty).sets == ()
-    assert _sets.set_alpha_of(empty, distance="masi")[1] == "no_pairable_units"
+    assert sets.set_patterns(empty).sets == ()
+    assert sets.set_alpha_of(empty, distance="masi")[1] == "no_pairable_units"
 
 
 def test_distances_between_all_sets_are_those_between_two() -> None:
     found = [frozenset(x) for n in range(4) for x in itertools.combinations("abcd", n)]
     for distance in DISTANCES:
-        matrix = _sets.set_distances(found, distance=distance)  # type: ignore[arg-type]
+        matrix = sets.set_distances(found, distance=distance)  # type: ignore[arg-type]
         pairwise = [[PAIR_DISTANCE[distance](a, b) for b in found] for a in found]
         np.testing.assert_allclose(matrix, pairwise, rtol=0, atol=1e-15)
 
@@ -369,19 +367,25 @@ def test_set_alpha_has_the_intervals_of_alpha() -> None:
     for options in ({}, {"ci": "unit"}, {"ci": "coders"}, {"groups": np.arange(42) // 2}):
         settings = {"n_boot": 4000, "seed": 1, **options}
         near = 1e-12 if options in ({}, {"ci": "coders"}) else 0.03  # sets are drawn in another order
-        found = agreement.estimate(given_sets, agreement.set_alpha, distance="masi", **settings)
+        found = agreement.coefficients.estimate(
+            given_sets, agreement.sets.set_alpha, distance="masi", **settings
+        )
         settings["groups"] = np.arange(40) // 2 if "groups" in options else None
-        by_hand = agreement.estimate(given, "krippendorff_alpha", level=apart, **settings)
-        assert found.estimate == pytest.approx(agreement.set_alpha(given_sets, distance="masi"), abs=1e-12)
+        by_hand = agreement.coefficients.estimate(given, "krippendorff_alpha", level=apart, **settings)
+        assert found.estimate == pytest.approx(
+            agreement.sets.set_alpha(given_sets, distance="masi"), abs=1e-12
+        )
         assert found.low == pytest.approx(by_hand.low, abs=near)
         assert found.high == pytest.approx(by_hand.high, abs=near)
         assert (found.n_units, found.n_pairable, found.n_coders) == (42, 40, 3)
     with pytest.raises(QualError, match="did you mean 'masi'"):
-        agreement.estimate(given_sets, "set_alpha", distance="massi")
+        agreement.coefficients.estimate(given_sets, "set_alpha", distance="massi")
 
 
 def test_a_frame_of_sets() -> None:
     rows = [[{"a"}, {"b"}, None], [{"a"}, {"b", "c"}, set()]]
     frame = agreement.from_wide(pd.DataFrame(rows, index=["ana", "ben"]), coders="rows")
     for values in (frame, frame.T):
-        assert agreement.set_alpha(values, distance="dice") == agreement.set_alpha(rows, distance="dice")
+        assert agreement.sets.set_alpha(values, distance="dice") == agreement.sets.set_alpha(
+            rows, distance="dice"
+        )

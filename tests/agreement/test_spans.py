@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sense7_qual import acts
-from sense7_qual.agreement import _spans as sp
-from sense7_qual.agreement._spans import _alpha_u_2004
-from sense7_qual.agreement._spans._values import continuum
+from sense7_qual.agreement import spans as sp
+from sense7_qual.agreement.spans import _alpha_u_2004
+from sense7_qual.agreement.spans._values import continuum
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.frames import CODINGS, COVERAGE

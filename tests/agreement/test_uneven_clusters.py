@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from sense7_qual import agreement
-from sense7_qual.agreement._coefficients._compute import compute
-from sense7_qual.agreement._coefficients._few_clusters import effective_clusters
-from sense7_qual.agreement._coefficients._patterns import coded
-from sense7_qual.agreement._diagnostics._human_model import _cross_kappa
+from sense7_qual.agreement._human_model import _cross_kappa
 from sense7_qual.agreement._intervals._bootstrap import (
     Resampling,
     bias_corrected,
@@ -19,7 +16,10 @@ from sense7_qual.agreement._intervals._bootstrap import (
     resampled_interval,
     summed,
 )
-from sense7_qual.agreement._spans._intervals import mean_f1
+from sense7_qual.agreement.coefficients._compute import compute
+from sense7_qual.agreement.coefficients._few_clusters import effective_clusters
+from sense7_qual.agreement.coefficients._patterns import coded
+from sense7_qual.agreement.spans._intervals import mean_f1
 from tests.helpers.simulation import studies
 
 FIVE = [0.1, 0.2, 0.4, 0.2, 0.1]
@@ -53,7 +53,9 @@ def test_intervals_of_uneven_clusters_cover(
     number, covered = np.repeat(np.arange(14), size), []
     for _ in studies(500):
         table = uneven(rng, size, shares)
-        found = agreement.estimate(table, statistic, groups=number, n_boot=500, seed=1, **options)
+        found = agreement.coefficients.estimate(
+            table, statistic, groups=number, n_boot=500, seed=1, **options
+        )
         covered.append(found.low <= 0.6 <= found.high)
     assert 0.935 <= np.mean(covered) <= 0.98
 
@@ -90,7 +92,7 @@ def test_uneven_clusters_widen_the_interval_and_even_ones_do_not() -> None:
             drawn, computed.coefficient.estimate, deviations=left_out(rows, once, computed.coefficient.value),
             times=once, n_groups=12, confidence_level=0.95,
         )  # fmt: skip
-        found = agreement.estimate(table, "krippendorff_alpha", **options)
+        found = agreement.coefficients.estimate(table, "krippendorff_alpha", **options)
         if cluster is even:
             assert (found.low, found.high) == pytest.approx((low, high), abs=1e-9)
         else:
@@ -105,8 +107,10 @@ def test_a_pair_of_coders_that_a_resample_does_not_hold_is_left_out_of_lights_ka
     found = compute("light_kappa", coded(table), {}).coefficient
     rest = compute("light_kappa", coded(table), {}, locate=True)
     rows = rest.coefficient.rows[rest.group[5:]].sum(axis=0)
-    assert found.estimate == pytest.approx(agreement.light_kappa(table))
-    assert float(rest.coefficient.value(rows)) == pytest.approx(agreement.cohen_kappa(table[:2, 5:]))
+    assert found.estimate == pytest.approx(agreement.coefficients.light_kappa(table))
+    assert float(rest.coefficient.value(rows)) == pytest.approx(
+        agreement.coefficients.cohen_kappa(table[:2, 5:])
+    )
 
 
 def test_intervals_of_models_and_of_spans_are_widened_alike() -> None:
@@ -135,7 +139,9 @@ def test_few_uneven_clusters_have_fewer_degrees_of_freedom(sizes: list[int]) -> 
     """Fewer than ten clusters are left out in turn: even ones with Satterthwaite's degrees of freedom."""
     table = uneven(np.random.default_rng(20), np.array(sizes), [1, 1])
     number = np.repeat(np.arange(8), sizes)
-    found = agreement.estimate(table, "krippendorff_alpha", groups=number, level="ordinal", seed=1)
+    found = agreement.coefficients.estimate(
+        table, "krippendorff_alpha", groups=number, level="ordinal", seed=1
+    )
     assert found.reason == "few_clusters"
     value = compute("krippendorff_alpha", coded(table), {"level": "ordinal"}).coefficient.estimate
     t = np.log((1 - value) / (1 - found.high)) * (1 - value) / found.standard_error

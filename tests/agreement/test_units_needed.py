@@ -7,10 +7,10 @@ import itertools
 import numpy as np
 import pytest
 
-from sense7_qual.agreement._coefficients import krippendorff_alpha
-from sense7_qual.agreement._diagnostics import _units_needed
-from sense7_qual.agreement._diagnostics._units_needed import units_needed
+from sense7_qual.agreement import _units_needed
 from sense7_qual.agreement._intervals import estimate
+from sense7_qual.agreement._units_needed import units_needed
+from sense7_qual.agreement.coefficients import krippendorff_alpha
 from sense7_qual.errors import QualError
 from tests.helpers.simulation import studies
 

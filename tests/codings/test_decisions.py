@@ -13,7 +13,7 @@ from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.codings import decisions, majority, tally
 from sense7_qual.errors import ArgumentError, CodebookError, TableError
-from sense7_qual.frames import CODINGS, COVERAGE, DECISIONS
+from sense7_qual.frames import CODINGS, COVERAGE, DECISIONS, RESERVED_CODERS
 from tests.helpers.small_study import facet
 
 BOOK = Codebook(
@@ -259,7 +259,7 @@ def test_majority_is_more_than_half_of_those_who_decided_and_leaves_ties_out() -
 def test_tally_counts_people_in_the_order_of_first_appearance() -> None:
     expected = [["m2", "warm", 2, 1], ["m1", "warm", 3, 2], ["m1", "cold", 3, 1], ["m3", "warm", 1, 1]]
     assert tally(GIVEN).to_numpy().tolist() == expected
-    computed = [GIVEN[GIVEN["coder"] == "cleo"].assign(coder=name) for name in acts.RESERVED_CODERS]
+    computed = [GIVEN[GIVEN["coder"] == "cleo"].assign(coder=name) for name in RESERVED_CODERS]
     with_computed = pd.concat([GIVEN, *computed])
     assert tally(with_computed).to_numpy().tolist() == expected
     pd.testing.assert_frame_equal(majority(with_computed), majority(GIVEN))

@@ -52,7 +52,7 @@ def test_tables_and_figures_without_a_rating(folder, tmp_path, capsys) -> None:
     )
     store = qual.Store(folder)
     agreement = qual.agreement.by_code(store.decisions(), units=store.units, cluster="case_id", seed=7)
-    own = qual.report.reliability_table(agreement, codebook=store.codebook, cluster_name="participants")
+    own = qual.report.tables.reliability(agreement, codebook=store.codebook, cluster_name="participants")
     own.write(tmp_path / "own.csv")
     assert (out / "reliability.csv").read_bytes() == (tmp_path / "own.csv").read_bytes()
     printed = capsys.readouterr().out
@@ -76,10 +76,12 @@ def test_agreement_is_that_of_before_suggestions(folder, tmp_path) -> None:
     for unit_id in store.coverage(coder="ana")["unit_id"][:20]:
         mine = {"coder": "ana", "unit_id": unit_id, "codebook": store.codebook}
         code = next(code.id for code in store.codebook.codable)
-        store.append([qual.acts.show_suggestions(**mine, model="words"), qual.acts.apply(**mine, code=code)])
+        store.append(
+            [qual.acts.contents.show_suggestions(**mine, model="words"), qual.acts.apply(**mine, code=code)]
+        )
     out = tmp_path / "paper"
     assert main(["report", str(store.path), "--out", str(out), "--format", "csv", "--seed", "7"]) == 0
-    own = qual.report.reliability_table(before, codebook=store.codebook, cluster_name="participants")
+    own = qual.report.tables.reliability(before, codebook=store.codebook, cluster_name="participants")
     own.write(tmp_path / "own.csv")
     assert (out / "reliability.csv").read_bytes() == (tmp_path / "own.csv").read_bytes()
 
@@ -96,7 +98,7 @@ def test_a_rating_adds_the_links_of_the_source_that_is_named(folder, tmp_path) -
     links = qual.links.code_to_rating(
         store.decisions(), store.units, rating="EmpathyOverall", cluster="case_id", sources=["ana"]
     )
-    own = qual.report.link_table(
+    own = qual.report.tables.link(
         links, source="ana", codebook=store.codebook, rating="EmpathyOverall", cluster_name="participants"
     )
     assert tuple(rows[0]) == own.headers

@@ -44,7 +44,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
             batch.append(acts.finish(**mine))
         store.append(batch)
     mine = {"coder": "ana", "unit_id": "m0", "codebook": BOOK}
-    store.append([acts.show_suggestions(**mine, model="words"), acts.apply(code="warm", **mine),
+    store.append([acts.contents.show_suggestions(**mine, model="words"), acts.apply(code="warm", **mine),
                   acts.remove(code="cold", **mine)])  # fmt: skip
     return store
 

@@ -152,7 +152,7 @@ def test_disruption_has_a_panel_per_contrast_and_a_row_per_code() -> None:
         units, rating="stars", document_id="document_id", position="turn", cluster="case_id",
         decisions=decisions, source="ana", n_boot=100,
     )  # fmt: skip
-    figure = figures.disruption(found, codebook=BOOK)
+    figure = figures.disruption_plot(found, codebook=BOOK)
     shown = texts(figure)
     assert {"All poor turns", "A", "Later turns", "Later turns, adjusted", "Within conversation"} <= set(
         shown

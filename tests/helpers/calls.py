@@ -31,11 +31,12 @@ RESULTS = {
     "acts.QuoteDecision",
     "corpus.Assignment",
     "acts.Preregistration", "acts.Record", "adjudication.Profile", "adjudication.TrueCodes",
-    "agreement.AlternativeAnnotatorTest", "agreement.Estimate",
-    "agreement.Gamma", "agreement.Mastery", "agreement.Patterns", "agreement.SegmentationAgreement",
-    "agreement.UnitizingAlphas", "agreement.UnitsNeeded", "exchange.Loss", "exchange.LossReport",
-    "exchange.Match", "exchange.Project", "figures.Figure", "links.CumulativeModel",
-    "links.Polychoric", "models.Chat", "models.Cost",
+    "agreement.diagnosis.AlternativeAnnotatorTest", "agreement.coefficients.Estimate",
+    "agreement.spans.Gamma", "agreement.Mastery", "agreement.coefficients.Patterns",
+    "agreement.spans.SegmentationAgreement",
+    "agreement.spans.UnitizingAlphas", "agreement.UnitsNeeded", "exchange.Loss", "exchange.LossReport",
+    "exchange.Match", "exchange.Project", "figures.Figure", "links.models.CumulativeModel",
+    "links.scales.Polychoric", "models.Chat", "models.Cost",
     "models.Embedder", "models.StoredVectors", "models.Usage", "ratings.Evaluation",
     "ratings.OrdinalRegression", "report.Deviations", "report.PaperFolder", "report.Review",
     "redact.Redacted", "report.Table", "report.Text", "codebook.Change", "codebook.Revision",
@@ -172,7 +173,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
     @cache
     def registered() -> qual.Store:
         study = fresh()
-        study.preregister(k.AnalysisPlan(question="Why?", coders=("ana",)), coder="lead")
+        study.preregister(k.contents.AnalysisPlan(question="Why?", coders=("ana",)), coder="lead")
         return study
 
     @cache
@@ -277,31 +278,39 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "acts.quote": call(k.quote, **act, code=code, state="approved", start=0, end=3, role="shows",
                            paraphrase="In other words.", **stamp),
         "acts.quote_decision": call(k.quote_decision, facets="role=shows state=chosen words=original"),
-        "acts.Proposal": call(k.Proposal, label="Hope", definition="", origin="", theme=None, examples=()),
-        "acts.Proposal.from_text": call(
-            k.Proposal.from_text, text='{"definition": "", "label": "Hope"}'),
-        "acts.AnalysisPlan": call(
-            k.AnalysisPlan, question="Why?", hypotheses=(), coders=("ana",), rounds=("one",), n_units=3,
+        "acts.contents.Proposal": call(
+            k.contents.Proposal, label="Hope", definition="", origin="", theme=None, examples=()),
+        "acts.contents.Proposal.from_text": call(
+            k.contents.Proposal.from_text, text='{"definition": "", "label": "Hope"}'),
+        "acts.contents.AnalysisPlan": call(
+            k.contents.AnalysisPlan, question="Why?", hypotheses=(), coders=("ana",), rounds=("one",),
+            n_units=3,
             n_participants=2, double_coded=0.5, n_repeated=0, level="unit", codebook="fixed", blind=True,
             new_codes="propose", rating_shown="hidden", suggestions="never", themes=False, discussion=False,
             settled_by="rulings", coding_until="2026-03-31", with_agreement=True, min_alpha=0.667,
             rating="EmpathyOverall", cluster="case_id", n_boot=50, seed=0, answers={"title": "So"}),
-        "acts.AnalysisPlan.from_text": call(
-            k.AnalysisPlan.from_text, text=k.AnalysisPlan(question="Why?").to_text()),
+        "acts.contents.AnalysisPlan.from_text": call(
+            k.contents.AnalysisPlan.from_text, text=k.contents.AnalysisPlan(question="Why?").to_text()),
         "acts.preregister": call(
-            k.preregister, plan=k.AnalysisPlan(question="Why?"), coder="lead", codebook=x.codebook, **stamp),
+            k.preregister, plan=k.contents.AnalysisPlan(question="Why?"), coder="lead", codebook=x.codebook,
+            **stamp),
         "acts.preregistrations": call(k.preregistrations, acts=x.acts),
-        "acts.SpanMemo": call(k.SpanMemo, text="a memo", quote="It"),
-        "acts.SpanMemo.from_text": call(k.SpanMemo.from_text, text='{"memo": "a", "quote": "It"}'),
+        "acts.contents.SpanMemo": call(k.contents.SpanMemo, text="a memo", quote="It"),
+        "acts.contents.SpanMemo.from_text": call(
+            k.contents.SpanMemo.from_text, text='{"memo": "a", "quote": "It"}'),
         "acts.words_written": call(k.words_written, text="a memo"),
         "acts.before_suggestions": call(k.before_suggestions, acts=x.acts),
-        "acts.reject_suggestion": call(k.reject_suggestion, **act, code=code, round=None, **stamp),
-        "acts.show_suggestions": call(
-            k.show_suggestions, **act, model="words", suggestions=[k.Suggestion(code=code)], withheld=False,
+        "acts.contents.reject_suggestion": call(
+            k.contents.reject_suggestion, **act, code=code, round=None, **stamp),
+        "acts.contents.show_suggestions": call(
+            k.contents.show_suggestions, **act, model="words",
+            suggestions=[k.contents.Suggestion(code=code)], withheld=False,
             when="finished", round=None, **stamp),
-        "acts.Suggested": call(k.Suggested, model="words", suggestions=(), withheld=False, when="finished"),
-        "acts.Suggested.from_text": call(k.Suggested.from_text, text=k.Suggested(model="words").to_text()),
-        "acts.Suggestion": call(k.Suggestion, code=code, probability=0.5, start=0, end=3),
+        "acts.contents.Suggested": call(
+            k.contents.Suggested, model="words", suggestions=(), withheld=False, when="finished"),
+        "acts.contents.Suggested.from_text": call(
+            k.contents.Suggested.from_text, text=k.contents.Suggested(model="words").to_text()),
+        "acts.contents.Suggestion": call(k.contents.Suggestion, code=code, probability=0.5, start=0, end=3),
         "acts.redo": call(k.redo, act=first, codebook=x.codebook, **stamp),
         "acts.remove": call(k.remove, **coded, round=None, **stamp),
         "acts.reopen": call(k.reopen, **act, round=None, **stamp),
@@ -326,61 +335,73 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                    by="participant", units=x.units, cluster="case_id",
                                    with_models=True),
         "adjudication.remaining": call(qual.adjudication.remaining, decisions=x.decisions, rulings=[ruling]),
-        "agreement.alpha_u_2004": call(a.alpha_u_2004, **spans),
-        "agreement.alternative_annotator_test": call(
-            a.alternative_annotator_test, decisions=with_model, models="gpt", epsilon=0.2, by="code",
+        "agreement.spans.alpha_u_2004": call(a.spans.alpha_u_2004, **spans),
+        "agreement.diagnosis.alternative_annotator_test": call(
+            a.diagnosis.alternative_annotator_test, decisions=with_model, models="gpt", epsilon=0.2,
+            by="code",
             fdr=0.05, fewest_units=5),
         "agreement.before_after": call(a.before_after, before=x.decisions, discussed=x.decisions.head(70),
                                        **boot_units),
-        "agreement.boundary_similarity": call(a.boundary_similarity, segments_a=[2, 3, 6],
+        "agreement.spans.boundary_similarity": call(a.spans.boundary_similarity, segments_a=[2, 3, 6],
                                               segments_b=[5, 6], n_t=2),
-        **{f"agreement.{name}": call(getattr(a, name), **weighted) for name in (
+        **{f"agreement.coefficients.{name}": call(getattr(a.coefficients, name), **weighted) for name in (
             "brennan_prediger", "cohen_kappa", "conger_kappa", "fleiss_kappa", "gwet_ac", "light_kappa",
             "percent_agreement", "scott_pi")},
         "agreement.by_code": call(a.by_code, decisions=x.decisions, inclusion=None, with_models=True,
                                   **boot_units),
-        **{f"agreement.{name}": call(getattr(a, name), decisions=x.decisions) for name in (
+        **{f"agreement.diagnosis.{name}": call(getattr(a.diagnosis, name),
+        decisions=x.decisions) for name in (
             "by_unit", "confusion", "cross_check")},
         "agreement.pairwise": call(a.pairwise, decisions=x.decisions, with_models=True),
         **{f"agreement.{name}_distance": call(getattr(a, f"{name}_distance"), a=["x", "y"], b=["x"])
            for name in ("dice", "jaccard", "masi")},
-        "agreement.estimate": call(
-            a.estimate, values=x.applied, statistic="gwet_ac", ci="cluster", groups=list("ababcdcd"), **boot),
+        "agreement.coefficients.estimate": call(
+            a.coefficients.estimate, values=x.applied, statistic="gwet_ac", ci="cluster",
+            groups=list("ababcdcd"), **boot),
         "agreement.from_wide": call(a.from_wide, frame=pd.DataFrame({"ana": [1, 2], "ben": [1, 1]}),
                                     coders="columns", keep=["ana"]),
-        "agreement.gamma": call(a.gamma, **spans, position_weight=1.0, code_weight=1.0, empty=1.0,
+        "agreement.spans.gamma": call(a.spans.gamma, **spans, position_weight=1.0, code_weight=1.0, empty=1.0,
                                 n_samples=2, seed=0),
-        "agreement.gamma_dissimilarity": call(
-            a.gamma_dissimilarity, a=(0, 5), b=(2, 6), same_code=True, position_weight=1.0, code_weight=1.0,
+        "agreement.spans.gamma_dissimilarity": call(
+            a.spans.gamma_dissimilarity, a=(0, 5), b=(2, 6), same_code=True, position_weight=1.0,
+            code_weight=1.0,
             empty=1.0),
         "agreement.human_model": call(a.human_model, decisions=with_model, models=["gpt"], **boot_units),
-        "agreement.icc": call(a.icc, values=[[1.0, 2, 3, 5], [2.0, 2, 4, 5]], kind="agreement", n_averaged=1,
+        "agreement.coefficients.icc": call(
+            a.coefficients.icc, values=[[1.0, 2, 3, 5], [2.0, 2, 4, 5]], kind="agreement", n_averaged=1,
                               categories=[1, 2, 3, 4, 5]),
-        "agreement.kendall_w": call(a.kendall_w, values=[[1.0, 2, 3, 5], [2.0, 2, 4, 5]],
+        "agreement.coefficients.kendall_w": call(
+            a.coefficients.kendall_w, values=[[1.0, 2, 3, 5], [2.0, 2, 4, 5]],
                                     categories=[1, 2, 3, 4, 5]),
-        "agreement.krippendorff_alpha": call(a.krippendorff_alpha, values=x.applied, level="nominal",
+        "agreement.coefficients.krippendorff_alpha": call(
+            a.coefficients.krippendorff_alpha, values=x.applied, level="nominal",
                                              categories=[0, 1]),
-        "agreement.multivalued_alpha": call(a.multivalued_alpha, sets=[[["x"], ["y"]], [["x", "y"], ["y"]]]),
+        "agreement.sets.multivalued_alpha": call(
+            a.sets.multivalued_alpha, sets=[[["x"], ["y"]], [["x", "y"], ["y"]]]),
         "agreement.over_time": call(a.over_time, decisions=x.decisions, coverage=x.coverage, by="order",
                                     n_slices=2, **boot_units),
         "agreement.overall": call(a.overall, decisions=x.decisions, distance="masi", **boot_units),
-        "agreement.overlap_f1": call(a.overlap_f1, spans_a=x.spans[x.spans["coder"] == "a"],
+        "agreement.spans.overlap_f1": call(a.spans.overlap_f1, spans_a=x.spans[x.spans["coder"] == "a"],
                                      spans_b=x.spans[x.spans["coder"] == "b"], lengths={"t": 40}),
-        "agreement.patterns": call(a.patterns, table=x.decisions, unit_id="unit_id", coder="coder",
+        "agreement.coefficients.patterns": call(
+            a.coefficients.patterns, table=x.decisions, unit_id="unit_id", coder="coder",
                                    value="applied", by="code", keep_coders=False),
-        "agreement.per_category": call(a.per_category, values=x.applied, categories=[0, 1]),
-        "agreement.segmentation_agreement": call(
-            a.segmentation_agreement, boundaries=pd.DataFrame(
+        "agreement.coefficients.per_category": call(
+            a.coefficients.per_category, values=x.applied, categories=[0, 1]),
+        "agreement.spans.segmentation_agreement": call(
+            a.spans.segmentation_agreement, boundaries=pd.DataFrame(
                 {"unit_id": "t", "coder": ["a", "b"], "position": [3, 4]}),
             lengths={"t": 40}, coverage=None, n_t=2),
-        "agreement.set_alpha": call(a.set_alpha, sets=[[["x"], ["y"]], [["x", "y"], ["y"]]],
+        "agreement.sets.set_alpha": call(a.sets.set_alpha, sets=[[["x"], ["y"]], [["x", "y"], ["y"]]],
                                     distance="masi"),
-        "agreement.span_agreement": call(a.span_agreement, **frames, units=x.units, code=[code], round=None,
+        "agreement.spans.span_agreement": call(
+            a.spans.span_agreement, **frames, units=x.units, code=[code], round=None,
                                          cluster="case_id", **boot),
-        "agreement.specific_agreement": call(a.specific_agreement, values=x.applied, category=1,
+        "agreement.coefficients.specific_agreement": call(
+            a.coefficients.specific_agreement, values=x.applied, category=1,
                                              categories=[0, 1]),
         "agreement.stability": call(a.stability, first=x.decisions, second=x.decisions, **boot_units),
-        "agreement.unitizing_alphas": call(a.unitizing_alphas, **spans),
+        "agreement.spans.unitizing_alphas": call(a.spans.unitizing_alphas, **spans),
         "agreement.mastery": call(
             a.mastery, decisions=x.decisions[x.decisions["coder"] == "ana"], order=None, fail_at=0.6,
             gold=x.decisions[x.decisions["coder"] == "ben"], pass_at=0.85, error=0.05, fail_within=40,
@@ -459,7 +480,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "corpus.sense7_levels": call(qual.corpus.sense7_levels, column=pd.Series(["1", "Good"])),
         "figures.agreement_plot": drawn_from(f.agreement_plot, "agreement.by_code", **drawn),
         "figures.code_dimension_matrix": drawn_from(f.code_dimension_matrix, "links.by_dimension", **drawn),
-        "figures.disruption": drawn_from(f.disruption, "links.disruption", **drawn | {"columns": 2}),
+        "figures.disruption_plot": drawn_from(
+            f.disruption_plot, "links.disruption", **drawn | {"columns": 2}),
         "figures.drift_plot": drawn_from(f.drift_plot, "agreement.over_time", code=code, **drawn),
         "figures.theme_spread": drawn_from(f.theme_spread, "themes.spread", columns=2),
         "figures.granularity_plot": call(f.granularity_plot, granularities=pd.DataFrame(
@@ -475,7 +497,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                                    source="ana", **drawn),
         "figures.specification_curve": drawn_from(f.specification_curve, "links.multiverse", code=code,
                                                   effect="rank_biserial", **drawn),
-        "figures.unit_plot": drawn_from(f.unit_plot, "agreement.by_unit", code=code, most=5, **drawn),
+        "figures.unit_plot": drawn_from(
+            f.unit_plot, "agreement.diagnosis.by_unit", code=code, most=5, **drawn),
         "figures.Figure.png": method("png", partial(x.made, "figures.power_curve"), scale=lambda: 1.0),
         "figures.Figure.write": method("write", partial(x.made, "figures.power_curve"),
                                        path=partial(path, ".svg"), overwrite=lambda: False),
@@ -493,38 +516,39 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             units=lambda: x.units, rating=lambda: "EmpathyOverall", cluster=lambda: "case_id",
             rating_range=lambda: (1, 5), n_imputations=lambda: 2, odds_ratios=lambda: False,
             confidence_level=lambda: 0.95, seed=lambda: 0),
-        "links.cumulative_mixed": call(
-            s.cumulative_mixed, rating=x.ratings, predictors=x.units.set_index("unit_id")["Affective"],
+        "links.models.cumulative_mixed": call(
+            s.models.cumulative_mixed, rating=x.ratings, predictors=x.units.set_index("unit_id")["Affective"],
             groups=x.groups, nested=None, rating_range=(1, 5), quadrature=3, link="logit"),
-        "links.dimension_correlations": call(
-            s.dimension_correlations, units=x.units, ratings=dimensions, rating_range=(1, 5),
+        "links.scales.dimension_correlations": call(
+            s.scales.dimension_correlations, units=x.units, ratings=dimensions, rating_range=(1, 5),
             cluster="case_id", once_per=None, confidence_level=0.95),
         "links.disruption": call(
             s.disruption, units=x.units, **rating, document_id="document_id", position="position",
             threshold=2, cluster="case_id", outcomes=["PostTaskExperience_Engaged"], decisions=x.decisions,
             source="ana", **boot),
         "links.distributions": call(s.distributions, **link, sources=["ana"]),
-        "links.internal_consistency": call(
-            s.internal_consistency, units=x.units, ratings=dimensions, rating_range=(1, 5),
+        "links.scales.internal_consistency": call(
+            s.scales.internal_consistency, units=x.units, ratings=dimensions, rating_range=(1, 5),
             cluster="case_id", missing="listwise", once_per=None, confidence_level=0.95),
         "links.joint": call(s.joint, **link, cluster="case_id", source="ana", interaction=None,
                             nested="document_id", quadrature=3, confidence_level=0.95),
-        "links.marginal": call(
-            s.marginal, rating=x.ratings, predictors=x.units.set_index("unit_id")["Affective"],
+        "links.models.marginal": call(
+            s.models.marginal, rating=x.ratings, predictors=x.units.set_index("unit_id")["Affective"],
             groups=x.groups, rating_range=(1, 5), standard_errors="robust"),
         "links.multiverse": call(
             s.multiverse, **link, cluster="case_id", sources=["ana"], analyses=["rank_biserial"],
             exclusions=["none"], **boot),
-        "links.polychoric": call(s.polychoric, first=x.ratings, second=x.ratings, rating_range=(1, 5),
+        "links.scales.polychoric": call(
+            s.scales.polychoric, first=x.ratings, second=x.ratings, rating_range=(1, 5),
                                  confidence_level=0.95),
         "links.power": call(s.power, participants=[20], **sizes, odds_ratio=None),
         "links.sample_size": call(s.sample_size, target=0.5, **sizes, odds_ratio=None),
         "links.variance_shares": call(s.variance_shares, units=x.units, **rating,
                                       levels=["case_id", "document_id"], **boot),
-        "links.CumulativeModel.intervals": method(
-            "intervals", partial(x.made, "links.marginal"), confidence_level=lambda: 0.95),
-        "links.CumulativeModel.odds_ratios": method(
-            "odds_ratios", partial(x.made, "links.marginal"), confidence_level=lambda: 0.95),
+        "links.models.CumulativeModel.intervals": method(
+            "intervals", partial(x.made, "links.models.marginal"), confidence_level=lambda: 0.95),
+        "links.models.CumulativeModel.odds_ratios": method(
+            "odds_ratios", partial(x.made, "links.models.marginal"), confidence_level=lambda: 0.95),
         "models.Chat.__call__": method("__call__", chat, messages=lambda: prompts[0]),
         "models.embedder": call(qual.models.embedder, model=folder, precision="float32", cache=None,
                                 batch_size=4, progress=None),
@@ -568,55 +592,55 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                found=partial(x.made, "redact.find"), width=lambda: 20),
         "redact.summary": late(qual.redact.summary, units=lambda: x.units.head(40),
                                found=partial(x.made, "redact.find")),
-        "report.codebook_table": call(p.codebook_table, codebook=x.codebook, layout="list",
+        "report.tables.codebook": call(p.tables.codebook, codebook=x.codebook, layout="list",
                                       notes=["A note."]),
-        "report.co_occurrence_table": drawn_from(p.co_occurrence_table, "links.co_occurrence",
+        "report.tables.co_occurrence": drawn_from(p.tables.co_occurrence, "links.co_occurrence",
                                                  form="matrix", most=3, with_phi=False,
                                                  codebook=x.codebook, digits=2, notes=["A note."]),
-        "report.condition_table": call(
-            p.condition_table, decisions=x.decisions, units=x.units.assign(system="one"), condition="system",
+        "report.tables.condition": call(
+            p.tables.condition, decisions=x.decisions, units=x.units.assign(system="one"), condition="system",
             source="ana", cluster="case_id", codebook=x.codebook, notes=["A note."]),
-        "report.disagreement_table": call(
-            p.disagreement_table, disagreements=qual.adjudication.queue(x.decisions, rulings=[ruling]),
+        "report.tables.disagreement": call(
+            p.tables.disagreement, disagreements=qual.adjudication.queue(x.decisions, rulings=[ruling]),
             codebook=x.codebook, notes=["A note."]),
-        "report.discussion_table": drawn_from(p.discussion_table, "agreement.before_after", **printed),
-        "report.human_model_table": drawn_from(p.human_model_table, "agreement.human_model", **printed,
+        "report.tables.discussion": drawn_from(p.tables.discussion, "agreement.before_after", **printed),
+        "report.tables.human_model": drawn_from(p.tables.human_model, "agreement.human_model", **printed,
                                                models={"gpt": "a model"}),
-        "report.revision_table": call(
-            p.revision_table, revisions=(), codebooks={x.codebook.fingerprint: x.codebook},
+        "report.tables.revision": call(
+            p.tables.revision, revisions=(), codebooks={x.codebook.fingerprint: x.codebook},
             notes=["A note."]),
-        "report.disruption_table": drawn_from(p.disruption_table, "links.disruption", **printed),
-        "report.joint_table": drawn_from(p.joint_table, "links.joint", **printed, rating="Empathy"),
-        "report.link_table": drawn_from(p.link_table, "links.code_to_rating", source="ana", **printed,
+        "report.tables.disruption": drawn_from(p.tables.disruption, "links.disruption", **printed),
+        "report.tables.joint": drawn_from(p.tables.joint, "links.joint", **printed, rating="Empathy"),
+        "report.tables.link": drawn_from(p.tables.link, "links.code_to_rating", source="ana", **printed,
                                         rating="Empathy"),
-        "report.memo_table": call(p.memo_table, memos=k.fold(x.acts).memos, units=x.units, earlier=[],
+        "report.tables.memo": call(p.tables.memo, memos=k.fold(x.acts).memos, units=x.units, earlier=[],
                                   codebook=x.codebook, max_length=80, notes=["A note."]),
-        "report.overruled_table": call(p.overruled_table, overruled=qual.adjudication.overruled(
+        "report.tables.overruled": call(p.tables.overruled, overruled=qual.adjudication.overruled(
             x.decisions, rulings=[ruling]), notes=["A note."]),
-        "report.quote_table": call(
-            p.quote_table, codings=x.codings, units=x.units, codebook=x.codebook, per_code=2, max_length=80,
+        "report.tables.quote": call(
+            p.tables.quote, codings=x.codings, units=x.units, codebook=x.codebook, per_code=2, max_length=80,
             per_participant=2, decisions=x.decisions, quotes=None, names=["Ann"], rating="EmpathyOverall",
             seed=0, notes=["A note."]),
         "report.quote_candidates": call(
             p.quote_candidates, codings=x.codings, units=x.units, codebook=x.codebook, per_code=2,
             per_participant=2, decisions=x.decisions, quotes=None, names=["Ann"], rating="EmpathyOverall",
             seed=0, screened="drawn"),
-        "report.rating_table": drawn_from(
-            p.rating_table, "ratings.compare", **{key: printed[key] for key in printed if key != "codebook"},
+        "report.tables.rating": drawn_from(
+            p.tables.rating, "ratings.compare", **{key: printed[key] for key in printed if key != "codebook"},
             rating="Empathy"),
-        "report.reliability_table": drawn_from(p.reliability_table, "agreement.by_code", **printed,
+        "report.tables.reliability": drawn_from(p.tables.reliability, "agreement.by_code", **printed,
                                                cross_check=None),
-        "report.variance_table": drawn_from(p.variance_table, "links.variance_shares",
+        "report.tables.variance": drawn_from(p.tables.variance, "links.variance_shares",
                                             names={"case_id": "Participant"}, digits=2, rating="Empathy",
                                             notes=["A note."]),
-        "report.suggestion_table": call(
-            p.suggestion_table, answers=pd.DataFrame({
+        "report.tables.suggestion": call(
+            p.tables.suggestion, answers=pd.DataFrame({
                 "unit_id": ["m1", "m2"], "coder": "ana", "code": code, "model": "gpt", "when": "finished",
                 "before": [False, True], "answer": ["accepted", "agreed"],
             }), codebook=x.codebook, models={"gpt": "a model"}, notes=["A note."]),
-        "report.Table.latex": method("latex", partial(x.made, "report.codebook_table"), label=lambda: "t1",
+        "report.Table.latex": method("latex", partial(x.made, "report.tables.codebook"), label=lambda: "t1",
                                      style=lambda: "apa", page_columns=lambda: 2),
-        "report.Table.write": method("write", partial(x.made, "report.codebook_table"),
+        "report.Table.write": method("write", partial(x.made, "report.tables.codebook"),
                                      path=partial(path, ".md"), overwrite=lambda: False,
                                      style=lambda: "acm", page_columns=lambda: 2,
                                      paper_size=lambda: "letter"),
@@ -709,19 +733,21 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.archive": method("archive", store, path=partial(path, ".zip")),
         "store.Store.bundle": method(
             "bundle", store, path=path, texts=lambda: "withheld",
-            analysis_plan=lambda: k.AnalysisPlan(question="Why?", n_boot=5), rating=lambda: None,
+            analysis_plan=lambda: k.contents.AnalysisPlan(question="Why?", n_boot=5), rating=lambda: None,
             cluster=lambda: None, seed=lambda: 0, conditions=list, variables=list, names=list,
             accept=list, formats=lambda: ["csv"], title=lambda: None, authors=lambda: ["Doe, Jane"],
-            licence=lambda: "CC-BY-4.0", keywords=lambda: ["warmth"], software=lambda: "https://example.org/a",
+            licence=lambda: "CC-BY-4.0", keywords=lambda: ["warmth"],
+            software=lambda: "https://example.org/a",
             overwrite=lambda: False, progress=lambda: None),
         "store.Store.restore": late(qual.Store.restore, archive=archived, path=path),
         "store.Store.forget": method("forget", fresh, case_id=lambda: x.units["case_id"].iloc[0],
                                      why=lambda: "asked to"),
         "store.Store.preregister": method(
-            "preregister", store, plan=lambda: k.AnalysisPlan(question="Why?"), coder=lambda: "lead"),
+            "preregister", store, plan=lambda: k.contents.AnalysisPlan(question="Why?"),
+            coder=lambda: "lead"),
         "report.paper": late(
             qual.report.paper, store=registered,
-            analysis_plan=lambda: k.AnalysisPlan(question="Why?", n_boot=5), path=path,
+            analysis_plan=lambda: k.contents.AnalysisPlan(question="Why?", n_boot=5), path=path,
             formats=lambda: ["csv"], style=lambda: "plain", page_columns=lambda: 2,
             paper_size=lambda: "letter", codebook_layout=lambda: "grid", conditions=lambda: ["document_id"],
             source=lambda: "ana", round=lambda: None, with_texts=lambda: False, names=lambda: ["Ann"],
@@ -729,12 +755,12 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             overwrite=lambda: True, progress=lambda: False),
         "report.deviations": late(
             qual.report.deviations, store=registered,
-            analysis_plan=lambda: k.AnalysisPlan(question="Why?", seed=1)),
-        "report.preregistration_table": late(
-            qual.report.preregistration_table, store=registered,
-            plan=lambda: k.AnalysisPlan(question="Why?")),
-        "report.theme_table": late(
-            qual.report.theme_table, store=store, with_memos=lambda: True, notes=lambda: ["More."]),
+            analysis_plan=lambda: k.contents.AnalysisPlan(question="Why?", seed=1)),
+        "report.tables.preregistration": late(
+            qual.report.tables.preregistration, store=registered,
+            plan=lambda: k.contents.AnalysisPlan(question="Why?")),
+        "report.tables.theme": late(
+            qual.report.tables.theme, store=store, with_memos=lambda: True, notes=lambda: ["More."]),
         "report.review": late(
             qual.report.review, store=store, with_agreement=lambda: True,
             rating=lambda: "EmpathyOverall", cluster=lambda: "case_id", n_boot=lambda: 5, seed=lambda: 0),
@@ -845,7 +871,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.themes.text_map, units=x.units.head(8), embed=embed, seed=0, progress=None),
         "themes.to_bertopic": late(qual.themes.to_bertopic, themes=partial(x.made, "themes.fit"),
                                    units=lambda: x.units.head(60), embed=lambda: embed),
-        "themes.quotes": late(qual.themes.quotes, themes=partial(x.made, "themes.fit"),
+        "themes.typical": late(qual.themes.typical, themes=partial(x.made, "themes.fit"),
                               units=lambda: x.units, n=lambda: 2),
         "widgets.QuotesWidget": late(
             qual.widgets.QuotesWidget, store=store, coder=lambda: "lead", per_code=lambda: 2,

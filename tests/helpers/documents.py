@@ -77,8 +77,8 @@ def of_conversations() -> tuple[Table, Table]:
     shares = qual.links.variance_shares(
         units, rating="EmpathyOverall", levels=["case_id", "document_id"], n_boot=50
     )
-    disruption = qual.report.disruption_table(found, codebook=SENSE7, cluster_name="participants")
-    return disruption, qual.report.variance_table(shares, names={"case_id": "Participant"})
+    disruption = qual.report.tables.disruption(found, codebook=SENSE7, cluster_name="participants")
+    return disruption, qual.report.tables.variance(shares, names={"case_id": "Participant"})
 
 
 def of_predictions(units: pd.DataFrame) -> Table:
@@ -87,7 +87,7 @@ def of_predictions(units: pd.DataFrame) -> Table:
         {"linear regression on embeddings": lambda train, test: np.arange(len(test)) % 5 + 1.0},
         rating="EmpathyOverall", cluster="case_id", folds=5, seed=7,
     )  # fmt: skip
-    return qual.report.rating_table(qual.ratings.compare(predicted, n_boot=50, seed=7), rating="empathy")
+    return qual.report.tables.rating(qual.ratings.compare(predicted, n_boot=50, seed=7), rating="empathy")
 
 
 def of_characters() -> Table:
@@ -168,19 +168,19 @@ def tables() -> dict[str, Table]:
         frame[frame["code"].isin(list(codes))].replace({"code": codes}) for frame in (agreement, links)
     ]
     return {
-        "codebook": qual.report.codebook_table(SENSE7),
-        "codebook in columns": qual.report.codebook_table(SENSE7, layout="grid"),
-        "codebook of long labels": qual.report.codebook_table(LONG),
-        "reliability": qual.report.reliability_table(agreement, **named),
-        "reliability of long labels": qual.report.reliability_table(renamed[0], codebook=LONG),
-        "links": qual.report.link_table(links, source="majority", rating="EmpathyOverall", **named),
-        "links of all sources": qual.report.link_table(links, source=sources, **named),
-        "links of long labels": qual.report.link_table(renamed[1], source=sources, codebook=LONG),
-        "joint": qual.report.joint_table(joint, **named),
+        "codebook": qual.report.tables.codebook(SENSE7),
+        "codebook in columns": qual.report.tables.codebook(SENSE7, layout="grid"),
+        "codebook of long labels": qual.report.tables.codebook(LONG),
+        "reliability": qual.report.tables.reliability(agreement, **named),
+        "reliability of long labels": qual.report.tables.reliability(renamed[0], codebook=LONG),
+        "links": qual.report.tables.link(links, source="majority", rating="EmpathyOverall", **named),
+        "links of all sources": qual.report.tables.link(links, source=sources, **named),
+        "links of long labels": qual.report.tables.link(renamed[1], source=sources, codebook=LONG),
+        "joint": qual.report.tables.joint(joint, **named),
         "ratings": of_predictions(units),
         "disruption": disruption,
         "variance": variance,
-        "quotes": qual.report.quote_table(
+        "quotes": qual.report.tables.quote(
             codings, units, codebook=SENSE7, per_code=3, rating="EmpathyOverall", seed=7
         ),
         **of_the_coding(decisions, compared),

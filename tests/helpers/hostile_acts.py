@@ -149,13 +149,13 @@ def pool(coder: str) -> list[acts.Act]:
         acts.rule(unit_id="m2", code="care", applied=True, **named), rounds.unblind("one", coder=coder, codebook=CODEBOOK),
         replace(opening, kind="assign", round=None, act_id=number_id(2), text=plan),
         acts.propose(label="Hope", definition="Looks forward.", unit_id="m1", start=0, end=2, round="one", **named),
-        acts.show_suggestions(model="words", suggestions=[acts.Suggestion(code="interest", start=0, end=2)], unit_id="m1", round="one", **named),
-        acts.reject_suggestion(code="interest", unit_id="m1", round="one", **named),
+        acts.contents.show_suggestions(model="words", suggestions=[acts.contents.Suggestion(code="interest", start=0, end=2)], unit_id="m1", round="one", **named),
+        acts.contents.reject_suggestion(code="interest", unit_id="m1", round="one", **named),
         acts.quote(code="interest", unit_id="m1", start=0, end=2, state="approved", paraphrase="In other words.", **named),
         replace(opening, kind="set_options", round=None, act_id=number_id(3), text=json.dumps({"new_codes": "add", "rating": "shown"})),
         replace(opening, kind="record_themes", round=None, act_id=number_id(4), text=json.dumps(THEMES, sort_keys=True)),
         replace(opening, kind="edit_theme", round=None, act_id=number_id(5), text='{"name":"Hope","run":"' + number_id(4) + '","theme":0}'),
-        acts.preregister(acts.AnalysisPlan(question="Why?", coders=(coder,)), act_id=number_id(6), **named),
+        acts.preregister(acts.contents.AnalysisPlan(question="Why?", coders=(coder,)), act_id=number_id(6), **named),
         replace(opening, kind="revise", round=None, act_id=number_id(1), text=json.dumps({"base": CODEBOOK.fingerprint, "why": "so", "changes": []})),
     ]  # fmt: skip
 

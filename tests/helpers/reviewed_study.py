@@ -47,7 +47,7 @@ class Clock:
 
 
 def study(
-    path: Path, *, seed: int = 0, flaw: str | None = None, plan: acts.AnalysisPlan | None = None
+    path: Path, *, seed: int = 0, flaw: str | None = None, plan: acts.contents.AnalysisPlan | None = None
 ) -> Store:
     """Make a study of 160 texts by 40 participants: 60 coded by three blind to each other, then settled.
 
@@ -63,7 +63,7 @@ def study(
     units = _units(flaw)
     store = Store.create(path, units=units, codebook=book)
     if flaw == "links_without_clusters":
-        plan = acts.AnalysisPlan(question="Why?", rating="Warmth", cluster="Message")
+        plan = acts.contents.AnalysisPlan(question="Why?", rating="Warmth", cluster="Message")
     if plan is not None:
         store.append([acts.preregister(plan, coder="lead", codebook=book, at="2026-03-01T09:00:00.000Z")])
     truth = rng.random((N, 4)) < 0.35
@@ -155,7 +155,7 @@ def _code(
             in_round = round_name if unit_id in shared else None
             mine: dict[str, Any] = {"coder": coder, "unit_id": unit_id, "codebook": book, "round": in_round}
             if flaw == "suggestions_first" and place < 30:
-                batch.append(acts.show_suggestions(**mine, model="words", when="shown", at=tick()))
+                batch.append(acts.contents.show_suggestions(**mine, model="words", when="shown", at=tick()))
             for at, code in enumerate(book.codes):
                 applied = truth[ids.index(unit_id), at] ^ (rng.random() < wrong)
                 if flaw == "pooled_coders" and number == 2 and at == 0 and place % 6 == 0:

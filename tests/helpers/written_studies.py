@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
+from sense7_qual.acts.contents import Suggestion
 
 from sense7_qual import acts, rounds
-from sense7_qual.acts import Act, Suggestion
+from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
 from tests.helpers.hostile_strings import HOSTILE
@@ -82,14 +83,14 @@ def suggested(path: Path) -> Store:
         batch: list[Act] = []
         for place, unit in enumerate(ids):
             mine = {"coder": coder, "unit_id": unit, "codebook": BOOK}
-            shown = acts.show_suggestions(
+            shown = acts.contents.show_suggestions(
                 **mine, model="a model", when=when, withheld=place % 7 == 0,
                 suggestions=[] if place % 7 == 0 else [Suggestion(code=("warm", "cold")[place % 2])],
             )  # fmt: skip
             done = _coded(coder, [unit], BOOK, every=1 + place % 2)
             batch += [*done, shown] if when == "finished" else [shown, *done]
             if place % 4 == 1 and place % 7:
-                batch.append(acts.reject_suggestion(**mine, code="cold"))
+                batch.append(acts.contents.reject_suggestion(**mine, code="cold"))
         store.append(batch)
     return store
 

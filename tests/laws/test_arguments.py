@@ -78,7 +78,7 @@ ALSO = {
     "frames.labels_by_unit.unit_ids": {"of None", "of lists"},
     "store.Store.assign.coders": {"set", "dict", "generator"},
     "themes.fit.granularity": {"huge"},
-    "acts.Proposal.theme": {"huge"},
+    "acts.contents.Proposal.theme": {"huge"},
     "agreement.units_needed.design_effect": {"huge"},
     **{f"corpus.Limits.{name}": {"huge"} for name in inspect.signature(qual.corpus.Limits).parameters},
     **{f"acts.{name}.end": {"huge"} for name in ("Act", "apply", "remove")},  # the store knows the text
@@ -93,7 +93,7 @@ MACHINERY = {
     "models.Embedder.__call__", "models.StoredVectors.__call__",
 }  # fmt: skip
 N_DRAWN = len(WRONG) if SOAK else 3
-SLOW = {"agreement.gamma"}  # half a minute a call: only what is refused before it begins
+SLOW = {"agreement.spans.gamma"}  # half a minute a call: only what is refused before it begins
 # Seconds a call: likewise, but in `make soak`.
 LONG = set() if SOAK else {"store.Store.bundle", "report.paper", "themes.to_bertopic"}
 

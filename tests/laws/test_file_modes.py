@@ -102,7 +102,7 @@ def write_everything(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
     report.paper(store, None, folder / "papers" / "first", formats=["csv", "docx", "tex", "md", "html"])
     report.paper(store, None, folder / "papers" / "first", formats=["csv"], overwrite=True)
     by_code = agreement.by_code(store.decisions(), units=store.units, cluster="case_id", n_boot=20)
-    table = report.reliability_table(by_code, codebook=SENSE7)
+    table = report.tables.reliability(by_code, codebook=SENSE7)
     for suffix in ("docx", "tex", "csv", "md", "html"):
         table.write(folder / f"table.{suffix}")
     for suffix in ("svg", "pdf", "png"):

@@ -25,14 +25,19 @@ from tests.helpers.nightly import nightly_but
 STATISTICS = (
     "adjudication.consensus", "adjudication.dawid_skene", "adjudication.disagreements",
     "adjudication.overruled", "adjudication.profile", "adjudication.queue", "adjudication.remaining",
-    "agreement.alpha_u_2004", "agreement.alternative_annotator_test", "agreement.before_after",
-    "agreement.by_code", "agreement.by_unit", "agreement.confusion", "agreement.cross_check",
-    "agreement.drift", "agreement.gamma", "agreement.human_model", "agreement.mastery", "agreement.over_time",
-    "agreement.overall", "agreement.pairwise", "agreement.patterns", "agreement.segmentation_agreement",
-    "agreement.sequential", "agreement.span_agreement", "agreement.stability", "agreement.unitizing_alphas",
+    "agreement.spans.alpha_u_2004", "agreement.diagnosis.alternative_annotator_test",
+    "agreement.before_after",
+    "agreement.by_code", "agreement.diagnosis.by_unit", "agreement.diagnosis.confusion",
+    "agreement.diagnosis.cross_check",
+    "agreement.drift", "agreement.spans.gamma", "agreement.human_model", "agreement.mastery",
+    "agreement.over_time",
+    "agreement.overall", "agreement.pairwise", "agreement.coefficients.patterns",
+    "agreement.spans.segmentation_agreement",
+    "agreement.sequential", "agreement.spans.span_agreement", "agreement.stability",
+    "agreement.spans.unitizing_alphas",
     "codings.development", "codings.majority", "codings.new_information", "codings.saturation",
     "codings.tally", "links.by_dimension", "links.co_occurrence", "links.code_to_rating", "links.disruption",
-    "links.distributions", "links.joint", "links.multiverse", "report.condition_table", "suggestions.effect",
+    "links.distributions", "links.joint", "links.multiverse", "report.tables.condition", "suggestions.effect",
     "suggestions.fit", "suggestions.screen", "themes.against_codebook", "themes.codes_by_theme",
 )  # fmt: skip
 ELSEWHERE = {
@@ -41,11 +46,11 @@ ELSEWHERE = {
     "frames.Contract.check", "frames.as_models", "frames.as_people", "frames.check_people", "frames.people",
     "frames.without_models",
     # of one coder, or of two, whose rows the caller chooses
-    "agreement.overlap_f1",
+    "agreement.spans.overlap_f1",
     # a listing of who is how far, and of passages with who coded them
-    "codings.finish_order", "rounds.progress", "report.quote_candidates", "report.quote_table",
+    "codings.finish_order", "rounds.progress", "report.quote_candidates", "report.tables.quote",
     # results of other statistics
-    "report.overruled_table", "report.suggestion_table",
+    "report.tables.overruled", "report.tables.suggestion",
 }  # fmt: skip
 NO_CODINGS = {"memo_id", "role", "proposal_id"}
 PACKAGES = (
@@ -106,7 +111,12 @@ def same(one: Any, other: Any) -> None:
         assert one == other
 
 
-SECONDS_EACH = {"agreement.gamma", "agreement.span_agreement", "suggestions.fit", "suggestions.screen"}
+SECONDS_EACH = {
+    "agreement.spans.gamma",
+    "agreement.spans.span_agreement",
+    "suggestions.fit",
+    "suggestions.screen",
+}
 
 
 @pytest.mark.long

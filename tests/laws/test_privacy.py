@@ -126,7 +126,7 @@ def failing(units: pd.DataFrame, folder: Path) -> dict[str, Callable[[], object]
             coder="ana", unit_id="m1", label=f"{SAID}\n{SAID}", codebook=codebook),
         "long definition": lambda: qual.acts.propose(
             coder="ana", unit_id="m1", label="x", definition=SAID * 99, codebook=codebook),
-        "proposal of another form": lambda: qual.acts.Proposal.from_text(SAID),
+        "proposal of another form": lambda: qual.acts.contents.Proposal.from_text(SAID),
         "memo target": lambda: store.append([memo("m9")]),
         "memo of half a pair": lambda: store.append([memo("m1", f"{SAID}\ud800")]),
         "create twice": lambda: qual.Store.create(folder / "study", units=units, codebook=codebook),
@@ -205,7 +205,7 @@ def test_no_text_in_the_reprs_of_what_is_passed_around(said: pd.DataFrame, tmp_p
         *store.acts(),
         qual.acts.fold(acts),
         widget,
-        qual.acts.Proposal(label=SAID),
+        qual.acts.contents.Proposal(label=SAID),
         redact.apply(said, names=[CANARY]),
     ]
     assert [type(thing).__name__ for thing in shown if CANARY in repr(thing) or CANARY in str(thing)] == []

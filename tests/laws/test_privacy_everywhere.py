@@ -90,7 +90,7 @@ store.append([
 ])
 span = {"target_kind": "span", "unit_id": first, "start": 0, "end": 2}
 note = qual.acts.memo(coder="ana", text="a memo", codebook=codebook, **span)
-assert qual.acts.SpanMemo.from_text(note.text).to_text() == note.text and note.memo_text == "a memo"
+assert qual.acts.contents.SpanMemo.from_text(note.text).to_text() == note.text and note.memo_text == "a memo"
 assert mark.facet_values == codebook.check_facets(code, {}) == {}
 heat = qual.codebook.Facet(name="heat", values=(qual.codebook.FacetValue("low"),))
 faceted = dataclasses.replace(codebook, facets=(heat,))
@@ -114,7 +114,7 @@ store.backup(folder + "-copy")
 store.archive(folder + ".zip")
 qual.Store.restore(folder + ".zip", folder + "-restored")
 store.bundle(folder + "-bundle", texts="withheld", formats=["csv"],
-             analysis_plan=qual.acts.AnalysisPlan(question="Why?", n_boot=5))
+             analysis_plan=qual.acts.contents.AnalysisPlan(question="Why?", n_boot=5))
 store.merge(folder + "-copy")
 store.verify()
 blind = {"units": [first], "coders": ["dee"], "coder": "chair", "codebook": changed}
@@ -129,16 +129,16 @@ assert store.may_revise
 store.keep_draft("codebook", {"words": units["text"].iloc[0]}, coder="lead")
 assert store.draft("codebook", coder="lead")
 hope = qual.acts.propose(coder="ana", label="Hope", unit_id=first, codebook=changed)
-proposal = qual.acts.Proposal.from_text(hope.text)
+proposal = qual.acts.contents.Proposal.from_text(hope.text)
 assert qual.acts.words_written(proposal.to_text())
 store.append([hope])
 assert store.proposals()["label"].tolist() == ["Hope"]
 assert store.set_options(new_codes="add", coder="chair") == store.options
 seen = {"coder": "ana", "unit_id": first, "codebook": changed}
-suggested = [qual.acts.Suggestion(code=code, probability=0.5, start=0, end=2)]
-showing = qual.acts.show_suggestions(**seen, model="words", suggestions=suggested)
-assert qual.acts.Suggested.from_text(showing.text).to_text() == showing.text
-store.append([showing, qual.acts.reject_suggestion(**seen, code=code)])
+suggested = [qual.acts.contents.Suggestion(code=code, probability=0.5, start=0, end=2)]
+showing = qual.acts.contents.show_suggestions(**seen, model="words", suggestions=suggested)
+assert qual.acts.contents.Suggested.from_text(showing.text).to_text() == showing.text
+store.append([showing, qual.acts.contents.reject_suggestion(**seen, code=code)])
 assert qual.suggestions.shown(store.acts()).all() and len(qual.suggestions.answers(store.acts())) == 1
 assert qual.acts.before_suggestions([*store.acts(), qual.acts.finish(**seen)]) == store.acts()
 ruling = qual.acts.rule(coder="lead", unit_id=first, code=code, applied=True, reason="slip", note="a note",
@@ -177,12 +177,12 @@ themes = qual.themes.Themes(
 store.record_themes(themes, coder="chair")
 store.edit_theme(0, name="Kindness", coder="chair")
 assert store.themes().summary["label"].tolist() == ["Kindness"]
-planned = qual.acts.AnalysisPlan(question="Why?", coders=("ana",), answers={"sampling": "all"})
+planned = qual.acts.contents.AnalysisPlan(question="Why?", coders=("ana",), answers={"sampling": "all"})
 (registered,) = [store.preregister(planned, coder="chair")]
 assert store.preregistrations() == (registered,) == qual.acts.preregistrations(store.acts())
-assert qual.acts.AnalysisPlan.from_text(planned.to_text()).fingerprint == planned.fingerprint
+assert qual.acts.contents.AnalysisPlan.from_text(planned.to_text()).fingerprint == planned.fingerprint
 assert planned.settled and "registered_late" in qual.report.deviations(store).frame["kind"].tolist()
-assert qual.report.deviations(store).table.rows and len(qual.report.preregistration_table(store).rows) == 16
+assert qual.report.deviations(store).table.rows and len(qual.report.tables.preregistration(store).rows) == 16
 written = qual.report.paper(store, None, folder + "-paper", formats=["csv"])
 assert len(written.table.rows) > 3 and len(written.files) > 3
 qual.exchange.export(store, folder + ".xlsx")
@@ -202,7 +202,7 @@ wide = pd.DataFrame({"u": ["m1", "m1"], "c": ["ana", "ben"], "warm": [1, 0]})
 qual.codings.from_table(wide, unit_id="u", coder="c", codes=["warm"])
 figure = qual.figures.agreement_plot(by_code)
 figure.svg(), figure.png(), figure.pdf(), figure.chart, figure.write(folder + ".svg")
-table = qual.report.reliability_table(by_code)
+table = qual.report.tables.reliability(by_code)
 reviewed = qual.report.review(store, n_boot=5)
 assert len(reviewed.frame) == len(reviewed) == len(reviewed.table.rows)
 written = qual.report.methods(store, n_boot=5), qual.report.results(store, n_boot=5)
@@ -214,7 +214,7 @@ qual.report.checklist(store, "coreq", n_boot=5)
 table.latex(), table.html(), table.csv(), table.frame
 changed.write(folder + ".yaml"), table.write(folder + ".docx"), table.write(folder + ".md")
 spans = pd.DataFrame({"unit_id": "t", "coder": ["a", "b"], "code": "x", "start": [0, 2], "end": [5, 6]})
-qual.agreement.gamma(spans, {"t": 40}, seed=7, n_samples=2)
+qual.agreement.spans.gamma(spans, {"t": 40}, seed=7, n_samples=2)
 qual.widgets.CodingWidget(plan["ana"], codebook, coder="ana", acts=[], save=store.append).close()
 left = sorted(NAMES - SEEN)
 print(json.dumps({"tried": TRIED, "failed": FAILED, "left": left, "n": len(SEEN)}))
@@ -269,7 +269,7 @@ def public(name):
 
 for name, calls in CALLED:
     function = public(name) if name.count(".") == 1 else None
-    if not inspect.isfunction(function) or name in ("themes.fit", "agreement.gamma"):
+    if not inspect.isfunction(function) or name in ("themes.fit", "agreement.spans.gamma"):
         continue
     for arguments in calls[:1]:
         arguments |= {key: value for key, value in FEWER.items() if key in arguments}

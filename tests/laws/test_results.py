@@ -20,8 +20,8 @@ from tests.helpers.places import ROOT
 WITHOUT = {
     "agreement.from_wide": "the same values with axes that have names",
     "corpus.describe_columns": "of a file that is not read yet",
-    "links.CumulativeModel.intervals": "rows named by predictor",
-    "links.CumulativeModel.odds_ratios": "rows named by predictor",
+    "links.models.CumulativeModel.intervals": "rows named by predictor",
+    "links.models.CumulativeModel.odds_ratios": "rows named by predictor",
     "ratings.OrdinalRegression.__call__": "what `cross_validate` takes",
     "ratings.ground_truth": "a column for each dimension",
     "redact.preview": "the columns of what it is given, with the words",

@@ -18,7 +18,7 @@ from tests.helpers.nightly import nightly_but
 pytestmark = pytest.mark.long
 
 PACKAGES = ("adjudication", "agreement", "codings", "links", "ratings", "suggestions")
-SLOW = {"agreement.gamma"}  # a minute; it takes four rows of spans, as `overlap_f1` does
+SLOW = {"agreement.spans.gamma"}  # a minute; it takes four rows of spans, as `overlap_f1` does
 NAMES = [
     name
     for name in public_names()
@@ -28,7 +28,7 @@ SECONDS_EACH = {
     "adjudication.dawid_skene", "adjudication.profile", "agreement.over_time", "agreement.stability",
     "links.code_to_rating", "links.corrected", "links.multiverse", "suggestions.fit",
 }  # fmt: skip
-FIRST_OF_TWO = {"agreement.confusion", "links.co_occurrence"}
+FIRST_OF_TWO = {"agreement.diagnosis.confusion", "links.co_occurrence"}
 """Of two codes the one that comes first in the decisions is named first, as is documented."""
 MORE: dict[str, dict[str, Any]] = {
     # Without `order`, the order of rows is the order of coding.

@@ -12,7 +12,7 @@ from scipy import stats
 from sense7_qual import adjudication, codings, figures, links, report
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.frames import DECISIONS
-from sense7_qual.links._cluster import _rank_biserial
+from sense7_qual.links import _rank_biserial
 from tests.helpers.places import PUBLISHED
 from tests.helpers.rating_studies import frames, link, study
 from tests.helpers.simulation import studies
@@ -356,7 +356,7 @@ def test_the_default_has_what_tables_and_figures_print_and_details_the_rest() ->
     pd.testing.assert_frame_equal(whole[list(short)], short)
     assert {"gee_odds_ratio", "gee_odds_ratio_p"} <= set(asked) - set(short)
     for source in ("majority", "pooled"):
-        assert report.link_table(short, source=source) == report.link_table(whole, source=source)
+        assert report.tables.link(short, source=source) == report.tables.link(whole, source=source)
         assert figures.link_plot(short, source=source) == figures.link_plot(whole, source=source)
     for effect in ("rank_biserial", "odds_ratio"):
         assert figures.link_forest(short, effect=effect) == figures.link_forest(whole, effect=effect)
@@ -373,7 +373,7 @@ def test_the_default_has_nothing_that_no_table_prints() -> None:
     others |= {"reason": "one_cluster", "odds_ratio_reason": "separation", "confidence_level": 0.5, "seed": 8}
 
     def printed(result: pd.DataFrame) -> str:
-        return report.link_table(result, source=["ana", "majority", "pooled"]).markdown()
+        return report.tables.link(result, source=["ana", "majority", "pooled"]).markdown()
 
     def changed(values: pd.Series) -> pd.Series | object:
         if values.name in others:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from sense7_qual import links
-from sense7_qual.links._association import _odds_ratio
+from sense7_qual.links import _odds_ratio
 from tests.helpers.messages import SOURCES, messages
 from tests.helpers.rating_studies import frames, link, study
 
@@ -20,7 +20,7 @@ def test_odds_ratio_is_that_of_the_mixed_model() -> None:
     decisions, units = frames(applied, rating, case)
     row = link(decisions, units, odds_ratios=True, confidence_level=0.9).iloc[0]
     code = pd.DataFrame({"code": applied.astype(float)})
-    model = links.cumulative_mixed(pd.Series(rating), code, groups=pd.Series(case))
+    model = links.models.cumulative_mixed(pd.Series(rating), code, groups=pd.Series(case))
     assert row["odds_ratio"] == pytest.approx(np.exp(model.coefficients["code"]), rel=1e-6)
     # The standard error is the model's; Student's t has the clusters with the code, or without it, less one.
     from scipy import stats
@@ -101,7 +101,7 @@ def test_sensitivity_adds_the_population_averaged_odds_ratio() -> None:
     decisions, units = frames(applied, rating, case)
     row = link(decisions, units, odds_ratios=True, sensitivity=True).iloc[0]
     code = pd.DataFrame({"code": applied.astype(float)})
-    model = links.marginal(pd.Series(rating), code, groups=pd.Series(case))
+    model = links.models.marginal(pd.Series(rating), code, groups=pd.Series(case))
     assert row["gee_odds_ratio"] == pytest.approx(np.exp(model.coefficients["code"]), rel=1e-6)
     assert 1 < row["gee_odds_ratio_low"] < row["gee_odds_ratio"] < row["gee_odds_ratio_high"]
     # Averaged over participants, an odds ratio is nearer to 1 (Neuhaus, Kalbfleisch & Hauck 1991).

@@ -9,8 +9,8 @@ import pytest
 
 from sense7_qual import links
 from sense7_qual.errors import QualError, TableError
-from sense7_qual.links._ordinal._link_functions import log_probability
-from sense7_qual.links._ordinal._quadrature import Parameters, integrate, patterns_of
+from sense7_qual.links.models._link_functions import log_probability
+from sense7_qual.links.models._quadrature import Parameters, integrate, patterns_of
 from tests.helpers.places import PUBLISHED
 
 REFERENCE = PUBLISHED / "agreement_reference.json"
@@ -40,7 +40,7 @@ def wine() -> tuple[pd.Series, pd.DataFrame, pd.Series]:
 
 def fitted(**settings: Any) -> Any:
     rating, predictors, cluster = wine()
-    return links.cumulative_mixed(rating, predictors, groups=cluster, **settings)
+    return links.models.cumulative_mixed(rating, predictors, groups=cluster, **settings)
 
 
 # R ordinal::clmm(rating ~ temp + contact + (1 | judge), data = wine), with nAGQ = 1 and 10.
@@ -93,9 +93,9 @@ def test_every_reference_value_of_the_models(entry: Any) -> None:
     rating, predictors, cluster = wine()
     asked, statistic = entry["params"], entry["statistic"]
     if statistic == "cumulative_logit_gee":
-        model = links.marginal(rating, predictors, groups=cluster, standard_errors="robust")
+        model = links.models.marginal(rating, predictors, groups=cluster, standard_errors="robust")
     elif statistic == "cumulative_logit":  # every row a cluster of its own
-        model = links.cumulative_mixed(rating, predictors, groups=pd.Series(range(len(rating))))
+        model = links.models.cumulative_mixed(rating, predictors, groups=pd.Series(range(len(rating))))
     else:
         link = "probit" if statistic == "cumulative_probit_mixed" else "logit"
         model = fitted(quadrature=asked.get("nAGQ", 1), link=link)
@@ -117,7 +117,7 @@ def test_every_reference_value_of_the_models(entry: Any) -> None:
 def test_every_reference_value_of_the_polychoric_correlation(entry: Any) -> None:
     rating, predictors, _ = wine()
     other = predictors[{"temp": "tempwarm", "contact": "contactyes"}[entry["params"]["y"]]]
-    found = links.polychoric(rating, other)
+    found = links.scales.polychoric(rating, other)
     assert found.estimate == pytest.approx(entry["value"], abs=entry["tolerance"])
     assert found.standard_error == pytest.approx(entry["params"]["se"], abs=5e-4)
     assert found.low < found.estimate < found.high
@@ -192,17 +192,17 @@ def study(
 def test_neither_units_nor_order_nor_repetition_changes_the_estimates() -> None:
     rating, predictors, cluster = study(np.random.default_rng(1))
     predictors["age"] = np.random.default_rng(2).normal(40, 10, len(rating))
-    plain = links.cumulative_mixed(rating, predictors, groups=cluster)
+    plain = links.models.cumulative_mixed(rating, predictors, groups=cluster)
     mixed = np.random.default_rng(3).permutation(len(rating))
     scaled = predictors.assign(age=predictors["age"] * 1e6 + 1e9)
-    other = links.cumulative_mixed(
+    other = links.models.cumulative_mixed(
         rating.iloc[mixed] * 10, scaled.iloc[mixed], groups=cluster.iloc[mixed].str.upper()
     )
     assert other.coefficients["code"] == pytest.approx(plain.coefficients["code"], abs=1e-5)
     assert other.coefficients["age"] * 1e6 == pytest.approx(plain.coefficients["age"], abs=1e-6)
     assert other.standard_errors["age"] * 1e6 == pytest.approx(plain.standard_errors["age"], rel=1e-4)
     assert other.log_likelihood == pytest.approx(plain.log_likelihood, abs=1e-7)
-    turned = links.cumulative_mixed(-rating, predictors, groups=cluster)
+    turned = links.models.cumulative_mixed(-rating, predictors, groups=cluster)
     np.testing.assert_allclose(turned.coefficients, -plain.coefficients, atol=1e-6)
     np.testing.assert_allclose(turned.thresholds[::-1], -plain.thresholds, atol=1e-5)
 
@@ -210,7 +210,7 @@ def test_neither_units_nor_order_nor_repetition_changes_the_estimates() -> None:
 def test_standard_errors_are_those_of_the_likelihoods_own_curvature() -> None:
     """By second differences of the log-likelihood itself, in the predictors' own units."""
     rating, predictors, cluster = study(np.random.default_rng(4))
-    model = links.cumulative_mixed(rating, predictors, groups=cluster)
+    model = links.models.cumulative_mixed(rating, predictors, groups=cluster)
     patterns = patterns_of(rating.to_numpy() - 1, predictors.to_numpy(), pd.factorize(cluster, sort=True)[0])
     at = np.concatenate([model.thresholds, model.coefficients, [model.cluster_sd]])
 
@@ -248,7 +248,7 @@ def test_a_variance_of_zero_is_the_model_without_random_intercepts() -> None:
     from statsmodels.miscmodels.ordinal_model import OrderedModel
 
     rating, predictors, cluster = study(np.random.default_rng(11), clusters=12, sd=0.0)
-    model = links.cumulative_mixed(rating, predictors, groups=cluster)
+    model = links.models.cumulative_mixed(rating, predictors, groups=cluster)
     assert model.boundary
     assert "zero_variance" in model.cautions
     assert model.cluster_variance == 0
@@ -264,9 +264,9 @@ def test_rows_with_a_missing_value_are_left_out_and_counted() -> None:
     rating, predictors, cluster = study(np.random.default_rng(5))
     gaps_rating, gaps_code, gaps_cluster = rating.astype("Int64"), predictors.copy(), cluster.astype("string")
     gaps_rating[3], gaps_code.loc[10, "code"], gaps_cluster[20] = pd.NA, np.nan, pd.NA
-    model = links.cumulative_mixed(gaps_rating, gaps_code, groups=gaps_cluster)
+    model = links.models.cumulative_mixed(gaps_rating, gaps_code, groups=gaps_cluster)
     kept = rating.index.difference([3, 10, 20])
-    same = links.cumulative_mixed(rating[kept], predictors.loc[kept], groups=cluster[kept])
+    same = links.models.cumulative_mixed(rating[kept], predictors.loc[kept], groups=cluster[kept])
     assert (model.n, model.n_missing) == (237, 3)
     assert model.coefficients["code"] == pytest.approx(same.coefficients["code"], abs=1e-10)
 
@@ -275,7 +275,7 @@ def test_an_ordered_categorical_is_a_rating() -> None:
     rating, predictors, cluster = wine()
     words = ["none", "little", "some", "much", "very much"]
     named = pd.Series(pd.Categorical.from_codes(rating - 1, ["never", *words][1:], ordered=True))
-    model = links.cumulative_mixed(named, predictors, groups=cluster)
+    model = links.models.cumulative_mixed(named, predictors, groups=cluster)
     assert model.thresholds.index.tolist() == [
         "none|little", "little|some", "some|much", "much|very much"
     ]  # fmt: skip
@@ -306,7 +306,7 @@ VARIANTS = {
 @pytest.mark.parametrize("link", ["logit", "probit"])
 def test_where_nothing_can_be_estimated_the_reason_is_named(reason: str, link: Any) -> None:
     rating, predictors, cluster = NOTHING[reason]
-    model = links.cumulative_mixed(
+    model = links.models.cumulative_mixed(
         pd.Series(rating), pd.DataFrame(predictors), groups=pd.Series(cluster), link=link
     )
     assert model.reason == reason
@@ -321,14 +321,16 @@ def test_where_nothing_can_be_estimated_the_reason_is_named(reason: str, link: A
 @pytest.mark.parametrize("which", VARIANTS)
 def test_an_infinite_estimate_is_never_reported_as_a_large_one(which: str) -> None:
     rating, predictors, cluster = VARIANTS[which]
-    model = links.cumulative_mixed(pd.Series(rating), pd.DataFrame(predictors), groups=pd.Series(cluster))
+    model = links.models.cumulative_mixed(
+        pd.Series(rating), pd.DataFrame(predictors), groups=pd.Series(cluster)
+    )
     assert model.reason == "separation"
     assert model.coefficients.isna().all()
 
 
 def test_clusters_of_one_leave_the_model_without_random_intercepts() -> None:
     rating, predictors, _ = study(np.random.default_rng(9))
-    model = links.cumulative_mixed(rating, predictors, groups=pd.Series(range(len(rating))))
+    model = links.models.cumulative_mixed(rating, predictors, groups=pd.Series(range(len(rating))))
     assert model.cautions == ("clusters_of_one",)
     assert np.isnan(model.cluster_variance)
     assert not model.boundary
@@ -337,7 +339,7 @@ def test_clusters_of_one_leave_the_model_without_random_intercepts() -> None:
 
 def test_no_predictors_give_thresholds_and_variance() -> None:
     rating, _, cluster = study(np.random.default_rng(9), effect=0)
-    model = links.cumulative_mixed(rating, pd.DataFrame(index=rating.index), groups=cluster)
+    model = links.models.cumulative_mixed(rating, pd.DataFrame(index=rating.index), groups=cluster)
     assert model.coefficients.empty
     assert model.cluster_variance > 0
     assert len(model.thresholds) == 4
@@ -357,7 +359,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("change", "message"), BAD)
-@pytest.mark.parametrize("fit", [links.cumulative_mixed, links.marginal])
+@pytest.mark.parametrize("fit", [links.models.cumulative_mixed, links.models.marginal])
 def test_bad_input_is_refused_without_showing_it(fit: Any, change: dict[str, Any], message: str) -> None:
     given = {
         "rating": pd.Series([1, 2, 3, 2]),
@@ -379,24 +381,24 @@ def test_settings_out_of_range_are_refused(settings: dict[str, Any]) -> None:
 @pytest.mark.long
 def test_population_averaged_odds_ratios() -> None:
     rating, predictors, cluster = study(np.random.default_rng(12), clusters=200, sd=2.0)
-    mixed = links.cumulative_mixed(rating, predictors, groups=cluster)
-    model = links.marginal(rating, predictors, groups=cluster)
+    mixed = links.models.cumulative_mixed(rating, predictors, groups=cluster)
+    model = links.models.marginal(rating, predictors, groups=cluster)
     # The attenuation of Zeger, Liang & Albert (1988): 1 / √(1 + c² σ²), c = 16 √3 / (15 π).
     c = 16 * np.sqrt(3) / (15 * np.pi)
     shrunk = mixed.coefficients["code"] / np.sqrt(1 + c**2 * mixed.cluster_variance)
     assert model.coefficients["code"] == pytest.approx(shrunk, abs=0.1)
     assert np.isnan(model.cluster_variance)
-    robust = links.marginal(rating, predictors, groups=cluster, standard_errors="robust")
+    robust = links.models.marginal(rating, predictors, groups=cluster, standard_errors="robust")
     assert robust.standard_errors["code"] < model.standard_errors["code"]
     with pytest.raises(QualError, match="bias_reduced"):
-        links.marginal(rating, predictors, groups=cluster, standard_errors="naive")
+        links.models.marginal(rating, predictors, groups=cluster, standard_errors="naive")
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("reason", ["constant_rating", "no_complete_rows", "one_cluster", "separation"])
 def test_estimating_equations_name_the_reason_too(reason: str) -> None:
     rating, predictors, cluster = NOTHING[reason]
-    model = links.marginal(pd.Series(rating), pd.DataFrame(predictors), groups=pd.Series(cluster))
+    model = links.models.marginal(pd.Series(rating), pd.DataFrame(predictors), groups=pd.Series(cluster))
     assert model.reason == reason
     assert model.coefficients.isna().all()
 
@@ -406,7 +408,7 @@ def test_the_polychoric_correlation_is_recovered_and_symmetric() -> None:
     x = rng.standard_normal(4000)
     y = -0.6 * x + 0.8 * rng.standard_normal(4000)
     first, second = pd.Series(np.digitize(x, [-1, 0, 1.5])), pd.Series(np.digitize(y, [-0.5, 0.4]))
-    found, turned = links.polychoric(first, second), links.polychoric(second, -first)
+    found, turned = links.scales.polychoric(first, second), links.scales.polychoric(second, -first)
     assert found.low < -0.6 < found.high
     assert turned.estimate == pytest.approx(-found.estimate, abs=1e-7)
     assert turned.standard_error == pytest.approx(found.standard_error, rel=1e-4)
@@ -422,23 +424,23 @@ def test_the_polychoric_correlation_is_recovered_and_symmetric() -> None:
     ],
 )
 def test_no_polychoric_correlation_is_named(first: list[float], second: list[float], reason: str) -> None:
-    found = links.polychoric(pd.Series(first), pd.Series(second))
+    found = links.scales.polychoric(pd.Series(first), pd.Series(second))
     assert found.reason == reason
     assert np.isnan(found.estimate)
 
 
 def test_the_polychoric_correlation_refuses_bad_input() -> None:
     with pytest.raises(TableError, match="same rows"):
-        links.polychoric(pd.Series([1, 2]), pd.Series([1, 2, 3]))
+        links.scales.polychoric(pd.Series([1, 2]), pd.Series([1, 2, 3]))
     with pytest.raises(QualError, match="between 0 and 1"):
-        links.polychoric(pd.Series([1, 2]), pd.Series([1, 2]), confidence_level=1)
+        links.scales.polychoric(pd.Series([1, 2]), pd.Series([1, 2]), confidence_level=1)
 
 
 @pytest.mark.long
 def test_too_few_nodes_are_said_to_be() -> None:
     rating, predictors, cluster = study(np.random.default_rng(3), clusters=400, size=3, sd=6.0)
     found = {
-        nodes: links.cumulative_mixed(rating, predictors, groups=cluster, quadrature=nodes)
+        nodes: links.models.cumulative_mixed(rating, predictors, groups=cluster, quadrature=nodes)
         for nodes in (1, 10, 25)
     }
     assert found[1].cautions == ("coarse_quadrature",)

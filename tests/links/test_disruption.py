@@ -9,7 +9,7 @@ import pytest
 from benchmarks import disruption_designs
 from sense7_qual import links
 from sense7_qual.errors import QualError, TableError
-from sense7_qual.links._conversation import _disruption_contrasts
+from sense7_qual.links import _disruption_contrasts
 from tests.helpers.simulation import studies
 
 

@@ -53,7 +53,7 @@ def joint(applied: dict[str, np.ndarray], units: pd.DataFrame, **settings: objec
 def test_the_rows_are_those_of_one_model_with_all_codes() -> None:
     applied, units = study()
     found = joint(applied, units).set_index("code")
-    model = links.cumulative_mixed(
+    model = links.models.cumulative_mixed(
         units["empathy"], pd.DataFrame(applied).astype(float), groups=units["case_id"]
     )
     expected = model.odds_ratios()
@@ -112,14 +112,14 @@ def test_codes_that_no_model_can_hold_are_named_and_do_not_disturb_the_others() 
 
 def test_leaving_out_what_an_infinite_odds_ratio_explains_is_the_limit_of_the_likelihood() -> None:
     """The coefficient of the separating code is held at ever larger values: the others settle."""
-    from sense7_qual.links._ordinal._quadrature import Parameters, integrate, patterns_of
+    from sense7_qual.links.models._quadrature import Parameters, integrate, patterns_of
 
     applied, units = study()
     top = (units["empathy"] == 5).to_numpy() & (np.random.default_rng(1).random(len(units)) < 0.2)
     found = joint({"a": applied["a"], "top": top}, units).set_index("code")
     rest = ~top
     x = pd.DataFrame({"a": applied["a"]})
-    model = links.cumulative_mixed(units["empathy"][rest], x[rest], groups=units["case_id"][rest])
+    model = links.models.cumulative_mixed(units["empathy"][rest], x[rest], groups=units["case_id"][rest])
     assert found.loc["a", "odds_ratio"] == pytest.approx(np.exp(model.coefficients["a"]))
     x = np.column_stack([applied["a"], top]).astype(float)
     patterns = patterns_of(units["empathy"].to_numpy() - 1, x, CASE)
@@ -146,7 +146,7 @@ def test_interaction_with_the_condition() -> None:
     for level in ("gpt", "llama"):
         here = (units["system"] == level).astype(float)
         x[level], x[f"c {level}"] = here, here * applied["c"]
-    model = links.cumulative_mixed(units["empathy"], x, groups=units["case_id"])
+    model = links.models.cumulative_mixed(units["empathy"], x, groups=units["case_id"])
     expected = model.odds_ratios().loc["c llama"]
     assert crossed.loc[("c", "llama"), "odds_ratio"] == pytest.approx(expected["odds_ratio"], rel=1e-6)
     assert crossed.loc[("c", "llama"), "odds_ratio_high"] == pytest.approx(expected["high"], rel=1e-5)

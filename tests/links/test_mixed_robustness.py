@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks import mixed_robustness
 from sense7_qual import links
-from sense7_qual.links._ordinal import _maximise
-from sense7_qual.links._ordinal._quadrature import Integral
+from sense7_qual.links.models import _maximise
+from sense7_qual.links.models._quadrature import Integral
 from tests.helpers.places import PUBLISHED
 
 ROWS = PUBLISHED / "ordinal_158_rows.csv"
@@ -47,7 +47,7 @@ def decided(applied: dict[str, np.ndarray], rating: pd.Series, case: pd.Series) 
 def test_an_uneven_study_as_in_r() -> None:
     """R 4.2.2, ordinal 2022.11.16: clmm(factor(rating) ~ code + (1 | case), nAGQ = 10) on `uneven()`."""
     rating, predictors, case = uneven()
-    model = links.cumulative_mixed(rating, predictors, groups=case)
+    model = links.models.cumulative_mixed(rating, predictors, groups=case)
     assert model.coefficients["code"] == pytest.approx(0.888683, abs=1e-4)
     assert model.standard_errors["code"] == pytest.approx(0.606347, abs=1e-4)
     assert model.cluster_variance == pytest.approx(1.88668, abs=1e-3)
@@ -61,7 +61,7 @@ def test_no_row_that_is_left_out_makes_an_uneven_study_die() -> None:
     reasons = []
     for row in rating.index:
         kept = rating.index != row
-        model = links.cumulative_mixed(rating[kept], predictors[kept], groups=case[kept])
+        model = links.models.cumulative_mixed(rating[kept], predictors[kept], groups=case[kept])
         reasons.append(model.reason)
         assert np.isfinite(model.standard_errors["code"])
     assert set(reasons) == {None}
@@ -82,12 +82,12 @@ def test_158_rows_as_in_r() -> None:
     """R's clmm: coefficient .829, variance of the participants 2.33; and with any row left out, estimates."""
     study = pd.read_csv(ROWS)
     code = study[["applied"]].astype(np.float64)
-    model = links.cumulative_mixed(study["rating"], code, groups=study["case_id"])
+    model = links.models.cumulative_mixed(study["rating"], code, groups=study["case_id"])
     assert model.coefficients["applied"] == pytest.approx(0.829, abs=1e-3)
     assert model.cluster_variance == pytest.approx(2.33, abs=5e-3)
     for row in study.index[::4]:
         kept = study.index != row
-        left = links.cumulative_mixed(study["rating"][kept], code[kept], groups=study["case_id"][kept])
+        left = links.models.cumulative_mixed(study["rating"][kept], code[kept], groups=study["case_id"][kept])
         assert left.reason is None
 
 
@@ -112,7 +112,7 @@ def test_a_likelihood_that_is_no_number_is_a_reason_and_no_error(monkeypatch: py
         return dataclasses.replace(found, gradient=found.gradient * np.nan)
 
     monkeypatch.setattr(_maximise, "integrate", nowhere)
-    model = links.cumulative_mixed(rating, predictors, groups=case)
+    model = links.models.cumulative_mixed(rating, predictors, groups=case)
     assert model.reason == "not_converged"
     assert model.coefficients.isna().all()
     decisions, units = decided({"c": predictors["code"] > 0}, rating, case)
@@ -134,6 +134,6 @@ def test_estimating_equations_that_meet_a_singular_matrix_are_not_solved(
 
     monkeypatch.setattr(OrdinalGEE, "fit", singular)
     rating, predictors, case = uneven()
-    model = links.marginal(rating, predictors, groups=case)
+    model = links.models.marginal(rating, predictors, groups=case)
     assert model.reason == "not_converged"
     assert model.coefficients.isna().all()

@@ -10,8 +10,8 @@ from scipy import optimize, special, stats
 
 from sense7_qual import links
 from sense7_qual.errors import TableError
-from sense7_qual.links._ordinal._nested import Nested, integrate_nested
-from sense7_qual.links._ordinal._quadrature import Parameters, patterns_of
+from sense7_qual.links.models._nested import Nested, integrate_nested
+from sense7_qual.links.models._quadrature import Parameters, patterns_of
 from tests.helpers.simulation import studies
 
 CUTS = np.array([-1.5, 0.0, 1.2])
@@ -115,7 +115,7 @@ def test_the_gradient_is_that_of_the_likelihood(link: Literal["logit", "probit"]
 
 
 def test_without_a_variance_of_conversations_it_is_laplaces_approximation_of_the_plain_model() -> None:
-    from sense7_qual.links._ordinal._quadrature import integrate
+    from sense7_qual.links.models._quadrature import integrate
 
     level, x, _, nested, at = tiny("logit")
     at = dataclasses.replace(at, inner_sd=0.0)
@@ -132,11 +132,11 @@ def test_parameters_are_recovered_and_intervals_cover_where_the_plain_models_do_
     found, covered, plain = [], [], []
     for _ in studies(30):
         given = study(rng)
-        model = links.cumulative_mixed(**given)
+        model = links.models.cumulative_mixed(**given)
         assert model.converged
         found.append([*model.coefficients, model.cluster_sd, model.nested_sd])
         covered.append(holds(model))
-        plain.append(holds(links.cumulative_mixed(**{**given, "nested": None})))
+        plain.append(holds(links.models.cumulative_mixed(**{**given, "nested": None})))
     assert np.mean(found, axis=0) == pytest.approx([0.8, -0.7, 1.0, 0.8], abs=0.12)
     # Of 30 intervals with 95 %, fewer than 25 would be seen in one of 60 such tests.
     assert (np.mean(covered, axis=0) >= 25 / 30).all()
@@ -151,13 +151,13 @@ def holds(model: Any) -> np.ndarray:
 
 def test_what_the_result_says() -> None:
     given = study(np.random.default_rng(6))
-    model = links.cumulative_mixed(**given)
+    model = links.models.cumulative_mixed(**given)
     assert (model.n, model.n_clusters, model.n_nested, model.quadrature) == (600, 40, 120, 1)
     assert model.nested_variance == pytest.approx(model.nested_sd**2)
     assert model.covariance.index[-2:].tolist() == ["cluster_sd", "nested_sd"]
     assert model.degrees_of_freedom == 39
     assert "laplace_approximation" in model.cautions
-    plain = links.cumulative_mixed(**{**given, "nested": None})
+    plain = links.models.cumulative_mixed(**{**given, "nested": None})
     assert plain.n_nested is None
     assert np.isnan(plain.nested_sd)
     # What the second variance gains in likelihood is far beyond chance (1 degree of freedom).
@@ -169,7 +169,7 @@ def test_the_order_of_rows_and_the_names_of_conversations_change_nothing() -> No
     order = np.random.default_rng(8).permutation(600)
     other = {name: column.iloc[order].reset_index(drop=True) for name, column in given.items()}
     other["nested"] = "t" + (other["groups"] * 3 + other["nested"]).astype(str)
-    one, two = links.cumulative_mixed(**given), links.cumulative_mixed(**other)
+    one, two = links.models.cumulative_mixed(**given), links.models.cumulative_mixed(**other)
     assert two.coefficients.to_numpy() == pytest.approx(one.coefficients.to_numpy(), abs=1e-6)
     assert two.nested_sd == pytest.approx(one.nested_sd, abs=1e-6)
 
@@ -180,13 +180,16 @@ def test_a_variance_of_zero_leaves_the_smaller_model() -> None:
     inner, outer = [], []
     for _ in range(6):
         given = study(rng, inner_sd=0.0)
-        model, plain = links.cumulative_mixed(**given), links.cumulative_mixed(**{**given, "nested": None})
+        model, plain = (
+            links.models.cumulative_mixed(**given),
+            links.models.cumulative_mixed(**{**given, "nested": None}),
+        )
         if model.nested_sd == 0:
             assert "zero_nested_variance" in model.cautions
             pd.testing.assert_series_equal(model.coefficients, plain.coefficients)
             assert model.quadrature == 10
         inner.append(model.nested_sd)
-        model = links.cumulative_mixed(**study(rng, sd=0.0))
+        model = links.models.cumulative_mixed(**study(rng, sd=0.0))
         assert model.boundary == (model.cluster_sd == 0)
         outer.append((model.cluster_sd, model.nested_sd))
     assert 0 in inner
@@ -196,18 +199,18 @@ def test_a_variance_of_zero_leaves_the_smaller_model() -> None:
 def test_what_cannot_be_told_apart_is_named_and_missing_conversations_leave_rows_out() -> None:
     given = study(np.random.default_rng(10), participants=12)
     for nested in (given["groups"], pd.Series(range(180))):
-        model = links.cumulative_mixed(**{**given, "nested": nested})
+        model = links.models.cumulative_mixed(**{**given, "nested": nested})
         assert model.reason == "levels_not_separable"
         assert model.coefficients.isna().all()
     constant = given["rating"].groupby([given["groups"], given["nested"]]).transform("first")
-    found = links.cumulative_mixed(**{**given, "rating": constant})
+    found = links.models.cumulative_mixed(**{**given, "rating": constant})
     assert found.reason == "no_variation_within_clusters"
     some = given["nested"].astype(float).where(given["nested"].index > 9)
-    assert links.cumulative_mixed(**{**given, "nested": some}).n_missing == 10
+    assert links.models.cumulative_mixed(**{**given, "nested": some}).n_missing == 10
     with pytest.raises(TableError, match="nested 179"):
-        links.cumulative_mixed(**{**given, "nested": given["nested"].iloc[1:]})
+        links.models.cumulative_mixed(**{**given, "nested": given["nested"].iloc[1:]})
     with pytest.raises(TableError, match="same index"):
-        links.cumulative_mixed(**{**given, "nested": given["nested"].set_axis(range(1, 181))})
+        links.models.cumulative_mixed(**{**given, "nested": given["nested"].set_axis(range(1, 181))})
 
 
 @pytest.mark.long
@@ -224,9 +227,9 @@ def test_links_take_the_conversation_too() -> None:
     about = {"rating": "empathy", "cluster": "case_id"}
     found = links.code_to_rating(decisions, units, **about, nested="document_id", seed=7, n_boot=1)
     for code, row in found.set_index("code").iterrows():
-        model = links.cumulative_mixed(**{**given, "predictors": given["predictors"][[code]]})
+        model = links.models.cumulative_mixed(**{**given, "predictors": given["predictors"][[code]]})
         assert np.log(row["odds_ratio"]) == pytest.approx(model.coefficients[code], abs=1e-6)
-    model = links.cumulative_mixed(**given)
+    model = links.models.cumulative_mixed(**given)
     together = links.joint(decisions, units, **about, nested="document_id", source="ana")
     assert np.log(together["odds_ratio"]).tolist() == pytest.approx(model.coefficients.tolist(), abs=1e-6)
     assert together["caution"].tolist() == ["laplace_approximation"] * 2

@@ -53,7 +53,9 @@ def test_odds_ratios_and_intraclass_correlation_are_those_of_the_mixed_model() -
     counts = _power._simulated(study, 400, 1, np.random.default_rng(3))[0].astype(int)
     cells = [at for at, n in np.ndenumerate(counts) for _ in range(n)]
     frame = pd.DataFrame(cells, columns=["case", "side", "level"])
-    model = links.cumulative_mixed(frame["level"], (1 - frame["side"]).rename("code"), groups=frame["case"])
+    model = links.models.cumulative_mixed(
+        frame["level"], (1 - frame["side"]).rename("code"), groups=frame["case"]
+    )
     assert model.coefficients["code"] == pytest.approx(np.log(2), abs=4 * model.standard_errors["code"])
     icc = model.cluster_variance / (model.cluster_variance + np.pi**2 / 3)
     assert icc == pytest.approx(0.3, abs=0.06)
@@ -66,7 +68,9 @@ def test_coders_of_a_given_agreement_agree_so_and_apply_the_code_as_often_as_it_
     rng = np.random.default_rng(4)
     true = rng.random(200_000) < 0.3
     coders = rng.random((2, len(true))) < np.where(true, row["sensitivity"], 1 - row["specificity"])
-    assert agreement.krippendorff_alpha(coders.astype(float), level="nominal") == pytest.approx(0.6, abs=0.01)
+    assert agreement.coefficients.krippendorff_alpha(coders.astype(float), level="nominal") == pytest.approx(
+        0.6, abs=0.01
+    )
     assert coders.mean() == pytest.approx(0.3, abs=0.005)
     assert row["n_with"] == pytest.approx(0.3 * row["units"])
 

@@ -63,13 +63,15 @@ CALLS: dict[str, Call] = {
     "variance_shares": lambda d, u, **k: links.variance_shares(
         u, rating="stars", **k, levels=["case_id"], n_boot=20
     ),
-    "internal_consistency": lambda d, u, **k: links.internal_consistency(u, **BOTH, **k, missing="listwise"),
-    "dimension_correlations": lambda d, u, **k: links.dimension_correlations(u, **BOTH, **k),
-    "cumulative_mixed": lambda d, u, **k: links.cumulative_mixed(
+    "internal_consistency": lambda d, u, **k: links.scales.internal_consistency(
+        u, **BOTH, **k, missing="listwise"
+    ),
+    "dimension_correlations": lambda d, u, **k: links.scales.dimension_correlations(u, **BOTH, **k),
+    "cumulative_mixed": lambda d, u, **k: links.models.cumulative_mixed(
         u["stars"], u["other"] > 3, groups=u["case_id"], **k
     ),
-    "marginal": lambda d, u, **k: links.marginal(u["stars"], u["other"] > 3, groups=u["case_id"], **k),
-    "polychoric": lambda d, u, **k: links.polychoric(u["stars"], u["other"], **k),
+    "marginal": lambda d, u, **k: links.models.marginal(u["stars"], u["other"] > 3, groups=u["case_id"], **k),
+    "polychoric": lambda d, u, **k: links.scales.polychoric(u["stars"], u["other"], **k),
 }
 
 
@@ -181,10 +183,10 @@ def test_which_values_are_taken_for_codes(levels: Sequence[float], codes: Sequen
 def test_an_ordered_categorical_states_its_levels() -> None:
     _, units = study(stars=-1)
     named = pd.Series(pd.Categorical(units["stars"], ordered=True))
-    model = links.cumulative_mixed(named, units["other"] > 3, groups=units["case_id"])
+    model = links.models.cumulative_mixed(named, units["other"] > 3, groups=units["case_id"])
     assert model.reason is None
     with pytest.raises(QualError, match="an ordered Categorical, whose categories are its levels"):
-        links.cumulative_mixed(named, units["other"] > 3, groups=units["case_id"], rating_range=(1, 5))
+        links.models.cumulative_mixed(named, units["other"] > 3, groups=units["case_id"], rating_range=(1, 5))
 
 
 # --- predictions -------------------------------------------------------------------------------------

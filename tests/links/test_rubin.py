@@ -7,8 +7,7 @@ from scipy import stats
 
 from sense7_qual import links, report
 from sense7_qual.errors import QualError
-from sense7_qual.links._association import _rubin, _share_of_coders
-from sense7_qual.links._cluster import _adjusted_p
+from sense7_qual.links import _adjusted_p, _rubin, _share_of_coders
 from tests.helpers.rating_studies import frames, link, people, study
 from tests.helpers.simulation import studies
 
@@ -206,7 +205,7 @@ def test_a_majority_of_two_says_how_many_disputed_units_it_leaves_out() -> None:
     assert (joint["n_tied"], joint["n"]) == (disputed, row["n_with"] + row["n_without"])
     assert "ties_left_out" in joint["caution"].split()
     note = f"because coders were tied: interest {disputed} of {len(units) - 20}."
-    assert note in " ".join(report.link_table(link(two, units), source="majority").notes)
+    assert note in " ".join(report.tables.link(link(two, units), source="majority").notes)
     three = link(decisions, units).set_index("source").loc["majority"]
     assert three["n_tied"] == 0
     assert "ties_left_out" not in str(three["caution"])

@@ -95,7 +95,7 @@ qual.Store.restore(place / "study.zip", place / "restored")
 store.forget(units["case_id"].iloc[0], why="asked for it")
 decisions = qual.codings.decisions(store.codings(), store.coverage(), codebook)
 agreement = qual.agreement.by_code(decisions, units=units, cluster="case_id", n_boot=50, seed=7)
-qual.report.reliability_table(agreement, codebook=codebook).write(place / "reliability.docx")
+qual.report.tables.reliability(agreement, codebook=codebook).write(place / "reliability.docx")
 qual.figures.agreement_plot(agreement, codebook=codebook).write(place / "agreement.pdf")
 data = place / "project" / "data" / "explanations.csv"
 assert main(["new", str(place / "new"), "--data", str(data), "--yes", "--coders", "ana,ben"]) == 0

@@ -56,7 +56,7 @@ def test_what_is_planted_is_all_that_is_looked_at() -> None:
 
 
 def test_what_a_plan_leaves_open_cannot_be_departed_from(tmp_path: Path) -> None:
-    plan = acts.AnalysisPlan(question="What do people say of it?")
+    plan = acts.contents.AnalysisPlan(question="What do people say of it?")
     assert len(report.deviations(study(tmp_path / "study", flaw="unsettled", plan=plan))) == 0
 
 
@@ -121,9 +121,11 @@ ELSE: dict[str, tuple[object, object]] = {
 }
 
 
-@pytest.mark.parametrize("field", [one.name for one in fields(acts.AnalysisPlan)])
+@pytest.mark.parametrize("field", [one.name for one in fields(acts.contents.AnalysisPlan)])
 def test_every_field_that_is_analysed_otherwise_is_told(field: str) -> None:
-    planned, done = (acts.AnalysisPlan(**{"question": "Why?"} | {field: value}) for value in ELSE[field])
+    planned, done = (
+        acts.contents.AnalysisPlan(**{"question": "Why?"} | {field: value}) for value in ELSE[field]
+    )
     (told,) = of_analysis(planned, done)
     assert (told.kind, told.n) == (f"analysed_{field}", 1)
     assert told.planned.startswith(f"{FIELDS[field]}: ")
@@ -133,7 +135,7 @@ def test_every_field_that_is_analysed_otherwise_is_told(field: str) -> None:
 
 
 def test_a_rating_of_which_the_plan_says_nothing_is_told_and_an_open_field_is_not() -> None:
-    plan = acts.AnalysisPlan(question="Why?")
+    plan = acts.contents.AnalysisPlan(question="Why?")
     added = replace(plan, rating="Warmth", hypotheses=("It rises.",), n_units=10, cluster="case_id")
     assert [one.kind for one in of_analysis(plan, added)] == ["analysed_hypotheses", "analysed_rating"]
     assert [one.kind for one in of_analysis(added, plan)] == ["analysed_hypotheses", "analysed_rating"]
@@ -152,7 +154,7 @@ def test_a_paper_prints_what_it_analyses_otherwise(tmp_path: Path) -> None:
     assert "Analysed" not in (tmp_path / "as_planned" / "deviations.md").read_text("utf-8")
 
 
-def rated_study(path: Path, plan: acts.AnalysisPlan) -> Store:
+def rated_study(path: Path, plan: acts.contents.AnalysisPlan) -> Store:
     """Make the planned study anew with two ratings, its units read from a file."""
     made = study(path.with_name("first"), plan=plan)
     file = path.with_name("units.csv")
@@ -177,7 +179,7 @@ def test_without_a_plan_or_a_study_it_says_what_is_missing(tmp_path: Path) -> No
 def test_the_form_is_filled_from_plan_and_study_and_asks_for_the_rest(tmp_path: Path) -> None:
     plan = replace(PLAN, answers={"sampling": "All who stayed.", "positionality": "Two of us built it."})
     store = study(tmp_path / "study", plan=plan)
-    table = report.preregistration_table(store)
+    table = report.tables.preregistration(store)
     answers = dict(table.rows)
     assert (
         answers["Sampling and case selection"]
@@ -191,8 +193,8 @@ def test_the_form_is_filled_from_plan_and_study_and_asks_for_the_rest(tmp_path: 
     assert "8 of 16 items are answered. Registered 2026-03-01 09:00 UTC by lead." in table.notes[1]
     assert plan.fingerprint in table.notes[1]
     draft = replace(plan, with_agreement=False, double_coded=None, min_alpha=None)
-    asked = report.preregistration_table(store, draft)
+    asked = report.tables.preregistration(store, draft)
     assert "Not registered yet" in asked.notes[1]
     assert "alpha" not in asked.markdown()
     with pytest.raises(ArgumentError, match="none is registered"):
-        report.preregistration_table(study(tmp_path / "other"))
+        report.tables.preregistration(study(tmp_path / "other"))

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from sense7_qual.acts.contents import AnalysisPlan
 
 from sense7_qual import _atomic, acts, agreement, corpus, links, report
-from sense7_qual.acts import AnalysisPlan
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.report._paper_parts import Part
@@ -81,14 +81,14 @@ def test_what_is_written_is_said_and_is_what_the_calls_give(store: Store, tmp_pa
     by_code = agreement.by_code(
         store.decisions(before_suggestions=True), units=store.units, cluster="case_id", n_boot=20, seed=0
     )
-    own = report.reliability_table(by_code, codebook=store.codebook, cluster_name="participants")
+    own = report.tables.reliability(by_code, codebook=store.codebook, cluster_name="participants")
     assert (tmp_path / "paper" / "reliability.csv").read_bytes() == own.csv().encode("utf-8-sig")
     decided = store.decisions(consensus=True, single=True)
     effects = links.code_to_rating(
         decided, store.units, rating="Warmth", cluster="case_id", sources=["consensus"], n_boot=20, seed=0
     )
     assert int(effects["n_with"].iloc[0] + effects["n_without"].iloc[0]) == len(store.units)
-    table = report.link_table(
+    table = report.tables.link(
         effects, source="consensus", codebook=store.codebook, rating="Warmth", cluster_name="participants"
     )
     printed = (tmp_path / "paper" / "links.csv").read_text("utf-8-sig")

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sense7_qual.acts.contents import AnalysisPlan
 
 from sense7_qual import acts, codings, report
-from sense7_qual.acts import Act, AnalysisPlan
+from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import CODINGS
@@ -68,7 +69,7 @@ def quote(unit_id: str, state: str = "approved", code: str = "warm", **more: obj
 
 
 def table(**named: object) -> Table:
-    return report.quote_table(CODED, UNITS, codebook=BOOK, seed=7, **named)
+    return report.tables.quote(CODED, UNITS, codebook=BOOK, seed=7, **named)
 
 
 def cells(of: Table) -> list[tuple[str, str]]:
@@ -103,10 +104,10 @@ def test_no_participant_has_more_quotes_than_asked_for_and_no_code_starves(most:
     assert len(drawn) == 6 + most
     free = report.quote_candidates(many, units, codebook=book, seed=seed)
     assert free["drawn"].sum() == 12
-    shown = report.quote_table(many, units, codebook=book, per_participant=most, seed=seed)
+    shown = report.tables.quote(many, units, codebook=book, per_participant=most, seed=seed)
     assert f"at most {most} per participant in the whole table" in foot(shown)
     with pytest.raises(ArgumentError, match="per_participant of 1 or more"):
-        report.quote_table(many, units, codebook=book, per_participant=0)
+        report.tables.quote(many, units, codebook=book, per_participant=0)
 
 
 def test_the_code_with_least_to_choose_from_draws_first() -> None:
@@ -145,7 +146,7 @@ def test_the_case_against_a_code(warm: dict[str, str], expected: tuple[str, str]
     of = decided(warm=warm, cold={"m4": "nn"})
     found = report.quote_candidates(CODED, UNITS, codebook=BOOK, decisions=of, per_code=1)
     case = found[found["drawn"] & (found["role"] == "disconfirms")]
-    printed = report.quote_table(CODED, UNITS, codebook=BOOK, decisions=of, per_code=1)
+    printed = report.tables.quote(CODED, UNITS, codebook=BOOK, decisions=of, per_code=1)
     if expected is None:
         assert case.empty
         assert "Without a disconfirming case, because none was found: Warm, Cold." in foot(printed)

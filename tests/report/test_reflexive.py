@@ -80,7 +80,7 @@ def test_the_plan_may_be_overruled_and_agreement_would_be_found(store: Store, tm
 
 
 def test_a_theme_is_told_with_its_history_its_texts_and_its_memos(store: Store) -> None:
-    table = report.theme_table(store, with_memos=True)
+    table = report.tables.theme(store, with_memos=True)
     rows = {row[0]: row[1:] for row in table.rows}
     assert list(rows) == [
         "Care\n(heading)", "Heard\n(under Care)", "Left alone\n(under Care)", "Pushed",
@@ -108,7 +108,7 @@ def test_a_theme_is_told_with_its_history_its_texts_and_its_memos(store: Store) 
     assert rows["Care\n(heading)"][1] == f"{care.nunique()} texts of {people} participants"
     assert "on m0: She wrote it twice" in rows["Heard\n(under Care)"][2]
     assert "irony" not in rows["Pushed"][2], "m0 is not coded so"
-    assert report.theme_table(store).rows[1][3] == "4"
+    assert report.tables.theme(store).rows[1][3] == "4"
 
 
 def test_the_history_of_themes_says_who_did_what_and_why(store: Store) -> None:

@@ -70,7 +70,7 @@ def notes_of(table: report.Table) -> str:
 
 
 def test_codebook_table_has_every_part_of_a_code() -> None:
-    table = report.codebook_table(CODEBOOK)
+    table = report.tables.codebook(CODEBOOK)
     assert table.rows[0] == (
         "Warm | kind", "Warmth.", "• first\n• second", "never", "• It was kind.\n• Not: It was quick.",
         "deductive\ntheory",
@@ -83,24 +83,24 @@ def test_codebook_table_has_every_part_of_a_code() -> None:
     assert "Source of the codebook: Somebody (2025). " in notes
     assert f"version 2, fingerprint {CODEBOOK.fingerprint}." in notes
     assert table.layout == "list"
-    assert "longtable" in report.codebook_table(CODEBOOK, layout="grid").latex()
+    assert "longtable" in report.tables.codebook(CODEBOOK, layout="grid").latex()
 
 
 def test_shipped_codebook_is_complete() -> None:
-    table = report.codebook_table(Codebook.read("sense7"))
+    table = report.tables.codebook(Codebook.read("sense7"))
     assert len(table.rows) == 7
     assert all(cell != "–" for row in table.rows for cell in row)
 
 
 def test_reliability_row_is_rounded_here() -> None:
-    table = report.reliability_table(agreement_frame(), codebook=CODEBOOK)
+    table = report.tables.reliability(agreement_frame(), codebook=CODEBOOK)
     assert table.headers == ("Code", "n", "Prevalence (%)", "Agreement (%)", "α", "95% CI")
     assert table.rows == (("Warm | kind", "1,200", "25.4", "91.2", ".77", "[.64, .87]"),)
-    assert report.reliability_table(agreement_frame(), digits=3).rows[0][4:] == (".768", "[.641, .867]")
+    assert report.tables.reliability(agreement_frame(), digits=3).rows[0][4:] == (".768", "[.641, .867]")
 
 
 def test_reliability_foot_says_what_a_reviewer_asks() -> None:
-    table = report.reliability_table(
+    table = report.tables.reliability(
         agreement_frame(n_undefined=12, confidence_level=0.9, seed=20250101),
         codebook=CODEBOOK,
         cluster_name="participants",
@@ -122,7 +122,7 @@ def test_reliability_foot_says_what_a_reviewer_asks() -> None:
 
 def test_resampled_texts_are_called_that() -> None:
     assert "(number: 1,200, one text each;" in notes_of(
-        report.reliability_table(agreement_frame(n_clusters=1200))
+        report.tables.reliability(agreement_frame(n_clusters=1200))
     )
 
 
@@ -138,7 +138,7 @@ def test_resampled_texts_are_called_that() -> None:
     ],
 )
 def test_alpha_never_reaches_a_convention_by_rounding(alpha: float, digits: int, printed: str) -> None:
-    assert report.reliability_table(agreement_frame(alpha=alpha), digits=digits).rows[0][4] == printed
+    assert report.tables.reliability(agreement_frame(alpha=alpha), digits=digits).rows[0][4] == printed
 
 
 def test_a_text_counts_an_alpha_just_below_a_convention_as_below_it(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_missing_numbers_are_dashes_with_their_reason() -> None:
     frame = agreement.by_code(
         decisions, **in_clusters(pd.Series({f"m{n}": f"p{n % 4}" for n in range(9)})), n_boot=50, seed=1
     )
-    table = report.reliability_table(frame)
+    table = report.tables.reliability(frame)
     assert table.rows[0][5] != "–"
     assert table.rows[1] == ("cold", "9", "0.0", "100.0", "–", "–")
     assert table.rows[2] == ("new", "0", "–", "–", "–", "–")
@@ -186,21 +186,21 @@ def test_missing_numbers_are_dashes_with_their_reason() -> None:
 
 
 def test_dash_without_reason_is_still_explained_and_a_reason_without_dash_is_a_caution() -> None:
-    missing = report.reliability_table(agreement_frame(alpha_low=np.nan, alpha_high=np.nan))
+    missing = report.tables.reliability(agreement_frame(alpha_low=np.nan, alpha_high=np.nan))
     assert "– = not computable: the result gives no reason (warm)." in missing.notes
-    caution = report.reliability_table(agreement_frame(reason="few_clusters"))
+    caution = report.tables.reliability(agreement_frame(reason="few_clusters"))
     assert "To be read with caution: too few clusters have, or lack, the code (warm)." in caution.notes
 
 
 def test_a_result_of_no_rows_is_a_table_of_no_rows() -> None:
-    table = report.reliability_table(agreement_frame().iloc[:0])
+    table = report.tables.reliability(agreement_frame().iloc[:0])
     assert table.rows == ()
     assert table.headers[-1] == "CI"
     assert "| Code |" in table.markdown()
 
 
 def test_link_row_and_foot() -> None:
-    table = report.link_table(
+    table = report.tables.link(
         pd.concat([link_frame(), link_frame(source="ana", rank_biserial=0.9)]),
         source="majority",
         codebook=CODEBOOK,
@@ -230,7 +230,7 @@ def test_link_row_and_foot() -> None:
     assert "p: two-sided, of an odds ratio of 1." in notes
     assert "odds of a higher rating with the code" in notes
     assert "These are associations" in notes
-    coder = report.link_table(link_frame(source="ana"), source="ana")
+    coder = report.tables.link(link_frame(source="ana"), source="ana")
     assert "Whose decisions: coder ana." in notes_of(coder)
 
 
@@ -246,7 +246,7 @@ def test_links_of_real_decisions_with_every_kind_of_missing() -> None:
         for code, values in applied.items()
     )
     frame = links.code_to_rating(decisions, units, rating="stars", cluster="case_id", n_boot=200, seed=1)
-    table = report.link_table(frame, source="ana")
+    table = report.tables.link(frame, source="ana")
     row = frame[frame["code"] == "warm"].iloc[0]
     assert table.rows[0][1] == str(int(applied["warm"].sum()))
     assert table.rows[0][3] == f"{row['mean_difference']:.2f}".replace("-", "−")
@@ -260,14 +260,14 @@ def test_links_of_real_decisions_with_every_kind_of_missing() -> None:
     without = links.code_to_rating(
         decisions, units, rating="stars", cluster="case_id", n_boot=200, seed=1, odds_ratios=False
     )
-    assert "Odds ratio" not in report.link_table(without, source="ana").headers
+    assert "Odds ratio" not in report.tables.link(without, source="ana").headers
 
 
 @pytest.mark.long
 def test_sources_stand_beside_each_other_under_every_code() -> None:
     decisions, units = study()
     frame = links.code_to_rating(decisions, units, rating="stars", cluster="case_id", n_boot=200, seed=1)
-    table = report.link_table(frame, source=["majority", "ana", "pooled"])
+    table = report.tables.link(frame, source=["majority", "ana", "pooled"])
     assert [row[:2] for row in table.rows] == [
         (code, source) for code in ("warm", "cold") for source in ("majority", "ana", "pooled")
     ]
@@ -285,7 +285,7 @@ def test_sources_stand_beside_each_other_under_every_code() -> None:
 
 
 def test_cautions_of_links_are_spelt_out() -> None:
-    table = report.link_table(
+    table = report.tables.link(
         pd.concat([link_frame(caution="fewer_than_10_clusters, clusters_of_one"), link_frame(source="ana")]),
         source=["majority", "ana"],
     )
@@ -321,7 +321,7 @@ def test_joint_table_has_a_row_per_code_and_per_condition() -> None:
     frame = links.joint(
         decisions, units, rating="stars", cluster="case_id", source="ana", interaction="system"
     )
-    table = report.joint_table(frame, rating="Stars", cluster_name="participants")
+    table = report.tables.joint(frame, rating="Stars", cluster_name="participants")
     assert table.headers == ("Code", "Condition", "n with", "Odds ratio", "95% CI", "p", "Adjusted p", "VIF")
     assert [row[:2] for row in table.rows] == [
         ("warm", "all"), ("cold", "all"), ("warm", "old over new"), ("cold", "old over new"),
@@ -337,17 +337,17 @@ def test_joint_table_has_a_row_per_code_and_per_condition() -> None:
     assert "(240 texts of 30 participants)" in notes
     assert "codes of ana (2), codes of ana by system (2)" in notes
     assert "Equal odds ratios in all conditions (Wald's F): warm p" in notes
-    plain = report.joint_table(frame[frame["effect"] == "code"])
+    plain = report.tables.joint(frame[frame["effect"] == "code"])
     assert "Condition" not in plain.headers
     with pytest.raises(TableError, match="rows of one source – found 'ana', 'ben'"):
-        report.joint_table(pd.concat([frame, frame.assign(source="ben")]))
+        report.tables.joint(pd.concat([frame, frame.assign(source="ben")]))
 
 
 def test_a_code_that_the_others_determine_has_an_infinite_inflation_and_a_reason() -> None:
     decisions, units = study()
     same = decisions[decisions["code"] == "warm"].assign(code="same")
     frame = links.joint(pd.concat([decisions, same]), units, rating="stars", cluster="case_id", source="ana")
-    table = report.joint_table(frame)
+    table = report.tables.joint(frame)
     assert [row[-1] for row in table.rows][0::2] == ["∞", "∞"]
     assert (
         "– = not computable: the other codes say exactly whether the code is applied (warm, same)."
@@ -364,7 +364,7 @@ def test_rating_table_has_both_baselines_and_marks_what_was_published() -> None:
         rating="stars", cluster="case_id", folds=5, seed=7,
     )  # fmt: skip
     compared = ratings.compare(found, n_boot=100, seed=7)
-    table = report.rating_table(compared, rating="Stars")
+    table = report.tables.rating(compared, rating="Stars")
     assert [row[0] for row in table.rows] == [
         "guess", "majority class", "mean rating", "SENSE-7 paper (published, on its own data) *",
     ]  # fmt: skip
@@ -378,7 +378,7 @@ def test_rating_table_has_both_baselines_and_marks_what_was_published() -> None:
     assert "computed on other data. They are no result on these texts" in notes
     assert "(number: 30; B = 100 resamples; seed 7)" in notes
     with pytest.raises(TableError, match="one row per predictor"):
-        report.rating_table(pd.concat([compared, compared]))
+        report.tables.rating(pd.concat([compared, compared]))
 
 
 def test_disruption_and_variance_tables() -> None:
@@ -389,7 +389,7 @@ def test_disruption_and_variance_tables() -> None:
         units, rating="stars", document_id="document_id", position="turn", cluster="case_id",
         decisions=decisions, source="ana", n_boot=100,
     )  # fmt: skip
-    table = report.disruption_table(found, codebook=CODEBOOK, cluster_name="participants")
+    table = report.tables.disruption(found, codebook=CODEBOOK, cluster_name="participants")
     assert [row[:2] for row in table.rows][:4] == [
         ("later turns", "all"), ("later turns, adjusted", "all"), ("within conversation", "all"),
         ("later turns", "Warm | kind"),
@@ -399,16 +399,16 @@ def test_disruption_and_variance_tables() -> None:
     assert table.rows[0][-1] == "–"  # of which the terms say why
     assert "gives no reason" not in notes_of(table)
     shares = links.variance_shares(units, rating="stars", levels=["case_id", "document_id"], n_boot=100)
-    table = report.variance_table(shares, names={"case_id": "Participant"}, rating="Stars")
+    table = report.tables.variance(shares, names={"case_id": "Participant"}, rating="Stars")
     assert [row[0] for row in table.rows] == ["Participant", "document_id", "Remainder (turn, and error)"]
     assert table.rows[2][3] == f"{100 * shares.loc[2, 'share']:.1f}"
 
 
 def test_links_refuse_an_unknown_source_and_repeated_codes() -> None:
     with pytest.raises(TableError, match="did you mean 'majority'"):
-        report.link_table(link_frame(), source="majorty")
+        report.tables.link(link_frame(), source="majorty")
     with pytest.raises(TableError, match="one row per code"):
-        report.link_table(pd.concat([link_frame()] * 2), source="majority")
+        report.tables.link(pd.concat([link_frame()] * 2), source="majority")
 
 
 def two_settings(frame: pd.DataFrame, **changes: object) -> pd.DataFrame:
@@ -419,11 +419,11 @@ def two_settings(frame: pd.DataFrame, **changes: object) -> pd.DataFrame:
 def test_rows_of_several_settings_are_refused_within_a_source(changes: dict[str, object]) -> None:
     name = f"one {next(iter(changes))} in all rows"
     with pytest.raises(TableError, match=f"agreement: expected {name}"):
-        report.reliability_table(two_settings(agreement_frame(), **changes))
+        report.tables.reliability(two_settings(agreement_frame(), **changes))
     with pytest.raises(TableError, match=f"links: expected {name}"):
-        report.link_table(two_settings(link_frame(), **changes), source="majority")
+        report.tables.link(two_settings(link_frame(), **changes), source="majority")
     apart = two_settings(link_frame(), source="ana", **changes)
-    assert report.link_table(apart, source="majority").rows[0][0] == "warm"
+    assert report.tables.link(apart, source="majority").rows[0][0] == "warm"
 
 
 def test_the_level_and_the_seed_are_those_of_the_computation() -> None:
@@ -438,31 +438,31 @@ def test_the_level_and_the_seed_are_those_of_the_computation() -> None:
     )  # fmt: skip
     units = pd.DataFrame({"unit_id": [f"m{n}" for n in range(60)], "stars": rng.integers(1, 6, 60)})
     found = agreement.by_code(decisions, n_boot=50, confidence_level=0.8, seed=11)
-    table = report.reliability_table(found)
+    table = report.tables.reliability(found)
     assert table.headers[-1] == "80% CI"
     assert "(number: 60, one text each; B = 50 resamples; seed 11)" in notes_of(table)
     linked = links.code_to_rating(
         decisions, units, rating="stars", cluster="unit_id", n_boot=50, confidence_level=0.99, seed=12
     )
-    table = report.link_table(linked, source="ana")
+    table = report.tables.link(linked, source="ana")
     assert "99% CI" in table.headers
     assert "B = 50 resamples; seed 12)" in notes_of(table)
 
 
 def test_tables_refuse_what_they_cannot_print() -> None:
     with pytest.raises(TableError, match="'alpha_low'"):
-        report.reliability_table(agreement_frame().drop(columns="alpha_low"))
+        report.tables.reliability(agreement_frame().drop(columns="alpha_low"))
     for name in ("confidence_level", "seed"):
         with pytest.raises(TableError, match=f"'{name}'"):
-            report.reliability_table(agreement_frame().drop(columns=name))
+            report.tables.reliability(agreement_frame().drop(columns=name))
         with pytest.raises(TableError, match=f"'{name}'"):
-            report.link_table(link_frame().drop(columns=name), source="majority")
+            report.tables.link(link_frame().drop(columns=name), source="majority")
     with pytest.raises(CodebookError, match="did you mean 'warm'"):
-        report.reliability_table(agreement_frame(code="wram"), codebook=CODEBOOK)
+        report.tables.reliability(agreement_frame(code="wram"), codebook=CODEBOOK)
     with pytest.raises(TableError, match="confidence_level between 0 and 1"):
-        report.reliability_table(agreement_frame(confidence_level=95))
+        report.tables.reliability(agreement_frame(confidence_level=95))
     with pytest.raises(QualError, match="digits from 1 to 6"):
-        report.link_table(link_frame(), source="majority", digits=0)
+        report.tables.link(link_frame(), source="majority", digits=0)
 
 
 UNITS = pd.DataFrame(
@@ -488,7 +488,7 @@ CODED = CODINGS.check(
 
 
 def test_quote_table_prints_span_participant_rating_and_coders() -> None:
-    table = report.quote_table(CODED, UNITS, codebook=CODEBOOK, rating="stars", max_length=20, seed=7)
+    table = report.tables.quote(CODED, UNITS, codebook=CODEBOOK, rating="stars", max_length=20, seed=7)
     assert table.headers == ("Code", "Quote", "Participant", "stars", "Coders")
     assert table.rows == (
         ("Warm | kind", "word word word word […]", "p2", "2.50", "ana, ben"),
@@ -501,7 +501,7 @@ def test_quote_table_prints_span_participant_rating_and_coders() -> None:
 
 
 def test_quote_foot_states_the_rule() -> None:
-    table = report.quote_table(CODED, UNITS, codebook=CODEBOOK, per_code=4, rating="stars", seed=7)
+    table = report.tables.quote(CODED, UNITS, codebook=CODEBOOK, per_code=4, rating="stars", seed=7)
     notes = notes_of(table)
     assert (
         "up to 4 quotes per code and at most one per participant and code, drawn at random (seed 7)" in notes
@@ -511,17 +511,17 @@ def test_quote_foot_states_the_rule() -> None:
     assert "Fewer than 4 participants have the code: Warm | kind (3), Cold (0)." in notes
     assert "– as participant = not known" in notes
     assert "identify a person" in notes
-    plain = report.quote_table(CODED, UNITS, codebook=CODEBOOK, seed=7)
+    plain = report.tables.quote(CODED, UNITS, codebook=CODEBOOK, seed=7)
     assert plain.headers == ("Code", "Quote", "Participant", "Coders")
     assert "farthest" not in notes_of(plain)
 
 
 def test_quote_table_shows_no_text_but_in_its_cells() -> None:
-    table = report.quote_table(CODED, UNITS, codebook=CODEBOOK, seed=7)
+    table = report.tables.quote(CODED, UNITS, codebook=CODEBOOK, seed=7)
     assert "kind" not in repr(table)
     assert "word" not in repr(table)
     with pytest.raises(QualError, match="max_length of 1 or more"):
-        report.quote_table(CODED, UNITS, codebook=CODEBOOK, max_length=0, seed=7)
+        report.tables.quote(CODED, UNITS, codebook=CODEBOOK, max_length=0, seed=7)
 
 
 @pytest.mark.long
@@ -556,7 +556,7 @@ def test_memos_stand_with_their_words_the_newest_first(tmp_path: Path) -> None:
     units = pd.DataFrame(
         {"unit_id": ["m1"], "text": ["It was kind."], "document_id": "d", "case_id": "p", "position": 1}
     )
-    table = report.memo_table(memos(), units, codebook=CODEBOOK)
+    table = report.tables.memo(memos(), units, codebook=CODEBOOK)
     assert [row[2:] for row in table.rows] == [
         ("the study", "–", "On it all", "ana"),
         ("the code Warm | kind", "–", "On the code", "ana"),
@@ -565,7 +565,7 @@ def test_memos_stand_with_their_words_the_newest_first(tmp_path: Path) -> None:
     ]
     other = Codebook(name="later", codes=(Code(id="new", label="New"),))
     for earlier, label in (((), "warm"), ([CODEBOOK], "Warm | kind")):
-        later = report.memo_table(memos(), units, codebook=other, earlier=earlier)
+        later = report.tables.memo(memos(), units, codebook=other, earlier=earlier)
         assert [row[2] for row in later.rows if "code" in row[2]] == [f"the code {label}"]
     assert table.rows[0][:2] == ("2026-01-31 12:03", "ana")
     assert table.notes[0] == "3 of 4 memos are their writers’ own and not for the team."
@@ -573,6 +573,6 @@ def test_memos_stand_with_their_words_the_newest_first(tmp_path: Path) -> None:
         table.write(tmp_path / f"memos{suffix}")
     assert "\n2026-01-31 12:01,ben,m1,was,'=HYPERLINK(1)" in (tmp_path / "memos.csv").read_text("utf-8-sig")
     with pytest.raises(TableError, match="expected spans within their texts – found others in memos 'b'"):
-        report.memo_table(memos(end=[None, 99, None, None]), units, codebook=CODEBOOK)
-    elsewhere = report.memo_table(memos(), units.head(0), codebook=CODEBOOK)
+        report.tables.memo(memos(end=[None, 99, None, None]), units, codebook=CODEBOOK)
+    elsewhere = report.tables.memo(memos(), units.head(0), codebook=CODEBOOK)
     assert {row[3] for row in elsewhere.rows} == {"–"}

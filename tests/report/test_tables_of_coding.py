@@ -32,7 +32,7 @@ def test_codes_by_condition_are_counted_as_by_hand() -> None:
     units, _, decisions = documents.record()
     system = ["b", "a", "c"] * len(units)
     units = units.assign(system=pd.Categorical(system[: len(units)], categories=["c", "b", "a", "unused"]))
-    table = report.condition_table(
+    table = report.tables.condition(
         decisions, units, condition="system", source="ana", cluster="case_id", codebook=SENSE7
     )
     assert table.headers == ("Code", "c", "b", "a")
@@ -51,12 +51,12 @@ def test_codes_by_condition_are_counted_as_by_hand() -> None:
 def test_codes_by_condition_say_what_is_left_out() -> None:
     units = pd.DataFrame({"unit_id": ["m0", "m1", "m2"], "system": ["x", "y", None]})
     two = [decided("warm", "ana", [True, True, False]), decided("warm", "ben", [True, False, False])]
-    table = report.condition_table(pd.concat(two), units, condition="system", source="majority")
+    table = report.tables.condition(pd.concat(two), units, condition="system", source="majority")
     assert table.rows == (("warm", "1 / 1 (100.0)"),)  # m1 is tied, m2 has no condition
     assert "Texts without a condition, which are left out: 1." in notes_of(table)
     assert "tied" in notes_of(table)
     cold = pd.concat([*two, decided("cold", "ana", [True, False, True]).head(1)])
-    gap = report.condition_table(cold, units, condition="system", source="ana")
+    gap = report.tables.condition(cold, units, condition="system", source="ana")
     assert gap.rows == (("warm", "1 / 1 (100.0)", "1 / 1 (100.0)"), ("cold", "1 / 1 (100.0)", "–"))
     assert "– = no text of the condition was decided on." in notes_of(gap)
 
@@ -65,11 +65,11 @@ def test_codes_by_condition_refuse_what_they_cannot_count() -> None:
     units = pd.DataFrame({"unit_id": [f"m{n}" for n in range(13)], "system": list("abcdefghijklm")})
     decisions = decided("warm", "ana", [True] * 13)
     with pytest.raises(TableError, match="found 13"):
-        report.condition_table(decisions, units, condition="system", source="ana")
+        report.tables.condition(decisions, units, condition="system", source="ana")
     with pytest.raises(TableError, match="source of decisions"):
-        report.condition_table(decisions, units, condition="system", source="pooled")
+        report.tables.condition(decisions, units, condition="system", source="pooled")
     with pytest.raises(TableError, match="found others: 'm12'"):
-        report.condition_table(decisions, units.head(12), condition="system", source="ana")
+        report.tables.condition(decisions, units.head(12), condition="system", source="ana")
 
 
 def pairs_of_three() -> pd.DataFrame:
@@ -82,7 +82,7 @@ def pairs_of_three() -> pd.DataFrame:
 
 
 def test_co_occurrence_as_a_matrix() -> None:
-    table = report.co_occurrence_table(pairs_of_three())
+    table = report.tables.co_occurrence(pairs_of_three())
     assert table.headers == ("Code", "1", "2", "3")
     assert table.rows == (
         ("1 warm", "3", ".58", "–"), ("2 cold", "2", "2", "–"), ("3 none", "0", "0", "0"),
@@ -94,12 +94,12 @@ def test_co_occurrence_as_a_matrix() -> None:
         pd.concat([decided("warm", "ana", [True, True]), decided("cold", "ana", [True]),
                    decided("none", "ana", [False, True])]), source="ana",
     )  # fmt: skip
-    assert report.co_occurrence_table(some).rows[0][1] == "1–2"
-    assert "A range on the diagonal" in notes_of(report.co_occurrence_table(some))
+    assert report.tables.co_occurrence(some).rows[0][1] == "1–2"
+    assert "A range on the diagonal" in notes_of(report.tables.co_occurrence(some))
     book = Codebook(
         name="b", codes=tuple(Code(id=one, label=one.upper()) for one in ("none", "cold", "warm"))
     )
-    turned = report.co_occurrence_table(pairs_of_three(), codebook=book)
+    turned = report.tables.co_occurrence(pairs_of_three(), codebook=book)
     assert turned.rows == (
         ("1 NONE", "0", "–", "–"), ("2 COLD", "0", "2", ".58"), ("3 WARM", "0", "2", "3"),
     )  # fmt: skip
@@ -109,23 +109,23 @@ def test_co_occurrence_as_a_matrix() -> None:
 def test_co_occurrence_of_more_codes_than_a_page_holds_is_by_pair(n: int, rows: int, columns: int) -> None:
     frames = [decided(f"c{i:02}", "ana", [(k + i) % 3 == 0 for k in range(12)]) for i in range(n)]
     pairs = links.co_occurrence(pd.concat(frames), source="ana")
-    table = report.co_occurrence_table(pairs)
+    table = report.tables.co_occurrence(pairs)
     assert (len(table.rows), len(table.headers)) == (rows, columns)
     left = f"{n * (n - 1) // 2 - rows} further pairs"
     assert (left in table.notes[0]) == (columns == 8)
-    assert len(report.co_occurrence_table(pairs, form="matrix").rows) == n
-    assert len(report.co_occurrence_table(pairs, form="pairs").rows) == n * (n - 1) // 2
-    assert len(report.co_occurrence_table(pairs, form="pairs", most=2).rows) == 2
+    assert len(report.tables.co_occurrence(pairs, form="matrix").rows) == n
+    assert len(report.tables.co_occurrence(pairs, form="pairs").rows) == n * (n - 1) // 2
+    assert len(report.tables.co_occurrence(pairs, form="pairs", most=2).rows) == 2
 
 
 def test_co_occurrence_by_pair() -> None:
-    table = report.co_occurrence_table(pairs_of_three(), form="pairs")
+    table = report.tables.co_occurrence(pairs_of_three(), form="pairs")
     assert table.rows[0] == ("warm", "cold", "4", "3", "2", "2", ".58", "1.33")
     assert table.rows[1] == ("warm", "none", "4", "3", "0", "0", "–", "–")
     with pytest.raises(TableError, match="expected 3 pairs of 3 codes"):
-        report.co_occurrence_table(pairs_of_three().head(2))
+        report.tables.co_occurrence(pairs_of_three().head(2))
     with pytest.raises(TableError, match="one source"):
-        report.co_occurrence_table(pd.concat([pairs_of_three(), pairs_of_three().assign(source="ben")]))
+        report.tables.co_occurrence(pd.concat([pairs_of_three(), pairs_of_three().assign(source="ben")]))
 
 
 def test_disagreements_by_reason_add_up() -> None:
@@ -140,7 +140,7 @@ def test_disagreements_by_reason_add_up() -> None:
         for unit, reason in said.items()
     ]  # fmt: skip
     queue = adjudication.queue(decisions, rulings=rulings)
-    table = report.disagreement_table(queue, codebook=SENSE7)
+    table = report.tables.disagreement(queue, codebook=SENSE7)
     assert table.rows == (
         ("Prosocial Expression", "6", "6", "0", "0", "0", "0", "0"),
         ("Interest", "6", "1", "1", "1", "1", "1", "1"),
@@ -148,14 +148,14 @@ def test_disagreements_by_reason_add_up() -> None:
     )
     assert "No ruling gives as its reason: missing code." in table.notes[0]
     assert all(int(row[1]) == sum(map(int, row[2:])) for row in table.rows)
-    bare = report.disagreement_table(adjudication.queue(decisions), codebook=SENSE7)
+    bare = report.tables.disagreement(adjudication.queue(decisions), codebook=SENSE7)
     assert bare.headers == ("Code", "Disagreements", "Open", "No reason given")
     with pytest.raises(TableError, match="12 more"):
-        report.disagreement_table(pd.concat([queue, queue]))
+        report.tables.disagreement(pd.concat([queue, queue]))
 
 
 def test_reasons_of_the_table_are_those_of_rulings() -> None:
-    from sense7_qual.report._disagreement_table import _HEADS
+    from sense7_qual.report.tables._disagreement import _HEADS
 
     assert list(_HEADS) == list(acts.REASONS)
 
@@ -167,7 +167,7 @@ def test_agreement_before_and_after_discussion_warns_of_what_it_is_not() -> None
     ])  # fmt: skip
     talked = before[before["unit_id"].isin(["m1", "m11", "m21"])].assign(applied=False)
     result = agreement.before_after(before, talked, n_boot=50, seed=7)
-    table = report.discussion_table(result, codebook=SENSE7)
+    table = report.tables.discussion(result, codebook=SENSE7)
     row = result.iloc[0]
     assert table.rows[0][:4] == ("Interest", "40", "3", "3")
     assert [float(cell) for cell in table.rows[0][4:7]] == [
@@ -175,11 +175,11 @@ def test_agreement_before_and_after_discussion_warns_of_what_it_is_not() -> None
     ]
     assert "α after is not" in notes_of(table)
     assert ("bootstrap over whole" in notes_of(table)) == (not pd.isna(row["n_boot"]))
-    unresampled = report.discussion_table(
+    unresampled = report.tables.discussion(
         result.assign(n_boot=pd.NA, n_undefined=pd.NA), cluster_name="people"
     )
     assert "from leaving out each of the people, Student's t: interest." in notes_of(unresampled)
-    fallen = report.discussion_table(result.assign(difference=-1.25, low=float("nan"), high=float("nan")))
+    fallen = report.tables.discussion(result.assign(difference=-1.25, low=float("nan"), high=float("nan")))
     assert fallen.rows[0][6:] == ("−1.25", "–")
 
 
@@ -196,7 +196,7 @@ def test_every_kind_of_revision_is_told_with_who_when_and_why() -> None:
     step = Revision(coder="lea", at="2026-02-03T14:05:00Z", why="They were mixed up.", changes=steps,
                     base=first.fingerprint, codebook=last.fingerprint)  # fmt: skip
     books = {book.fingerprint: book for book in (first, last)}
-    table = report.revision_table([step], codebooks=books)
+    table = report.tables.revision([step], codebooks=books)
     assert table.rows[0] == ("1", "–", "–", "as coding began", "–", "6")
     number, date, by, told, why, n = table.rows[1]
     assert (number, date, by, why, n) == ("2", "2026-02-03", "lea", "They were mixed up.", "6")
@@ -206,10 +206,10 @@ def test_every_kind_of_revision_is_told_with_who_when_and_why() -> None:
     }  # fmt: skip
     assert f"fingerprint {first.fingerprint}" in notes_of(table)
     assert f"fingerprint {last.fingerprint}" in notes_of(table)
-    assert len(report.revision_table([], codebooks={first.fingerprint: first}).rows) == 1
+    assert len(report.tables.revision([], codebooks={first.fingerprint: first}).rows) == 1
     for wrong in ({"revisions": [step], "codebooks": {}}, {"revisions": [], "codebooks": books}):
         with pytest.raises(CodebookError, match="of the codebook by fingerprint"):
-            report.revision_table(**wrong)
+            report.tables.revision(**wrong)
 
 
 def test_models_are_apart_from_humans_and_what_is_not_stated_is_said() -> None:
@@ -219,18 +219,18 @@ def test_models_are_apart_from_humans_and_what_is_not_stated_is_said() -> None:
     result = agreement.human_model(
         pd.concat([decisions, model, other], ignore_index=True), models=["gpt", "llm"], n_boot=50, seed=7
     )
-    table = report.human_model_table(
+    table = report.tables.human_model(
         result.sample(frac=1, random_state=1), codebook=SENSE7, models={"gpt": "gpt-x, prompt in appendix B."}
     )
     assert table.rows[0][1] == "humans"
     assert {row[1] for row in table.rows[1:3]} == {"humans – gpt", "humans – llm"}
     assert [row[0] for row in table.rows[::3]] == [SENSE7[code].label for code in SENSE7.ids]
-    humans = report.reliability_table(agreement.by_code(decisions, n_boot=50, seed=7), codebook=SENSE7)
+    humans = report.tables.reliability(agreement.by_code(decisions, n_boot=50, seed=7), codebook=SENSE7)
     assert [row[6:] for row in table.rows[::3]] == [row[4:] for row in humans.rows]
     assert "gpt: gpt-x, prompt in appendix B." in table.notes
     assert "Not stated here: version, prompt and settings of llm." in table.notes
     with pytest.raises(TableError, match="one row per code and comparison"):
-        report.human_model_table(pd.concat([result, result]))
+        report.tables.human_model(pd.concat([result, result]))
 
 
 def test_suggestions_are_counted_by_what_became_of_them() -> None:
@@ -240,7 +240,7 @@ def test_suggestions_are_counted_by_what_became_of_them() -> None:
         "code": ["prosocial"] * 7 + ["interest"], "when": ["finished"] * 5 + ["shown"] * 3,
         "before": [one in ("agreed", "withdrawn") for one in given], "answer": given,
     })  # fmt: skip
-    table = report.suggestion_table(answers, codebook=SENSE7, models={"words": "logistic, version 3"})
+    table = report.tables.suggestion(answers, codebook=SENSE7, models={"words": "logistic, version 3"})
     assert table.headers[2:8] == ("Agreed", "Withdrawn", "Accepted", "Edited", "Rejected", "No answer")
     assert table.rows == (
         ("Prosocial Expression", "7", "1", "1", "2", "1", "1", "1", "60.0"),
@@ -252,7 +252,7 @@ def test_suggestions_are_counted_by_what_became_of_them() -> None:
         "4 texts to coders (number: 2): 5 after the coder had finished the text, 3 from the start." in notes
     )
     assert "words: logistic, version 3." in table.notes
-    had = report.suggestion_table(answers[answers["before"]])
+    had = report.tables.suggestion(answers[answers["before"]])
     assert had.rows[-1][-1] == "–"
     assert "Not stated here: version, prompt and settings of words." in had.notes
 
@@ -261,12 +261,14 @@ def test_answers_of_the_record_make_a_table() -> None:
     mine = {"coder": "ana", "unit_id": "m1", "codebook": SENSE7}
     done = [
         acts.finish(**mine),
-        acts.show_suggestions(**mine, model="words", suggestions=[acts.Suggestion(code="interest")]),
-        acts.reject_suggestion(**mine, code="interest"),
+        acts.contents.show_suggestions(
+            **mine, model="words", suggestions=[acts.contents.Suggestion(code="interest")]
+        ),
+        acts.contents.reject_suggestion(**mine, code="interest"),
     ]
-    table = report.suggestion_table(suggestions.answers(done), codebook=SENSE7)
+    table = report.tables.suggestion(suggestions.answers(done), codebook=SENSE7)
     assert table.rows[0] == ("Interest", "1", "0", "0", "0", "0", "1", "0", "0.0")
-    assert report.suggestion_table(suggestions.answers([])).rows[0][:2] == ("All codes", "0")
+    assert report.tables.suggestion(suggestions.answers([])).rows[0][:2] == ("All codes", "0")
 
 
 def test_the_page_on_tables_names_every_function_and_its_examples_run() -> None:

@@ -24,8 +24,8 @@ def store(tmp_path: Path) -> Store:
 @pytest.mark.parametrize("suffix", [".docx", ".csv", ".tex", ".html", ".md"])
 def test_a_table_without_rows_is_not_written(store: Store, tmp_path: Path, suffix: str) -> None:
     by_code = agreement.by_code(store.decisions(), cluster=None)
-    memos = report.memo_table(store.memos(), store.units, codebook=store.codebook)
-    for table in (report.reliability_table(by_code, codebook=store.codebook), memos):
+    memos = report.tables.memo(store.memos(), store.units, codebook=store.codebook)
+    for table in (report.tables.reliability(by_code, codebook=store.codebook), memos):
         with pytest.raises(TableError, match="expected rows to write – found none"):
             table.write(tmp_path / f"table{suffix}")
     assert not (tmp_path / f"table{suffix}").exists()

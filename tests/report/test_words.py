@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from sense7_qual.acts.contents import AnalysisPlan
 
 from sense7_qual import acts, corpus, report
-from sense7_qual.acts import AnalysisPlan
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
 from tests.helpers.example_papers import PLAN, shipped
@@ -124,7 +124,7 @@ def test_the_reflexive_paper_counts_codes_once_and_has_no_phi(tmp_path: Path) ->
     assert "decided on" not in together
     assert "missing" not in (tmp_path / "paper" / "methods.md").read_text("utf-8")
     (most, often), (least, seldom) = re.findall(r"“(.+?)” \((?:once|[\d,]+ times) in (.+?)\)", results)
-    applied = {row[0].split("\n")[0]: row[2] for row in report.theme_table(store).rows}
+    applied = {row[0].split("\n")[0]: row[2] for row in report.tables.theme(store).rows}
     assert (applied[most], applied[least]) == (often, seldom)
     assert often in themes
 
@@ -134,6 +134,6 @@ def test_the_codebook_is_printed_in_the_order_of_its_tree() -> None:
              Code(id="b1", label="B 1", parent="b"), Code(id="a1", label="A 1", parent="a"),
              Code(id="a11", label="A 1 1", parent="a1"))  # fmt: skip
     book = Codebook(name="tree", codes=codes)
-    table = report.codebook_table(book)
+    table = report.tables.codebook(book)
     assert [row[0].split("\n")[0] for row in table.rows] == ["A", "A 1", "A 1 1", "B", "B 1", "C"]
     assert [depth for _, depth in book.tree] == [0, 1, 2, 0, 1, 0]

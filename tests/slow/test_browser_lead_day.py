@@ -242,7 +242,7 @@ def _check_export(study: qual.Store, folder: Path) -> None:
     """What a paper needs is written, and says what was computed."""
     decisions = study.decisions()
     result = qual.agreement.by_code(decisions, units=study.units, cluster="case_id", n_boot=50)
-    qual.report.reliability_table(result, codebook=study.codebook).write(folder / "reliability.docx")
+    qual.report.tables.reliability(result, codebook=study.codebook).write(folder / "reliability.docx")
     overruled = qual.adjudication.overruled(decisions, rulings=study.rulings())
     pairs = {frozenset(pair) for pair in combinations(CODERS, 2)}
     assert len(overruled) >= N_SETTLED / 2

@@ -115,7 +115,7 @@ def test_quotes_are_chosen_by_keys_and_outlive_a_killed_kernel(lab: labs.Lab, tm
     ]
     assert store.verify()["ok"].all()
     codings = store.codings(round="one")
-    printed = report.quote_table(codings, store.units, codebook=store.codebook, quotes=store.quotes())
+    printed = report.tables.quote(codings, store.units, codebook=store.codebook, quotes=store.quotes())
     assert "Felt heard, then talked at. [paraphrase]" in {row[1] for row in printed.rows}
     others = [row[1] for row in printed.rows if "[paraphrase]" not in row[1]]
     assert others in (["It listened […]"], ["It lis"]), "of a whole text, or of the words that were coded"

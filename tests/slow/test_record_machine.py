@@ -141,7 +141,7 @@ class Record(RuleBasedStateMachine):
         self, place: int, coder: str, unit_id: str, withheld: bool, round: str | None
     ) -> None:
         named = {"coder": coder, "unit_id": unit_id, "round": round, "codebook": BASE}
-        self.record(place, acts.show_suggestions(model="words", withheld=withheld, **named))
+        self.record(place, acts.contents.show_suggestions(model="words", withheld=withheld, **named))
 
     @rule(place=places, new_codes=st.sampled_from(["propose", "add"]))
     def set_options(self, place: int, new_codes: str) -> None:

@@ -10,9 +10,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from sense7_qual.acts.contents import AnalysisPlan, Suggestion
 
 from sense7_qual import acts, corpus, rounds
-from sense7_qual.acts import Act, AnalysisPlan, Suggestion
+from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook, Facet, FacetValue
 from sense7_qual.errors import ArgumentError
 from sense7_qual.store import Store
@@ -101,7 +102,7 @@ WITHHELD: dict[str, Callable[[Store, str], object]] = {
         replace(store.codebook, version="2"), why=f"After “{said}” it changed.", coder="lead"
     ),
     "show_suggestions: model": lambda store, said: store.append(
-        [acts.show_suggestions(**on(store), model=said, suggestions=[Suggestion(code="c1")])]
+        [acts.contents.show_suggestions(**on(store), model=said, suggestions=[Suggestion(code="c1")])]
     ),
     "apply: quote": lambda store, said: store.append(
         [acts.apply(**on(store, 0), code="c1", start=6, end=6 + len(SAID))]

@@ -82,7 +82,7 @@ def test_no_person_sits_down_as_a_model(store: Store, tmp_path: Path) -> None:
     with pytest.raises(ActError, match="names a model"):
         store.add_coder("model-x", role="bob")
     with pytest.raises(ActError, match="names a model"):
-        acts.AnalysisPlan(question="Why?", coders=("ana", "model-x"))
+        acts.contents.AnalysisPlan(question="Why?", coders=("ana", "model-x"))
     with pytest.raises(ActError, match="'model-…' in lower case"):
         acts.finish(coder="Model-x", unit_id="m01", codebook=CODEBOOK)
 

@@ -461,7 +461,7 @@ def test_a_role_that_is_no_superuser_can_lead_a_study(postgres: Address) -> None
 def test_a_coder_who_does_not_lead_sees_the_plan_and_registers_none(store: Store, postgres: Address) -> None:
     name = str(store.path).partition("&study=")[2]
     store.add_coder("ana", role="ana")
-    plan = acts.AnalysisPlan(question="What makes an answer empathic?")
+    plan = acts.contents.AnalysisPlan(question="What makes an answer empathic?")
     registered = store.preregister(plan, coder="lead")
     ana = Store(postgres("ana", name))
     assert ana.preregistrations() == (registered,)

@@ -61,7 +61,7 @@ def test_a_model_s_proposal_names_it_and_those_of_people_are_written_as_ever(sto
     assert ours.text == '{"definition": "Looks forward.", "label": "Hope"}'  # as records have it
     store.append([ours, hope(label="Wait", origin="theme 3, by a topic model", theme=3, examples=["m2"])])
     assert store.proposals()["origin"].fillna("").tolist() == ["", "theme 3, by a topic model"]
-    made = acts.Proposal.from_text(store.acts()[1].text)
+    made = acts.contents.Proposal.from_text(store.acts()[1].text)
     assert (made.theme, made.examples) == (3, ("m2",))
     assert store.verify()["ok"].all()
 

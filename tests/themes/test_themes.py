@@ -413,11 +413,11 @@ def test_similarity_and_typical_units(fitted: themes.Themes) -> None:
     best = fitted.quotes.query("theme == 0")
     assert best["rank"].tolist() == list(range(1, 11))
     np.testing.assert_allclose(best["typicality"], np.sort(similarity)[::-1][:10], atol=1e-6)
-    shown = themes.quotes(fitted, study(), n=2)
+    shown = themes.typical(fitted, study(), n=2)
     assert shown["theme"].tolist() == [0, 0, 1, 1, 2, 2]
     assert shown["text"].tolist() == units.loc[shown["unit_id"], "text"].tolist()
     with pytest.raises(TableError, match="found no 'u"):
-        themes.quotes(fitted, study().head(3))
+        themes.typical(fitted, study().head(3))
 
 
 @pytest.mark.model
@@ -497,7 +497,7 @@ def test_where_no_theme_is_large_enough_there_are_none() -> None:
     found = themes.fit(study(), embed=words_of, seed=7, min_size=40)
     assert repr(found) == "Themes(0 themes of 90 units, 90 in none)"
     assert found.assignments["similarity"].isna().all()
-    assert themes.quotes(found, study()).empty
+    assert themes.typical(found, study()).empty
     assert themes.against_codebook(found, CODED, BOOK).empty
 
 

@@ -121,7 +121,7 @@ def test_alpha_if_decided_alike_is_its_expectation_and_links_gain_what_the_units
 
     def alpha_of(made: pd.DataFrame) -> float:
         values = made.pivot(index="coder", columns="unit_id", values="applied").to_numpy(float)
-        return agreement.krippendorff_alpha(values, level="nominal")
+        return agreement.coefficients.krippendorff_alpha(values, level="nominal")
 
     assert now == pytest.approx(alpha_of(frame))
     shares = frame.groupby("unit_id")["applied"].mean()

@@ -80,7 +80,7 @@ def drawn(store: Store) -> dict[str, figures.Figure]:
         "agreement": figures.agreement_plot(pd.DataFrame(points | alpha), codebook=book),
         "links": figures.link_plot(pd.DataFrame(points | r), source="ana", codebook=book),
         "forest": figures.link_forest(pd.DataFrame(points | r), effect="rank_biserial", codebook=book),
-        "disruption": figures.disruption(pd.DataFrame(points | d), codebook=book),
+        "disruption": figures.disruption_plot(pd.DataFrame(points | d), codebook=book),
         "matrix": figures.code_dimension_matrix(pd.DataFrame(points | cell), codebook=book),
         "ratings": figures.rating_distributions(pd.DataFrame(points | share), source="ana", codebook=book),
     }

@@ -148,7 +148,7 @@ def test_agreement_is_of_what_was_decided_before_suggestions(store: Store) -> No
     theirs = store.codings(coder="ben").groupby("unit_id")["code"].agg(set)
     for unit_id in ids:
         mine = {"coder": "ana", "unit_id": unit_id, "codebook": BASE, "round": "one"}
-        batch = [acts.show_suggestions(**mine, model="words")]
+        batch = [acts.contents.show_suggestions(**mine, model="words")]
         batch += [acts.apply(**mine, code=code) for code in theirs.get(unit_id, ())]
         store.append(batch)
     after = Viewer(store).look()["agreement"]

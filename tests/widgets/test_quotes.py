@@ -141,7 +141,7 @@ def test_words_that_stand_in_a_paraphrase_are_approved_under_no_other_code(store
     shown = chooser.ask("text", unit_id="m4", code="kind", start=None, end=None)
     assert shown["others"] == [{"code": "warm", "state": "approved", "paraphrase": "It heard my family."}]
     assert chooser.decide("m4", "kind", paraphrase="It heard my family.")["type"] == "done"
-    printed = report.quote_table(
+    printed = report.tables.quote(
         store.codings(round="open"), store.units, codebook=BASE, quotes=store.quotes()
     )
     assert {row[1] for row in printed.rows} == {"It heard my family. [paraphrase]"}

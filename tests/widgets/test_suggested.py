@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from sense7_qual.acts.contents import Suggested
 
 from sense7_qual import Store, acts, agreement, rounds, suggestions
-from sense7_qual.acts import Suggested
 from sense7_qual.errors import ActError, ArgumentError, CodebookError
 from tests.helpers.browser import SENSE7, SENTINEL
 from tests.helpers.desk import EVERYTHING, Desk
@@ -102,8 +102,8 @@ def test_what_is_shown_stands_in_the_record_first_with_its_words(store: Store) -
     assert Suggested.from_text(act.text) == Suggested(
         model="Model",
         suggestions=(
-            acts.Suggestion(code="interest", probability=0.8432, start=3, end=11),
-            acts.Suggestion(code="affective", probability=0.4),
+            acts.contents.Suggestion(code="interest", probability=0.8432, start=3, end=11),
+            acts.contents.Suggestion(code="affective", probability=0.4),
         ),
     )
     assert (act.coder, act.unit_id, act.round) == ("ana", IDS[PLACE], "one")
@@ -276,7 +276,7 @@ def test_only_a_suggested_code_can_be_rejected(store: Store) -> None:
     look(desk)
     assert do(desk, "reject_suggestion", code="cognitive")["type"] == "refused"
     with pytest.raises(CodebookError):
-        acts.reject_suggestion(coder="ana", unit_id="m0", code="none", codebook=SENSE7)
+        acts.contents.reject_suggestion(coder="ana", unit_id="m0", code="none", codebook=SENSE7)
 
 
 def learned(
@@ -362,10 +362,12 @@ def test_of_a_withdrawn_participant_nothing_remains(store: Store) -> None:
 
 def test_a_study_takes_no_suggestions_that_do_not_fit_it(store: Store) -> None:
     mine = {"coder": "ana", "unit_id": "m0", "codebook": SENSE7, "model": "words", "round": "one"}
-    long = acts.show_suggestions(**mine, suggestions=[acts.Suggestion(code="interest", start=0, end=900)])
+    long = acts.contents.show_suggestions(
+        **mine, suggestions=[acts.contents.Suggestion(code="interest", start=0, end=900)]
+    )
     with pytest.raises(ActError, match="inside the text"):
         store.append([long])
-    stranger = acts.show_suggestions(**{**mine, "coder": "cleo"})
+    stranger = acts.contents.show_suggestions(**{**mine, "coder": "cleo"})
     with pytest.raises(ActError, match="expected a coder of round"):
         store.append([stranger])
     assert not store.acts(kind="show_suggestions")

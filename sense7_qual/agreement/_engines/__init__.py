@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, overload
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual.agreement._coefficients._patterns import Patterns
 from sense7_qual.agreement._engines._group_by import count, rows_of, take_inventory
+from sense7_qual.agreement.coefficients._patterns import Patterns
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import require_column
 
@@ -107,7 +107,7 @@ def patterns(
     --------
     The binary example of Krippendorff (2011, section A), published as .095:
 
-    >>> from sense7_qual.agreement import krippendorff_alpha
+    >>> from sense7_qual.agreement.coefficients import krippendorff_alpha
     >>> given = {"ana": [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], "ben": [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]}
     >>> ratings = pd.DataFrame([{"unit_id": f"m{unit}", "coder": coder, "value": value}
     ...                         for coder, row in given.items() for unit, value in enumerate(row)])

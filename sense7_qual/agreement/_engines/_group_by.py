@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._messages import first_three
-from sense7_qual.agreement._coefficients._patterns import Patterns
+from sense7_qual.agreement.coefficients._patterns import Patterns
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import check_coder_names, people, without_models
 

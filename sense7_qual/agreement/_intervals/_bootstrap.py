@@ -10,11 +10,11 @@ import numpy.typing as npt
 
 from sense7_qual._bootstrap import widened_quantile
 from sense7_qual._reasons import Reason
-from sense7_qual.agreement._coefficients._continuous_alpha import WideAlpha
-from sense7_qual.agreement._coefficients._few_clusters import effective_clusters
-from sense7_qual.agreement._coefficients._patterns import Coded, Patterns, tally
-from sense7_qual.agreement._coefficients._sums import Function
-from sense7_qual.agreement._coefficients._weights import Metric, difference
+from sense7_qual.agreement.coefficients._continuous_alpha import WideAlpha
+from sense7_qual.agreement.coefficients._few_clusters import effective_clusters
+from sense7_qual.agreement.coefficients._patterns import Coded, Patterns, tally
+from sense7_qual.agreement.coefficients._sums import Function
+from sense7_qual.agreement.coefficients._weights import Metric, difference
 
 __all__ = [
     "Interval", "Resampling", "bias_corrected", "effective", "ends", "left_out", "resampled",

@@ -11,9 +11,17 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._reasons import Reason
-from sense7_qual.agreement._coefficients._compute import Computed, compute, options_of
-from sense7_qual.agreement._coefficients._continuous_alpha import WideAlpha
-from sense7_qual.agreement._coefficients._few_clusters import (
+from sense7_qual.agreement._intervals._bootstrap import (
+    bias_corrected,
+    left_out,
+    resampled,
+    resampled_pairs,
+    resampled_wide,
+    summed,
+)
+from sense7_qual.agreement.coefficients._compute import Computed, compute, options_of
+from sense7_qual.agreement.coefficients._continuous_alpha import WideAlpha
+from sense7_qual.agreement.coefficients._few_clusters import (
     FEWEST,
     RESAMPLED_FROM,
     Evidence,
@@ -24,16 +32,8 @@ from sense7_qual.agreement._coefficients._few_clusters import (
     within,
     without_disagreement,
 )
-from sense7_qual.agreement._coefficients._patterns import Coded, Patterns, known_coders, tally
-from sense7_qual.agreement._coefficients._sums import Totals
-from sense7_qual.agreement._intervals._bootstrap import (
-    bias_corrected,
-    left_out,
-    resampled,
-    resampled_pairs,
-    resampled_wide,
-    summed,
-)
+from sense7_qual.agreement.coefficients._patterns import Coded, Patterns, known_coders, tally
+from sense7_qual.agreement.coefficients._sums import Totals
 
 __all__ = ["Method", "Settings", "interval", "left_out_error", "without_disputes"]
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from sense7_qual import redact
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual.acts import AnalysisPlan
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError
 from sense7_qual.store._bundle.withhold import Place, all_texts

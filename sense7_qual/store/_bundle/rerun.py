@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from sense7_qual import agreement, links, report
-from sense7_qual.acts import AnalysisPlan
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.store import Store
 
 __all__ = ["compare", "compute", "main", "numbers"]

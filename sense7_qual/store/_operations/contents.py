@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual.acts import Act, AnalysisPlan, Proposal, SpanMemo, Suggested
+from sense7_qual.acts import Act
+from sense7_qual.acts.contents import AnalysisPlan, Proposal, SpanMemo, Suggested
 from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.corpus import Assignment
 from sense7_qual.errors import ActError, CodebookError

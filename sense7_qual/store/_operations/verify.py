@@ -30,7 +30,8 @@ from sqlalchemy import Connection, create_engine, select
 
 from sense7_qual._limits import open_file
 from sense7_qual._messages import first_three, legible
-from sense7_qual.acts import Act, SpanMemo, fold
+from sense7_qual.acts import Act, fold
+from sense7_qual.acts.contents import SpanMemo
 from sense7_qual.errors import ActError, StoreError, TableError
 from sense7_qual.store._files import acts_files, drafts, layout, study_notes, units_parquet, whole_files
 from sense7_qual.store._files.layout import Study

@@ -12,7 +12,8 @@ from sense7_qual import acts as record
 from sense7_qual import suggestions as models
 from sense7_qual._messages import first_three
 from sense7_qual._present import coefficient
-from sense7_qual.acts import Act, Suggestion
+from sense7_qual.acts import Act
+from sense7_qual.acts.contents import Suggestion
 from sense7_qual.agreement import Mastery, mastery
 from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError
 from sense7_qual.frames import RESERVED_CODERS
@@ -323,7 +324,7 @@ class SuggestionsOfTexts:
 
     def _record(self, unit_id: str, rows: Sequence[Suggestion], *, withheld: bool) -> None:
         session = self._session
-        act = record.show_suggestions(
+        act = record.contents.show_suggestions(
             coder=session.coder, unit_id=unit_id, codebook=session.codebook, model=_name(self._suggest),
             suggestions=rows, withheld=withheld, when=str(self.when), round=session.round,
         )  # fmt: skip

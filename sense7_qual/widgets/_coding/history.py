@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from sense7_qual.acts import Act, Proposal
+from sense7_qual.acts import Act
+from sense7_qual.acts.contents import Proposal
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._coding.texts import as_numbers
 from sense7_qual.widgets._desk import Asked, first_of

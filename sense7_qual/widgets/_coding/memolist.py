@@ -12,7 +12,7 @@ from sense7_qual import acts as record
 from sense7_qual.acts import Act
 from sense7_qual.errors import ActError, QualError
 from sense7_qual.frames import MEMOS
-from sense7_qual.report import Table, memo_table
+from sense7_qual.report import Table, tables
 from sense7_qual.widgets._coding.memo import KINDS, on_text
 from sense7_qual.widgets._desk import Asked, first_of
 from sense7_qual.widgets._offsets import as_text, folded
@@ -56,7 +56,7 @@ class MemoList:
         own = record.fold(self._session.memos).memos
         both = pd.concat([own, self._of_others], ignore_index=True).astype(MEMOS.empty().dtypes)
         units = getattr(self._study, "units", self._units)
-        return memo_table(both, units, codebook=self._session.codebook)
+        return tables.memo(both, units, codebook=self._session.codebook)
 
     def _page(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Return how many memos fit what a browser asks for, and one page of them."""

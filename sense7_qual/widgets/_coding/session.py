@@ -208,7 +208,7 @@ class Session(Units):
             rows.append(
                 {"code": code, "probability": chance, "start": span[0], "end": span[1], "state": answer}
             )
-        return {"withheld": record.Suggested.from_text(shown.text).withheld, "rows": rows}
+        return {"withheld": record.contents.Suggested.from_text(shown.text).withheld, "rows": rows}
 
     def own_words(self, unit_id: str, code: str, start: int, end: int) -> str | None:
         """Return these words (code points) if this coder coded exactly them, or the whole unit, so."""

@@ -32,7 +32,7 @@ class QuotesWidget(LeadDesk):
 
     The passages of each code stand in the order of a stated rule (`report.quote_candidates`), with rating,
     participant, coders, why each is proposed, and with a mark on what might tell who somebody is. What is
-    decided is recorded at once (`acts.quote`), and printed by `report.quote_table` and `report.paper`. Only
+    decided is recorded at once (`acts.quote`), and printed by `report.tables.quote` and `report.paper`. Only
     what `coder` may see is shown: their own coding, and finished texts of rounds that are unblinded. A
     paraphrase that is typed and not saved a study folder keeps for the next widget of the same study and
     `coder`. No text, quote or paraphrase is kept in the widget's traits, so a saved notebook holds none.

@@ -1,0 +1,247 @@
+"""Does a coder begin to apply a code more or less often? An alarm that may be looked at after every text."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._decisions import finish_order
+from sense7_qual._reasons import Reason
+from sense7_qual.agreement._counts import own_decisions
+from sense7_qual.agreement._over_time import first_finishes
+from sense7_qual.agreement._results import DRIFT
+from sense7_qual.errors import ArgumentError
+from sense7_qual.frames import COVERAGE, PLAN, people
+
+__all__ = ["Comparison", "comparisons", "drift", "first_alarm"]
+
+Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+_EARLY: Final = ((20, 0.05), (40, 0.1), (60, 0.25))
+"""After how many later texts is compared first, and which shares of the error that gets."""
+_EVERY: Final = 30
+_LATER: Final = ((60, 0.25), (120, 0.25), (None, 0.1))
+"""What all further comparisons get: those of the last 60, of the last 120, and of all later texts."""
+
+
+class Comparison(NamedTuple):
+    """The later texts from `start` to `end` (half-open, from 0) against the first third, at this level."""
+
+    start: int
+    end: int
+    level: float
+
+
+@DRIFT.returns
+def drift(
+    decisions: pd.DataFrame,
+    coverage: pd.DataFrame,
+    *,
+    plan: pd.DataFrame | None = None,
+    false_alarms: float = 0.05,
+) -> pd.DataFrame:
+    """Return for each coder and code whether it is applied more or less often than in their first texts.
+
+    Use it while coding goes on, after every text if one likes: of studies in which nobody drifts at most 5 %
+    have an alarm, at all looks, of all coders and all codes together. An alarm is a reason to talk and to
+    read, not a verdict: the share of a code also changes where the texts do. That is why texts must come in
+    random order, as `corpus.assign` deals them; then, without drift, the later texts of a coder are like the
+    first ones, however strongly codes go with participants. Where a coder codes conversation by conversation,
+    or study by study, the alarm cannot tell drift from other texts, and rings falsely.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out.
+    coverage : DataFrame
+        Who finished which unit when, of the same rounds as the decisions: unit_id, coder, round, finished_at
+        and, where a unit was finished again, first_finished_at (ISO 8601), codebook. It gives the order of a
+        coder's texts, by when they first finished each (`codings.finish_order`): what was looked at again,
+        because the codebook was revised, keeps its place. Of texts that were finished at once, such as those
+        of one coding sheet, the place in the plan decides.
+    plan : DataFrame, optional
+        Who is to code what: coder, unit_id, round, place (`store.plan()`), of the rounds that the decisions
+        are of. Only with it, unchanged, may one look again and again: it says how many texts a third is, and
+        how many looks are to come. Without it the texts so far are taken for all, and `false_alarms` is of a
+        single look at the end.
+    false_alarms : float
+        In which share of studies without drift there may be an alarm, above 0 and below 1. It is divided by
+        the coders of decisions and plan and by the codes of `decisions`; a coder or a code that comes later
+        makes the shares of all others smaller.
+
+    Raises
+    ------
+    TableError
+        A frame is not what its contract says, a coder decided on a unit that they have not finished, or a
+        finished unit has no time.
+    ArgumentError
+        `false_alarms` is out of its range.
+
+    Notes
+    -----
+    After 20, 40 and 60 texts beyond the first third these are compared with it, then after every 30 more the
+    last 60, the last 120 and all later texts: each by Fisher's exact test (two-sided by doubling), given how
+    often the code was applied in both together. Of that, nothing but the order is random where the texts are
+    dealt in random order. Each comparison has a share of the error, planned before (alpha spending): 5, 10
+    and 25 % the first three, then 25 % those of 60 texts, 25 % those of 120 and 10 % those of all, each
+    divided evenly. By Bonferroni's inequality the bound on false alarms is exact for any number of texts,
+    prevalence and clustering; in simulations up to 1.5 % of studies had one.
+
+    What it finds (benchmarks/drift.md): with two coders and seven codes, of shifts by .2 that begin right
+    after the first third of 1,000 texts, 63 % within 60 texts at a prevalence of .1, 27 to 31 % at .3 and .5,
+    and nearly all by the end; of 300 texts 17 to 38 % within 60 and 41 to 66 % by the end; of 100 texts 8 to
+    13 %. More cannot be had at this bound: one test, made at a moment that nobody knows, would find 42 to
+    75 % of 1,000 texts. A sequential test by e-values (Turner, Ly & Grünwald 2024) found far fewer. A
+    cumulative sum (Page 1954) finds more shifts of rare codes and those that begin late, if its limit is
+    known, which takes the very prevalence. A test at .05 after every ten texts rings in 42 to 100 % of
+    studies in which nobody drifts.
+
+    References
+    ----------
+    Fisher (1935), The logic of inductive inference, Journal of the Royal Statistical Society 98, 39–82. Lan &
+    DeMets (1983), Discrete sequential boundaries for clinical trials, Biometrika 70, 659–663. Page (1954),
+    Continuous inspection schemes, Biometrika 41, 100–115. Turner, Ly & Grünwald (2024), Generic E-variables
+    for exact sequential k-sample tests that allow for optional stopping, Journal of Statistical Planning and
+    Inference 230, 106116.
+
+    Examples
+    --------
+    Of 180 texts in a random order a coder applies a code to one in six of the first 60, then to most:
+
+    >>> ids = [f"m{i:03}" for i in range(180)]
+    >>> decisions = pd.DataFrame({"unit_id": ids, "coder": "ana", "code": "interest",
+    ...                           "applied": [i % 6 == 0 if i < 60 else i % 4 > 0 for i in range(180)]})
+    >>> times = pd.date_range("2026-02-03", periods=180, freq="h", tz="UTC").strftime("%Y-%m-%dT%H:%M:%SZ")
+    >>> coverage = pd.DataFrame({"unit_id": ids, "coder": "ana", "round": None, "finished_at": times,
+    ...                          "codebook": None})
+    >>> drift(decisions, coverage)[["n_first", "n_later", "difference", "alarm", "at_unit"]].values.tolist()
+    [[60, 120, 0.5833333333333334, True, 20]]
+    """
+    check_arguments(drift, locals())
+    if not 0 < false_alarms < 1:
+        raise ArgumentError(
+            f"drift: expected false_alarms between 0 and 1 – found {false_alarms!r} – 0.05 is usual."
+        )
+    own = own_decisions(decisions, function="drift")
+    dealt = PLAN.empty() if plan is None else people(PLAN.check(plan))
+    codes = list(own["code"].unique())
+    tests = max(1, len(codes) * len({*own["coder"], *dealt["coder"]}))
+    rows = [
+        (*row, false_alarms, reason)
+        for coder, given, units, n_units in _coders(own, coverage, dealt)
+        for *row, reason in _rows(coder, given, units, codes, n_units, false_alarms / tests)
+    ]
+    return DRIFT.frame(rows)
+
+
+def comparisons(n_later: int, level: float) -> list[Comparison]:
+    """Return what is compared with the first third of a coder's texts, when `n_later` come after it."""
+    planned = [(0, end, share) for end, share in _EARLY]
+    ends = range(_EARLY[-1][0] + _EVERY, n_later + 1, _EVERY)
+    for last, share in _LATER:
+        begin = [(end - (last or end), end) for end in ends if last is None or end > last]
+        planned += [(start, end, share / len(begin)) for start, end in begin]
+    fitting = [(start, end, share) for start, end, share in planned if end <= n_later]
+    spent = sum(share for *_, share in fitting)
+    return [Comparison(start, end, level * share / spent) for start, end, share in fitting]
+
+
+def first_alarm(first: Flags, later: Flags, compared: list[Comparison]) -> Integers:
+    """Return after how many later texts the alarm first rang (…), 0: not; of decisions (…, texts)."""
+    n_first, n_later = first.shape[-1], later.shape[-1]
+    before = first.sum(axis=-1)
+    applied = np.concatenate([np.zeros((*later.shape[:-1], 1), int), later.cumsum(axis=-1)], axis=-1)
+    at = np.zeros(later.shape[:-1], dtype=np.int64)
+    for start, end, level in sorted(compared, key=lambda one: one.end):
+        if end > n_later:
+            break
+        now = applied[..., end] - applied[..., start]
+        fewest, most = _limits(n_first, end - start, level)
+        rings = (now < fewest[before + now]) | (now > most[before + now])
+        at = np.where((at == 0) & rings, end, at)
+    return at
+
+
+@lru_cache(maxsize=512)
+def _limits(n_first: int, n_now: int, level: float) -> tuple[Integers, Integers]:
+    """Return in how few and how many of the `n_now` texts a code may be applied without an alarm.
+
+    One number each for 0, 1 … n_first + n_now texts of both in which it is applied.
+    """
+    both, now = np.arange(n_first + n_now + 1)[:, None], np.arange(n_now + 1)[None, :]
+    before = both - now
+    possible = (before >= 0) & (before <= n_first)
+    log = _log_choose(n_now, now) + _log_choose(n_first, np.clip(before, 0, n_first))
+    p = np.where(possible, np.exp(log - _log_choose(n_first + n_now, both)), 0.0)
+    at_most, at_least = p.cumsum(axis=1), p[:, ::-1].cumsum(axis=1)
+    tail = level / 2 * (1 - 1e-9)
+    return (at_most <= tail).sum(axis=1), n_now - (at_least <= tail).sum(axis=1)
+
+
+def _log_choose(n: int, k: Integers) -> npt.NDArray[np.float64]:
+    from scipy import special
+
+    return np.asarray(special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1))
+
+
+def _possible(n_first: int, n_later: int, compared: list[Comparison]) -> bool:
+    """Return True if some decisions would have rung the alarm by now."""
+    clearest = np.zeros(n_first, dtype=np.bool_), np.ones(n_later, dtype=np.bool_)
+    return bool(n_first) and bool(first_alarm(*clearest, compared))
+
+
+def _coders(
+    own: pd.DataFrame, coverage: pd.DataFrame, dealt: pd.DataFrame
+) -> list[tuple[str, pd.DataFrame, list[str], int]]:
+    """Return each coder's decisions and finished units, in their order, and how many texts they have."""
+    finished = COVERAGE.check(coverage)
+    order = first_finishes(own, finished, timed=True, plan=dealt)["order"]
+    ordered = own.assign(order=order.to_numpy()).sort_values("order", kind="stable")
+    units = {
+        str(coder): list(part["unit_id"])
+        for coder, part in finish_order(finished, plan=dealt).groupby("coder")
+    }
+    planned = {str(coder): set(part["unit_id"]) for coder, part in dealt.groupby("coder")}
+    return [
+        (coder, given, units[coder], len(planned.get(coder, set()) | set(units[coder])))
+        for coder, given in ((str(one), part) for one, part in ordered.groupby("coder", sort=True))
+    ]
+
+
+def _rows(
+    coder: str, given: pd.DataFrame, units: list[str], codes: list[str], n_units: int, level: float
+) -> list[tuple[object, ...]]:
+    n_first = max(1, n_units // 3)
+    compared = comparisons(n_units - n_first, level)
+    place = given["unit_id"].map({unit: at for at, unit in enumerate(units)}).to_numpy(dtype=np.int64)
+    applied, code = given["applied"].to_numpy(dtype=np.bool_), given["code"].to_numpy(dtype=object)
+    rows: list[tuple[object, ...]] = []
+    for each in codes:
+        early = place[code == each] < n_first
+        first, later = applied[code == each][early], applied[code == each][~early]
+        before = first.mean() if len(first) else math.nan
+        after = later.mean() if len(later) else math.nan
+        shares = (len(first), before, len(later), after, after - before)
+        if _gaps(place[code == each], len(units)):
+            rows.append((coder, each, *shares, False, pd.NA, Reason.OPEN_BETWEEN))
+            continue
+        at = int(first_alarm(first, later, compared))
+        reason = None if _possible(len(first), len(later), compared) else Reason.FEW_UNITS
+        rows.append((coder, each, *shares, at > 0, at or pd.NA, reason))
+    return rows
+
+
+def _gaps(place: Integers, n: int) -> bool:
+    """Return True if a text without a decision comes after one with a decision (places from 0 of `n` texts).
+
+    A code that came, or was redefined, is undecided on all texts before; one that was split is undecided just
+    where it was applied, and would seem rare there.
+    """
+    return len(place) > 0 and len(place) < n - place[0]

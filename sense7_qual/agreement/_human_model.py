@@ -1,0 +1,253 @@
+"""Two groups of coders, humans and models, kept apart: agreement within the one, and between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._bootstrap import check_resampling
+from sense7_qual._messages import first_three
+from sense7_qual._reasons import Reason
+from sense7_qual.agreement._by_code import by_code
+from sense7_qual.agreement._counts import chosen_models, cluster_numbers
+from sense7_qual.agreement._intervals._bootstrap import (
+    Resampling,
+    effective,
+    left_out,
+    resampled_interval,
+    summed,
+)
+from sense7_qual.agreement._results import HUMAN_MODEL
+from sense7_qual.agreement.coefficients._few_clusters import (
+    FEWEST,
+    RESAMPLED_FROM,
+    Evidence,
+    freedom,
+    jackknife_error,
+    logarithmic,
+    within,
+    without_disagreement,
+)
+from sense7_qual.errors import TableError
+from sense7_qual.frames import clusters_by_unit
+
+__all__ = ["human_model"]
+
+Floats = npt.NDArray[np.float64]
+
+_EQUAL: Final = 1e-12
+
+
+@HUMAN_MODEL.returns
+def human_model(
+    decisions: pd.DataFrame,
+    *,
+    models: str | Sequence[str] | None = None,
+    units: pd.DataFrame | None = None,
+    cluster: str | None = None,
+    n_boot: int = 2000,
+    confidence_level: float = 0.95,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Return the agreement among humans and, apart from it, that of each model with the humans, per code.
+
+    Use it wherever a model has coded too: a coefficient over humans and models together hides which of them
+    disagree, and a second model that copies the first raises it. Do not take a high agreement of model and
+    humans for permission to replace humans: that question is `alternative_annotator_test`.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool), of humans and models. Units that a coder has not finished are
+        missing. Decisions of `consensus`, `majority` and `pooled` are left out.
+    models : str or sequence of str, optional
+        The coders that are models; all others are humans. By default those whose name begins with "model-"
+        (`frames.is_model`); one of these that is not named here is left out, and never a human.
+    units, cluster, n_boot, confidence_level, seed
+        As for `by_code`.
+
+    Raises
+    ------
+    TableError
+        `decisions` is not what its contract says, a model has no decisions, there is no human, or a unit has
+        no cluster or several.
+    ArgumentError
+        A setting of the resampling is out of its range.
+
+    Notes
+    -----
+    The cross-kappa of Wong, Paritosh & Aroyo (2021) is 1 − observed / expected disagreement between two
+    groups of coders. Observed: the share of the pairs of a human and the model that differ, averaged over
+    units with weights (humans on the unit + 1). Expected: that of the two groups' prevalences. For one human
+    and one model it is Cohen's kappa. It is corrected for chance as alpha is, so that the rows of a code can
+    be compared. Intervals are the bootstrap of `by_code`.
+
+    References
+    ----------
+    Wong, Paritosh & Aroyo (2021), Cross-replication reliability: An empirical approach to interpreting
+    inter-rater reliability, ACL 2021. Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
+
+    Examples
+    --------
+    >>> given = {"ana": [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], "model-gpt": [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]}
+    >>> decisions = pd.DataFrame([
+    ...     {"unit_id": f"m{i}", "coder": coder, "code": "interest", "applied": bool(value)}
+    ...     for coder, row in given.items() for i, value in enumerate(row)])
+    >>> agreement = human_model(decisions, seed=7)
+    >>> agreement[["comparison", "statistic", "n_units", "percent", "estimate"]].round(3).values.tolist()
+    [['human–human', 'alpha', 0, nan, nan], ['human–model', 'cross_kappa', 10, 0.6, 0.091]]
+    """
+    check_arguments(human_model, locals())
+    check_resampling("human_model", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
+    models, own = chosen_models(decisions, models, function="human_model")
+    humans = own[~own["coder"].isin(models)]
+    if not len(humans):
+        raise TableError(
+            f"decisions: expected decisions of humans – found those of models alone: {first_three(models)} – "
+            "name only models in models, or add the humans' decisions."
+        )
+    among = by_code(
+        humans, units=units, cluster=cluster, n_boot=n_boot, confidence_level=confidence_level, seed=seed
+    ).set_index("code")
+    how, clusters = Resampling(n_boot, confidence_level, seed), clusters_by_unit(units, cluster)
+    settings: dict[str, Any] = {"confidence_level": confidence_level, "seed": seed}
+    rows: list[dict[str, Any]] = []
+    for code in own["code"].unique().tolist():
+        rows.append({"code": code} | _among_humans(among, code) | settings)
+        for model in models:
+            shared = _with_model(own[own["code"] == code], models, model, clusters)
+            with_humans = _cross(shared, how)
+            rows.append({"code": code, "model": model} | with_humans | settings)
+    return HUMAN_MODEL.frame(rows)
+
+
+def _among_humans(among: pd.DataFrame, code: str) -> dict[str, Any]:
+    """Return the humans' row of a code out of the result of `by_code`."""
+    row: dict[str, Any] = {"comparison": "human–human", "statistic": "alpha", "n_units": 0, "n_humans": 0}
+    if code not in among.index:
+        return row | {"n_clusters": 0, "reason": Reason.NO_PAIRABLE_UNITS}
+    names = {
+        "n_units": "n_units",
+        "n_humans": "n_coders",
+        "n_clusters": "n_clusters",
+        "prevalence_humans": "prevalence",
+        "percent": "percent",
+        "estimate": "alpha",
+        "low": "alpha_low",
+        "high": "alpha_high",
+        "n_boot": "n_boot",
+        "n_undefined": "n_undefined",
+        "reason": "reason",
+    }
+    return row | {name: among.loc[code, column] for name, column in names.items()}
+
+
+def _with_model(
+    of_code: pd.DataFrame, models: Sequence[str], model: str, clusters: pd.Series | None
+) -> pd.DataFrame:
+    """Return the units that the model and a human decided on: cluster, n_humans, n_applied, by_model."""
+    humans = of_code[~of_code["coder"].isin(models)]
+    counted = humans.groupby("unit_id")["applied"].agg(n_humans="size", n_applied="sum")
+    by_model = of_code[of_code["coder"] == model].set_index("unit_id")["applied"].rename("by_model")
+    units = pd.DataFrame(counted.join(by_model, how="inner").astype({"by_model": "bool"}))
+    units["cluster"] = cluster_numbers(units.index, clusters)
+    decisions = humans[humans["unit_id"].isin(units.index)]
+    units.attrs["n_humans"] = decisions["coder"].nunique()
+    return units
+
+
+def _cross(units: pd.DataFrame, how: Resampling) -> dict[str, Any]:
+    """Return the cross-kappa of the humans and a model, with its interval."""
+    n, applied = (units[name].to_numpy(dtype=np.float64) for name in ("n_humans", "n_applied"))
+    by_model = units["by_model"].to_numpy(dtype=np.float64)
+    differ = np.divide(np.where(by_model == 1, n - applied, applied), n)
+    parts = [(n + 1) * differ, n + 1, applied, n - applied, by_model, 1 - by_model]
+    cluster = units["cluster"].to_numpy(dtype=np.int64)
+    n_clusters = int(cluster.max()) + 1 if len(cluster) else 0
+    by_unit = np.stack(parts, axis=1)
+    kappa = float(_cross_kappa(by_unit.sum(axis=0)))
+    row: dict[str, Any] = {
+        "comparison": "human–model",
+        "statistic": "cross_kappa",
+        "n_units": len(units),
+        "n_humans": units.attrs["n_humans"],
+        "n_clusters": n_clusters,
+        "estimate": kappa,
+    }
+    if len(units):
+        row |= {"prevalence_humans": applied.sum() / n.sum(), "prevalence_model": by_model.mean()}
+        row |= {"percent": 1 - differ.mean()}
+    if np.isnan(kappa):
+        return row | {"reason": Reason.NO_VARIATION if len(units) else Reason.NO_PAIRABLE_UNITS}
+    return row | _interval(units, by_unit, kappa, how)
+
+
+def _cross_kappa(sums: Floats) -> Floats:
+    """Return the cross-kappa (…) from the sums of `_cross` (…, 6), NaN where no disagreement is expected."""
+    differ, weight, applied, absent, by_model, not_by_model = np.moveaxis(sums, -1, 0)
+    expected = applied * not_by_model + absent * by_model
+    n_pairs = (applied + absent) * (by_model + not_by_model)
+    kappa = np.full(np.shape(expected), np.nan)
+    np.divide(differ * n_pairs, weight * expected, out=kappa, where=expected > 0)
+    return np.asarray(1 - kappa)
+
+
+def _rests_on(units: pd.DataFrame, sums: Floats) -> Evidence:
+    """Return in how many clusters the rarer answer stands, and in how many a human and the model share it."""
+    of_both = np.stack([sums[:, 3] + sums[:, 5], sums[:, 2] + sums[:, 4]], axis=1)  # absent, applied
+    rarer = int(of_both.sum(axis=0).argmin())
+    by_humans = units["n_applied"] if rarer else units["n_humans"] - units["n_applied"]
+    shared = ((by_humans > 0) & (units["by_model"] == bool(rarer))).to_numpy(dtype=np.bool_)
+    share_humans, share_model = (sums[:, k].sum() / sums[:, [k, k + 1]].sum() for k in (2, 4))
+    return Evidence(
+        groups=len(sums),
+        other=int((of_both[:, rarer] > 0).sum()),
+        agreed=int(units.loc[shared, "cluster"].nunique()),
+        n_values=2,
+        unequal=share_humans * (1 - share_model) + share_model * (1 - share_humans),
+    )
+
+
+def _interval(units: pd.DataFrame, parts: Floats, kappa: float, how: Resampling) -> dict[str, Any]:
+    """Resample the clusters, as `by_code` does; leave them out in turn where they are few."""
+    cluster = units["cluster"].to_numpy(dtype=np.int64)
+    sums = summed(parts, np.arange(len(parts)), cluster)
+    if len(sums) == 1:
+        return {"reason": Reason.ONE_CLUSTER}
+    rests_on = _rests_on(units, sums)
+    # As many humans on every unit: then it is a mean of Cohen's kappas, which end at −1.
+    smallest = -1.0 if np.ptp(units["n_humans"]) == 0 else -np.inf
+    if not sums[:, 0].any():
+        ends = without_disagreement(rests_on, how.confidence_level)
+        low, high = within(*ends, kappa, smallest)
+        return {"low": low, "high": high, "reason": Reason.NO_DISAGREEMENT}
+    if rests_on.other < FEWEST:
+        return {"reason": Reason.FEW_CLUSTERS}
+    if rests_on.other >= RESAMPLED_FROM:
+        bounds = resampled_interval(parts, cluster, _cross_kappa, how)
+        resamples = {"n_boot": how.n_boot, "n_undefined": bounds.n_undefined}
+        return {"low": bounds.low, "high": bounds.high, "reason": bounds.reason} | resamples
+    low, high, reason = _left_out(sums, effective(parts, cluster, _cross_kappa), kappa, rests_on, how)
+    if not np.isnan(low):
+        low, high = within(low, high, kappa, smallest)
+    return {"low": low, "high": high, "reason": reason}
+
+
+def _left_out(
+    sums: Floats, n_effective: float, kappa: float, rests_on: Evidence, how: Resampling
+) -> tuple[float, float, str]:
+    """Leave out each cluster in turn; no interval where there is no cross-kappa without one of them."""
+    times = np.ones(len(sums), dtype=np.int64)
+    deviations = left_out(sums, times, _cross_kappa)
+    if np.isnan(deviations).any():
+        return np.nan, np.nan, Reason.FEW_CLUSTERS
+    error = jackknife_error(deviations, times)
+    if error < _EQUAL:
+        return np.nan, np.nan, Reason.ONE_PATTERN
+    degrees = min(freedom(deviations, times), n_effective)
+    return *logarithmic(kappa, error, degrees, rests_on, how.confidence_level), Reason.FEW_CLUSTERS

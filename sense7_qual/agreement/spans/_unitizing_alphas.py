@@ -1,0 +1,318 @@
+"""Krippendorff's alphas for unitizing: which stretches of a text were marked, and with which code.
+
+The family of 2016, which compares lengths of text. The alpha_U before it compares borders (`borders`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._reasons import Reason
+from sense7_qual.agreement.spans._values import Continuum, Lengths, continuum, covered, warn_of_models
+
+__all__ = [
+    "Tally",
+    "UnitizingAlphas",
+    "all_text",
+    "all_text_alpha",
+    "all_text_parts",
+    "by_text",
+    "coded_text",
+    "coded_text_alpha",
+    "coded_text_parts",
+    "over_texts",
+    "unitizing_alphas",
+]
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Truths = npt.NDArray[np.bool_]
+
+_NAN: Final = float("nan")
+_ROUNDING: Final = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class UnitizingAlphas:
+    """Krippendorff's unitizing alphas (2016) of one set of coded texts.
+
+    Attributes
+    ----------
+    u_alpha : float
+        All text, every code and the uncoded stretches: did the coders mark the same, with the same code?
+    binary_u_alpha : float
+        All text, coded or not, whatever the code (written ``|u-alpha``).
+    cu_alpha : float
+        Coded text only: where two coders coded something, did they give it the same code?
+    ku_alpha : mapping of code to float
+        The same for each code against the others, written (k)u-alpha.
+    coded_share : float
+        The part of the text, pair by pair of coders, that cu-alpha looks at, 0–1.
+    n_units, n_coders, n_spans, n_characters : int
+        Texts that two or more coders finished, their coders, spans and characters (each text once).
+    reason : str or None
+        Why a number is NaN: `no_pairable_units`, `no_variation` (nothing is coded, or all is, with one code),
+        `overlapping_codes` (a coder gave a stretch two codes: the values must exclude each other, so only
+        `ku_alpha` exists); and of cu-alpha `not_coded_by_two`, `one_code`, `too_few_spans` (no span that
+        another could meet by chance).
+    """
+
+    u_alpha: float
+    binary_u_alpha: float
+    cu_alpha: float
+    ku_alpha: Mapping[str, float]
+    coded_share: float
+    n_units: int
+    n_coders: int
+    n_spans: int
+    n_characters: int
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Sums of lengths, over texts or for each text (…), by code (…, V); pairs count by coders − 1."""
+
+    total: Floats  # text × coders
+    length: Floats  # text × coders with the code
+    both: Floats  # … that the other coders gave the code too
+    squares: Floats  # squared lengths of the code's spans
+    gap: Floats  # text × coders without a code
+    gap_both: Floats
+    coded: Floats  # text with the code that the other coders gave some code
+    coded_total: Floats  # text with some code that the other coders gave some code
+    coded_squares: Floats  # squared lengths of those parts of the spans
+    overlapping: bool
+
+
+def unitizing_alphas(
+    spans: pd.DataFrame, lengths: Lengths, *, coverage: pd.DataFrame | None = None
+) -> UnitizingAlphas:
+    """Return Krippendorff's u-alpha, ``|u-alpha``, cu-alpha and (k)u-alphas of coded spans.
+
+    Use them where coders both choose the stretches and name them. Report u-alpha or ``|u-alpha`` for whether
+    spans can be found again, and cu-alpha for whether they are named alike; a high cu-alpha beside a low
+    u-alpha says that coders agree on what they both saw. Where codes may overlap in a text use
+    `span_agreement`, which takes code by code.
+
+    Parameters
+    ----------
+    spans : DataFrame
+        unit_id, coder, code, start, end: half-open code points; both missing is the whole text. Overlapping
+        spans of one code by one coder are joined; adjoining ones are two.
+    lengths : Series or mapping
+        unit_id to the text's number of code points.
+    coverage : DataFrame, optional
+        unit_id, coder: who finished what. A coder who finished a text without spans has left it uncoded,
+        which counts; a text that a coder has not finished is missing there. Without it, every coder in
+        `spans` counts as having finished every text in `lengths`.
+
+    Returns
+    -------
+    UnitizingAlphas
+        Each alpha at most 1; 0 is chance; NaN where it cannot be computed, with the reason.
+
+    Raises
+    ------
+    TableError
+        `spans` or `coverage` is not what its contract says, a length is missing or no whole number, or a span
+        does not lie within its text.
+
+    Notes
+    -----
+    Texts are laid end to end; no span reaches from one into the next, and the order of the texts does not
+    matter. Where coders differ between texts, each text counts with its own number of coders, as units with
+    missing values do in the alpha for coding.
+
+    In the expected coincidences of cu-alpha and (k)u-alpha a span is not paired with itself: for each other
+    coder, the square of its part that this coder coded too is taken out, divided by coders − 1. Programs
+    differ here for three or more coders whose spans overlap in part; for two coders they do not.
+
+    References
+    ----------
+    Krippendorff, Mathet, Bouvry & Widlöcher (2016), On the reliability of unitizing textual continua: Further
+    developments, Quality & Quantity 50, 2347–2364, equations 4–13.
+
+    Examples
+    --------
+    >>> spans = pd.DataFrame(
+    ...     [["t", "c1", "k", 3, 15], ["t", "c1", "k", 22, 53], ["t", "c2", "k", 3, 10],
+    ...      ["t", "c2", "k", 22, 53], ["t", "c3", "k", 22, 46]],
+    ...     columns=["unit_id", "coder", "code", "start", "end"])
+    >>> round(unitizing_alphas(spans, {"t": 56}).u_alpha, 4)
+    0.5645
+    """
+    check_arguments(unitizing_alphas, locals())
+    warn_of_models(spans, coverage, function="unitizing_alphas")
+    line = continuum(spans, lengths, coverage)
+    sums = over_texts(by_text(line))
+    u_alpha, binary, cu_alpha, reason = _whole(sums)
+    shared = sums.coded_total / sums.total if sums.total else _NAN
+    return UnitizingAlphas(
+        u_alpha=u_alpha,
+        binary_u_alpha=binary,
+        cu_alpha=cu_alpha,
+        ku_alpha=MappingProxyType({code: coded_text(sums, k)[0] for k, code in enumerate(line.codes)}),
+        coded_share=float(shared),
+        n_units=line.finished.shape[1],
+        n_coders=int(line.finished.any(axis=1).sum()),
+        n_spans=len(line.first),
+        n_characters=int(line.edges[-1]),
+        reason=reason,
+    )
+
+
+def over_texts(each: Tally) -> Tally:
+    """Add up what each text adds."""
+    sums = {f.name: getattr(each, f.name).sum(axis=0) for f in fields(Tally) if f.name != "overlapping"}
+    return Tally(**sums, overlapping=each.overlapping)
+
+
+def by_text(line: Continuum) -> Tally:
+    """Add up, text by text (T,), what the coders coded alike."""
+    n_texts, n_codes = line.finished.shape[1], len(line.codes)
+    width = line.width.astype(np.float64)
+    coders = line.finished.sum(axis=0)[line.text].astype(np.float64)
+    others = coders - 1
+    anything = covered(line, np.ones(len(line.first), dtype=np.bool_))
+    n_any = anything.sum(axis=0)
+    gap = coders - n_any
+
+    def summed(count: npt.NDArray[np.float64 | np.int64]) -> Floats:
+        return np.bincount(line.text, width * count, minlength=n_texts).astype(np.float64)
+
+    length, both, coded = (np.zeros((n_texts, n_codes)) for _ in range(3))
+    given = np.zeros(anything.shape, dtype=np.int64)
+    for code in range(n_codes):
+        here = covered(line, line.of_code == code)
+        given += here
+        n = here.sum(axis=0)
+        length[:, code] = summed(n)
+        both[:, code] = summed(n * (n - 1) / others)
+        coded[:, code] = summed(n * (n_any - 1) / others)
+    return Tally(
+        total=summed(coders),
+        length=length,
+        both=both,
+        squares=_by_code(line, line.length.astype(np.float64) ** 2),
+        gap=summed(gap),
+        gap_both=summed(gap * (gap - 1) / others),
+        coded=coded,
+        coded_total=summed(n_any * (n_any - 1) / others),
+        coded_squares=_coded_squares(line, anything, width),
+        overlapping=bool((given > 1).any()),
+    )
+
+
+def _by_code(line: Continuum, values: Floats) -> Floats:
+    """Sum values of spans by text and code (T, V)."""
+    shape = line.finished.shape[1], len(line.codes)
+    place = line.of_text * shape[1] + line.of_code
+    return np.bincount(place, values, minlength=shape[0] * shape[1]).astype(np.float64).reshape(shape)
+
+
+def _coded_squares(line: Continuum, anything: Truths, width: Floats) -> Floats:
+    """Return the squared lengths of the spans' parts that another coder coded too, by text and code."""
+    total = np.zeros((line.finished.shape[1], len(line.codes)))
+    others = line.finished.sum(axis=0)[line.of_text] - 1
+    for coder in range(len(line.coders)):
+        so_far = np.concatenate([[0.0], np.cumsum(width * anything[coder])])
+        counts = (line.of_coder != coder) & line.finished[coder, line.of_text]
+        part = (so_far[line.last] - so_far[line.first]) * counts
+        total += _by_code(line, part**2 / others)
+    return total
+
+
+def _whole(sums: Tally) -> tuple[float, float, float, Reason | None]:
+    """Return u-alpha, |u-alpha and cu-alpha over all codes, and why one of them is NaN."""
+    if not sums.total:
+        return _NAN, _NAN, _NAN, Reason.NO_PAIRABLE_UNITS
+    if sums.overlapping:
+        return _NAN, _NAN, _NAN, Reason.OVERLAPPING_CODES
+    lengths = np.append(sums.length, sums.gap)
+    unequal = sums.total**2 - np.square(lengths).sum()
+    scale = sums.total / (sums.total**2 - sums.squares.sum() - sums.gap)
+    u_alpha = float(_ratio(sums.total - sums.both.sum() - sums.gap_both, unequal * scale))
+    binary = float(_ratio(2 * (sums.gap - sums.gap_both), 2 * sums.gap * sums.length.sum() * scale))
+    cu_alpha, reason = _cu_alpha(sums)
+    return u_alpha, binary, cu_alpha, Reason.NO_VARIATION if np.isnan(u_alpha) else reason
+
+
+def _cu_alpha(sums: Tally) -> tuple[float, Reason | None]:
+    """Return cu-alpha, or NaN and the reason code; see `coded_text` for the reasons."""
+    coded = sums.coded_total
+    if not coded:
+        return _NAN, Reason.NOT_CODED_BY_TWO
+    unequal = coded**2 - np.square(sums.coded).sum()
+    if unequal <= _ROUNDING * coded**2:
+        return _NAN, Reason.ONE_CODE
+    drawn = coded**2 - sums.coded_squares.sum()
+    if drawn <= _ROUNDING * coded**2:
+        return _NAN, Reason.TOO_FEW_SPANS
+    return float(_ratio(coded - sums.both.sum(), unequal * coded / drawn)), None
+
+
+def all_text(sums: Tally, k: int) -> tuple[float, Reason | None]:
+    """Return u-alpha of one code against everything else, or NaN and the reason code."""
+    if not sums.total:
+        return _NAN, Reason.NO_PAIRABLE_UNITS
+    alpha = float(all_text_alpha(all_text_parts(sums, k)))
+    return alpha, Reason.NO_VARIATION if np.isnan(alpha) else None
+
+
+def all_text_parts(sums: Tally, k: int) -> Floats:
+    """Return what u-alpha of a code is a function of (…, 4), over all texts or for each."""
+    return np.stack([sums.total, sums.length[..., k], sums.both[..., k], sums.squares[..., k]], axis=-1)
+
+
+def all_text_alpha(parts: Floats) -> Floats:
+    """Return u-alpha of one code (…) from sums of its parts (…, 4), NaN where it does not exist."""
+    total, length, both, squares = np.moveaxis(parts, -1, 0)
+    rest = total - length
+    drawn = np.square(total) - squares - rest
+    return _ratio((length - both) * drawn, length * rest * total)
+
+
+def coded_text(sums: Tally, k: int) -> tuple[float, Reason | None]:
+    """Return (k)u-alpha, or NaN and the reason code."""
+    if not sums.total:
+        return _NAN, Reason.NO_PAIRABLE_UNITS
+    if sums.coded[k] <= 0:
+        return _NAN, Reason.NOT_CODED_BY_TWO
+    if sums.coded[k] >= sums.coded_total * (1 - _ROUNDING):
+        return _NAN, Reason.ONE_CODE
+    alpha = float(coded_text_alpha(coded_text_parts(sums, k)))
+    return alpha, Reason.TOO_FEW_SPANS if np.isnan(alpha) else None
+
+
+def coded_text_parts(sums: Tally, k: int) -> Floats:
+    """Return what (k)u-alpha is a function of (…, 6), over all texts or for each."""
+    of_code = [sums.coded[..., k], sums.both[..., k], sums.coded_squares[..., k]]
+    of_all = [sums.coded_total, sums.coded.sum(axis=-1), sums.coded_squares.sum(axis=-1)]
+    return np.stack(of_code + of_all, axis=-1)
+
+
+def coded_text_alpha(parts: Floats) -> Floats:
+    """Return (k)u-alpha (…) from sums of its parts (…, 6), NaN where it does not exist.
+
+    The scale of the expected coincidences drops out of it.
+    """
+    coded, both, squares, total, coded_all, squares_all = np.moveaxis(parts, -1, 0)
+    # What other spans than the one at hand could meet by chance; nothing, where there are but a few.
+    drawn, of_all = coded * total - squares, total * coded_all - squares_all
+    exists = (coded < total * (1 - _ROUNDING)) & (np.minimum(drawn, of_all) > _ROUNDING * np.square(total))
+    return _ratio((coded - both) * drawn, np.where(exists, np.square(coded) * (total - coded), 0.0))
+
+
+def _ratio(observed: Floats, expected: Floats) -> Floats:
+    """Return 1 − observed / expected, NaN where nothing is expected."""
+    out = np.full(np.shape(expected), np.nan)
+    return np.asarray(1 - np.divide(observed, expected, out=out, where=np.asarray(expected) > 0))

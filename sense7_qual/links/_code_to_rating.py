@@ -1,0 +1,405 @@
+"""Links: the statistical association of each code with a rating, whole participants at a time.
+
+A link says that units with a code are rated higher or lower than units without it. It does not say why.
+Each source of decisions (a coder, the majority, the consensus) gets its own rows; sources are never pooled
+by counting a unit more than once.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual import _decisions
+from sense7_qual._arguments import check_arguments
+from sense7_qual._bootstrap import check_resampling
+from sense7_qual._reasons import Caution, Reason
+from sense7_qual.errors import ArgumentError
+from sense7_qual.frames import MODEL_PREFIX, RESERVED_CODERS, people
+from sense7_qual.links import _inputs, _rank_biserial
+from sense7_qual.links._adjusted_p import with_adjusted
+from sense7_qual.links._odds_ratio import LogOdds, columns_of, log_odds, population_averaged
+from sense7_qual.links._pooled import Analysis, Pooling, RankEffect, pooled_columns
+from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._results import LINKS
+from sense7_qual.links._share_of_coders import share_columns
+
+__all__ = ["code_to_rating"]
+
+
+@LINKS.returns
+def code_to_rating(
+    decisions: pd.DataFrame,
+    units: pd.DataFrame,
+    *,
+    rating: str,
+    cluster: str,
+    rating_range: RatingRange = None,
+    sources: Sequence[str] | None = None,
+    nested: str | None = None,
+    odds_ratios: bool = True,
+    sensitivity: bool = False,
+    pooling: Pooling = "joint",
+    with_models: bool = False,
+    n_boot: int = 2000,
+    confidence_level: float = 0.95,
+    seed: int = 0,
+    details: bool = False,
+) -> pd.DataFrame:
+    """Return how ratings differ between units with and without each code, for each source of decisions.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). A unit that a source has not decided on is missing for that
+        source, never "without the code".
+    units : DataFrame
+        unit_id and the columns named by `rating` and `cluster`. A unit without a rating is left out.
+    rating : str
+        The column of numeric ratings. Only their order enters the effects and p; the means use their values.
+    cluster : str
+        The column that says which units belong together: the participant. No label may be missing.
+    rating_range : pair of numbers, or mapping of str to pair, optional
+        The lowest and the highest rating, such as (1, 5), or those of each column. Other values are refused.
+        Without it, customary codes for missing that stand apart from the other values (−99, −1, 9) are
+        refused, and 0 beside 1 to 5 or 1 to 7; SENSE-7's seven ratings are from 1 to 5.
+    sources : sequence of str, optional
+        Coders, "majority" (more than half of the coders who decided on the unit; ties are missing),
+        "consensus" (where `decisions` hold it) or "pooled" (each coder's own analysis, the estimates
+        combined). By default all of them; majority and pooled from two coders on.
+    nested : str, optional
+        The column of the conversation, where participants have several: the mixed models then have a random
+        intercept for it as well. All other intervals allow for conversations in any case.
+    odds_ratios : bool
+        Whether to fit the mixed models; without them the table takes a tenth of the time.
+    sensitivity : bool
+        Whether to add gee_odds_ratio, the odds ratio averaged over the population of participants.
+    pooling : {"joint", "rubin"}
+        How the coders' estimates are combined: see Notes.
+    with_models : bool
+        Whether models (`frames.is_model`) count as coders: they then have rows by default, and are in
+        `majority` and `pooled`. Without it they are left out, which a warning says, unless `sources` names
+        one: it then has rows of its own alone.
+    n_boot : int
+        Number of bootstrap resamples of clusters.
+    confidence_level : float
+        Level of every interval, between 0 and 1.
+    seed : int
+        The same seed gives the same intervals; no p, and no interval of an odds ratio, depends on it.
+    details : bool
+        Whether to add the 24 columns that are marked with a star. The 27 others are what tables and figures
+        print.
+
+    Raises
+    ------
+    TableError
+        A frame or a column is not what it should be: a column is missing, the rating holds something other
+        than numbers, or numbers off its scale, a unit of `decisions` is not in `units` or has no cluster, or
+        a source is unknown.
+    ArgumentError
+        `pooling`, `n_boot`, `confidence_level` or `seed` is out of its range.
+
+    Notes
+    -----
+    The effect is that of the Mann–Whitney test, 2U / (n_with · n_without) − 1. Units of one participant are
+    not independent, so the test's own p is wrong: in simulated studies without any effect (ICC of ratings
+    .4, participants using a code to different degrees) it fell below .05 in 8 to 30 % of them. Here p is a
+    t test on the effect's delete-one-cluster jackknife standard error, which did so in 3 to 6 %. The
+    interval is the expanded percentile bootstrap of Hesterberg (2015) over clusters, which covered the true
+    effect in 92 to 97 % (20 to 60 participants, ten units each: benchmarks/links_designs.py). Both use k − 1
+    degrees of freedom, k being the number of clusters on the rarer side (with the code, or without it),
+    because those few carry the uncertainty; so do the odds ratios. Nothing makes p and the interval agree
+    exactly: near the edge one may exclude 0 and the other not (benchmarks/links_coverage.py).
+
+    Where there is an odds ratio, it is the result to report: it compares a participant's own texts and takes
+    out how participants differ, which rank_biserial does not, so that its test finds more. Its degrees of
+    freedom err on the safe side: with 15 participants p fell below .05 in 0 to 4 % of studies without an
+    effect (3 to 5 % with the degrees of freedom of the units) where the code means the same to everybody;
+    where its effect differs between participants (sd .7 on the log odds, none on average) in 3 to 5 %
+    (6 to 10 %), and with 40 participants in 7 to 10 % (9 to 11 %): benchmarks/links_pooling.md.
+
+    What pooled rows estimate is the mean over coders like these of the effect of the code as a coder applies
+    it (on Fisher's z, and on the log odds ratio); correcting for coders' errors is another matter
+    (`corrected`). `pooling="joint"` takes the covariance of the coders' estimates from leaving out each
+    participant in all of them at once, adds what they differ beyond that, and counts each source of variance
+    once, also where coders coded different units. A coder of fewer units weighs less. It presumes that a
+    coder's units are not chosen by how the code and the rating go together. `pooling="rubin"` takes each
+    coder for one imputation of the codes (Rubin's rules: the mean of the coders' variances and (1 + 1/m)
+    times the variance between them). Where coders err independently part of the variance is then counted
+    twice: fewer links are found than by one coder alone (benchmarks/links_pooling.md).
+
+    Pooled intervals and p are both computed on Fisher's z or the log odds ratio, so that they agree.
+
+    Ratings with more than twelve levels are merged into about ten for the odds ratios, which leaves what they
+    estimate as it is. Every statistic here takes decisions by a facet (`Store.decisions`, facet="valence") as
+    well.
+
+    References
+    ----------
+    Kerby (2014), The simple difference formula: the rank-biserial correlation, Comprehensive Psychology 3.
+    Obuchowski (1997), Nonparametric analysis of clustered ROC curve data, Biometrics 53, 567–578: why the
+    clusters, not the units, are what varies. Hesterberg (2015), What teachers should know about the
+    bootstrap, The American Statistician 69, 371–386. Benjamini & Hochberg (1995), Journal of the Royal
+    Statistical Society B 57, 289–300. Holm (1979), Scandinavian Journal of Statistics 6, 65–70. Rubin (1987),
+    Multiple imputation for nonresponse in surveys. Neuhaus & Kalbfleisch (1998), Between- and within-cluster
+    covariate effects in the analysis of clustered data, Biometrics 54, 638–645.
+
+    Examples
+    --------
+    >>> units = pd.DataFrame({"unit_id": list("abcdef"), "empathy": [5, 4, 3, 4, 2, 1],
+    ...                       "case_id": ["p1", "p2", "p3", "p4", "p5", "p6"]})
+    >>> decisions = pd.DataFrame({"unit_id": list("abcdef"), "coder": "ana", "code": "prosocial",
+    ...                           "applied": [True, True, True, False, False, False]})
+    >>> found = code_to_rating(decisions, units, rating="empathy", cluster="case_id", seed=7)
+    >>> found[["n_with", "n_without", "mean_difference", "rank_biserial", "reason"]].round(3).values.tolist()
+    [[3, 3, 1.667, 0.667, 'few_clusters']]
+    """
+    check_arguments(code_to_rating, locals())
+    check_resampling("code_to_rating", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
+    if pooling not in ("joint", "rubin"):
+        raise ArgumentError(
+            f"code_to_rating: expected pooling 'joint' or 'rubin' – found {pooling!r} – 'joint' is usual."
+        )
+    decisions = _inputs.checked_decisions(
+        decisions, sources, function="code_to_rating", with_models=with_models
+    )
+    chosen = _inputs.chosen_sources(decisions, sources, with_models=with_models)
+    weights = functools.cache(functools.partial(_rank_biserial.cluster_weights, n_boot=n_boot, seed=seed))
+    how = _How(weights, confidence_level, seed, odds_ratios, sensitivity, pooling)
+    study = _Study(
+        decisions,
+        _inputs.rated_units(decisions, units, rating, cluster, nested, rating_range=rating_range),
+        with_models,
+    )
+    coders = _inputs.coders_of(decisions, with_models=with_models) if "pooled" in chosen else []
+    analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), how)
+    tables = [_adjusted(_rows(source, study, coders, analyses, how), source) for source in chosen]
+    table = pd.concat(tables, ignore_index=True) if tables else LINKS.empty()
+    asked = [name for name in LINKS.columns if sensitivity and name.startswith("gee_")]
+    return table if details else table[[name for name in table if name in (*LINKS.printed, *asked)]]
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """The settings of a table."""
+
+    weights: _rank_biserial.Weights
+    confidence_level: float
+    seed: int
+    odds_ratios: bool
+    sensitivity: bool
+    pooling: Pooling
+
+
+@dataclass(frozen=True, slots=True)
+class _Study:
+    """The decisions, and the decided units that have a rating (unit_id, rating, cluster, perhaps nested).
+
+    `with_models` says whether models are among the coders of `majority` and `pooled`.
+    """
+
+    decisions: pd.DataFrame
+    rated: pd.DataFrame
+    with_models: bool
+
+    @property
+    def codes(self) -> list[str]:
+        """The codes, in the order in which they first appear."""
+        return [str(code) for code in self.decisions["code"].unique()]
+
+    @property
+    def coders(self) -> pd.DataFrame:
+        """The decisions of those who count in `majority` and `pooled`."""
+        return people(self.decisions, with_models=self.with_models)
+
+    def with_caution(self, caution: object, code: str) -> str | None:
+        """Return a row's cautions with that of the models, where one is among the coders of the code."""
+        names = self.coders.loc[self.coders["code"] == code, "coder"]
+        models = Caution.MODELS_COUNTED if names.str.startswith(MODEL_PREFIX).any() else ""
+        return ", ".join(str(each) for each in (caution, models) if each) or None
+
+    def ties(self, source: str) -> pd.Series | None:
+        """Return the rated units of each code that the majority leaves out; None for other sources."""
+        left_out = _inputs.tied(self.decisions, source, with_models=self.with_models)
+        if left_out is None:
+            return None
+        return left_out.loc[left_out["unit_id"].isin(self.rated["unit_id"]), "code"].value_counts()
+
+    def shares(self) -> pd.DataFrame:
+        """Return each rated unit × code with the share of coders who apply it, and how many decided."""
+        tally = _decisions.tally(self.coders, with_models=self.with_models)
+        tally = tally.assign(share=tally["n_applied"] / tally["n_coders"])
+        return tally.merge(self.rated, on="unit_id", how="inner")
+
+
+def _analyses(study: _Study, sources: list[str], how: _How) -> dict[tuple[str, str], Analysis]:
+    """Analyse every source that has decisions of its own, code by code."""
+    analyses = {}
+    for source, decided in _inputs.by_source(study.decisions, sources, with_models=study.with_models).items():
+        decided = decided.merge(study.rated, on="unit_id", how="inner")
+        for code in study.codes:
+            analyses[source, code] = _analysis(decided[decided["code"] == code], how)
+    return analyses
+
+
+def _analysis(decided: pd.DataFrame, how: _How) -> Analysis:
+    """Analyse one code and source from its rated units: applied, rating, cluster, and perhaps nested."""
+    applied = decided["applied"].to_numpy(dtype=np.bool_)
+    ratings = decided["rating"].to_numpy(dtype=np.float64)
+    cluster = decided["cluster"].to_numpy(dtype=np.int64)
+    counts = _rank_biserial.count(applied, ratings, cluster)
+    effect, without = _rank_biserial.effect_of(counts), _rank_biserial.left_out(counts)
+    reason = _rank_biserial.reason_of(applied, counts, effect, without)
+    row: dict[str, object] = {
+        **_described(applied, ratings, counts),
+        "rank_biserial": np.nan if reason == Reason.CONSTANT_RATING else effect,
+        "reason": reason,
+    }
+    rank = None
+    if reason is None:
+        rank = RankEffect(effect, without, counts.clusters, counts.fewest_clusters)
+        row |= _inferred(counts, rank, how)
+    nested = decided["nested"].to_numpy(dtype=np.int64) if "nested" in decided else None
+    odds = _odds(applied, ratings, cluster, nested, counts, reason, how)
+    for name, found in odds.items():
+        row |= columns_of(name, found.alone(), how.confidence_level)
+    whole = odds.get("odds_ratio", LogOdds(reason=reason if how.odds_ratios else None))
+    cautions = [] if np.isnan(effect) else _cautions(counts, whole)
+    row |= {"odds_ratio_reason": whole.reason, "caution": ", ".join(cautions) or None}
+    return Analysis(row, rank, odds)
+
+
+def _described(
+    applied: _rank_biserial.Truths, ratings: npt.NDArray[np.float64], counts: _rank_biserial.Counts
+) -> dict[str, object]:
+    """Return the numbers of units and clusters, and the means."""
+    mean_with = ratings[applied].mean() if applied.any() else np.nan
+    mean_without = ratings[~applied].mean() if not applied.all() else np.nan
+    return {
+        "n_with": int(applied.sum()),
+        "n_without": int((~applied).sum()),
+        "n_clusters": counts.shape[0],
+        "n_clusters_with": counts.sides[0],
+        "n_clusters_without": counts.sides[1],
+        "mean_with": mean_with,
+        "mean_without": mean_without,
+        "mean_difference": mean_with - mean_without,
+        "varies": counts.varies,
+    }
+
+
+def _inferred(counts: _rank_biserial.Counts, rank: RankEffect, how: _How) -> dict[str, object]:
+    """Return the interval of the rank-biserial effect, its p, and the resamples."""
+    resampled = _rank_biserial.resampled(counts, how.weights(counts.shape[0]))
+    defined = resampled[~np.isnan(resampled)]
+    low, high = _rank_biserial.percentile_interval(defined, rank.fewest, how.confidence_level)
+    return {
+        "rank_biserial_low": low,
+        "rank_biserial_high": high,
+        "p": _rank_biserial.t_test(
+            rank.effect, _rank_biserial.jackknife_error(rank.without), rank.fewest - 1
+        ),
+        "n_boot": len(resampled),
+        "n_undefined": len(resampled) - len(defined),
+    }
+
+
+def _odds(
+    applied: _rank_biserial.Truths,
+    ratings: npt.NDArray[np.float64],
+    cluster: npt.NDArray[np.int64],
+    nested: npt.NDArray[np.int64] | None,
+    counts: _rank_biserial.Counts,
+    reason: str | None,
+    how: _How,
+) -> dict[str, LogOdds]:
+    """Return the odds ratios that were asked for, where there is a code and a rating to relate."""
+    if reason in (
+        Reason.NO_RATED_UNITS,
+        Reason.CODE_NEVER_APPLIED,
+        Reason.CODE_ALWAYS_APPLIED,
+        Reason.CONSTANT_RATING,
+    ):
+        return {}
+    fewest, estimates = counts.fewest_clusters, {}
+    if how.odds_ratios:
+        estimates = log_odds(applied, ratings, cluster, fewest=fewest, varies=counts.varies, nested=nested)
+    if how.sensitivity:
+        estimates["gee_odds_ratio"] = population_averaged(applied, ratings, cluster, fewest=fewest)
+    return estimates
+
+
+def _cautions(counts: _rank_biserial.Counts, odds: LogOdds) -> list[str]:
+    cautions = (
+        [Caution.FEWER_THAN_10_CLUSTERS] if counts.fewest_clusters < _rank_biserial.MANY_CLUSTERS else []
+    )
+    cautions += [Caution.VARIES_BETWEEN_ONLY] if counts.varies == "between" else []
+    return cautions + [caution for caution in odds.cautions if caution == Caution.CLUSTERS_OF_ONE]
+
+
+def _rows(
+    source: str, study: _Study, coders: list[str], analyses: dict[tuple[str, str], Analysis], how: _How
+) -> pd.DataFrame:
+    """Return the rows of one source, a code each."""
+    shares = study.shares() if source in ("majority", "pooled") else None
+    ties, rows = study.ties(source), []
+    for code in study.codes:
+        of_code = None if shares is None else shares[shares["code"] == code]
+        if source == "pooled" and of_code is not None:
+            row = _pooled([analyses[coder, code] for coder in coders], of_code, how)
+        else:
+            row = dict(analyses[source, code].row)
+            row["n_coders"] = _n_coders(source, code, study)
+            row |= {} if ties is None else _without_ties(row, int(ties.get(code, 0)))
+        if of_code is not None:
+            row |= share_columns(of_code, how.confidence_level)
+            row["caution"] = study.with_caution(row.get("caution"), code)
+        row |= {"code": code, "source": source, "confidence_level": how.confidence_level, "seed": how.seed}
+        rows.append(row)
+    return LINKS.frame(rows)
+
+
+def _without_ties(row: dict[str, object], n_tied: int) -> dict[str, object]:
+    """Return the number of tied units, and the row's cautions with that of the ties."""
+    cautions = [row["caution"] or "", Caution.TIES_LEFT_OUT if n_tied else ""]
+    return {"n_tied": n_tied, "caution": ", ".join(str(each) for each in cautions if each) or None}
+
+
+def _pooled(analyses: list[Analysis], shares: pd.DataFrame, how: _How) -> dict[str, object]:
+    """Return one code's row pooled over coders; its numbers of units count each unit once."""
+    applied = (shares["n_applied"] > 0).to_numpy(dtype=np.bool_)
+    ratings, cluster = (shares[name].to_numpy() for name in ("rating", "cluster"))
+    counts = _rank_biserial.count(applied, ratings, cluster)
+    described = _described(applied, ratings, counts)
+    row = {name: value for name, value in described.items() if not name.startswith("mean")}
+    used = [analysis for analysis in analyses if len(analysis.row)]
+    row |= pooled_columns(used, pooling=how.pooling, confidence_level=how.confidence_level)
+    row["pooling"] = how.pooling
+    if row["reason"] is None:
+        cautions = str.join(", ", (str(a.row["caution"] or "") for a in analyses if a.rank)).split(", ")
+        cautions += [Caution.CODERS_LEFT_OUT] if any(analysis.rank is None for analysis in analyses) else []
+        row["caution"] = ", ".join(dict.fromkeys(filter(None, cautions))) or None
+    elif how.odds_ratios:
+        row["odds_ratio_reason"] = row["reason"]
+    return row
+
+
+def _n_coders(source: str, code: str, study: _Study) -> int | None:
+    """Return how many coders' decisions on a code a source rests on; missing where that is not known."""
+    if source not in RESERVED_CODERS:
+        return 1
+    own = study.coders
+    n = own.loc[own["code"] == code, "coder"].nunique()
+    return int(n) if source == "majority" and n else None
+
+
+def _adjusted(rows: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Fill in the adjusted p of each effect over the rows of one source, and name the family."""
+    for name in ("p", "odds_ratio_p"):
+        rows = with_adjusted(rows, name)
+    return rows.assign(family=f"codes of {source}").astype({"family": "string"})

@@ -1,0 +1,70 @@
+"""How ratings are distributed among the units with and without each code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual.links import _inputs
+from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._results import DISTRIBUTIONS
+
+__all__ = ["distributions"]
+
+
+@DISTRIBUTIONS.returns
+def distributions(
+    decisions: pd.DataFrame,
+    units: pd.DataFrame,
+    *,
+    rating: str,
+    rating_range: RatingRange = None,
+    sources: Sequence[str] | None = None,
+) -> pd.DataFrame:
+    """Return how many units with, and without, each code have each level of the rating.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). A unit that a source has not decided on is missing for it.
+    units : DataFrame
+        unit_id and the column named by `rating`. A unit without a rating is left out.
+    rating : str
+        The column of numeric ratings.
+    rating_range : pair of numbers, or mapping of str to pair, optional
+        As for `code_to_rating`.
+    sources : sequence of str, optional
+        As for `code_to_rating`, but for "pooled", which has no units of its own.
+
+    Raises
+    ------
+    TableError
+        A frame or a column is not what it should be, or a source is unknown.
+
+    Examples
+    --------
+    >>> units = pd.DataFrame({"unit_id": list("abc"), "empathy": [5, 4, 4]})
+    >>> decisions = pd.DataFrame({"unit_id": list("abc"), "coder": "ana", "code": "prosocial",
+    ...                           "applied": [True, True, False]})
+    >>> counts = distributions(decisions, units, rating="empathy")
+    >>> counts[["applied", "level", "n", "share"]].values.tolist()
+    [[True, 4.0, 1, 0.5], [True, 5.0, 1, 0.5], [False, 4.0, 1, 1.0], [False, 5.0, 0, 0.0]]
+    """
+    check_arguments(distributions, locals())
+    decisions = _inputs.checked_decisions(decisions, sources, function="distributions")
+    chosen = [name for name in _inputs.chosen_sources(decisions, sources) if name != "pooled"]
+    rated = _inputs.rated_units(decisions, units, rating, "unit_id", rating_range=rating_range)
+    levels = sorted(rated["rating"].unique())
+    codes = list(decisions["code"].unique())
+    parts = []
+    for source, decided in _inputs.by_source(decisions, chosen).items():
+        grid = pd.MultiIndex.from_product([codes, [True, False], levels], names=["code", "applied", "rating"])
+        counts = decided.merge(rated, on="unit_id", how="inner").groupby(["code", "applied", "rating"]).size()
+        parts.append(counts.reindex(grid, fill_value=0).rename("n").reset_index().assign(source=source))
+    if not parts:
+        return DISTRIBUTIONS.empty()
+    whole = pd.concat(parts, ignore_index=True).rename(columns={"rating": "level"})
+    of_side = whole.groupby(["source", "code", "applied"])["n"].transform("sum")
+    return DISTRIBUTIONS.frame(whole.assign(share=whole["n"] / of_side.where(of_side > 0)))

@@ -1,0 +1,329 @@
+"""All codes in one model of a rating."""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._reasons import Caution, Reason
+from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual.links._adjusted_p import with_adjusted
+from sense7_qual.links._co_occurrence import by_unit
+from sense7_qual.links._inputs import checked_decisions, checked_units, rated_units, tied
+from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._resample import decided_by
+from sense7_qual.links._results import JOINT
+from sense7_qual.links.models._cumulative_mixed import cumulative_mixed
+from sense7_qual.links.models._model import CumulativeModel
+
+__all__ = ["joint"]
+
+_DEPENDENT: Final = 1e-9
+
+
+@JOINT.returns
+def joint(
+    decisions: pd.DataFrame,
+    units: pd.DataFrame,
+    *,
+    rating: str,
+    cluster: str,
+    rating_range: RatingRange = None,
+    source: str,
+    interaction: str | None = None,
+    nested: str | None = None,
+    quadrature: int = 10,
+    confidence_level: float = 0.95,
+) -> pd.DataFrame:
+    """Return each code's odds ratio of a higher rating, adjusted for all other codes, from one model.
+
+    Parameters
+    ----------
+    decisions : DataFrame
+        unit_id, coder, code, applied (bool). A unit counts where the source has decided on every code that it
+        used at all.
+    units : DataFrame
+        unit_id and the columns named by `rating`, `cluster` and `interaction`. A unit without a rating is
+        left out.
+    rating, cluster : str
+        The columns of ordinal numbers, and of participants.
+    rating_range : pair of numbers, or mapping of str to pair, optional
+        As for `code_to_rating`.
+    source : str
+        One coder, "majority" or "consensus".
+    interaction : str, optional
+        A column of conditions (the system, for example). Then each code's odds ratio is also compared between
+        conditions, in a model per code: all codes, the conditions, and that code in each condition. A unit
+        without a condition is left out there.
+    nested : str, optional
+        The column of the conversation, where participants have several: a random intercept for it as well.
+    quadrature : int
+        As in `cumulative_mixed`.
+    confidence_level : float
+        Level of the intervals, between 0 and 1.
+
+    Raises
+    ------
+    TableError
+        A frame, a column or the source is not what it should be, or there is one condition alone.
+    ArgumentError
+        `confidence_level` or `quadrature` is out of its range.
+
+    See Also
+    --------
+    cumulative_mixed : the model. co_occurrence : which codes occur together.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(7)
+    >>> units = pd.DataFrame({"unit_id": [f"u{i}" for i in range(240)],
+    ...                       "case_id": np.repeat([f"p{i}" for i in range(40)], 6)})
+    >>> applied = {code: rng.random(240) < 0.4 for code in ("interest", "prosocial")}
+    >>> latent = 1.5 * applied["interest"] + np.repeat(rng.standard_normal(40), 6) + rng.logistic(size=240)
+    >>> units["empathy"] = np.digitize(latent, [-1, 0, 1, 2])
+    >>> decisions = pd.concat([pd.DataFrame({"unit_id": units["unit_id"], "coder": "ana", "code": code,
+    ...                                      "applied": values}) for code, values in applied.items()])
+    >>> ratios = joint(decisions, units, rating="empathy", cluster="case_id", source="ana")
+    >>> ratios[["code", "n", "n_with"]].values.tolist()
+    [['interest', 240, 91], ['prosocial', 240, 92]]
+    >>> (ratios["p_holm"] < 0.05).tolist()
+    [True, False]
+    """
+    check_arguments(joint, locals())
+    _check_level("joint", confidence_level)
+    units = checked_units(units, *([] if interaction is None else [interaction]))
+    decided = decided_by(decisions, units, source, function="joint")
+    rated = rated_units(decided, units, rating, cluster, nested, rating_range=rating_range)
+    study = _studied(*_rows_of(decided, rated))
+    model = _model(study.rows, _independent(study.used), quadrature)
+    rows = [_main(code, model, study, confidence_level) for code in study.counts]
+    table = _adjusted(pd.DataFrame(rows, columns=list(JOINT.columns)), f"codes of {source}")
+    if interaction is not None:
+        condition = units.set_index("unit_id")[interaction].reindex(study.rows["unit_id"])
+        compared = _compared(study, condition.set_axis(study.rows.index), quadrature, confidence_level)
+        family = f"codes of {source} by {interaction}"
+        table = pd.concat([table, _adjusted(pd.DataFrame(compared, columns=list(JOINT.columns)), family)])
+    n_tied = _tied(decisions, source, units.loc[units[rating].notna(), "unit_id"])
+    if n_tied:
+        table["caution"] = [
+            str.join(" ", filter(pd.notna, (known, Caution.TIES_LEFT_OUT))) for known in table["caution"]
+        ]
+    table = table.assign(source=source, confidence_level=confidence_level, n_tied=n_tied)
+    return JOINT.frame(table).reset_index(drop=True)
+
+
+def _tied(decisions: pd.DataFrame, source: str, rated: pd.Series) -> int | None:
+    """Return how many of the rated units (unit_id) the majority leaves out; None for other sources."""
+    left_out = tied(checked_decisions(decisions, [source], function="joint"), source)
+    return None if left_out is None else int(rated.isin(left_out["unit_id"]).sum())
+
+
+def _check_level(function: str, confidence_level: float) -> None:
+    if not isinstance(confidence_level, numbers.Real) or not 0 < confidence_level < 1:
+        raise ArgumentError(
+            f"{function}: expected confidence_level between 0 and 1 – found {confidence_level!r} – 0.95 is "
+            "usual."
+        )
+
+
+def _rows_of(decided: pd.DataFrame, rated: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the rated units on which every code was decided, and the codes (0 or 1) in the same rows."""
+    wide = by_unit(decided).dropna()
+    rows = rated[rated["unit_id"].isin(wide.index)].reset_index(drop=True)
+    return rows, wide.loc[rows["unit_id"]].reset_index(drop=True).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class _Study:
+    """The units of the model, the codes in it, and why others are not.
+
+    `counts`: units with each code, of all rated ones; `inflation`: by code in `used`.
+    """
+
+    rows: pd.DataFrame
+    used: pd.DataFrame
+    counts: dict[str, int]
+    inflation: dict[str, float]
+    reasons: dict[str, Reason]
+
+    def n_with(self, code: str, where: pd.Series | None = None) -> int | None:
+        """Return the units with the code, of the model's or of all rated ones; or, if given, there."""
+        if code not in self.used:
+            return self.counts[code] if where is None else None
+        return int(self.used.loc[slice(None) if where is None else where, code].sum())
+
+
+def _studied(rows: pd.DataFrame, codes: pd.DataFrame) -> _Study:
+    """Leave out the codes that no model can hold.
+
+    Where all units with a code (or without it) are at one end of the rating, its coefficient grows for ever
+    and the probability of those units goes to 1: the likelihood's supremum is the maximum without them.
+    """
+    counts = {str(code): int(n) for code, n in codes.sum().items()}
+    codes = codes[sorted(codes, key=str)]  # which of them comes first changes nothing in the model
+    reasons = {code: Reason.CODE_NEVER_APPLIED for code, n in counts.items() if n == 0}
+    reasons |= {code: Reason.CODE_ALWAYS_APPLIED for code, n in counts.items() if n == len(codes)}
+    if codes.empty:
+        reasons = dict.fromkeys(counts, Reason.NO_RATED_UNITS)
+    while (separating := _separating(rows["rating"], codes.drop(columns=list(reasons)))) is not None:
+        reasons[separating[0]] = Reason.SEPARATION
+        rows, codes = rows[~separating[1]], codes[~separating[1]]
+    used = codes.drop(columns=list(reasons))
+    inflation = _inflation(used)
+    reasons |= {code: Reason.COLLINEAR_CODES for code, value in inflation.items() if np.isinf(value)}
+    return _Study(rows, used, counts, inflation, reasons)
+
+
+def _separating(rating: pd.Series, codes: pd.DataFrame) -> tuple[str, pd.Series] | None:
+    """Return a code all units with which, or without which, are at one end, and those units."""
+    if rating.nunique() < 2:
+        return None
+    for code in codes:
+        for value in (0.0, 1.0):
+            units = codes[code] == value
+            if rating[units].isin([rating.min()]).all() or rating[units].isin([rating.max()]).all():
+                return str(code), units
+    return None
+
+
+def _inflation(codes: pd.DataFrame) -> dict[str, float]:
+    """Return the variance inflation factor of each code given the others."""
+    x = (codes - codes.mean()).to_numpy()
+    factors = {}
+    for i, code in enumerate(codes):
+        rest = np.delete(x, i, axis=1)
+        residual = x[:, i] - rest @ np.linalg.lstsq(rest, x[:, i], rcond=None)[0] if rest.size else x[:, i]
+        share = float(residual @ residual) / float(x[:, i] @ x[:, i])
+        factors[str(code)] = 1 / share if share > _DEPENDENT else np.inf
+    return factors
+
+
+def _independent(codes: pd.DataFrame) -> pd.DataFrame:
+    """Leave out codes that those before them determine; the model adjusts for all of them all the same."""
+    independent: list[str] = []
+    for code in codes:
+        tried = codes[[*independent, code]]
+        if not np.isinf(_inflation(tried)[str(code)]):
+            independent.append(str(code))
+    return codes[independent]
+
+
+def _model(rows: pd.DataFrame, predictors: pd.DataFrame, quadrature: int) -> CumulativeModel:
+    nested = rows.get("nested")
+    levels = rows["rating"].rank(method="dense")  # only their order enters; their scale has been checked
+    return cumulative_mixed(levels, predictors, groups=rows["cluster"], nested=nested, quadrature=quadrature)
+
+
+def _main(code: str, model: CumulativeModel, study: _Study, confidence_level: float) -> dict[str, object]:
+    """Return the row of one code."""
+    reason = study.reasons.get(code) or model.reason
+    row = {
+        "code": code,
+        "effect": "code",
+        "n": model.n,
+        "n_with": study.n_with(code),
+        "n_clusters": model.n_clusters,
+        "variance_inflation": study.inflation.get(code, np.nan),
+        "reason": reason,
+    }
+    return row if reason else row | _estimate(model, code, confidence_level)
+
+
+def _estimate(model: CumulativeModel, name: str, confidence_level: float) -> dict[str, object]:
+    estimates = model.odds_ratios(confidence_level).loc[name]
+    return {
+        "odds_ratio": estimates["odds_ratio"],
+        "odds_ratio_low": estimates["low"],
+        "odds_ratio_high": estimates["high"],
+        "p": estimates["p"],
+        "caution": " ".join(model.cautions) or None,
+    }
+
+
+def _compared(
+    study: _Study, condition: pd.Series, quadrature: int, confidence_level: float
+) -> list[dict[str, object]]:
+    """Return a row per code and condition but the first."""
+    known = condition.notna()
+    labels = condition[known].astype("string")
+    levels = sorted(labels.unique())
+    if isinstance(condition.dtype, pd.CategoricalDtype):
+        levels = [str(level) for level in condition.dtype.categories if str(level) in levels]
+    if len(levels) < 2:
+        raise TableError(
+            f"units: expected two conditions or more in column {condition.name!r} – found {len(levels)} – "
+            "leave `interaction` out, or choose another column."
+        )
+    study = replace(study, rows=study.rows[known], used=study.used[known])
+    each = [_by_condition(code, study, labels, levels, quadrature, confidence_level) for code in study.counts]
+    return [row for rows in each for row in rows]
+
+
+def _by_condition(
+    code: str,
+    study: _Study,
+    labels: pd.Series,
+    levels: list[str],
+    quadrature: int,
+    confidence_level: float,
+) -> list[dict[str, object]]:
+    """Return the rows of one code: its odds ratio in each condition over that in the first."""
+    reasons = {level: study.reasons.get(code) or _lacking(study, code, labels == level) for level in levels}
+    compared = [level for level in levels[1:] if not (reasons[levels[0]] or reasons[level])]
+    model = None
+    if compared:
+        crossed = _crossed(_independent(study.used), code, labels, levels[1:], compared)
+        model = _model(study.rows, crossed, quadrature)
+    rows = []
+    for level in levels[1:]:
+        row: dict[str, object] = {"code": code, "effect": "interaction", "level": level}
+        row |= {"reference": levels[0], "n": len(study.rows), "n_clusters": study.rows["cluster"].nunique()}
+        row |= {"n_with": study.n_with(code, labels == level)}
+        row |= {"reason": reasons[levels[0]] or reasons[level] or (model.reason if model else None)}
+        if model is not None and row["reason"] is None:
+            row |= _estimate(model, _term(level), confidence_level) | {"joint_p": _joint_p(model, compared)}
+        rows.append(row)
+    return rows
+
+
+def _lacking(study: _Study, code: str, where: pd.Series) -> Reason | None:
+    """Return why the code has no odds ratio in one condition."""
+    applied = study.used.loc[where, code]
+    if not applied.any():
+        return Reason.CODE_NEVER_APPLIED
+    return Reason.CODE_ALWAYS_APPLIED if applied.all() else None
+
+
+def _term(level: str) -> str:
+    return f"interaction with {level}"
+
+
+def _crossed(
+    codes: pd.DataFrame, code: str, labels: pd.Series, levels: list[str], compared: list[str]
+) -> pd.DataFrame:
+    """Return codes, conditions, and the code in each condition, under names that nothing has twice."""
+    columns = {f"code {name}": codes[name] for name in codes}
+    columns |= {f"condition {level}": (labels == level).astype(np.float64) for level in levels}
+    columns |= {_term(level): (labels == level).astype(np.float64) * codes[code] for level in compared}
+    return pd.DataFrame(columns)
+
+
+def _joint_p(model: CumulativeModel, levels: list[str]) -> float:
+    """Return p of Wald's F test that the code's coefficient is the same in all conditions."""
+    from scipy import special
+
+    terms = [_term(level) for level in levels]
+    estimates = model.coefficients[terms].to_numpy(dtype=np.float64)
+    covariance = model.covariance.loc[terms, terms].to_numpy(dtype=np.float64)
+    f = float(estimates @ np.linalg.solve(covariance, estimates)) / len(terms)
+    return float(special.fdtrc(len(terms), model.degrees_of_freedom, f))
+
+
+def _adjusted(table: pd.DataFrame, family: str) -> pd.DataFrame:
+    """Fill in p adjusted over the rows that have one, and name the family."""
+    return with_adjusted(table, "p").assign(family=family)

@@ -1,0 +1,187 @@
+"""Which codes occur together, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
+
+import pandas as pd
+
+from sense7_qual import _present
+from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import TableError
+from sense7_qual.links import CO_OCCURRENCE
+from sense7_qual.report._notes import check_numbers, made_with, reason_notes
+from sense7_qual.report._table import Table, left_then_right
+
+__all__ = ["co_occurrence"]
+
+_Row = Mapping[str, Any]
+_IN_A_MATRIX: Final = 14
+_PAIRS: Final = 35
+
+
+def co_occurrence(
+    pairs: pd.DataFrame,
+    *,
+    form: Literal["matrix", "pairs"] | None = None,
+    most: int | None = None,
+    codebook: Codebook | None = None,
+    digits: int = 2,
+    with_phi: bool = True,
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return which codes occur on the same texts, as a matrix of codes or with a row for each pair.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        The result of `links.co_occurrence`, of one source.
+    form : {"matrix", "pairs"}, optional
+        A row and a column for each code, numbered: below the diagonal texts with both codes, above it φ, on
+        it texts with the code. Or a row per pair, those on most texts first: texts that were decided on,
+        texts with each code and with both, φ and the lift. By default a matrix of up to 14 codes, which is
+        what a page holds, and of more the 35 pairs on most texts.
+    most : int, optional
+        How many pairs are listed at most, in the form of pairs.
+    codebook : Codebook, optional
+        Gives the labels and the order of the codes.
+    digits : int
+        Decimals of φ and of the lift (1–6).
+    with_phi : bool
+        Whether φ and the lift are printed; without them the table has counts alone.
+    notes : sequence of str
+        Further lines for the foot.
+
+    Raises
+    ------
+    TableError
+        A column is missing, there are several sources, or, in a matrix, a pair of codes is missing or twice.
+    CodebookError
+        A code is not in the codebook.
+    ArgumentError
+        `digits` or `most` is out of range.
+
+    Examples
+    --------
+    >>> from sense7_qual import links
+    >>> applied = {"interest": [True, True, False, False], "prosocial": [True, False, False, False]}
+    >>> decisions = pd.concat([pd.DataFrame({"unit_id": list("abcd"), "coder": "ana", "code": code,
+    ...                                      "applied": values}) for code, values in applied.items()])
+    >>> co_occurrence(links.co_occurrence(decisions, source="ana")).rows
+    (('1 interest', '2', '.58'), ('2 prosocial', '1', '1'))
+    """
+    check_arguments(co_occurrence, locals())
+    if most is not None:
+        check_least(co_occurrence, 1, most=most)
+    check_numbers(pairs, CO_OCCURRENCE)
+    sources = sorted(set(pairs["source"].astype("string")))
+    if len(sources) > 1:
+        raise TableError(
+            f"pairs: expected pairs of one source – found {len(sources)} – pass one result of "
+            "links.co_occurrence."
+        )
+    codes = _codes(pairs, codebook)
+    rows = [
+        {str(k): v for k, v in row.items()}
+        | {"label": f"{codes[str(row['code'])]} – {codes[str(row['other'])]}"}
+        for row in pairs.to_dict("records")
+    ]
+    if form is None and len(codes) > _IN_A_MATRIX:
+        form, most = "pairs", _PAIRS if most is None else most
+    write, n_left = (_listed, 2) if form == "pairs" else (_matrix, 1)
+    headers, cells, explained = write(rows, codes, digits if with_phi else None)
+    if form == "pairs" and most is not None and len(cells) > most:
+        left = _present.count(len(cells) - most)
+        cells, explained = cells[:most], f"{explained} {left} further pairs, on fewer texts, are left out."
+    return Table(
+        title=f"Co-occurrence of codes{f' ({sources[0]})' if sources else ''}",
+        headers=headers,
+        rows=cells,
+        notes=(
+            *_terms(rows, explained, with_phi=with_phi),
+            *(reason_notes(rows, ("phi", "lift") if form == "pairs" else ("phi",)) if with_phi else ()),
+            *notes,
+            made_with(codebook, [{"code": code} for code in codes]),
+        ),
+        alignments=left_then_right(n_left, len(headers) - n_left),
+    )
+
+
+def _terms(rows: Sequence[_Row], explained: str, *, with_phi: bool) -> Iterator[str]:
+    """Yield the notes that explain the cells and the number of texts."""
+    if not with_phi:
+        yield explained
+        return
+    yield (
+        f"{explained} φ = correlation of the two codes, −1 to 1. Unit of analysis: the text, where both "
+        f"codes were decided on (number: {_present.count_range(row['n'] for row in rows)}). Texts of one "
+        "participant are not independent: these are descriptions, without intervals."
+    )
+
+
+def _codes(pairs: pd.DataFrame, codebook: Codebook | None) -> dict[str, str]:
+    """Return the codes with their labels, in the codebook's order."""
+    ids = dict.fromkeys(str(code) for row in zip(pairs["code"], pairs["other"], strict=True) for code in row)
+    frame = pd.DataFrame({"code": list(ids)}, dtype="string")
+    rows = _present.rows(frame, frame_name="pairs", codebook=codebook)
+    return {str(row["code"]): str(row["label"]) for row in rows}
+
+
+def _matrix(
+    rows: Sequence[_Row], codes: Mapping[str, str], digits: int | None
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], str]:
+    of_pair = {frozenset((str(row["code"]), str(row["other"]))): row for row in rows}
+    expected = len(codes) * (len(codes) - 1) // 2
+    if not len(rows) == len(of_pair) == expected:
+        raise TableError(
+            f"pairs: expected {expected} pairs of {len(codes)} codes, each once – found {len(rows)} rows of "
+            f"{len(of_pair)} pairs – pass a whole result of links.co_occurrence, or form='pairs'."
+        )
+    texts: dict[str, list[int]] = {code: [] for code in codes}
+    for row in rows:
+        texts[str(row["code"])].append(int(row["n_code"]))
+        texts[str(row["other"])].append(int(row["n_other"]))
+
+    def cell(a: str, b: str, i: int, j: int) -> str:
+        if i == j:
+            return _present.count_range(texts[a])
+        pair = of_pair[frozenset((a, b))]
+        if i > j:
+            return _present.count(pair["n_both"])
+        return "" if digits is None else _present.coefficient(pair["phi"], digits)
+
+    cells = tuple(
+        (f"{i + 1} {label}", *(cell(a, b, i, j) for j, b in enumerate(codes)))
+        for i, (a, label) in enumerate(codes.items())
+    )
+    explained = "Below the diagonal: texts with both codes; on it: texts with the code"
+    explained += "." if digits is None else "; above it: φ."
+    if any(len(set(counts)) > 1 for counts in texts.values()):
+        explained += " A range on the diagonal: with some other codes, fewer texts were decided on."
+    return ("Code", *(str(place + 1) for place in range(len(codes)))), cells, explained
+
+
+def _listed(
+    rows: Sequence[_Row], codes: Mapping[str, str], digits: int | None
+) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], str]:
+    in_order = sorted(rows, key=lambda row: -int(row["n_both"]))
+    cells = tuple(
+        (
+            codes[str(row["code"])],
+            codes[str(row["other"])],
+            *(_present.count(row[name]) for name in ("n", "n_code", "n_other", "n_both")),
+            *(() if digits is None else (_present.coefficient(row["phi"], digits),
+                                         _present.number(row["lift"], digits))),
+        )
+        for row in in_order
+    )  # fmt: skip
+    headers = ("Code", "Other code", "n", "With code", "With other", "With both")
+    if digits is None:
+        return headers, cells, "n = texts."
+    return (
+        (*headers, "φ", "Lift"),
+        cells,
+        "n = texts; lift = texts with both over those expected by chance (1 = as by chance).",
+    )

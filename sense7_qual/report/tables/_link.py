@@ -1,0 +1,246 @@
+"""Links of codes with a rating as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import pandas as pd
+
+from sense7_qual import _present
+from sense7_qual._arguments import check_arguments
+from sense7_qual.codebook import Codebook
+from sense7_qual.links import LINKS
+from sense7_qual.report._notes import (
+    bootstrap_note,
+    caution_notes,
+    family_note,
+    made_with,
+    reason_notes,
+    row_label,
+)
+from sense7_qual.report._table import Alignment, Table
+
+__all__ = ["has_odds", "link"]
+
+_SOURCES: Final[Mapping[str, str]] = {
+    "majority": "the majority of the coders",
+    "consensus": "the consensus after adjudication",
+    "pooled": "each coder's own, with the estimates combined (pooled)",
+}
+_RANKS: Final = ("mean_difference", "rank_biserial", "rank_biserial_low")
+_ODDS: Final = ("odds_ratio", "odds_ratio_low", "odds_ratio_p")
+
+
+def link(
+    links: pd.DataFrame,
+    *,
+    source: str | Sequence[str],
+    codebook: Codebook | None = None,
+    digits: int = 2,
+    rating: str | None = None,
+    cluster_name: str = "clusters",
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return the association of codes with a rating as a table, one row per code and source.
+
+    Parameters
+    ----------
+    links : DataFrame
+        The result of `links.code_to_rating`. A missing number is printed as "–" and its reason in the foot.
+    source : str, or sequence of str
+        Whose decisions: a coder, "majority", "consensus" or "pooled"; or several, for a row each under every
+        code. There is no default: which sources are printed is a choice to be made before the results.
+    codebook : Codebook, optional
+        Gives the labels and the order of the codes.
+    digits : int
+        Decimals of the mean difference, the effects and their intervals (1–6); p has three.
+    rating : str, optional
+        What was rated, for the title.
+    cluster_name : str
+        What the clusters are, as a plural, such as "participants".
+    notes : sequence of str
+        Further lines for the foot.
+
+    Returns
+    -------
+    Table
+        Code, source (of several), texts with and without the code, mean difference, the odds ratio with
+        interval, its p and adjusted p, and rank-biserial r with interval. The odds ratio's test is the
+        sharper one and the one printed; where `links` was computed without, r has its own p and adjusted p.
+        With "pooled" the percentage of the variance of r that is due to the choice of coder.
+
+    Raises
+    ------
+    TableError
+        A column is missing, there is no such source, a code has several rows for it, or rows were computed
+        with different levels or seeds.
+    CodebookError
+        A code is not in the codebook.
+    ArgumentError
+        `digits` is out of range.
+
+    References
+    ----------
+    Benjamini & Hochberg (1995), Journal of the Royal Statistical Society B 57(1), 289–300: the adjusted p.
+
+    Examples
+    --------
+    >>> from sense7_qual.links import LINKS
+    >>> result = LINKS.example(
+    ...     code="prosocial", source="majority", n_with=61, n_without=239, n_clusters=40,
+    ...     mean_difference=0.35, rank_biserial=0.214, rank_biserial_low=-0.012, rank_biserial_high=0.41,
+    ...     p=0.0004, p_adjusted=0.0028, family="codes of majority", odds_ratio=1.52, odds_ratio_low=0.97,
+    ...     odds_ratio_high=2.38, odds_ratio_p=0.068, odds_ratio_p_adjusted=0.12, n_boot=2000,
+    ...     confidence_level=0.95, seed=7)
+    >>> link(result, source="majority").rows[0][:8]
+    ('prosocial', '61', '239', '0.35', '1.52', '[0.97, 2.38]', '.068', '.120')
+    >>> link(result, source="majority").rows[0][8:]
+    ('.21', '[−.01, .41]')
+    """
+    check_arguments(link, locals())
+    LINKS.require(links)
+    sources = [source] if isinstance(source, str) else list(source)
+    rows = [
+        row | {"row_label": _labelled(row, sources)} for row in _present.of_sources(links, sources, codebook)
+    ]
+    interval = _present.interval_name(rows, frame_name="links")
+    columns = _columns(rows, sources, interval, digits)
+    return Table(
+        title=f"Association of codes with {rating or 'the rating'}",
+        headers=tuple(head for head, _ in columns),
+        rows=tuple(zip(*(cells for _, cells in columns), strict=True)),
+        notes=(
+            *_notes(rows, sources, interval, cluster_name),
+            "These are associations: they do not show that what a code describes raised or lowered a rating.",
+            *notes,
+            made_with(codebook, rows),
+        ),
+        alignments=tuple(_side(head) for head, _ in columns),
+    )
+
+
+def _labelled(row: Mapping[str, Any], sources: Sequence[str]) -> str:
+    return str(row["label"]) if len(sources) == 1 else f"{row['label']} / {row['source']}"
+
+
+def _side(head: str) -> Alignment:
+    return "left" if head in ("Code", "Source") else "right"
+
+
+def _columns(
+    rows: Sequence[Mapping[str, Any]], sources: Sequence[str], interval: str, digits: int
+) -> list[tuple[str, list[str]]]:
+    """Return head and cells of each column."""
+    columns = [
+        ("Code", [str(row["label"]) for row in rows]),
+        ("Source", [str(row["source"]) for row in rows]),
+        ("n with", [_present.count(row["n_with"]) for row in rows]),
+        ("n without", [_present.count(row["n_without"]) for row in rows]),
+        ("Mean difference", [_present.number(row["mean_difference"], digits) for row in rows]),
+    ]
+    if len(sources) == 1:
+        del columns[1]
+    ranks = [
+        ("Rank-biserial r", [_present.coefficient(row["rank_biserial"], digits) for row in rows]),
+        (interval, [_interval(row, digits) for row in rows]),
+    ]
+    if has_odds(rows):
+        odds = [("Odds ratio", [_present.number(row["odds_ratio"], digits) for row in rows])]
+        odds.append((interval, [_odds_interval(row, digits) for row in rows]))
+        columns += odds + _tests(rows, "odds_ratio_p") + ranks
+    else:
+        columns += ranks + _tests(rows, "p")
+    if "pooled" in sources:
+        columns.append(("Between coders (%)", [_between(row) for row in rows]))
+    return columns
+
+
+def _tests(rows: Sequence[Mapping[str, Any]], p: str) -> list[tuple[str, list[str]]]:
+    """Return the columns of p and adjusted p."""
+    return [
+        ("p", [_present.p_value(row[p]) for row in rows]),
+        ("Adjusted p", [_present.p_value(row[f"{p}_adjusted"]) for row in rows]),
+    ]
+
+
+def _odds_interval(row: Mapping[str, Any], digits: int) -> str:
+    return _present.number_interval(row["odds_ratio_low"], row["odds_ratio_high"], digits)
+
+
+def _interval(row: Mapping[str, Any], digits: int) -> str:
+    return _present.interval(row["rank_biserial_low"], row["rank_biserial_high"], digits)
+
+
+def _between(row: Mapping[str, Any]) -> str:
+    """Return the share due to the choice of coder; no other source than pooled can have one."""
+    return _present.percent(row["between_coder_share"]) if row["source"] == "pooled" else ""
+
+
+def has_odds(rows: Sequence[Mapping[Any, Any]]) -> bool:
+    """Return True if odds ratios were computed for the rows, whose test is then the one printed."""
+    return any(not pd.isna(row["odds_ratio"]) or not pd.isna(row["odds_ratio_reason"]) for row in rows)
+
+
+def _notes(
+    rows: Sequence[Mapping[str, Any]], sources: Sequence[str], interval: str, cluster_name: str
+) -> list[str]:
+    resampled = [row for row in rows if row["source"] != "pooled"]
+    seed = _present.seed(rows, frame_name="links")
+    notes = [_terms(sources)]
+    notes += [bootstrap_note(resampled, f"{interval} of r", cluster_name, "r", seed)] if resampled else []
+    if has_odds(rows):
+        notes.append(
+            "Odds ratio = odds of a higher rating with the code over those without it, raters being equal: "
+            f"cumulative-link mixed model with random intercepts for {cluster_name}, Student's t."
+        )
+        notes.append(f"p: two-sided, of an odds ratio of 1. {family_note(rows, 'odds_ratio_p_adjusted')}")
+    else:
+        notes.append(f"p: two-sided, of r = 0, with {cluster_name} as clusters. {family_note(rows)}")
+    if "pooled" in sources:
+        notes.append(_pooled_note(interval, rows))
+    notes += _ties_note(rows)
+    notes += reason_notes(rows, _RANKS if has_odds(rows) else (*_RANKS, "p", "p_adjusted"))
+    if has_odds(rows):
+        lacking = [row for row in rows if any(pd.isna(row[name]) for name in _ODDS)]
+        notes += reason_notes(lacking, _ODDS, column="odds_ratio_reason", of="for the odds ratio")
+    return notes + caution_notes(rows)
+
+
+def _terms(sources: Sequence[str]) -> str:
+    whose = "; ".join(_SOURCES.get(source, f"coder {source}") for source in sources)
+    return (
+        f"Whose decisions: {whose}. n = rated texts with and without the code. Mean difference = mean rating "
+        "with the code minus without. Rank-biserial r = probability that a text with the code is rated "
+        "higher than one without, minus the probability that it is rated lower; positive = rated higher with "
+        "the code."
+    )
+
+
+def _ties_note(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return how many texts of how many the majority leaves out as tied, code by code."""
+    left_out = [
+        f"{row_label(row)} {_present.count(row['n_tied'])} of "
+        f"{_present.count(row['n_with'] + row['n_without'] + row['n_tied'])}"
+        for row in rows
+        if not pd.isna(row.get("n_tied")) and row["n_tied"] > 0
+    ]
+    whole = f"Rated texts without a majority, because coders were tied: {', '.join(left_out)}."
+    return [whole] if left_out else []
+
+
+def _pooled_note(interval: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    ways = {row.get("pooling") for row in rows if row["source"] == "pooled"}
+    how = (
+        " by Rubin's rules"
+        if ways == {"rubin"}
+        else " from one joint variance, coders with more texts weighing more"
+        if ways == {"joint"}
+        else ""
+    )
+    return (
+        f"Pooled: the coders' own estimates combined on Fisher's z and on the log odds ratio{how}; the "
+        f"{interval} holds the differences between coders too, and Between coders is their part of the "
+        "variance of r. "
+        "n with = texts to which any coder applied the code."
+    )
