@@ -30,8 +30,7 @@ from playwright.sync_api import Page
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import sense7_qual as qual
-from benchmarks.real_path import DATA, WORDS, codebook
-from benchmarks.real_path import units as real_units
+from benchmarks.real_path import DATA, WORDS, codebook, units as real_units
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import enter, saved
 

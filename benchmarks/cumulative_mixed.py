@@ -1,4 +1,4 @@
-"""Time and memory of `links.models.cumulative_mixed`, and how often its intervals cover, in simulated studies.
+"""Time and memory of `links.models.cumulative_mixed`, and how often its intervals cover, by simulation.
 
 Usage: python benchmarks/cumulative_mixed.py [--studies 300] [--marginal-studies 60]
            [--participants 20 50 300] [--seed 1] [--without-speed]

@@ -57,7 +57,7 @@ def curve(effect: float, prevalence: float, agreement: float, settings: dict[str
 def needed(effect: float, prevalence: float, agreement: float, settings: dict[str, object]) -> None:
     """Print the number of participants for 80 % power."""
     start = time.process_time()
-    tried = links.sample_size(
+    tried = links.power(
         rank_biserial=effect, prevalence=prevalence, agreement=agreement, target=0.8, **settings
     )
     first = tried[tried["enough"]].iloc[0]

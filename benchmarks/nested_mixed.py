@@ -1,4 +1,4 @@
-"""Conversations within participants in `links.models.cumulative_mixed`: coverage with and without them, and time.
+"""Conversations within participants in `links.models.cumulative_mixed`: coverage with and without, and time.
 
 Usage: python benchmarks/nested_mixed.py [--studies 200] [--seed 1]
 

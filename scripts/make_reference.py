@@ -25,15 +25,20 @@ MODULES: Final = (
     "widgets",
     "frames", "errors",
 )  # fmt: skip
+ROOMS: Final = (
+    "acts.contents", "agreement.coefficients", "agreement.sets", "agreement.spans", "agreement.diagnosis",
+    "links.models", "links.scales", "report.tables",
+)  # fmt: skip
 HEAD: Final = """# Reference
-Every public name, by module, with the first sentence of its docstring; `help(name)` shows the rest.
+Every public name, by module, with the first sentence of its docstring; `help(name)` shows the rest. The
+modules come first, then their rooms: `qual.report.tables` and the like.
 Written by `python scripts/make_reference.py`.
 """
 
 
 def reference() -> str:
     """Return the page."""
-    return HEAD + "".join(section(importlib.import_module(f"sense7_qual.{name}")) for name in MODULES)
+    return HEAD + "".join(section(importlib.import_module(f"sense7_qual.{name}")) for name in MODULES + ROOMS)
 
 
 def section(module: ModuleType) -> str:
@@ -46,6 +51,8 @@ def section(module: ModuleType) -> str:
 def entry(module: ModuleType, name: str) -> list[str]:
     """Return the line of a name, and the lines of a class's methods and properties."""
     value = getattr(module, name)
+    if inspect.ismodule(value):
+        return [f"- `{name}` – a room: {first_sentence(value.__doc__)}"]
     if not (inspect.isclass(value) or isinstance(value, FunctionType)):
         return [f"- `{name}` – {constant(module, name)}"]
     called = "" if inspect.isclass(value) else arguments(value)

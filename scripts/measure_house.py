@@ -2,6 +2,7 @@
 
 python scripts/measure_house.py            # a table, a figure a row
 python scripts/measure_house.py --tests    # with the number of test cases (collects them: a minute)
+python scripts/measure_house.py --names    # every name that can be had without an underscore, by circle
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Final
+
+from sense7_qual.frames import Contract
 
 ROOT: Final = Path(__file__).parents[1]
 PACKAGE: Final = ROOT / "sense7_qual"
@@ -94,21 +97,53 @@ def public_modules() -> list[ModuleType]:
     return [importlib.import_module(f"sense7_qual.{name}") for name in sorted(names)]
 
 
+def listed(module: ModuleType) -> list[str]:
+    """Return the names that a front or a room lists, but the rooms in it."""
+    return [name for name in module.__all__ if not isinstance(getattr(module, name), ModuleType)]
+
+
+def house(module: ModuleType) -> list[str]:
+    """Return the names that other packages may import from a front or a room, and that it does not list."""
+    own = trees()[module.__name__.removeprefix("sense7_qual.")].body
+    names = [one.name for one in own if isinstance(one, ast.FunctionDef | ast.ClassDef)]
+    names += [
+        alias.name
+        for node in own
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname == alias.name
+    ]
+    names += [name for one in own for name in _targets(one) if isinstance(getattr(module, name), Contract)]
+    return [name for name in dict.fromkeys(names) if name[0] != "_" and name not in module.__all__]
+
+
+def _targets(node: ast.stmt) -> list[str]:
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    return [one.id for one in targets if isinstance(one, ast.Name)]
+
+
+def circles() -> dict[str, tuple[str, str]]:
+    """Return the circle (front, room or house) of every public name, and its module."""
+    found = {}
+    for module in public_modules():
+        where = module.__name__.removeprefix("sense7_qual.")
+        circle = "room" if "." in where else "front"
+        found |= {f"{where}.{name}": (circle, where) for name in listed(module)}
+        found |= {f"{where}.{name}": ("house", where) for name in house(module)}
+    return found
+
+
 def fronts() -> dict[str, int]:
-    return {one.__name__: len(one.__all__) for one in public_modules() if one.__name__.count(".") == 1}
+    return {one.__name__: len(listed(one)) for one in public_modules() if one.__name__.count(".") == 1}
 
 
 def rooms() -> dict[str, int]:
-    return {one.__name__: len(one.__all__) for one in public_modules() if one.__name__.count(".") > 1}
+    return {one.__name__: len(listed(one)) for one in public_modules() if one.__name__.count(".") > 1}
 
 
 def leaking() -> list[str]:
     """Return the public modules whose `dir` shows other names than `__all__`."""
-    return [
-        one.__name__
-        for one in public_modules()
-        if {name for name in dir(one) if not name.startswith("_")} != set(one.__all__)
-    ]
+    return [one.__name__ for one in public_modules() if set(dir(one)) != set(one.__all__)]
 
 
 def store_members() -> int:
@@ -220,6 +255,7 @@ def rows() -> Iterator[tuple[str, object]]:
     yield "longest chain of imports", f"{len(chain)}, from {chain[0]}"
     yield "names on fronts; longest front", f"{sum(fronts().values())}; {max(fronts().values())}"
     yield "names in rooms", f"{sum(rooms().values())} in {len(rooms())}"
+    yield "names in the house circle", sum(circle == "house" for circle, _ in circles().values())
     yield "public modules whose dir is not their __all__", len(leaking())
     yield "members of Store", store_members()
     yield "places that ask for a kind of act", f"{sum(asked.values())} in {len(asked)} modules"
@@ -232,7 +268,13 @@ def rows() -> Iterator[tuple[str, object]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the house.")
     parser.add_argument("--tests", action="store_true", help="count the test cases, too")
-    for name, figure in [*rows(), *([("test cases", collected())] if parser.parse_args().tests else [])]:
+    parser.add_argument("--names", action="store_true", help="print the public names by circle alone")
+    asked = parser.parse_args()
+    if asked.names:
+        for name, (circle, _) in sorted(circles().items(), key=lambda item: (item[1], item[0])):
+            print(f"{circle:6} {name}")
+        return
+    for name, figure in [*rows(), *([("test cases", collected())] if asked.tests else [])]:
         print(f"{name:46} {figure}")
 
 

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         themes,
         widgets,
     )
+    from sense7_qual.acts.contents import AnalysisPlan
     from sense7_qual.codebook import Code, Codebook
     from sense7_qual.store import Store
 
@@ -49,6 +50,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ActError",
+    "AnalysisPlan",
     "ArgumentError",
     "Code",
     "Codebook",
@@ -80,7 +82,7 @@ __all__ = [
     "widgets",
 ]
 
-_CLASSES = {"Code": "codebook", "Codebook": "codebook", "Store": "store"}
+_CLASSES = {"AnalysisPlan": "acts.contents", "Code": "codebook", "Codebook": "codebook", "Store": "store"}
 
 
 def __getattr__(name: str) -> Any:

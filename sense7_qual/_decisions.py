@@ -120,8 +120,8 @@ def times_of(column: pd.Series, *, frame_name: str) -> pd.Series:
     unread = column.index[at.isna() & column.notna()]
     if len(unread):
         raise TableError(
-            f"{frame_name}: expected times in ISO 8601 in column {column.name!r} – found others in "
-            f"{len(unread)} rows (first: row {first_three(unread)}) – write them like "
+            f"{frame_name}: expected times in ISO 8601 in column {column.name!r} – found other values "
+            f"in {len(unread)} rows (first: row {first_three(unread)}) – write them like "
             "2026-02-03T14:05:00Z, or leave them missing."
         )
     return at

@@ -24,12 +24,15 @@ __all__ = [
     "ActError",
     "ArgumentError",
     "CodebookError",
-    "Damaged",
     "ImportRefused",
     "QualError",
     "StoreError",
     "TableError",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 class QualError(Exception):

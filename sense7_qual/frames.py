@@ -31,29 +31,30 @@ from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments, require_column
+from sense7_qual._arguments import check_arguments, require_column as require_column
 from sense7_qual._coder_names import (
-    MODEL_PREFIX,
-    RESERVED_CODERS,
+    MODEL_PREFIX as MODEL_PREFIX,
+    RESERVED_CODERS as RESERVED_CODERS,
     as_models,
     as_people,
-    check_coder_names,
-    check_people,
-    is_model,
-    people,
-    without_models,
+    check_coder_names as check_coder_names,
+    check_people as check_people,
+    is_model as is_model,
+    people as people,
+    without_models as without_models,
 )
-from sense7_qual._comparable import one_case
-from sense7_qual._contract import Column, Contract, one_spelling
+from sense7_qual._comparable import one_case as one_case
+from sense7_qual._contract import Column, Contract, one_spelling as one_spelling
 from sense7_qual._messages import first_three
 from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
-    "CODINGS", "COVERAGE", "DECISIONS", "MEMOS", "MODEL_PREFIX", "PLAN", "PROPOSALS", "QUOTES",
-    "RESERVED_CODERS", "SUGGESTIONS", "UNITS", "Contract", "as_models", "as_people", "check_coder_names",
-    "check_people", "clusters_by_unit", "indexed_by_unit", "is_model", "labels_by_unit", "one_case",
-    "one_spelling", "people", "require_column", "without_blanks", "without_models",
+    "CODINGS", "COVERAGE", "DECISIONS", "PLAN", "SUGGESTIONS", "UNITS", "Contract", "as_models", "as_people",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def labels_by_unit(labels: pd.Series, unit_ids: pd.Index | Sequence[Any], *, name: str) -> pd.Series:

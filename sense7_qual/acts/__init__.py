@@ -50,31 +50,41 @@ How do acts become frames?           `fold`                          ``_fold.py`
 from __future__ import annotations
 
 from sense7_qual.acts import contents
-from sense7_qual.acts._act import CONFIDENCES as CONFIDENCES
-from sense7_qual.acts._act import Act
-from sense7_qual.acts._analysis_plan import ANSWERS as ANSWERS
-from sense7_qual.acts._analysis_plan import Preregistration as Preregistration
-from sense7_qual.acts._analysis_plan import preregister as preregister
-from sense7_qual.acts._analysis_plan import preregistrations as preregistrations
-from sense7_qual.acts._fold import Record as Record
-from sense7_qual.acts._fold import fold
-from sense7_qual.acts._kinds import KINDS as KINDS
-from sense7_qual.acts._kinds import Kind as Kind
-from sense7_qual.acts._kinds import kinds_where as kinds_where
-from sense7_qual.acts._make import apply, finish, memo, quote, redo, remove, reopen, rule, undo
-from sense7_qual.acts._make import stamp as stamp
-from sense7_qual.acts._propose import propose
-from sense7_qual.acts._propose import words_written as words_written
-from sense7_qual.acts._quote import QUOTE_ROLES as QUOTE_ROLES
-from sense7_qual.acts._quote import QUOTE_STATES as QUOTE_STATES
-from sense7_qual.acts._quote import QuoteDecision as QuoteDecision
-from sense7_qual.acts._quote import quote_decision as quote_decision
+from sense7_qual.acts._act import CONFIDENCES as CONFIDENCES, Act
+from sense7_qual.acts._analysis_plan import (
+    ANSWERS as ANSWERS,
+    Preregistration as Preregistration,
+    preregister as preregister,
+    preregistrations as preregistrations,
+)
+from sense7_qual.acts._fold import Record as Record, fold
+from sense7_qual.acts._kinds import KINDS as KINDS, Kind as Kind, kinds_where as kinds_where
+from sense7_qual.acts._make import (
+    apply,
+    finish,
+    memo,
+    quote,
+    redo,
+    remove,
+    reopen,
+    rule,
+    stamp as stamp,
+    undo,
+)
+from sense7_qual.acts._propose import propose, words_written as words_written
+from sense7_qual.acts._quote import (
+    QUOTE_ROLES as QUOTE_ROLES,
+    QUOTE_STATES as QUOTE_STATES,
+    QuoteDecision as QuoteDecision,
+    quote_decision as quote_decision,
+)
 from sense7_qual.acts._suggest import before_suggestions as before_suggestions
-from sense7_qual.acts._undo import about as about
-from sense7_qual.acts._undo import standing as standing
-from sense7_qual.acts._validate import REASONS as REASONS
-from sense7_qual.acts._validate import check_coder as check_coder
-from sense7_qual.acts._validate import check_person as check_person
+from sense7_qual.acts._undo import about as about, standing as standing
+from sense7_qual.acts._validate import (
+    REASONS as REASONS,
+    check_coder as check_coder,
+    check_person as check_person,
+)
 
 __all__ = [
     "Act",

@@ -18,15 +18,11 @@ Which codes are likely true, who errs how?  `dawid_skene`    ``_dawid_skene.py``
 
 from __future__ import annotations
 
-from sense7_qual.adjudication._consensus import consensus, overruled
-from sense7_qual.adjudication._consensus import disagreements as disagreements
-from sense7_qual.adjudication._dawid_skene import TrueCodes as TrueCodes
-from sense7_qual.adjudication._dawid_skene import dawid_skene
-from sense7_qual.adjudication._profile import Profile as Profile
-from sense7_qual.adjudication._profile import profile
+from sense7_qual.adjudication._consensus import consensus, disagreements as disagreements, overruled
+from sense7_qual.adjudication._dawid_skene import TrueCodes as TrueCodes, dawid_skene
+from sense7_qual.adjudication._profile import Profile as Profile, profile
 from sense7_qual.adjudication._queue import queue, remaining
-from sense7_qual.adjudication._results import OVERRULED as OVERRULED
-from sense7_qual.adjudication._results import QUEUE as QUEUE
+from sense7_qual.adjudication._results import OVERRULED as OVERRULED, QUEUE as QUEUE
 
 __all__ = ["consensus", "dawid_skene", "overruled", "profile", "queue", "remaining"]
 

@@ -65,7 +65,8 @@ def by_coder(frame: pd.DataFrame) -> tuple[npt.NDArray[Any], pd.Index, pd.Index 
             "values: expected an array (coders, units), or a DataFrame whose axes are named 'coder' and "
             f"'unit_id' – found a DataFrame of {rows} rows × {columns} columns without these names – pass "
             'agreement.from_wide(frame, coders="columns"), or frame.T.to_numpy(), where each column is a '
-            'coder; coders="rows" where each row is; agreement.coefficients.patterns(frame) where each row is one value.'
+            'coder; coders="rows" where each row is; agreement.coefficients.patterns(frame) where each row '
+            "is one value."
         )
     values = frame.to_numpy()
     by_coder, by_unit = frame.index, frame.columns

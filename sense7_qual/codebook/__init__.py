@@ -12,16 +12,21 @@ said by `sense7_qual.codebook._revisions`.
 
 from __future__ import annotations
 
-from sense7_qual.codebook._codebook import ORIGINS as ORIGINS
-from sense7_qual.codebook._codebook import Code, Codebook
-from sense7_qual.codebook._codebook import check_codebook as check_codebook
-from sense7_qual.codebook._facets import UNSTATED as UNSTATED
-from sense7_qual.codebook._facets import Facet
-from sense7_qual.codebook._facets import FacetValue as FacetValue
-from sense7_qual.codebook._revisions import Change as Change
-from sense7_qual.codebook._revisions import Revision, changes, emerged
-from sense7_qual.codebook._revisions import combine as combine
-from sense7_qual.codebook._revisions import path as path
+from sense7_qual.codebook._codebook import (
+    ORIGINS as ORIGINS,
+    Code,
+    Codebook,
+    check_codebook as check_codebook,
+)
+from sense7_qual.codebook._facets import UNSTATED as UNSTATED, Facet, FacetValue as FacetValue
+from sense7_qual.codebook._revisions import (
+    Change as Change,
+    Revision,
+    changes,
+    combine as combine,
+    emerged,
+    path as path,
+)
 
 __all__ = ["Code", "Codebook", "Facet", "Revision", "changes", "emerged"]
 

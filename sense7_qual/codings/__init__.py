@@ -18,11 +18,13 @@ brought, in any order (`new_information`): ``_new_information.py``.
 
 from __future__ import annotations
 
-from sense7_qual._decisions import after_discussion as after_discussion
-from sense7_qual._decisions import finish_order as finish_order
-from sense7_qual._decisions import majority
-from sense7_qual._decisions import of_round as of_round
-from sense7_qual._decisions import tally as tally
+from sense7_qual._decisions import (
+    after_discussion as after_discussion,
+    finish_order as finish_order,
+    majority,
+    of_round as of_round,
+    tally as tally,
+)
 from sense7_qual.codings._carry_over import carried, stale
 from sense7_qual.codings._carry_over_rulings import rulings as rulings
 from sense7_qual.codings._decisions import decisions

@@ -27,14 +27,11 @@ from __future__ import annotations
 
 from sense7_qual._checks import canonical as canonical
 from sense7_qual._limits import Limits
-from sense7_qual._sense7 import SENSE7_DIMENSIONS as SENSE7_DIMENSIONS
-from sense7_qual._sense7 import sense7_levels as sense7_levels
+from sense7_qual._sense7 import SENSE7_DIMENSIONS as SENSE7_DIMENSIONS, sense7_levels as sense7_levels
 from sense7_qual.corpus._assign import assign
 from sense7_qual.corpus._describe import describe_columns
 from sense7_qual.corpus._inclusion import inclusion
-from sense7_qual.corpus._plan import Assignment as Assignment
-from sense7_qual.corpus._plan import assignments as assignments
-from sense7_qual.corpus._plan import planned as planned
+from sense7_qual.corpus._plan import Assignment as Assignment, assignments as assignments, planned as planned
 from sense7_qual.corpus._read import read
 from sense7_qual.corpus._sense7 import read_sense7, read_sense7_messages
 

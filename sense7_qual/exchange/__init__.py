@@ -19,10 +19,8 @@ What was lost on the way?                      `LossReport`        ``_losses.py`
 from __future__ import annotations
 
 from sense7_qual.exchange._export import export
-from sense7_qual.exchange._losses import Loss as Loss
-from sense7_qual.exchange._losses import LossReport as LossReport
-from sense7_qual.exchange._match import Match as Match
-from sense7_qual.exchange._match import match
+from sense7_qual.exchange._losses import Loss as Loss, LossReport as LossReport
+from sense7_qual.exchange._match import Match as Match, match
 from sense7_qual.exchange._project import Project as Project
 from sense7_qual.exchange._read_project import read_project
 from sense7_qual.exchange._write_project import write_project

@@ -27,8 +27,7 @@ from __future__ import annotations
 
 from sense7_qual.figures._agreement import agreement_plot
 from sense7_qual.figures._code_by_dimension import code_dimension_matrix
-from sense7_qual.figures._disagreement import drift_plot, pairwise_plot
-from sense7_qual.figures._disagreement import unit_plot as unit_plot
+from sense7_qual.figures._disagreement import drift_plot, pairwise_plot, unit_plot as unit_plot
 from sense7_qual.figures._distributions import rating_distributions
 from sense7_qual.figures._figure import Figure as Figure
 from sense7_qual.figures._forest import disruption_plot, link_forest

@@ -37,7 +37,7 @@ from sense7_qual.figures._figure import (
 from sense7_qual.figures._panels import PanelPoint, draw_panels
 from sense7_qual.frames import require_column
 
-__all__ = ["disruption", "draw_rows", "link_forest", "read_points"]
+__all__ = ["disruption_plot", "draw_rows", "link_forest", "read_points"]
 
 Effect = Literal["rank_biserial", "odds_ratio"]
 
@@ -124,7 +124,7 @@ def link_forest(
     )
 
 
-def disruption(
+def disruption_plot(
     disruption: pd.DataFrame,
     *,
     codebook: Codebook | None = None,
@@ -158,10 +158,10 @@ def disruption(
     --------
     >>> result = pd.DataFrame({"contrast": ["later_turns"], "code": [None], "cohens_d": [-0.6],
     ...     "d_low": [-1.1], "d_high": [-0.1], "confidence_level": [0.95], "reason": [None]})
-    >>> print(disruption(result).description)
+    >>> print(disruption_plot(result).description)
     Cohen's d with 95% CI. Later turns: All poor turns −0.60 [−1.10, −0.10].
     """
-    check_arguments(globals()["disruption"], locals())  # the parameter has its name
+    check_arguments(disruption_plot, locals())
     names = ("cohens_d", "d_low", "d_high")
     for name in ("contrast", "code", *names, "confidence_level", "reason"):
         require_column(disruption, name, frame_name="disruption")

@@ -54,7 +54,7 @@ def power_curve(power: pd.DataFrame, *, target: float = 0.8, columns: Columns = 
     Parameters
     ----------
     power : DataFrame
-        The result of `links.power` or `links.sample_size`, or several of them, one under the other.
+        The result of `links.power`, or several of them, one under the other.
     target : float
         The power that is wanted, above 0 and below 1.
     columns : {1, 2}

@@ -16,9 +16,9 @@ from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links._rank_biserial import rank_biserial
-from sense7_qual.links._results import POWER, SAMPLE_SIZE
+from sense7_qual.links._results import POWER
 
-__all__ = ["power", "sample_size"]
+__all__ = ["power"]
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -32,7 +32,8 @@ _EVEN: Final = (0.2, 0.2, 0.2, 0.2, 0.2)
 @POWER.returns
 def power(
     *,
-    participants: int | Sequence[int],
+    participants: int | Sequence[int] | None = None,
+    target: float | None = None,
     units_per_participant: float,
     prevalence: float,
     icc: float,
@@ -49,10 +50,14 @@ def power(
 ) -> pd.DataFrame:
     """Return how likely `code_to_rating` is to find a link of a given size, for numbers of participants.
 
+    Give numbers of participants, or the power that is wanted (`target`), for which they are then searched.
+
     Parameters
     ----------
-    participants : int, or sequence of int
+    participants : int, or sequence of int, optional
         Participants whose texts are coded, 2 to 20,000 each.
+    target : float, optional
+        In their place: the power that is wanted, above 0 and below 1; .80 is customary.
     units_per_participant : float
         Mean number of rated and coded texts of a participant, 1 or more: one and a Poisson number.
     prevalence : float
@@ -86,8 +91,9 @@ def power(
     Raises
     ------
     ArgumentError
-        A number is out of its range, not exactly one of `rank_biserial` and `odds_ratio` is given, or
-        `agreement` comes with a sensitivity or specificity.
+        A number is out of its range, not exactly one of `participants` and `target` or of `rank_biserial` and
+        `odds_ratio` is given, `agreement` comes with a sensitivity or specificity, or `target` with a link
+        that is none (rank_biserial 0, odds_ratio 1).
 
     Notes
     -----
@@ -110,74 +116,36 @@ def power(
     ...     rank_biserial=0.25, agreement=0.7, n_simulations=200, seed=7)
     >>> plan["power"].is_monotonic_increasing, plan.loc[0, ["sensitivity", "specificity"]].round(3).tolist()
     (True, [0.869, 0.967])
+    >>> tried = power(target=0.8, units_per_participant=6, prevalence=0.3, icc=0.4, rank_biserial=0.4,
+    ...     n_simulations=200, seed=7)
+    >>> 20 <= int(tried[tried["enough"]].iloc[0]["participants"]) <= 40
+    True
     """
     check_arguments(power, locals())
     check_least(power, 1, n_simulations=n_simulations)
     study = _study(
-        "power", rank_biserial, odds_ratio, prevalence, units_per_participant, icc, code_icc,
-        sensitivity, specificity, agreement, rating_shares, significance,
+        rank_biserial, odds_ratio, prevalence, units_per_participant, icc, code_icc, sensitivity,
+        specificity, agreement, rating_shares, significance,
     )  # fmt: skip
     check_resampling("power", n_boot=n_simulations, confidence_level=1 - significance, seed=seed)
+    if participants is None and target is not None:
+        return POWER.frame(_until_enough(study, target, n_simulations, seed))
+    if participants is None or target is not None:
+        problem = "neither" if target is None else "both"
+        raise ArgumentError(f"power: expected participants or target – found {problem} – give one.")
     chosen = list(participants) if isinstance(participants, Sequence | np.ndarray) else [participants]
     for n in chosen:
-        _check_whole("power", "participants", n)
+        _check_whole("participants", n)
     rows = [_row(study, int(n), n_simulations, seed) for n in chosen]
-    return POWER.frame(rows)
+    return POWER.frame(rows).drop(columns="enough")
 
 
-@SAMPLE_SIZE.returns
-def sample_size(
-    *,
-    target: float = 0.8,
-    units_per_participant: float,
-    prevalence: float,
-    icc: float,
-    rank_biserial: float | None = None,
-    odds_ratio: float | None = None,
-    code_icc: float = 0.3,
-    sensitivity: float = 1.0,
-    specificity: float = 1.0,
-    agreement: float | None = None,
-    rating_shares: Sequence[float] = _EVEN,
-    significance: float = 0.05,
-    n_simulations: int = 1000,
-    seed: int = 0,
-) -> pd.DataFrame:
-    """Return how many participants a link of a given size takes, to be found with a given power.
-
-    Parameters
-    ----------
-    target : float
-        The power that is wanted, above 0 and below 1.
-    units_per_participant, prevalence, icc, rank_biserial, odds_ratio, code_icc, sensitivity, specificity
-        As in `power`.
-    agreement, rating_shares, significance, n_simulations, seed
-        As in `power`.
-
-    Raises
-    ------
-    ArgumentError
-        As in `power`; or the link is none (rank_biserial 0, odds ratio 1).
-
-    Examples
-    --------
-    >>> tried = sample_size(units_per_participant=6, prevalence=0.3, icc=0.4, rank_biserial=0.4,
-    ...     n_simulations=200, seed=7)
-    >>> needed = tried[tried["enough"]].iloc[0]
-    >>> 20 <= int(needed["participants"]) <= 40
-    True
-    """
-    check_arguments(sample_size, locals())
-    check_least(sample_size, 1, n_simulations=n_simulations)
-    study = _study(
-        "sample_size", rank_biserial, odds_ratio, prevalence, units_per_participant, icc, code_icc,
-        sensitivity, specificity, agreement, rating_shares, significance,
-    )  # fmt: skip
-    check_resampling("sample_size", n_boot=n_simulations, confidence_level=1 - significance, seed=seed)
-    _check_share("sample_size", "target", target)
+def _until_enough(study: _Study, target: float, n_simulations: int, seed: int) -> list[dict[str, object]]:
+    """Return a row for each number of participants that was tried on the way to the target."""
+    _check_share("target", target)
     if study.shift == 0:
         raise ArgumentError(
-            "sample_size: expected a link to be found – found a rank_biserial of 0, or an odds_ratio of 1 – "
+            "power: expected a link to be found – found a rank_biserial of 0, or an odds_ratio of 1 – "
             "give the smallest link that matters."
         )
     tried: dict[int, dict[str, object]] = {}
@@ -193,8 +161,7 @@ def sample_size(
     while tried[above]["enough"] and above - below > max(1, round(0.03 * above)):
         middle = (below + above) // 2
         below, above = (below, middle) if enough(middle) else (middle, above)
-    rows = [tried[n] for n in sorted(tried)]
-    return SAMPLE_SIZE.frame(rows)
+    return [tried[n] for n in sorted(tried)]
 
 
 _MOST_PARTICIPANTS: Final = 20_000
@@ -226,7 +193,6 @@ class _Study:
 
 
 def _study(
-    function: str,
     rank_biserial: float | None,
     odds_ratio: float | None,
     prevalence: float,
@@ -239,30 +205,30 @@ def _study(
     rating_shares: Sequence[float],
     significance: float,
 ) -> _Study:
-    _check_share(function, "prevalence", prevalence)
-    _check_share(function, "significance", significance)
+    _check_share("prevalence", prevalence)
+    _check_share("significance", significance)
     for name, value in (("icc", icc), ("code_icc", code_icc)):
-        _check(function, name, value, lambda x: 0 <= x < 1, "0 or more and below 1")
-    _check(function, "units_per_participant", units_per_participant, lambda x: 1 <= x <= 1000, "1 to 1000")
+        _check(name, value, lambda x: 0 <= x < 1, "0 or more and below 1")
+    _check("units_per_participant", units_per_participant, lambda x: 1 <= x <= 1000, "1 to 1000")
     if agreement is not None:
         if (sensitivity, specificity) != (1, 1):
             raise ArgumentError(
-                f"{function}: expected agreement, or sensitivity and specificity – found both – give one."
+                "power: expected agreement, or sensitivity and specificity – found both – give one."
             )
-        _check(function, "agreement", agreement, lambda x: 0 < x <= 1, "above 0 and at most 1")
+        _check("agreement", agreement, lambda x: 0 < x <= 1, "above 0 and at most 1")
         lost = 1 - math.sqrt(agreement)
         sensitivity, specificity = 1 - lost * (1 - prevalence), 1 - lost * prevalence
     for name, value in (("sensitivity", sensitivity), ("specificity", specificity)):
-        _check(function, name, value, lambda x: 0 <= x <= 1, "0 to 1")
+        _check(name, value, lambda x: 0 <= x <= 1, "0 to 1")
     if sensitivity + specificity <= 1:
         raise ArgumentError(
-            f"{function}: expected coding better than chance – found sensitivity {sensitivity} and "
+            f"power: expected coding better than chance – found sensitivity {sensitivity} and "
             f"specificity {specificity} – they must add up to more than 1."
         )
     sd = math.sqrt(icc / (1 - icc) * _LOGISTIC)
-    thresholds = _thresholds(function, rating_shares, sd)
+    thresholds = _thresholds(rating_shares, sd)
     return _Study(
-        shift=_shift(function, rank_biserial, odds_ratio, sd, thresholds),
+        shift=_shift(rank_biserial, odds_ratio, sd, thresholds),
         sd=sd,
         thresholds=thresholds,
         prevalence=float(prevalence),
@@ -274,21 +240,21 @@ def _study(
     )
 
 
-def _check(function: str, name: str, value: object, fits: Callable[[float], bool], allowed: str) -> None:
+def _check(name: str, value: object, fits: Callable[[float], bool], allowed: str) -> None:
     number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not number or not fits(float(str(value))):
-        raise ArgumentError(f"{function}: expected {name} {allowed} – found {value!r} – correct it.")
+        raise ArgumentError(f"power: expected {name} {allowed} – found {value!r} – correct it.")
 
 
-def _check_share(function: str, name: str, value: object) -> None:
-    _check(function, name, value, lambda x: 0 < x < 1, "above 0 and below 1")
+def _check_share(name: str, value: object) -> None:
+    _check(name, value, lambda x: 0 < x < 1, "above 0 and below 1")
 
 
-def _check_whole(function: str, name: str, value: object) -> None:
+def _check_whole(name: str, value: object) -> None:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or not 2 <= int(str(value)) <= _MOST_PARTICIPANTS:
         raise ArgumentError(
-            f"{function}: expected {name} to be a whole number from 2 to {_MOST_PARTICIPANTS} – found "
+            f"power: expected {name} to be a whole number from 2 to {_MOST_PARTICIPANTS} – found "
             f"{value!r} – correct it."
         )
 
@@ -310,13 +276,13 @@ def _below(thresholds: Floats, shift: float, sd: float) -> Floats:
     return np.asarray(special.expit(thresholds[:, None] - shift - sd * nodes) @ weights)
 
 
-def _thresholds(function: str, rating_shares: Sequence[float], sd: float) -> Floats:
+def _thresholds(rating_shares: Sequence[float], sd: float) -> Floats:
     from scipy import optimize
 
     shares = np.asarray(rating_shares, dtype=np.float64)
     if shares.ndim != 1 or len(shares) < 2 or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-6:
         raise ArgumentError(
-            f"{function}: expected the share of each rating level, two or more, above 0 and adding up to 1 – "
+            f"power: expected the share of each rating level, two or more, above 0 and adding up to 1 – "
             f"found {rating_shares!r} – leave out levels that do not occur."
         )
     bound = 50 + 10 * sd
@@ -336,24 +302,22 @@ def _effect_of(shift: float, sd: float, thresholds: Floats) -> float:
     return float(rank_biserial(shares[0], shares[1]))
 
 
-def _shift(
-    function: str, effect: float | None, odds_ratio: float | None, sd: float, thresholds: Floats
-) -> float:
+def _shift(effect: float | None, odds_ratio: float | None, sd: float, thresholds: Floats) -> float:
     """Return the log odds ratio of the link."""
     from scipy import optimize
 
     if (effect is None) == (odds_ratio is None):
         problem = "neither" if effect is None else "both"
-        raise ArgumentError(f"{function}: expected rank_biserial or odds_ratio – found {problem} – give one.")
+        raise ArgumentError(f"power: expected rank_biserial or odds_ratio – found {problem} – give one.")
     if odds_ratio is not None:
-        _check(function, "odds_ratio", odds_ratio, lambda x: 0 < x <= 1000, "above 0 and at most 1000")
+        _check("odds_ratio", odds_ratio, lambda x: 0 < x <= 1000, "above 0 and at most 1000")
         return math.log(odds_ratio)
-    _check(function, "rank_biserial", effect, lambda x: -1 < x < 1, "above −1 and below 1")
+    _check("rank_biserial", effect, lambda x: -1 < x < 1, "above −1 and below 1")
     target, bound = float(str(effect)), 50 + 10 * sd
     low, high = (_effect_of(by, sd, thresholds) for by in (-bound, bound))
     if not low < target < high:
         raise ArgumentError(
-            f"{function}: expected a rank_biserial that these rating_shares allow, above {low:.2f} and below "
+            f"power: expected a rank_biserial that these rating_shares allow, above {low:.2f} and below "
             f"{high:.2f} – found {effect!r} – plan a smaller link."
         )
     if target == 0:

@@ -19,7 +19,7 @@ from sense7_qual._contract import (
 
 __all__ = [
     "BY_DIMENSION", "CONSISTENCY", "CONTEXT", "CORRECTED", "CORRELATIONS", "CO_OCCURRENCE", "DISRUPTION",
-    "DISTRIBUTIONS", "JOINT", "LINKS", "MULTIVERSE", "POWER", "SAMPLE_SIZE", "VARIANCE_SHARES",
+    "DISTRIBUTIONS", "JOINT", "LINKS", "MULTIVERSE", "POWER", "VARIANCE_SHARES",
 ]  # fmt: skip
 
 _LEVEL: Final = share("as given")
@@ -340,11 +340,7 @@ POWER: Final = Contract("power", ("participants",), {
         "the rank-biserial correlation that such coding shows on average, nearer to 0", -1, 1),
     "sensitivity, specificity, significance": share("as given"),
     "n_simulations, seed*": count("as given"),
-}, row="One row per number of participants")  # fmt: skip
-
-SAMPLE_SIZE: Final = Contract("power", ("participants",), {
-    **POWER.columns,
-    "enough": flag("whether the power is the target or more"),
-}, row="One row per number of participants that was tried, in rising order. The first that is enough is the "
-       "answer, to within about 3 % of its number and the simulation's own error (`standard_error`); without "
-       "one, 20,000 participants are not enough")  # fmt: skip
+    "enough*": flag("with `target`: whether the power is the target or more"),
+}, row="One row per number of participants; with `target`, of those that were tried, in rising order. The "
+       "first that is enough is the answer, to within about 3 % of its number and the simulation's own error "
+       "(`standard_error`); without one, 20,000 participants are not enough")  # fmt: skip

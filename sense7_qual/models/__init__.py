@@ -18,16 +18,10 @@ What is kept, and how does it go?      `clear_cache`      ``_caches.py``
 from __future__ import annotations
 
 from sense7_qual.models._caches import clear_cache
-from sense7_qual.models._chat import Chat as Chat
-from sense7_qual.models._chat import Cost as Cost
-from sense7_qual.models._chat import Usage as Usage
-from sense7_qual.models._chat import chat
-from sense7_qual.models._embedder import Embedder as Embedder
-from sense7_qual.models._embedder import embedder
-from sense7_qual.models._openai import EndpointError as EndpointError
-from sense7_qual.models._openai import NoAnswer as NoAnswer
-from sense7_qual.models._stored_vectors import StoredVectors as StoredVectors
-from sense7_qual.models._stored_vectors import embed_to_folder
+from sense7_qual.models._chat import Chat as Chat, Cost as Cost, Usage as Usage, chat
+from sense7_qual.models._embedder import Embedder as Embedder, embedder
+from sense7_qual.models._openai import EndpointError as EndpointError, NoAnswer as NoAnswer
+from sense7_qual.models._stored_vectors import StoredVectors as StoredVectors, embed_to_folder
 
 __all__ = ["chat", "clear_cache", "embed_to_folder", "embedder"]
 

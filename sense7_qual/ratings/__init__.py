@@ -14,13 +14,10 @@ Can a language model estimate them?          `judge`, `judge_prompts`     ``_jud
 from __future__ import annotations
 
 from sense7_qual.ratings._cross_validate import compare, cross_validate
-from sense7_qual.ratings._evaluate import Evaluation as Evaluation
-from sense7_qual.ratings._evaluate import evaluate, evaluate_runs
+from sense7_qual.ratings._evaluate import Evaluation as Evaluation, evaluate, evaluate_runs
 from sense7_qual.ratings._ground_truth import ground_truth
-from sense7_qual.ratings._judge import INSTRUCTIONS as INSTRUCTIONS
-from sense7_qual.ratings._judge import judge, judge_prompts
-from sense7_qual.ratings._ordinal_regression import OrdinalRegression as OrdinalRegression
-from sense7_qual.ratings._ordinal_regression import ordinal_regression
+from sense7_qual.ratings._judge import INSTRUCTIONS as INSTRUCTIONS, judge, judge_prompts
+from sense7_qual.ratings._ordinal_regression import OrdinalRegression as OrdinalRegression, ordinal_regression
 from sense7_qual.ratings._results import COMPARISON as COMPARISON
 
 __all__ = [

@@ -17,8 +17,7 @@ What is replaced and by what: ``_redact.py``. The forms of identifiers: ``_patte
 from __future__ import annotations
 
 from sense7_qual.redact._patterns import KINDS as KINDS
-from sense7_qual.redact._redact import Redacted as Redacted
-from sense7_qual.redact._redact import apply, find, preview, summary
+from sense7_qual.redact._redact import Redacted as Redacted, apply, find, preview, summary
 
 __all__ = ["apply", "find", "preview", "summary"]
 

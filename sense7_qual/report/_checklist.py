@@ -8,9 +8,11 @@ from typing import Final, Literal
 
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
-from sense7_qual.report import _text_agreement as coders
-from sense7_qual.report import _text_findings as findings
-from sense7_qual.report import _text_material as material
+from sense7_qual.report import (
+    _text_agreement as coders,
+    _text_findings as findings,
+    _text_material as material,
+)
 from sense7_qual.report._ai_statement import ai_used
 from sense7_qual.report._notes import made_with
 from sense7_qual.report._review_facts import Study

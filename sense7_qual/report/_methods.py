@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual.report import _text_agreement as coders
-from sense7_qual.report import _text_findings as findings
-from sense7_qual.report import _text_links as links
-from sense7_qual.report import _text_material as material
+from sense7_qual.report import (
+    _text_agreement as coders,
+    _text_findings as findings,
+    _text_links as links,
+    _text_material as material,
+)
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._text import Paragraph, Sentence, Text
 from sense7_qual.report._text_record import Record, record_of

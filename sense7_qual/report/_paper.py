@@ -133,8 +133,8 @@ def paper(
         Only what was coded in this round.
     with_texts : bool
         Whether files may hold what participants wrote: quotes (those that are approved, or else drawn ones:
-        `report.tables.quote`), memos, and the coded data with the texts. Where the words of a quote stand in a
-        paraphrase, no file holds them: the coded data are left out, and so are memos on these texts.
+        `report.tables.quote`), memos, and the coded data with the texts. Where the words of a quote stand in
+        a paraphrase, no file holds them: the coded data are left out, and so are memos on these texts.
     names : collection of str
         Names to look for in quotes, as in `redact.find`.
     with_agreement : bool, optional

@@ -30,11 +30,8 @@ How far are coders? What did they decide?    `progress`, `first_decisions`   ``_
 from __future__ import annotations
 
 from sense7_qual.rounds._progress import first_decisions, own_codings, progress
-from sense7_qual.rounds._rounds import Round as Round
-from sense7_qual.rounds._rounds import open_round, unblind
-from sense7_qual.rounds._rounds import opened as opened
-from sense7_qual.rounds._visible import Sight as Sight
-from sense7_qual.rounds._visible import visible as visible
+from sense7_qual.rounds._rounds import Round as Round, open_round, opened as opened, unblind
+from sense7_qual.rounds._visible import Sight as Sight, visible as visible
 
 __all__ = ["first_decisions", "open_round", "own_codings", "progress", "unblind"]
 

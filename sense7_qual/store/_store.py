@@ -34,8 +34,7 @@ from sense7_qual.errors import ActError, ArgumentError, CodebookError, StoreErro
 from sense7_qual.frames import is_model, require_column
 from sense7_qual.rounds import Round, opened, visible
 from sense7_qual.store._backend import Backend
-from sense7_qual.store._bundle import Bundle, is_bundle
-from sense7_qual.store._bundle import write as bundles
+from sense7_qual.store._bundle import Bundle, is_bundle, write as bundles
 from sense7_qual.store._bundle.cite import citation
 from sense7_qual.store._files import drafts
 from sense7_qual.store._files.layout import Opened
@@ -654,7 +653,7 @@ class Store:
         Parameters
         ----------
         plan : AnalysisPlan
-            What is settled beforehand (`acts.contents.AnalysisPlan`); its rating and cluster are columns of `units`.
+            What is settled beforehand (`qual.AnalysisPlan`); its rating and cluster are columns of `units`.
         coder : str
             The pseudonym of who registers it, the lead; in PostgreSQL one of a leading role.
 

@@ -27,8 +27,7 @@ from sense7_qual.suggestions._fit import fit
 from sense7_qual.suggestions._frames import check, suggest
 from sense7_qual.suggestions._order import order, withheld
 from sense7_qual.suggestions._results import ANSWERS as ANSWERS
-from sense7_qual.suggestions._screen import Screening as Screening
-from sense7_qual.suggestions._screen import screen
+from sense7_qual.suggestions._screen import Screening as Screening, screen
 from sense7_qual.suggestions._suggester import Suggester as Suggester
 
 __all__ = ["answers", "check", "effect", "fit", "order", "screen", "shown", "suggest", "withheld"]

@@ -25,8 +25,7 @@ How did they come about, and why?           `history`                           
 from __future__ import annotations
 
 from sense7_qual.themes._against_codebook import against_codebook, codes_by_theme
-from sense7_qual.themes._edit import edit as edit
-from sense7_qual.themes._edit import record as record
+from sense7_qual.themes._edit import edit as edit, record as record
 from sense7_qual.themes._fit import fit
 from sense7_qual.themes._history import history
 from sense7_qual.themes._identities import match_recorded as match_recorded
@@ -35,8 +34,7 @@ from sense7_qual.themes._record import check_recorded as check_recorded
 from sense7_qual.themes._recorded import recorded as recorded
 from sense7_qual.themes._spread import participants_by_theme, spread
 from sense7_qual.themes._text_map import text_map
-from sense7_qual.themes._themes import Themes as Themes
-from sense7_qual.themes._themes import typical
+from sense7_qual.themes._themes import Themes as Themes, typical
 from sense7_qual.themes._to_bertopic import to_bertopic
 
 __all__ = [

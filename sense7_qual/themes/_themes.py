@@ -14,7 +14,7 @@ from sense7_qual.frames import UNITS
 from sense7_qual.themes._communities import NO_GROUP
 from sense7_qual.themes._results import QUOTES
 
-__all__ = ["Themes", "quotes"]
+__all__ = ["Themes", "typical"]
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -41,7 +41,7 @@ class Themes:
         `n_resamples` was 0.
     quotes
         One row per theme and rank: `theme`, `rank` (from 1, at most 10), `unit_id`, `typicality` (the
-        unit's `similarity`); equal texts stand once. the function `quotes` adds the texts.
+        unit's `similarity`); equal texts stand once. the function `typical` adds the texts.
     granularities
         One row per granularity that was tried, from coarse to fine: `granularity`, `n_themes`,
         `largest` (the share of distinct texts in the largest theme), `n_resamples`, `ari` (adjusted Rand
@@ -75,7 +75,7 @@ class Themes:
 
 
 @QUOTES.returns
-def quotes(themes: Themes, units: pd.DataFrame, *, n: int = 3) -> pd.DataFrame:
+def typical(themes: Themes, units: pd.DataFrame, *, n: int = 3) -> pd.DataFrame:
     """Return the `n` most typical units of each theme with their texts.
 
     Parameters
@@ -99,18 +99,18 @@ def quotes(themes: Themes, units: pd.DataFrame, *, n: int = 3) -> pd.DataFrame:
     ...         "typicality": [0.9, 0.8]}))
     >>> units = pd.DataFrame({"unit_id": ["a", "b"], "text": ["The queue was endless", "So slow"],
     ...     "document_id": "d", "case_id": "p", "position": [1, 2]})
-    >>> quotes(themes, units, n=1)[["theme", "label", "unit_id", "text"]]
+    >>> typical(themes, units, n=1)[["theme", "label", "unit_id", "text"]]
        theme        label unit_id     text
     0      0  queue, slow       b  So slow
     """
-    check_arguments(quotes, locals())
-    check_least(quotes, 1, n=n)
+    check_arguments(typical, locals())
+    check_least(typical, 1, n=n)
     units = UNITS.check(units)
     chosen = themes.quotes[themes.quotes["rank"] <= n]
     absent = chosen.loc[~chosen["unit_id"].isin(units["unit_id"]), "unit_id"]
     if len(absent):
         raise TableError(
-            f"quotes: expected the units that the themes are of – found no {first_three(absent)} – pass the "
+            f"typical: expected the units that the themes are of – found no {first_three(absent)} – pass the "
             "frame that `fit` was given."
         )
     labelled = chosen.merge(themes.summary[["theme", "label"]], on="theme")

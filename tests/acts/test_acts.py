@@ -10,8 +10,7 @@ from itertools import count
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook

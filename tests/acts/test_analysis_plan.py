@@ -6,9 +6,9 @@ from dataclasses import fields, replace
 from typing import Any
 
 import pytest
-from sense7_qual.acts.contents import AnalysisPlan
 
 from sense7_qual import acts
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 

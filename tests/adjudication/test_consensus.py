@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sense7_qual import acts, adjudication, codings
 from sense7_qual.codebook import Codebook

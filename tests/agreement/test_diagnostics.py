@@ -9,8 +9,7 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from sense7_qual.agreement import pairwise

@@ -18,8 +18,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sense7_qual.agreement import _engines, coefficients
 from sense7_qual.agreement._engines import patterns

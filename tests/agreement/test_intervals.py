@@ -141,7 +141,7 @@ def test_whole_clusters_are_resampled() -> None:
 def test_a_bootstrap_of_patterns_is_one_of_units(name: str) -> None:
     rng = np.random.default_rng(6)
     table = study(rng, 80, 0.5, FIVE)
-    function = getattr(agreement, name)
+    function = getattr(agreement.coefficients, name)
     slow = [function(table[:, rng.integers(0, 80, 80)]) for _ in range(800)]
     found = agreement.coefficients.estimate(table, function, ci="unit", n_boot=4000, seed=1)
     assert found.standard_error == pytest.approx(np.std(slow), rel=0.12)

@@ -7,8 +7,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sense7_qual.agreement._from_wide import from_wide
 from sense7_qual.agreement.coefficients._patterns import (

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sense7_qual.agreement.spans import boundary_similarity, segmentation_agreement
 from sense7_qual.errors import QualError, TableError

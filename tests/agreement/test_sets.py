@@ -3,13 +3,13 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sense7_qual import agreement
 from sense7_qual.agreement import sets
@@ -18,11 +18,7 @@ from tests.helpers.places import PUBLISHED
 
 REFERENCE = PUBLISHED / "agreement_reference.json"
 DISTANCES = ("masi", "jaccard", "dice")
-PAIR_DISTANCE = {
-    "masi": sets.masi_distance,
-    "jaccard": sets.jaccard_distance,
-    "dice": sets.dice_distance,
-}
+PAIR_DISTANCE = {name: partial(sets.distance, distance=name) for name in DISTANCES}
 
 Answer = frozenset[str] | None
 
@@ -44,7 +40,7 @@ def table_of(rows: list[dict[str, Any]]) -> list[list[set[Any] | None]]:
 @pytest.mark.parametrize("row", reference_rows("masi_distance"))
 def test_masi_distances_of_the_reference(row: dict[str, Any]) -> None:
     a, b = row["data"]["values"]
-    assert sets.masi_distance(a, b) == pytest.approx(row["value"], abs=row["tolerance"])
+    assert sets.distance(a, b, "masi") == pytest.approx(row["value"], abs=row["tolerance"])
 
 
 @pytest.mark.parametrize("row", reference_rows("mv_alpha"))
@@ -78,9 +74,9 @@ def test_krippendorff_and_craggs_table_3() -> None:
 )
 def test_distances_of_two_sets(a: set[int], b: set[int], masi: float, jaccard: float, dice: float) -> None:
     for one, other in ((a, b), (b, a)):
-        assert sets.masi_distance(one, other) == pytest.approx(masi, abs=1e-12)
-        assert sets.jaccard_distance(one, other) == pytest.approx(jaccard, abs=1e-12)
-        assert sets.dice_distance(one, other) == pytest.approx(dice, abs=1e-12)
+        assert sets.distance(one, other, "masi") == pytest.approx(masi, abs=1e-12)
+        assert sets.distance(one, other, "jaccard") == pytest.approx(jaccard, abs=1e-12)
+        assert sets.distance(one, other, "dice") == pytest.approx(dice, abs=1e-12)
 
 
 def slow_set_alpha(table: list[list[Answer]], distance: str) -> float:
@@ -111,10 +107,10 @@ def slow_multivalued_alpha(table: list[list[Answer]]) -> float:
             for b in map(set, itertools.combinations(sorted(label), j)):
                 weight = math.prod(label[x] for x in a | b) * math.prod(label[x] - 1 for x in a & b)
                 weights += weight
-                sums += weight * sets.dice_distance(a, b)
+                sums += weight * sets.distance(a, b, "dice")
         expected += share[i] * share[j] * (sums / weights if weights else 0)
     observed = sum(
-        sum(sets.dice_distance(a, b) for a, b in itertools.permutations(unit, 2)) / (len(unit) - 1)
+        sum(sets.distance(a, b, "dice") for a, b in itertools.permutations(unit, 2)) / (len(unit) - 1)
         for unit in units
     ) / max(len(values), 1)
     return 1 - observed / expected if expected else math.nan
@@ -363,7 +359,7 @@ def test_set_alpha_has_the_intervals_of_alpha() -> None:
     given_sets[0] += [{"alone"}, None]
     given_sets[1] += [None, None]
     given_sets[2] += [None, {"a"}]
-    apart = [[agreement.masi_distance(one, other) for other in kinds] for one in kinds]
+    apart = [[sets.distance(one, other, "masi") for other in kinds] for one in kinds]
     for options in ({}, {"ci": "unit"}, {"ci": "coders"}, {"groups": np.arange(42) // 2}):
         settings = {"n_boot": 4000, "seed": 1, **options}
         near = 1e-12 if options in ({}, {"ci": "coders"}) else 0.03  # sets are drawn in another order

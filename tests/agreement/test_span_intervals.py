@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7_qual.agreement.spans import _intervals as si
-from sense7_qual.agreement.spans import alpha_u_2004, span_agreement
+from sense7_qual.agreement.spans import _intervals as si, alpha_u_2004, span_agreement
 from sense7_qual.agreement.spans._alpha_u_2004 import resampled_borders
 from sense7_qual.agreement.spans._unitizing_alphas import (
     all_text_alpha,

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from sense7_qual._messages import UNPRINTABLE
 from sense7_qual.codebook import Code, Codebook, Facet, FacetValue

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from itertools import count, pairwise
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from sense7_qual import acts, adjudication, codings
 from sense7_qual.acts import Act

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 import sense7_qual as qual
-from sense7_qual._commands import code as command
-from sense7_qual._commands import main
+from sense7_qual._commands import code as command, main
 from tests.helpers.coding_page import SENTINEL, study
 
 

@@ -7,8 +7,7 @@ from itertools import combinations
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sense7_qual.corpus import assign
 from sense7_qual.errors import ActError, QualError, TableError

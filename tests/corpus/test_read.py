@@ -7,8 +7,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from sense7_qual import corpus
 from sense7_qual.errors import ImportRefused, QualError, TableError

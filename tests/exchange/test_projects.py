@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import Phase, given, settings, strategies as st
 
 from sense7_qual import acts, exchange
 from sense7_qual.codebook import Code, Codebook

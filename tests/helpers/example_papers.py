@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from sense7_qual.acts.contents import AnalysisPlan
-
 from sense7_qual import acts, corpus
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Codebook
 from sense7_qual.store import Store
 from tests.helpers.places import ROOT

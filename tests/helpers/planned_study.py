@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from sense7_qual.acts.contents import AnalysisPlan
 
 from sense7_qual import acts, rounds
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Code
 from sense7_qual.store import Store
 from sense7_qual.themes import Themes

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sense7_qual.acts.contents import AnalysisPlan
 
 from sense7_qual import acts
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
 from sense7_qual.themes import Themes

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
-from sense7_qual.acts.contents import Suggestion
 
 from sense7_qual import acts, rounds
 from sense7_qual.acts import Act
+from sense7_qual.acts.contents import Suggestion
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
 from tests.helpers.hostile_strings import HOSTILE

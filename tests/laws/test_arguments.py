@@ -69,7 +69,6 @@ MAY_BE: dict[Any, set[str]] = {
     Collection: LISTED | {"set", "dict"}, Iterable: LISTED | {"set", "dict", "generator"}, np.ndarray: set(),
     qual.acts.Act: {"act"}, Any: ANY, object: ANY,
 }  # fmt: skip
-DISTANCES = ("masi", "dice", "jaccard")
 # What can be meant, beside that: any point of a scale, limits and prices of any size, a category of None.
 ALSO = {
     "links.disruption.threshold": {"negative", "huge"},
@@ -82,10 +81,10 @@ ALSO = {
     "agreement.units_needed.design_effect": {"huge"},
     **{f"corpus.Limits.{name}": {"huge"} for name in inspect.signature(qual.corpus.Limits).parameters},
     **{f"acts.{name}.end": {"huge"} for name in ("Act", "apply", "remove")},  # the store knows the text
-    **{f"agreement.{name}_distance.{one}": {"of None"} for name in DISTANCES for one in "ab"},
+    **{f"agreement.sets.distance.{one}": {"of None"} for one in "ab"},
     **{f"models.Chat.{name}.conversations": {"of None", "of lists"} for name in ("prepare", "estimate")},
-    **{f"agreement.{name}.values": {"of lists"} for name in ("estimate", "krippendorff_alpha", "per_category",
-       "specific_agreement")},
+    **{f"agreement.coefficients.{name}.values": {"of lists"} for name in ("estimate", "krippendorff_alpha",
+       "per_category", "specific_agreement")},
 }  # fmt: skip
 # What the package's own parts call with what they have counted; what takes a model to be called.
 MACHINERY = {

@@ -14,7 +14,7 @@ from tests.helpers.places import ROOT
 PAGE = (ROOT / "docs" / "links.md").read_text("utf-8")
 FUNCTIONS = [
     name
-    for module in (links, ratings)
+    for module in (links, links.models, links.scales, ratings)
     for name in module.__all__
     if inspect.isfunction(getattr(module, name))
 ]

@@ -52,16 +52,16 @@ def note(name, value):
     consts = tuple(noted if one == "noted" else one for one in noting.__code__.co_consts)
     value.__code__ = noting.__code__.replace(co_consts=consts, co_freevars=old.co_freevars)
 
-for module in pkgutil.iter_modules(qual.__path__):
-    if module.name == "models" or module.name.startswith("_"):
+from scripts.measure_house import circles
+
+for name, (_, module) in circles().items():
+    if module == "models":
         continue
-    there = importlib.import_module(f"sense7_qual.{module.name}")
-    for name in there.__all__:
-        value = getattr(there, name)
-        note(f"{module.name}.{name}", value)
-        for method, inner in (vars(value).items() if inspect.isclass(value) else ()):
-            if not method.startswith("_"):
-                note(f"{module.name}.{name}.{method}", inner)
+    value = getattr(importlib.import_module(f"sense7_qual.{module}"), name.rpartition(".")[2])
+    note(name, value)
+    for method, inner in (vars(value).items() if inspect.isclass(value) else ()):
+        if not method.startswith("_"):
+            note(f"{name}.{method}", inner)
 
 def examples():
     failed = []
@@ -268,7 +268,7 @@ def public(name):
     return value
 
 for name, calls in CALLED:
-    function = public(name) if name.count(".") == 1 else None
+    function = None if name.split(".")[-2][0].isupper() else public(name)  # no methods
     if not inspect.isfunction(function) or name in ("themes.fit", "agreement.spans.gamma"):
         continue
     for arguments in calls[:1]:

@@ -49,7 +49,7 @@ WITHOUT = {
     "frames.without_models": "the frame that it is given",
 }
 """Functions that give back a frame of the caller's columns, and why they have no contract."""
-SOME = {"adjudication.queue", "links.code_to_rating"}
+SOME = {"adjudication.queue", "links.code_to_rating", "links.power"}
 """Of these, arguments say which of the columns with a star there are."""
 CODES = {str(one) for words in (Reason, Caution) for one in words}
 ROUNDING = 1e-9

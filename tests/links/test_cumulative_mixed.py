@@ -145,8 +145,7 @@ def test_the_gradient_is_that_of_the_quadrature_itself(link: Any, quadrature: in
 @pytest.mark.long
 def test_the_integral_is_the_integral() -> None:
     """By scipy's adaptive quadrature over the intercept, cluster by cluster, and in the far tails."""
-    from scipy import integrate as scipy_integrate
-    from scipy import special, stats
+    from scipy import integrate as scipy_integrate, special, stats
 
     rating, predictors, cluster = wine()
     x = predictors.to_numpy(dtype=float)

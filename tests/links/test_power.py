@@ -103,7 +103,7 @@ def test_a_study_without_a_p_finds_nothing() -> None:
 
 @pytest.mark.long
 def test_the_sample_size_has_the_power_and_fewer_have_not() -> None:
-    tried = links.sample_size(rank_biserial=0.3, agreement=0.7, n_simulations=400, seed=8, **DESIGN)
+    tried = links.power(target=0.8, rank_biserial=0.3, agreement=0.7, n_simulations=400, seed=8, **DESIGN)
     needed = tried[tried["enough"]].iloc[0]
     assert tried["participants"].is_monotonic_increasing
     assert tried["enough"].is_monotonic_increasing
@@ -134,6 +134,8 @@ def test_the_same_seed_simulates_the_same_studies() -> None:
         ({"sensitivity": 0.4, "specificity": 0.5}, "better than chance"),
         ({"rating_shares": (0.5, 0.4)}, "adding up to 1"),
         ({"participants": 1}, "whole number from 2"),
+        ({"participants": None}, "participants or target – found neither"),
+        ({"target": 0.8}, "participants or target – found both"),
         ({"significance": 5}, "significance above 0"),
         ({"units_per_participant": 0.5}, "units_per_participant 1 to 1000"),
         ({"n_simulations": 0}, "expected n_simulations to be 1 or more"),
@@ -147,6 +149,6 @@ def test_bad_input_is_refused_in_words(change: dict[str, object], message: str) 
 
 def test_no_number_of_participants_finds_no_link() -> None:
     with pytest.raises(QualError, match="smallest link that matters"):
-        links.sample_size(rank_biserial=0, seed=1, **DESIGN)
+        links.power(target=0.8, rank_biserial=0, seed=1, **DESIGN)
     with pytest.raises(QualError, match="target above 0"):
-        links.sample_size(rank_biserial=0.2, target=1, seed=1, **DESIGN)
+        links.power(rank_biserial=0.2, target=1, seed=1, **DESIGN)

@@ -95,9 +95,9 @@ def test_no_function_reads_a_code_for_missing_as_a_rating(name: str) -> None:
 
 def test_every_function_with_a_rating_has_a_range() -> None:
     named = {"rating", "ratings"}
-    for name in links.__all__:
-        parameters = set(inspect.signature(getattr(links, name)).parameters)
-        if callable(getattr(links, name)) and not inspect.isclass(getattr(links, name)):
+    for module in (links, links.models, links.scales):
+        for name, function in inspect.getmembers(module, inspect.isfunction):
+            parameters = set(inspect.signature(function).parameters)
             assert "rating_range" in parameters or not named & parameters, name
             assert (name in CALLS) == ("rating_range" in parameters), name
 

@@ -15,8 +15,7 @@ import pytest
 
 from sense7_qual import themes
 from sense7_qual.errors import QualError, StoreError, TableError
-from sense7_qual.models import Embedder, StoredVectors, embed_to_folder, embedder
-from sense7_qual.models import _stored_vectors as module
+from sense7_qual.models import Embedder, StoredVectors, _stored_vectors as module, embed_to_folder, embedder
 
 PRIVATE = "my name is Xanthippe Quill"
 TEXTS = [f"{word} number {row}" for row in range(8) for word in ("the queue", "kindness", "a wrong fact")]

@@ -11,9 +11,8 @@ import uuid
 from dataclasses import replace
 from pathlib import Path
 
-from sense7_qual.acts.contents import AnalysisPlan
-
 from sense7_qual import acts, rounds
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.store import Store
 
 STUDY, COPIES = Path(sys.argv[1]), Path(sys.argv[2])

@@ -15,8 +15,7 @@ from itertools import pairwise
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sense7_qual import corpus, redact
 from sense7_qual.errors import QualError, TableError

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from sense7_qual.acts.contents import AnalysisPlan
 
 from sense7_qual import _atomic, acts, agreement, corpus, links, report
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.report._paper_parts import Part

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sense7_qual.acts.contents import AnalysisPlan
+from hypothesis import given, settings, strategies as st
 
 from sense7_qual import acts, codings, report
 from sense7_qual.acts import Act
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import CODINGS

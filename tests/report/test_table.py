@@ -15,8 +15,7 @@ from pathlib import Path
 import docx
 import mistune
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sense7_qual.errors import QualError, StoreError, TableError
 from sense7_qual.report._entries import entries

@@ -273,8 +273,7 @@ def test_answers_of_the_record_make_a_table() -> None:
 
 def test_the_page_on_tables_names_every_function_and_its_examples_run() -> None:
     page = (documents.ROOT / "docs" / "tables.md").read_text("utf-8")
-    tables = [name for name in report.__all__ if name.endswith("_table")]
-    assert [name for name in tables if f"report.{name}" not in page] == []
+    assert [name for name in report.tables.__all__ if f"report.tables.{name}" not in page] == []
     example = doctest.DocTestParser().get_doctest(page.replace("```", ""), {}, "tables.md", None, 0)
     assert doctest.DocTestRunner().run(example) == (0, len(example.examples))
 
@@ -291,18 +290,18 @@ def every_call(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Callable[[
 @pytest.mark.parametrize(
     "name",
     [
-        "suggestion_table",
-        "co_occurrence_table",
-        "condition_table",
-        "disagreement_table",
-        "discussion_table",
-        "human_model_table",
+        "suggestion",
+        "co_occurrence",
+        "condition",
+        "disagreement",
+        "discussion",
+        "human_model",
     ],
 )
 def test_no_error_shows_what_stands_in_a_column_of_the_wrong_kind(
     name: str, every_call: dict[str, Callable[[], Call]]
 ) -> None:
-    function, arguments = every_call[f"report.{name}"]()
+    function, arguments = every_call[f"report.tables.{name}"]()
     frames = [(key, value) for key, value in arguments.items() if isinstance(value, pd.DataFrame)]
     shown = []
     for key, frame in frames:

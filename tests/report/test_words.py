@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from sense7_qual.acts.contents import AnalysisPlan
 
 from sense7_qual import acts, corpus, report
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
 from tests.helpers.example_papers import PLAN, shipped

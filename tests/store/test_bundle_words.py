@@ -10,10 +10,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from sense7_qual.acts.contents import AnalysisPlan, Suggestion
 
 from sense7_qual import acts, corpus, rounds
 from sense7_qual.acts import Act
+from sense7_qual.acts.contents import AnalysisPlan, Suggestion
 from sense7_qual.codebook import Code, Codebook, Facet, FacetValue
 from sense7_qual.errors import ArgumentError
 from sense7_qual.store import Store

@@ -29,8 +29,7 @@ from tests.helpers import disk
 from tests.helpers.killed import wait_until
 from tests.helpers.nightly import nightly_but
 from tests.helpers.places import ROOT, program
-from tests.helpers.small_study import CODEBOOK as SENSE7
-from tests.helpers.small_study import frame_of, put
+from tests.helpers.small_study import CODEBOOK as SENSE7, frame_of, put
 from tests.helpers.withdrawn_words import CODEBOOK
 
 SOAK = bool(os.environ.get("SOAK"))

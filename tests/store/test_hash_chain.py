@@ -8,8 +8,7 @@ import uuid
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sense7_qual.errors import StoreError
 from sense7_qual.store._log import hash_chain

@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from sense7_qual.acts.contents import SpanMemo
 
 from sense7_qual import acts, rounds
 from sense7_qual.acts import Act
+from sense7_qual.acts.contents import SpanMemo
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sense7_qual.acts.contents import AnalysisPlan
 
 from sense7_qual import acts
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
 from tests.helpers.small_study import CODEBOOK, frame_of

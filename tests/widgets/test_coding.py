@@ -11,8 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sense7_qual import Store, acts
 from sense7_qual.acts import Act

@@ -7,9 +7,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from sense7_qual.acts.contents import Suggested
 
 from sense7_qual import Store, acts, agreement, rounds, suggestions
+from sense7_qual.acts.contents import Suggested
 from sense7_qual.errors import ActError, ArgumentError, CodebookError
 from tests.helpers.browser import SENSE7, SENTINEL
 from tests.helpers.desk import EVERYTHING, Desk

@@ -4,7 +4,7 @@ All take the same table: numbers or strings, with NaN, None or pandas' NA where 
 that looks like a code for missing is refused unless `categories` names it. A unit counts with the values it
 has. All take `Patterns` in its place, which need `keep_coders=True` for Cohen's, Conger's and Light's kappa
 and Scott's pi. None raises where it cannot be computed: it gives NaN, and one warning that says why.
-`sense7_qual.agreement.coefficients.estimate` gives their intervals.
+`estimate` gives any of them an interval, and `patterns` counts a table of any size where it lies.
 
 No coefficient is right for all data. Krippendorff's alpha serves any number of coders, any scale and missing
 values, and is the main one here; the others are for comparison with what a field is used to.
@@ -21,16 +21,26 @@ import numpy.typing as npt
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._reasons import Reason
+from sense7_qual.agreement._engines import patterns
+from sense7_qual.agreement._intervals import Estimate, estimate
 from sense7_qual.agreement._values import read_values
 from sense7_qual.agreement.coefficients._categories import check_scale
 from sense7_qual.agreement.coefficients._compute import compute, options_of
+from sense7_qual.agreement.coefficients._icc_kendall import icc, kendall_w
 from sense7_qual.agreement.coefficients._patterns import Patterns
+from sense7_qual.agreement.coefficients._per_category import per_category
 from sense7_qual.agreement.coefficients._weights import Metric, Weights
 
 __all__ = [
-    "brennan_prediger", "cohen_kappa", "conger_kappa", "fleiss_kappa", "gwet_ac", "krippendorff_alpha",
-    "light_kappa", "percent_agreement", "scott_pi", "specific_agreement",
+    "Estimate", "Patterns", "brennan_prediger", "cohen_kappa", "conger_kappa", "estimate", "fleiss_kappa",
+    "gwet_ac", "icc", "kendall_w", "krippendorff_alpha", "light_kappa", "patterns", "per_category",
+    "percent_agreement", "scott_pi", "specific_agreement",
 ]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 Values = npt.ArrayLike | Patterns
 Categories = Sequence[Any]

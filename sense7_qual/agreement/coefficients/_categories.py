@@ -6,8 +6,7 @@ Categorical. The alphabet is no order of a scale ("fair" would come before "good
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence, Set as AbstractSet
 from dataclasses import replace
 from typing import Any
 

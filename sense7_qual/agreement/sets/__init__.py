@@ -24,12 +24,10 @@ from sense7_qual.agreement.coefficients._patterns import joint_numbers
 from sense7_qual.agreement.sets._distances import (
     SetDistance,
     check_distance,
-    dice_distance,
+    distance,
     distances,
-    jaccard_distance,
-    masi_distance,
     row_distances,
-    set_distances,
+    set_distances as set_distances,
 )
 from sense7_qual.agreement.sets._values import (
     Numbers,
@@ -37,21 +35,15 @@ from sense7_qual.agreement.sets._values import (
     Sets,
     membership,
     parsed,
-    set_patterns,
+    set_patterns as set_patterns,
 )
 
-__all__ = [
-    "SetPatterns",
-    "dice_distance",
-    "jaccard_distance",
-    "masi_distance",
-    "multivalued_alpha",
-    "set_alpha",
-    "set_alpha_of",
-    "set_distances",
-    "set_patterns",
-    "set_table",
-]
+__all__ = ["distance", "multivalued_alpha", "set_alpha"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -78,7 +70,7 @@ def set_alpha(sets: Sets, *, distance: SetDistance) -> float:
         missing; an empty set is an answer. An array holds 1 or True where the code is given, else 0 or False;
         where one of a coder's codes is NaN, the coder's set of that unit is missing.
     distance : {"masi", "jaccard", "dice"}
-        How far apart two sets are, 0 to 1; see `masi_distance`, `jaccard_distance`, `dice_distance`.
+        How far apart two sets are, 0 to 1; see `distance`.
 
     Returns
     -------

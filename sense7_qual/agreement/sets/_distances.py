@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Sequence, Set as AbstractSet
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -15,107 +14,56 @@ from sense7_qual.agreement.sets._values import Label, Truths, labels_of, members
 from sense7_qual.errors import ArgumentError
 
 __all__ = [
-    "SetDistance", "check_distance", "dice_distance", "distances", "jaccard_distance", "masi_distance",
-    "row_distances", "set_distances",
+    "SetDistance", "check_distance", "distance", "distances", "row_distances", "set_distances",
 ]  # fmt: skip
 
 SetDistance = Literal["masi", "jaccard", "dice"]
 Floats = npt.NDArray[np.float64]
 
 
-def masi_distance(a: Iterable[Label], b: Iterable[Label]) -> float:
-    """Return the MASI distance of two sets: 1 − Jaccard × monotonicity.
+def distance(a: Iterable[Label], b: Iterable[Label], distance: SetDistance) -> float:
+    """Return how far apart two sets of labels are.
 
     Parameters
     ----------
     a, b : set of labels
         May be empty: two empty sets have distance 0, an empty one and another 1.
+    distance : {"masi", "jaccard", "dice"}
+        "masi": 1 − Jaccard × monotonicity, which is 1 for equal sets, 2/3 where one is within the other, 1/3
+        where they overlap and 0 where they do not. "jaccard": the share of the labels of either that are not
+        in both, ``1 − |a ∩ b| / |a ∪ b|``. "dice": ``1 − 2·|a ∩ b| / (|a| + |b|)``.
 
     Returns
     -------
     float
-        0 to 1. Monotonicity is 1 for equal sets, 2/3 where one is within the other, 1/3 where they overlap
-        and 0 where they do not.
+        0 to 1.
 
     Raises
     ------
+    ArgumentError
+        There is no distance of that name.
     TableError
         Not a set, frozenset, list or tuple of labels.
 
     References
     ----------
     Passonneau (2006), Measuring agreement on set-valued items (MASI) for semantic and pragmatic annotation.
-    (Versions of nltk before 3.6 took .67 and .33 for the thirds.)
+    (Versions of nltk before 3.6 took .67 and .33 for the thirds.) Jaccard (1912), The distribution of the
+    flora in the alpine zone, New Phytologist 11, 37–50. Dice (1945), Measures of the amount of ecologic
+    association between species, Ecology 26, 297–302.
 
     Examples
     --------
-    >>> round(masi_distance({1, 2}, {1, 2, 3, 4}), 4), round(masi_distance({1, 2}, {2, 3}), 4)
+    >>> round(distance({1, 2}, {1, 2, 3, 4}, "masi"), 4), round(distance({1, 2}, {2, 3}, "masi"), 4)
     (0.6667, 0.8889)
+    >>> distance({1, 2}, {1, 2, 3, 4}, "jaccard"), round(distance({1, 2}, {1, 2, 3, 4}, "dice"), 4)
+    (0.5, 0.3333)
     """
-    check_arguments(masi_distance, locals())
-    return _pair_distance(a, b, "masi")
-
-
-def jaccard_distance(a: Iterable[Label], b: Iterable[Label]) -> float:
-    """Return the Jaccard distance of two sets: the share of the labels of either that are not in both.
-
-    Parameters
-    ----------
-    a, b : set of labels
-        May be empty: two empty sets have distance 0, an empty one and another 1.
-
-    Returns
-    -------
-    float
-        ``1 − |a ∩ b| / |a ∪ b|``, 0 to 1.
-
-    Raises
-    ------
-    TableError
-        Not a set, frozenset, list or tuple of labels.
-
-    References
-    ----------
-    Jaccard (1912), The distribution of the flora in the alpine zone, New Phytologist 11, 37–50.
-
-    Examples
-    --------
-    >>> jaccard_distance({1, 2}, {1, 2, 3, 4})
-    0.5
-    """
-    check_arguments(jaccard_distance, locals())
-    return _pair_distance(a, b, "jaccard")
-
-
-def dice_distance(a: Iterable[Label], b: Iterable[Label]) -> float:
-    """Return the Dice distance of two sets: the labels not in both, out of the labels of one plus the other.
-
-    Parameters
-    ----------
-    a, b : set of labels
-        May be empty: two empty sets have distance 0, an empty one and another 1.
-
-    Returns
-    -------
-    float
-        ``1 − 2·|a ∩ b| / (|a| + |b|)``, 0 to 1.
-
-    Raises
-    ------
-    TableError
-        Not a set, frozenset, list or tuple of labels.
-
-    References
-    ----------
-    Dice (1945), Measures of the amount of ecologic association between species, Ecology 26, 297–302.
-
-    Examples
-    --------
-    >>> round(dice_distance({1, 2}, {1, 2, 3, 4}), 4)
-    0.3333
-    """
-    check_arguments(dice_distance, locals())
-    return _pair_distance(a, b, "dice")
+    check_arguments(globals()["distance"], locals(), but=("distance",))  # a parameter has its name
+    check_distance(distance)
+    both = [labels_of(a, 0, 0), labels_of(b, 1, 0)]
+    members = membership(both)
+    return float(distances(members[:1], members[1:], distance)[0, 0])
 
 
 def set_distances(sets: Sequence[AbstractSet[Label]], *, distance: SetDistance) -> Floats:
@@ -167,9 +115,3 @@ def distances(members_a: Truths, members_b: Truths, distance: SetDistance) -> Fl
     """Return the distances of sets from other sets (A, B), given which label is in which set (A, labels)."""
     common = members_a.astype(np.float64) @ members_b.T.astype(np.float64)
     return _formula(common, members_a.sum(axis=1)[:, None], members_b.sum(axis=1)[None, :], distance)
-
-
-def _pair_distance(a: Iterable[Label], b: Iterable[Label], distance: SetDistance) -> float:
-    both = [labels_of(a, 0, 0), labels_of(b, 1, 0)]
-    members = membership(both)
-    return float(distances(members[:1], members[1:], distance)[0, 0])

@@ -6,8 +6,7 @@ Sets are numbered, and everything later works on the numbers: there are far fewe
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence, Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, Final
 

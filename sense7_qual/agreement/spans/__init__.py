@@ -35,6 +35,12 @@ from sense7_qual.agreement._counts import cluster_numbers
 from sense7_qual.agreement._intervals._bootstrap import Interval, Resampling
 from sense7_qual.agreement._results import SPAN_AGREEMENT
 from sense7_qual.agreement.spans._alpha_u_2004 import alpha_u_2004, border_alpha
+from sense7_qual.agreement.spans._boundary_similarity import (
+    SegmentationAgreement as SegmentationAgreement,
+    boundary_similarity,
+    segmentation_agreement,
+)
+from sense7_qual.agreement.spans._gamma import Gamma as Gamma, gamma, gamma_dissimilarity
 from sense7_qual.agreement.spans._intervals import (
     all_text_interval,
     border_interval,
@@ -45,7 +51,7 @@ from sense7_qual.agreement.spans._intervals import (
 )
 from sense7_qual.agreement.spans._unitizing_alphas import (
     Tally,
-    UnitizingAlphas,
+    UnitizingAlphas as UnitizingAlphas,
     all_text,
     by_text,
     coded_text,
@@ -56,7 +62,15 @@ from sense7_qual.agreement.spans._values import SPANS, Continuum, Lengths, conti
 from sense7_qual.errors import TableError
 from sense7_qual.frames import CODINGS, COVERAGE, UNITS, clusters_by_unit
 
-__all__ = ["UnitizingAlphas", "alpha_u_2004", "overlap_f1", "span_agreement", "unitizing_alphas"]
+__all__ = [
+    "alpha_u_2004", "boundary_similarity", "gamma", "gamma_dissimilarity", "overlap_f1",
+    "segmentation_agreement", "span_agreement", "unitizing_alphas",
+]  # fmt: skip
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 Integers = npt.NDArray[np.int64]
 

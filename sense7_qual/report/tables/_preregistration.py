@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from sense7_qual.acts.contents import AnalysisPlan
-
 from sense7_qual._arguments import check_arguments
 from sense7_qual._present import coefficient, counted, percent
 from sense7_qual.acts import preregistrations
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.errors import ArgumentError
 from sense7_qual.report._deviation_checks import minute
 from sense7_qual.report._notes import made_with

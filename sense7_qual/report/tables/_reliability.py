@@ -44,8 +44,8 @@ def reliability(
     cluster_name : str
         What the resampled clusters are, as a plural, such as "participants".
     cross_check : DataFrame, optional
-        The result of `agreement.diagnosis.cross_check` on the same decisions: the foot then states with which packages
-        the agreement was recomputed, and the largest difference.
+        The result of `agreement.diagnosis.cross_check` on the same decisions: the foot then states with which
+        packages the agreement was recomputed, and the largest difference.
     notes : sequence of str
         Further lines for the foot, such as the round, or the share of the corpus coded twice.
 

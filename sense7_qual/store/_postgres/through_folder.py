@@ -24,8 +24,7 @@ from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite
 from sense7_qual.store._log.hash_chain import Link
 from sense7_qual.store._log.sqlite import ACTS, TEXTS
-from sense7_qual.store._operations import archive, verify
-from sense7_qual.store._operations import forget as withdrawals
+from sense7_qual.store._operations import archive, forget as withdrawals, verify
 from sense7_qual.store._operations.verify import Finding
 from sense7_qual.store._postgres import roles, schema
 from sense7_qual.store._postgres.schema import NOTES, SHOWN, SHOWN_TEXTS, STUDY, UNBLINDED

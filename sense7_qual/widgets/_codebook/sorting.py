@@ -11,8 +11,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual import acts as record
-from sense7_qual import themes as models
+from sense7_qual import acts as record, themes as models
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.codings import of_round, rulings

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual import acts as record
-from sense7_qual import suggestions as models
+from sense7_qual import acts as record, suggestions as models
 from sense7_qual._messages import first_three
 from sense7_qual._present import coefficient
 from sense7_qual.acts import Act
