@@ -195,7 +195,7 @@ COVERAGE: Final = Contract("coverage", ("unit_id", "coder", "round"), {
     "finished_at, codebook": Column("string", "when it was last finished, and the codebook in force then"),
 }, frozenset({"round"}),
     row="One row per unit that a coder finished; the record adds first_finished_at, without which "
-        "`codings.finish_order` takes finished_at",
+        "finished_at says the order of coding",
 )  # fmt: skip
 
 DECISIONS: Final = Contract("decisions", ("unit_id", "coder", "code"), {

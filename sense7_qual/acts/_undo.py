@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from operator import attrgetter
 from typing import Final
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual.acts._act import Act
 from sense7_qual.acts._kinds import KINDS, kinds_where
 from sense7_qual.errors import ActError
@@ -22,6 +23,7 @@ def standing(acts: Iterable[Act], *, subject: str | None = None) -> list[Act]:
     place. An act that comes again (by its act_id) changes nothing. With a `subject`, such as "coding" or
     "ruling", only what is about that.
     """
+    check_arguments(standing, locals(), but=("acts",))
     now = current(done(acts))
     return now if subject is None else [act for act in now if act.traits.subject == subject]
 

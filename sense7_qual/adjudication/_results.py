@@ -31,7 +31,7 @@ QUEUE: Final = Contract("disagreements", ("unit_id", "code"), {
     "settled": text(
         "`applied`, `absent`, `differing` where different readings were ruled legitimate; missing: "
         "open", missing=True),
-    "reason": text("out of `acts.REASONS`, or missing", missing=True),
+    "reason": text("one of those that `acts.rule` takes, or missing", missing=True),
     "ruled_by*, ruled_at*": text("missing: open", missing=True),
 }, row=DISAGREEMENTS.row)  # fmt: skip
 
@@ -53,7 +53,7 @@ OVERRULED: Final = Contract("overruled", ("coder", "unit_id", "code"), {
     "applied": flag("as the coder decided"),
     "ruled": flag("the ruling; missing where different readings stand", missing=True),
     "overruled": flag("whether the two differ; False where both stand"),
-    "reason": text("out of `acts.REASONS`, or missing", missing=True),
+    "reason": text("one of those that `acts.rule` takes, or missing", missing=True),
     "note*": text("in the adjudicator's words, which may quote a participant; missing: none", missing=True),
     "ruled_by*, ruled_at*": text(),
 }, row="One row per decision of a coder on a unit × code that was ruled on, by coder, then what was "

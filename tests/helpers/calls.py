@@ -49,6 +49,8 @@ RESULTS = {
 
 # What packages ask of each other, without a check of its own.
 PARTS = {
+    "acts.Kind",
+    "acts.about",
     "acts.kinds_where",
     "codebook.check_codebook",
     "rounds.Sight",
@@ -328,7 +330,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "acts.rule": call(k.rule, **act, code=code, applied=True, reason="slip", note="a note",
                           **stamp),
         "acts.stamp": call(k.stamp, coder="ana", codebook=x.codebook, **stamp),
-        "acts.standing": call(k.standing, acts=x.acts),
+        "acts.standing": call(k.standing, acts=x.acts, subject="coding"),
         "acts.undo": call(k.undo, act=first, codebook=x.codebook, **stamp),
         "adjudication.consensus": call(qual.adjudication.consensus, decisions=x.decisions, rulings=[],
                                        single=False),

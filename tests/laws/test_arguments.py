@@ -78,6 +78,7 @@ ALSO = {
     "store.Store.assign.coders": {"set", "dict", "generator"},
     "themes.fit.granularity": {"huge"},
     "acts.contents.Proposal.theme": {"huge"},
+    "acts.contents.AnalysisPlan.min_alpha": {"negative"},
     "agreement.units_needed.design_effect": {"huge"},
     **{f"corpus.Limits.{name}": {"huge"} for name in inspect.signature(qual.corpus.Limits).parameters},
     **{f"acts.{name}.end": {"huge"} for name in ("Act", "apply", "remove")},  # the store knows the text
@@ -90,6 +91,7 @@ ALSO = {
 MACHINERY = {
     "acts.stamp", "corpus.Limits.unpacked", "corpus.Limits.require", "corpus.Limits.beyond",
     "models.Embedder.__call__", "models.StoredVectors.__call__",
+    "frames.Contract.example", "frames.Contract.frame", "frames.Contract.returns",
 }  # fmt: skip
 N_DRAWN = len(WRONG) if SOAK else 3
 SLOW = {"agreement.spans.gamma"}  # half a minute a call: only what is refused before it begins

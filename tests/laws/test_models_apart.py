@@ -43,7 +43,8 @@ STATISTICS = (
 ELSEWHERE = {
     # what becomes of the rows, not what is computed from them
     "codings.after_discussion", "codings.carried", "codings.decisions", "codings.of_round", "codings.stale",
-    "frames.Contract.check", "frames.as_models", "frames.as_people", "frames.check_people", "frames.people",
+    "frames.Contract.check", "frames.Contract.frame", "frames.Contract.require",
+    "frames.as_models", "frames.as_people", "frames.check_people", "frames.people",
     "frames.without_models",
     # of one coder, or of two, whose rows the caller chooses
     "agreement.spans.overlap_f1",

@@ -25,8 +25,6 @@ NAMES = [
     if name.split(".")[0] in PACKAGES
     and not any(part[0].isupper() for part in name.split("."))
     and name not in SLOW
-    and not any(part[0].isupper() for part in name.split("."))
-    and name not in SLOW
 ]
 SECONDS_EACH = {
     "adjudication.dawid_skene", "adjudication.profile", "agreement.over_time", "agreement.stability",
