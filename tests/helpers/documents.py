@@ -119,17 +119,17 @@ def of_the_coding(decisions: pd.DataFrame, units: pd.DataFrame) -> dict[str, Tab
     pairs = qual.links.co_occurrence(decisions, source="majority")
     report, book = qual.report, {"codebook": SENSE7}
     return {
-        "revisions": report.revision_table(
+        "revisions": report.tables.revision(
             [step], codebooks={one.fingerprint: one for one in (SENSE7, changed)}
         ),
-        "disagreements": report.disagreement_table(qual.adjudication.queue(decisions), **book),
-        "discussion": report.discussion_table(
+        "disagreements": report.tables.disagreement(qual.adjudication.queue(decisions), **book),
+        "discussion": report.tables.discussion(
             qual.agreement.before_after(decisions, talked, units=units, cluster="case_id", n_boot=50), **book
         ),
-        "model": report.human_model_table(
+        "model": report.tables.human_model(
             qual.agreement.human_model(with_model, models="gpt", n_boot=50), **book
         ),
-        "suggestions": report.suggestion_table(
+        "suggestions": report.tables.suggestion(
             pd.DataFrame(
                 {
                     "unit_id": decisions["unit_id"],
@@ -143,9 +143,9 @@ def of_the_coding(decisions: pd.DataFrame, units: pd.DataFrame) -> dict[str, Tab
             ),
             **book,
         ),
-        "co-occurrence": report.co_occurrence_table(pairs, **book),
-        "co-occurrence by pair": report.co_occurrence_table(pairs, form="pairs", **book),
-        "conditions": report.condition_table(
+        "co-occurrence": report.tables.co_occurrence(pairs, **book),
+        "co-occurrence by pair": report.tables.co_occurrence(pairs, form="pairs", **book),
+        "conditions": report.tables.condition(
             decisions, units, condition="system", source="majority", cluster="case_id", **book
         ),
     }

@@ -56,7 +56,7 @@ def labelled(label: str, columns: Literal[1, 2]) -> dict[str, Callable[[], figur
     return {
         "agreement_plot": partial(f.agreement_plot, pd.DataFrame(codes | named("alpha")), **of),
         "code_dimension_matrix": partial(f.code_dimension_matrix, dimensions, **of),
-        "disruption": partial(f.disruption, each("contrast", cohens_d=[-0.6, 0.1, 0.2],
+        "disruption_plot": partial(f.disruption_plot, each("contrast", cohens_d=[-0.6, 0.1, 0.2],
                               d_low=ends["low"], d_high=ends["high"]), **of),
         "drift_plot": partial(f.drift_plot, pd.DataFrame(one_code | slices | named("alpha")),
                               code="c0", **of),
