@@ -23,14 +23,13 @@ from sense7_qual.widgets._codebook_seen import Seen, seen
 from sense7_qual.widgets._desk import STATIC, Desk, field
 from sense7_qual.widgets._keys import described_codes
 from sense7_qual.widgets._memo import as_text
-from sense7_qual.widgets._study import check_lead
+from sense7_qual.widgets._study import check_lead, desk_of
 from sense7_qual.widgets._unsaved import Unsaved
 
 __all__ = ["AdjudicationWidget"]
 
 _NEEDS: Final = (
-    "units", "codebook", "codebooks", "acts", "append", "revise", "revisions", "current_codebook",
-    "use_current_codebook",
+    "units", "codebook", "codebooks", "acts", "append", "revise", "desk",
 )  # fmt: skip
 _DOING: Final = {
     "act": "saving", "save_change": "saving", "hello": "reading the disagreements",
@@ -110,7 +109,7 @@ class AdjudicationWidget(Desk):
                 "it: AdjudicationWidget(qual.Store(…), coder=…)."
             )
         check_arguments(AdjudicationWidget.__init__, locals())
-        if not getattr(store, "may_revise", True):
+        if not getattr(desk_of(store), "may_revise", True):
             raise StoreError(
                 "AdjudicationWidget: expected a role that leads the study, which alone settles disagreements "
                 "– found a coder's – connect with the lead's role, or ask the lead."
@@ -130,8 +129,8 @@ class AdjudicationWidget(Desk):
     def _look(self) -> None:
         """Read what may be seen, in the codes of the current codebook."""
         study = self._study
-        if study.current_codebook() != study.codebook.fingerprint:
-            study.use_current_codebook()
+        if desk_of(study).current_codebook() != study.codebook.fingerprint:
+            desk_of(study).use_current_codebook()
         self._codebook: Codebook = study.codebook
         self._units: pd.DataFrame = study.units
         self._seen: Seen = seen(
@@ -349,7 +348,7 @@ class AdjudicationWidget(Desk):
 
     def _last_revision(self) -> dict[str, Any] | None:
         """Say who revised the codebook last, when and why."""
-        last = next(iter(reversed(self._study.revisions())), None)
+        last = next(iter(reversed(self._study.revisions)), None)
         return None if last is None else {
             "coder": self._names.adjudicator(last.coder), "at": last.at, "why": last.why
         }  # fmt: skip
@@ -358,7 +357,7 @@ class AdjudicationWidget(Desk):
         asked = field(content, "id", str)
         if asked in self._heard:  # asked once more, because the answer was lost or late
             return self._heard[asked]
-        if self._study.current_codebook() != content.get("base"):
+        if desk_of(self._study).current_codebook() != content.get("base"):
             self._look()
             self._revised()
             raise ActError(

@@ -38,14 +38,13 @@ from sense7_qual.widgets._desk import STATIC, Desk, acted, field
 from sense7_qual.widgets._later import Later
 from sense7_qual.widgets._memo import as_text
 from sense7_qual.widgets._new_code import alike
-from sense7_qual.widgets._study import check_lead
+from sense7_qual.widgets._study import check_lead, desk_of
 from sense7_qual.widgets._unsaved import Unsaved
 
 __all__ = ["CodebookWidget"]
 
 _NEEDS: Final = (
-    "units", "codebook", "codebooks", "acts", "append", "revise", "revisions", "current_codebook",
-    "use_current_codebook",
+    "units", "codebook", "codebooks", "acts", "append", "revise", "desk",
 )  # fmt: skip
 _DOING: Final = {
     "save": "saving", "sort": "saving", "send_back": "saving", "quotes": "reading the quotes",
@@ -162,8 +161,8 @@ class CodebookWidget(Desk):
 
     def _current(self) -> Codebook:
         """Return the codebook that the study names as current now."""
-        if self._study.current_codebook() != self._study.codebook.fingerprint:
-            self._study.use_current_codebook()
+        if desk_of(self._study).current_codebook() != self._study.codebook.fingerprint:
+            desk_of(self._study).use_current_codebook()
         book: Codebook = self._study.codebook
         return book
 
@@ -280,7 +279,7 @@ class CodebookWidget(Desk):
     def _of_the_draft(self) -> dict[str, Any]:
         moved_on = False
         with suppress(QualError):  # whatever is wrong is told where the draft is saved
-            moved_on = self._study.current_codebook() != self._draft.state.base.fingerprint
+            moved_on = desk_of(self._study).current_codebook() != self._draft.state.base.fingerprint
         return {"moved_on": moved_on, **shown_draft(self._draft)}
 
     # what may be seen -------------------------------------------------------------------------------
@@ -354,7 +353,7 @@ class CodebookWidget(Desk):
         return {"type": "sent_back", "proposal": row["proposal_id"]}
 
     def _versions(self) -> dict[str, Any]:
-        versions = shown_revisions(self._study.revisions(), self._study.codebooks)
+        versions = shown_revisions(self._study.revisions, self._study.codebooks)
         return {"type": "versions", "versions": versions}
 
     def _compare(self, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -367,7 +366,7 @@ class CodebookWidget(Desk):
     def _save_draft(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Save the draft, or say what another person changed meanwhile."""
         state, why = self._draft.state, field(content, "why", str)
-        before = self._study.revisions()
+        before = self._study.revisions
         wished = put_together(state, self._current(), content.get("choices") or {}, before)
         if not isinstance(wished, Codebook):
             return {"type": "conflict", **wished}
@@ -375,7 +374,7 @@ class CodebookWidget(Desk):
         answered = self._answer_taken(state.taken)
         self._split_texts = None
         acted()
-        made = self._study.revisions()[len(before) :]
+        made = self._study.revisions[len(before) :]
         self._draft = self._new_draft(self._current())
         self._typed.pop("why", None)
         self._look_again()

@@ -150,7 +150,7 @@ def seen(
         rulings=_rulings(chosen),
         team_rulings=_rulings(there),
         answered=frozenset(record.memos["memo_id"]) & frozenset(record.proposals["proposal_id"]),
-        revisions=tuple(study.revisions()),
+        revisions=tuple(study.revisions),
         pace=pace(act for act in chosen if act.kind == "finish"),
         rounds=tuple(_counted(sight.rounds.values(), unblinded=True)),
         blind=tuple(_counted(sight.rounds.values(), unblinded=False)),

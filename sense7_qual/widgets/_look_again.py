@@ -41,7 +41,7 @@ class LookAgain:
     @property
     def can_tell(self) -> bool:
         """Whether the study says what its revisions changed."""
-        return self._by_itself and hasattr(self._study, "revisions")
+        return self._by_itself and "revisions" in dir(self._study)
 
     def show(self) -> None:
         """Have the session show what is to be looked at again under its codebook."""
@@ -62,12 +62,12 @@ class LookAgain:
     def _stale(self) -> pd.DataFrame:
         session = self._session
         none = pd.DataFrame({"unit_id": [], "coder": [], "code": [], "reason": []})
-        if not hasattr(self._study, "revisions") or session.finished_under <= {session.codebook.fingerprint}:
+        if "revisions" not in dir(self._study) or session.finished_under <= {session.codebook.fingerprint}:
             return none
         record = fold(session.acts_of_round)
         try:
             return stale(
-                record.codings, record.coverage, session.codebook, revisions=self._study.revisions(),
+                record.codings, record.coverage, session.codebook, revisions=self._study.revisions,
                 round=session.round,
             )  # fmt: skip
         except QualError:  # what is damaged is told of where the study is read

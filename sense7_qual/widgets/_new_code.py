@@ -20,6 +20,7 @@ from sense7_qual.revisions import Change, changes
 from sense7_qual.widgets._folded import folded
 from sense7_qual.widgets._look_again import LookAgain
 from sense7_qual.widgets._session import Session, typed
+from sense7_qual.widgets._study import desk_of
 
 __all__ = ["DECLINED", "KEEPING", "Embed", "NewCodes", "alike", "code_id", "versions_alike"]
 
@@ -61,7 +62,7 @@ class NewCodes:
         """What becomes of a new code: "add" or "propose"."""
         settled = getattr(getattr(self._study, "options", None), "new_codes", "propose")
         can_revise = hasattr(self._study, "revise") and hasattr(self._study, "codebooks")
-        may_add = settled == "add" and can_revise and getattr(self._study, "may_revise", True)
+        may_add = settled == "add" and can_revise and getattr(desk_of(self._study), "may_revise", True)
         return "add" if may_add else "propose"
 
     def alike(self, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,7 +139,7 @@ def versions_alike(study: Any, codebook: Codebook) -> set[str]:
     """Return the versions of the study's codebook from which nothing that is coded changed its meaning."""
     alike = {codebook.fingerprint}
     with suppress(QualError):
-        revisions = study.revisions() if hasattr(study, "revisions") else ()
+        revisions = getattr(study, "revisions", ())
         for _ in revisions:  # each may lead to one that was found before it
             keeping = (one for one in revisions if all(change.kind in KEEPING for change in one.changes))
             alike |= {one.base for one in keeping if one.codebook in alike}

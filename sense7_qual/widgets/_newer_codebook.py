@@ -15,6 +15,7 @@ from sense7_qual.errors import ActError
 from sense7_qual.revisions import Change, Revision, path
 from sense7_qual.widgets._new_code import KEEPING, versions_alike
 from sense7_qual.widgets._session import Session
+from sense7_qual.widgets._study import desk_of
 
 __all__ = ["NewerCodebook", "what_it_means"]
 
@@ -44,7 +45,7 @@ class NewerCodebook:
     @property
     def can_be_taken(self) -> bool:
         """Whether the study can be asked for it."""
-        return hasattr(self._study, "use_current_codebook") and hasattr(self._study, "revisions")
+        return hasattr(desk_of(self._study), "use_current_codebook")
 
     def take(self, agreed: object) -> tuple[dict[str, Any], Codebook | None]:
         """Go on under the study's current codebook, where its changes leave what was coded as it is.
@@ -59,10 +60,10 @@ class NewerCodebook:
                 "codebook: expected a study that can be asked for its codebook – found none – run the cell "
                 "again."
             )
-        session, now = self._session, self._study.use_current_codebook()
+        session, now = self._session, desk_of(self._study).use_current_codebook()
         if now == session.codebook:
             return {"type": "taken", "words": ""}, None
-        revisions = self._study.revisions()
+        revisions = self._study.revisions
         way = path(revisions, session.codebook.fingerprint, now.fingerprint)
         if way is None:
             raise ActError(

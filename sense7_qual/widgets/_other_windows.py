@@ -12,7 +12,7 @@ from typing import Any, Final
 from sense7_qual.acts import Act
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._session import Session
-from sense7_qual.widgets._study import Given
+from sense7_qual.widgets._study import Given, desk_of
 
 __all__ = ["OtherWindows", "of_session"]
 
@@ -38,7 +38,7 @@ class OtherWindows:
 
     def __init__(self, session: Session, given: Given, came: Callable[[list[Act]], object]) -> None:
         self._session, self._came, self._append = session, came, given.save
-        self._append_after = getattr(given.study, "append_after", None)
+        self._append_after = getattr(desk_of(given.study), "append_after", None)
         self._n_read = len(given.acts)
 
     def __repr__(self) -> str:

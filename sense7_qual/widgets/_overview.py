@@ -26,12 +26,12 @@ from sense7_qual.widgets._overview_attention import attention, change, drift_row
 from sense7_qual.widgets._overview_board import Board
 from sense7_qual.widgets._overview_doors import page, text_of
 from sense7_qual.widgets._overview_progress import progress_rows
+from sense7_qual.widgets._study import desk_of
 
 __all__ = ["OverviewWidget"]
 
 _NEEDS: Final = (
-    "units", "codebook", "codebooks", "acts", "append", "revisions", "current_codebook",
-    "use_current_codebook",
+    "units", "codebook", "codebooks", "acts", "append", "desk",
 )  # fmt: skip
 _DOING: Final = {"hello": "reading the study", "count": "counting", "units": "listing the texts"}
 
@@ -175,8 +175,8 @@ class OverviewWidget(Desk):
         self._tell(part)
 
     def _fresh(self) -> Board:
-        if self._study.current_codebook() != self._study.codebook.fingerprint:
-            self._study.use_current_codebook()
+        if desk_of(self._study).current_codebook() != self._study.codebook.fingerprint:
+            desk_of(self._study).use_current_codebook()
         return Board(
             self._study,
             viewer=self._coder,

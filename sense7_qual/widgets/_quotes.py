@@ -20,13 +20,13 @@ from sense7_qual.widgets._keys import described_codes
 from sense7_qual.widgets._memo import as_text
 from sense7_qual.widgets._quotes_board import Board, Rule
 from sense7_qual.widgets._shown import code_points
-from sense7_qual.widgets._study import check_lead
+from sense7_qual.widgets._study import check_lead, desk_of
 from sense7_qual.widgets._unsaved import Unsaved
 
 __all__ = ["QuotesWidget"]
 
 _NEEDS: Final = (
-    "units", "codebook", "acts", "append", "revisions", "current_codebook", "use_current_codebook",
+    "units", "codebook", "acts", "append", "desk",
 )  # fmt: skip
 _DOING: Final = {
     "act": "saving", "hello": "reading the study", "code": "reading the passages",
@@ -114,7 +114,7 @@ class QuotesWidget(Desk):
             )
         check_arguments(QuotesWidget.__init__, locals())
         check_least(QuotesWidget, 1, per_code=per_code, **_given(per_participant=per_participant))
-        if not getattr(store, "may_revise", True):
+        if not getattr(desk_of(store), "may_revise", True):
             raise StoreError(
                 "QuotesWidget: expected a role that leads the study, which alone decides what is printed – "
                 "found a coder's – connect with the lead's role, or ask the lead."
@@ -135,8 +135,8 @@ class QuotesWidget(Desk):
     def _look(self) -> None:
         """Read what may be seen, in the codes of the current codebook."""
         study = self._study
-        if study.current_codebook() != study.codebook.fingerprint:
-            study.use_current_codebook()
+        if desk_of(study).current_codebook() != study.codebook.fingerprint:
+            desk_of(study).use_current_codebook()
         self._codebook, self._units = study.codebook, study.units
         everything = study.acts()
         self._seen = seen(

@@ -13,7 +13,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError
 from sense7_qual.rounds import Round
 
-__all__ = ["Given", "check_lead", "leads_of", "of_study", "one_by_one", "round_of"]
+__all__ = ["Given", "check_lead", "desk_of", "leads_of", "of_study", "one_by_one", "round_of"]
 
 _NEEDS = ("units", "codebook", "acts", "append")
 
@@ -55,8 +55,13 @@ def of_study(study: Any, *, coder: str, round: str | None, **parts: object) -> G
             "the study holds itself, or give units, codebook, acts and save without the study."
         )
     units = _units_of(study, check_person(coder), round)
-    current = getattr(study, "current_codebook", None)
+    current = getattr(desk_of(study), "current_codebook", None)
     return Given(units, study.codebook, study.acts(coder=coder), study.append, current, study)
+
+
+def desk_of(study: Any) -> Any:
+    """Return what a study keeps for widgets; one that has no desk keeps it itself."""
+    return getattr(study, "desk", study)
 
 
 def round_of(study: Any, name: str | None) -> Round | None:
@@ -68,7 +73,7 @@ def round_of(study: Any, name: str | None) -> Round | None:
 def _units_of(study: Any, coder: str, round: str | None) -> pd.DataFrame:
     """Return the coder's units in the order of the plan; all of them where there is no plan."""
     units: pd.DataFrame = study.units
-    plan = study.plan() if hasattr(study, "plan") else pd.DataFrame()
+    plan = getattr(study, "plan", pd.DataFrame())
     if plan.empty and round is None:
         return units
     rounds = [] if plan.empty else plan["round"].dropna().unique().tolist()

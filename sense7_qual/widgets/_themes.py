@@ -22,7 +22,7 @@ from sense7_qual.widgets._keys import described_codes
 from sense7_qual.widgets._later import Later
 from sense7_qual.widgets._new_code import alike
 from sense7_qual.widgets._overview_board import Board
-from sense7_qual.widgets._study import check_lead
+from sense7_qual.widgets._study import check_lead, desk_of
 from sense7_qual.widgets._themes_edits import (
     Step,
     asked_words,
@@ -43,8 +43,7 @@ from sense7_qual.widgets._themes_run import Remembered, foretold
 __all__ = ["ThemesWidget"]
 
 _NEEDS: Final = (
-    "units", "codebook", "codebooks", "acts", "append", "revise", "revisions", "current_codebook",
-    "use_current_codebook",
+    "units", "codebook", "codebooks", "acts", "append", "revise", "desk",
 )  # fmt: skip
 _DOING: Final = {
     "hello": "reading the study", "act": "saving", "quotes": "reading the texts", "draft": "drafting a code",
@@ -123,7 +122,7 @@ class ThemesWidget(Desk):
                 "ThemesWidget(qual.Store(…), coder=…)."
             )
         check_arguments(ThemesWidget.__init__, locals())
-        if not getattr(store, "may_revise", True):
+        if not getattr(desk_of(store), "may_revise", True):
             raise StoreError(
                 "ThemesWidget: expected a role that leads the study, which alone records themes – found a "
                 "coder's – connect with the lead's role, or ask the lead."
@@ -253,8 +252,8 @@ class ThemesWidget(Desk):
         }  # fmt: skip
 
     def _current(self) -> Codebook:
-        if self._study.current_codebook() != self._study.codebook.fingerprint:
-            self._study.use_current_codebook()
+        if desk_of(self._study).current_codebook() != self._study.codebook.fingerprint:
+            desk_of(self._study).use_current_codebook()
         book: Codebook = self._study.codebook
         return book
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sense7_qual.errors import ActError, QualError
+from sense7_qual.widgets._study import desk_of
 
 __all__ = ["Unsaved"]
 
@@ -36,10 +37,10 @@ class Unsaved:
 
     def read(self) -> dict[str, Any]:
         """Return what was begun; empty where nothing was, or where it cannot be read any more."""
-        if self._name in IN_KERNEL or not hasattr(self._study, "draft"):
+        if self._name in IN_KERNEL or not hasattr(desk_of(self._study), "draft"):
             return IN_KERNEL.get(self._name, {})
         try:
-            draft: dict[str, Any] = self._study.draft(self._work, coder=self._coder) or {}
+            draft: dict[str, Any] = desk_of(self._study).draft(self._work, coder=self._coder) or {}
         except QualError:  # the next one takes its place; `Store.verify` says so of it
             return {}
         return draft
@@ -52,7 +53,7 @@ class Unsaved:
         """
         IN_KERNEL.pop(self._name, None)
         try:
-            keep = getattr(self._study, "keep_draft", None)
+            keep = getattr(desk_of(self._study), "keep_draft", None)
             if keep is not None and keep(self._work, draft, coder=self._coder):
                 return
         except ActError:

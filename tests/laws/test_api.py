@@ -14,6 +14,9 @@ from types import FunctionType
 import pytest
 
 import sense7_qual as qual
+from sense7_qual.store import Store
+from sense7_qual.store._admin import Admin
+from sense7_qual.store._copies import Copies
 from tests.helpers.places import ROOT
 
 PACKAGE = ROOT / "sense7_qual"
@@ -137,7 +140,9 @@ def public_functions() -> Iterator[FunctionType]:
         if "._" not in name:
             for shown in importlib.import_module(name).__all__:
                 value = getattr(importlib.import_module(name), shown)
-                for inner in [value, *(vars(value).values() if inspect.isclass(value) else ())]:
+                held = value.__mro__ if inspect.isclass(value) else ()
+                parts = (Copies, Admin) if value is Store else ()
+                for inner in [value, *(one for part in (*held, *parts) for one in vars(part).values())]:
                     function = getattr(inner, "fget", None) or getattr(inner, "__func__", None) or inner
                     function = getattr(function, "func", function)
                     if isinstance(function, FunctionType):

@@ -24,8 +24,8 @@ from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite
 from sense7_qual.store._log.hash_chain import Link
 from sense7_qual.store._log.sqlite import ACTS, TEXTS
-from sense7_qual.store._operations import archive, verify
 from sense7_qual.store._operations import forget as withdrawals
+from sense7_qual.store._operations import verify
 from sense7_qual.store._operations.verify import Finding
 from sense7_qual.store._postgres import roles, schema
 from sense7_qual.store._postgres.schema import NOTES, SHOWN, SHOWN_TEXTS, STUDY, UNBLINDED
@@ -38,7 +38,7 @@ from sense7_qual.store._postgres.server import (
     search_path,
 )
 
-__all__ = ["add_note", "download", "forget", "note_copy", "notes", "notes_in", "upload", "verify_study"]
+__all__ = ["add_note", "download", "forget", "notes", "notes_in", "upload", "verify_study"]
 
 _Note = TypeVar("_Note", Withdrawal, Copy)
 _ELSEWHERE: Final = "the server's write-ahead log, its replicas and its own backups"
@@ -124,19 +124,6 @@ def upload(path: Path, server: Server) -> schema.Openness:
         return openness
 
     return retried(server, work)
-
-
-def note_copy(server: Server, made: Copy) -> None:
-    """Add the note of a copy to the study; for the lead.
-
-    Where a participant withdrew since the copy was begun, it raises: their words are in it.
-    """
-
-    def work(connection: Connection) -> None:
-        add_note(connection, server, made)  # waits for a withdrawal that is under way
-        archive.refuse_withdrawn(made, notes_in(connection, server, Withdrawal))
-
-    retried(server, work)
 
 
 def add_note(connection: Connection, server: Server, value: Withdrawal | Copy) -> None:
