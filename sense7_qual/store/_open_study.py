@@ -119,6 +119,8 @@ class OpenStudy:
         log, batch = self.log, check_acts.as_acts(acts)
         if any(act.codebook not in self.known.codebooks for act in batch):
             self.look_again()  # another notebook may have revised the codebook
+        if any(act.unit_id in self.known.withdrawn_units for act in batch):
+            self.look_for_withdrawals()  # they may be back, in an older copy of the study
         seen = self.heads.seen()
         if any(act.kind != "revise" for act in batch):
             self.refuse_superseded(seen)

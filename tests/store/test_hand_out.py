@@ -108,5 +108,5 @@ def test_a_note_of_whose_folder_it_is_that_was_changed_is_refused(store: Store, 
     store.copies.hand_out("one", "ben", tmp_path / "for ben")
     note = tmp_path / "for ben" / "handed_out.json"
     note.write_text(note.read_text().replace("ben", "lead"))
-    with pytest.raises(StoreError, match=r"expected handed_out\.json as Store.copies.hand_out wrote it"):
+    with pytest.raises(StoreError, match=r"expected handed_out\.json as store.copies.hand_out wrote it"):
         store.copies.merge(tmp_path / "for ben")

@@ -17,7 +17,7 @@ from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from tests.helpers.places import ROOT
-from tests.helpers.small_study import CODEBOOK, frame_of, put
+from tests.helpers.small_study import CODEBOOK, finish, frame_of, put
 
 LOST = r"expected the {} acts of 'ana' that were there on .* – found {}, without the last of these"
 
@@ -125,7 +125,7 @@ def test_an_older_study_json_is_missed(store: Store, tmp_path: Path) -> None:
     new = store.revise(label, why="Clearer.", coder="lead")
     shutil.copy(tmp_path / "older", path / "study.json")
     opened = Store(path)
-    for deed in (opened.revisions, lambda: opened.append([put()])):
+    for deed in (lambda: opened.revisions, lambda: opened.append([put()])):
         with pytest.raises(StoreError, match=r"found an older one: an older copy of study\.json"):
             deed()
     report = opened.verify().set_index("file")
@@ -191,6 +191,7 @@ def test_a_folder_that_goes_back_behind_a_withdrawal_is_refused_until_it_is_forg
     theirs = set(store.units.loc[store.units["case_id"] == case, "unit_id"])
     assert store.forget(case, why="asked").n_units == len(theirs)
     put_back(tmp_path / "yesterday", store)
+    other = next(iter(store.units["unit_id"]))
     named = (
         rf"expected no texts of participants who withdrew – found those of '{case}' again.*forget_again=True"
     )
@@ -198,6 +199,7 @@ def test_a_folder_that_goes_back_behind_a_withdrawal_is_refused_until_it_is_forg
         lambda: Store(store.path),
         lambda: Store.create(store.path, units=frame_of(), codebook=CODEBOOK, exist_ok=True),
         lambda: store.append([put(coder="ben")]),  # a kernel that had it open
+        lambda: store.append([finish(coder="ben", unit_id=other)]),
         store.decisions,
     ):
         with pytest.raises(StoreError, match=named):

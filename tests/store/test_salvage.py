@@ -59,7 +59,7 @@ def test_all_sound_acts_are_saved_and_the_others_named(
     done = store.acts()
     store.copies.backup(tmp_path / "copy")
     change(store, statement)
-    with pytest.raises(StoreError, match=r"store\.salvage"):
+    with pytest.raises(StoreError, match=r"store\.admin\.salvage"):
         store.acts()
     saved = store.admin.salvage("ana", tmp_path / "saved.sqlite")
     assert (saved.n_acts, saved.lost["seq"].tolist()) == (7 - len(lost), lost)

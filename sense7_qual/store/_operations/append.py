@@ -68,7 +68,7 @@ def append(log: Log, batch: Sequence[Act], known: Opened, seen: Seen, unread: Un
 
 
 def _refuse_overtaken(known: Opened, withdrawn: frozenset[str]) -> None:
-    if withdrawn - known.withdrawn_units:
+    if withdrawn != known.withdrawn_units:  # fewer: an older copy of the study was put in its place
         raise Overtaken
 
 
