@@ -297,15 +297,7 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
         units = layout.units_of(study.units, study.study, name=server.name, later=study.later)
         words = withdrawals.Words.of(units, before, case_id)
         coders = roles.members(connection, server)
-        chains: dict[str, list[Link]] = {}
-        repeating: list[str] = []
-        for coder in coders:
-            schema.enter(connection, server, coder)
-            try:
-                chains[coder] = _read_chain(connection, server, coder, study.study.id)
-                repeating += words.repeating(chains[coder])
-            except Damaged:
-                repeating += words.repeating_rows(_damaged_rows(connection))
+        chains, repeating = _looked_through(connection, server, coders, words, study.study.id)
         study = schema.stored_in(connection, server)  # revisions are made under those locks as well
         new, table = withdrawals.noted(units, before, words, why, repeating, study.codebooks)
         if new not in before:
@@ -330,9 +322,22 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
     return done
 
 
-def _read_chain(connection: Connection, server: Server, coder: str, study_id: str) -> list[Link]:
-    place = schema.place_of(server, coder)
-    return sqlite.read_chain(connection, place, study=study_id, coder=coder)
+def _looked_through(
+    connection: Connection, server: Server, coders: Sequence[str], words: withdrawals.Words, study_id: str
+) -> tuple[dict[str, list[Link]], list[str]]:
+    """Return the chain of each coder, whose tables stay locked, but for damaged ones, and the hashes of what
+    surely repeats their words."""
+    chains: dict[str, list[Link]] = {}
+    repeating: list[str] = []
+    for coder in coders:
+        schema.enter(connection, server, coder)
+        place = schema.place_of(server, coder)
+        try:
+            chains[coder] = sqlite.read_chain(connection, place, study=study_id, coder=coder)
+            repeating += words.repeating(chains[coder])
+        except Damaged:
+            repeating += words.repeating_rows(_damaged_rows(connection))
+    return chains, repeating
 
 
 def _damaged_rows(connection: Connection) -> Iterator[tuple[str, str, dict[str, object]]]:
