@@ -15,6 +15,9 @@ from types import FunctionType, ModuleType
 import pytest
 
 import sense7_qual as qual
+from sense7_qual.store import Store
+from sense7_qual.store._admin import Admin
+from sense7_qual.store._copies import Copies
 from tests.helpers.modules import FILES, PACKAGE, tree
 from tests.helpers.places import ROOT
 
@@ -144,7 +147,9 @@ def public_functions() -> Iterator[FunctionType]:
         if "._" not in name:
             for shown in importlib.import_module(name).__all__:
                 value = getattr(importlib.import_module(name), shown)
-                for inner in [value, *(vars(value).values() if inspect.isclass(value) else ())]:
+                held = value.__mro__ if inspect.isclass(value) else ()
+                parts = (Copies, Admin) if value is Store else ()
+                for inner in [value, *(one for part in (*held, *parts) for one in vars(part).values())]:
                     function = getattr(inner, "fget", None) or getattr(inner, "__func__", None) or inner
                     function = getattr(function, "func", function)
                     if isinstance(function, FunctionType):

@@ -16,7 +16,7 @@ from sense7_qual.errors import ActError
 from sense7_qual.widgets._adjudication.disputes import By, Disputes, Key, Names, SimilarTexts
 from sense7_qual.widgets._adjudication.readings import Readings, changed, foretold, overtaken
 from sense7_qual.widgets._codes import described_book
-from sense7_qual.widgets._desk import STATIC, Asked, field
+from sense7_qual.widgets._desk import STATIC, Asked, desk_of, field
 from sense7_qual.widgets._lead import LeadDesk
 from sense7_qual.widgets._offsets import as_text
 
@@ -280,13 +280,13 @@ class AdjudicationWidget(LeadDesk):
 
     def _last_revision(self) -> dict[str, Any] | None:
         """Say who revised the codebook last, when and why."""
-        last = next(iter(reversed(self._study.revisions())), None)
+        last = next(iter(reversed(self._study.revisions)), None)
         return None if last is None else {
             "coder": self._names.adjudicator(last.coder), "at": last.at, "why": last.why
         }  # fmt: skip
 
     def _save_change(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        if self._study.current_codebook() != content.get("base"):
+        if desk_of(self._study).current_codebook() != content.get("base"):
             self._look()
             self._revised()
             raise ActError(
