@@ -299,6 +299,7 @@ class Store:
         >>> from pathlib import Path
         >>> import pandas as pd
         >>> from sense7_qual import acts
+        >>> from sense7_qual.store import Store
         >>> sense7 = Codebook.read("sense7")
         >>> units = pd.DataFrame({"unit_id": ["m17"], "text": ["It listened."], "document_id": ["d1"],
         ...                       "case_id": ["p1"], "position": [0]})

@@ -6,19 +6,17 @@ The sources lie in `frontend/src`: one folder for each widget, and what they sha
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-import shutil
-import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from tests.helpers.frontend import FRONTEND, SOURCES, WIDGETS, node_modules, run
 from tests.helpers.places import ROOT
 
-FRONTEND = ROOT / "frontend"
-SOURCES = FRONTEND / "src"
+__all__ = ["node_modules"]  # a fixture
+
 STATIC = ROOT / "sense7_qual" / "widgets" / "static"
 NAMESPACES = {
     "http://www.w3.org/2000/svg",
@@ -27,7 +25,6 @@ NAMESPACES = {
 }
 
 
-WIDGETS = sorted(path.name for path in SOURCES.iterdir() if path.name != "shared")
 SHIPPED = {path: path.read_text(encoding="utf-8") for path in sorted(STATIC.iterdir())}
 
 
@@ -46,31 +43,6 @@ def hash_of_sources() -> str:
     for name in names:
         digest.update(f"{name}\n".encode() + (FRONTEND / name).read_bytes())
     return digest.hexdigest()
-
-
-@pytest.fixture(scope="module")
-def node_modules() -> None:
-    """Skip where Node or its packages are missing; fail under CI, where `make test` has installed them."""
-    missing = None if shutil.which("node") else "Node"
-    if not missing and not (FRONTEND / "node_modules" / "esbuild").is_dir():
-        missing = "the npm packages"
-    if missing and os.environ.get("CI"):
-        pytest.fail(f"expected {missing} – found none – `make test` installs them")
-    if missing:
-        pytest.skip(f"{missing} not installed (`make frontend` installs the npm packages)")
-
-
-def run(*command: str) -> None:
-    done = subprocess.run(
-        command,
-        cwd=FRONTEND,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        env={**os.environ, "NO_COLOR": "1"},
-    )
-    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
 
 
 def style_rules(sheet: str) -> list[tuple[str, str]]:

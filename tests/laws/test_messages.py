@@ -13,8 +13,8 @@ import pytest
 
 from sense7_qual import widgets
 from tests.helpers.declared import DECLARED, faults, kinds
+from tests.helpers.frontend import FRONTEND, WIDGETS, node_modules, run
 from tests.helpers.panes import looked_at
-from tests.laws.test_bundle import FRONTEND, WIDGETS, node_modules, run
 
 __all__ = ["node_modules"]  # a fixture
 

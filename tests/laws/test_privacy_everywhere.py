@@ -163,7 +163,7 @@ revising.close()
 qual.widgets.AdjudicationWidget(store, coder="lead", without_round=True).close()
 qual.widgets.QuotesWidget(store, coder="lead", without_round=True).close()
 overview = qual.widgets.OverviewWidget(store, coder="chair", without_round=True)
-overview._count_once()
+overview._count_all()
 overview.close()
 reading = qual.widgets.ThemesWidget(store, coder="chair", without_round=True)
 assert reading.selected == ()
@@ -431,7 +431,7 @@ def test_every_widget_keeps_words_out_of_its_traits(tmp_path: Path) -> None:
     reading = qual.widgets.ThemesWidget(store, coder="ana", without_round=True)
     widgets = (coding, revising, settling, overview, reading, quoting)
     assert {type(widget).__name__ for widget in widgets} == set(qual.widgets.__all__)
-    overview._count_once()
+    overview._count_all()
     for asked in (
         {"type": "unit", "unit_id": "m1"},
         {"type": "units", "door": {"of": "proposals"}, "first": 0},
