@@ -25,7 +25,7 @@ def follow_up(folder: str = "studies/follow_up") -> qual.Store:
 
 
 def _coded(folder: str, units: pd.DataFrame, acts_file: str) -> qual.Store:
-    store = qual.Store.open_or_create(folder, units=units, codebook=qual.Codebook.read("sense7"))
+    store = qual.Store.create(folder, units=units, codebook=qual.Codebook.read("sense7"), exist_ok=True)
     lines = (DATA / acts_file).read_text(encoding="utf-8").splitlines()
     acts = [qual.acts.Act(**json.loads(line)) for line in lines]
     for coder in ("ana", "ben", "chi", "lead"):
@@ -41,7 +41,7 @@ def reflexive(folder: str = "studies/reflexive") -> qual.Store:
     alone = code(id="alone", label="Left alone", definition="It did not help when help was asked for.")
     script = code(id="script", label="A script", definition="It says what it says to everybody.")
     first = qual.Codebook(name="seen", title="Being answered", codes=(seen, noticed, alone, script))
-    store = qual.Store.open_or_create(folder, units=explanations().head(60), codebook=first)
+    store = qual.Store.create(folder, units=explanations().head(60), codebook=first, exist_ok=True)
     if store.acts():
         return store
     plan = qual.acts.contents.AnalysisPlan(

@@ -80,9 +80,9 @@ def write(name: str, folder: Path, out: Path) -> None:
 
     out.mkdir(parents=True)
     store = Store.restore(GOLDEN / "studies" / f"{name}.archive.zip", folder)
-    store.archive(out / "archive.zip")
-    store.backup(out / "backup")
-    store.bundle(out / "bundle", texts="all", rating=RATINGS.get(name))
+    store.copies.archive(out / "archive.zip")
+    store.copies.backup(out / "backup")
+    store.copies.bundle(out / "bundle", texts="all", rating=RATINGS.get(name))
     exchange.write_project(store, out / "project.qdpx")
     exchange.export(store, out / "export.xlsx")
     for table in ("texts", "codings", "reliability", "memos"):

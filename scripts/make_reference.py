@@ -10,12 +10,14 @@ import importlib
 import inspect
 import re
 import textwrap
+import typing
 from collections.abc import Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any, Final
 
 from sense7_qual.frames import Contract
+from sense7_qual.store import Store
 
 ROOT: Final = Path(__file__).parents[1]
 # The modules that users call, in the order in which a study meets them; the others are their parts.
@@ -58,8 +60,19 @@ def entry(module: ModuleType, name: str) -> list[str]:
     called = "" if inspect.isclass(value) else arguments(value)
     lines = [f"- `{name}{called}` – {first_sentence(value.__doc__)}"]
     if inspect.isclass(value) and not issubclass(value, Exception):
-        lines += [f"  - {line}" for method, inner in vars(value).items() for line in member(method, inner)]
+        lines += [f"  - {line}" for method, inner in members(value) for line in member(method, inner)]
     return lines
+
+
+def members(value: type) -> Iterator[tuple[str, Any]]:
+    """Yield the members of a class; of `Store` those of its base first, and behind a part what is in it."""
+    bases = value.__mro__[-2::-1] if value is Store else (value,)
+    own = {name: one for base in bases for name, one in vars(base).items()}
+    for name, one in own.items():
+        yield name, one
+        if isinstance(one, property) and value is Store and name in ("copies", "admin"):
+            part = typing.get_type_hints(one.fget)["return"]
+            yield from ((f"{name}.{inner}", there) for inner, there in vars(part).items() if inner[0] != "_")
 
 
 def member(name: str, value: Any) -> list[str]:

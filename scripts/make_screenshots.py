@@ -32,7 +32,7 @@ import example_study
 import sense7_qual as qual
 from sense7_qual.widgets import CodingWidget
 units, book = example_study.explanations(), qual.Codebook.read("sense7")
-store = qual.Store.open_or_create({study!r}, units=units, codebook=book)
+store = qual.Store.create({study!r}, units=units, codebook=book, exist_ok=True)
 store.set_options(new_codes="add", rating="finished", coder="lead")
 plan = store.assign(coders=["ana", "ben"], overlap=0.25, seed=7, coder="lead")
 CodingWidget(store, coder="ana", rating="EmpathyOverall")

@@ -149,11 +149,11 @@ def slip_acts_into_a_merge(folder: Path) -> bool:
     store = study(folder / "study")
     lead = {"coder": "lead", "codebook": BOOK}
     store.append([rounds.open_round("one", units=["m1"], coders=["ana", "ben"], **lead)])  # type: ignore[arg-type]
-    store.hand_out("one", "ben", folder / "for ben")
+    store.copies.hand_out("one", "ben", folder / "for ben")
     handed = Store(folder / "for ben")
     handed.append(coded("ben", "m1", "affective", "one"))
     handed.append(coded("ana", "m1", "interest", "one"))
-    slipped = succeeded("merging acts of ana from ben's folder", lambda: store.merge(handed.path))
+    slipped = succeeded("merging acts of ana from ben's folder", lambda: store.copies.merge(handed.path))
     return slipped or "ana" in store.coders
 
 

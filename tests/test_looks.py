@@ -131,8 +131,8 @@ def test_ten_merges_removals_and_moves_leave_all_other_colours_as_they_are(store
 def test_a_handed_out_folder_an_archive_have_the_same_colours(store: Store, tmp_path: Path) -> None:
     store.revise(book(*"cdefgh"), why="two went into one", coder="lead", merged={"a": "c", "b": "c"})
     store.append([open_round("one", units=["m1"], coders=["ana"], coder="lead", codebook=store.codebook)])
-    store.hand_out("one", "ana", tmp_path / "ana")
-    store.archive(tmp_path / "study.zip")
+    store.copies.hand_out("one", "ana", tmp_path / "ana")
+    store.copies.archive(tmp_path / "study.zip")
     restored = Store.restore(tmp_path / "study.zip", tmp_path / "restored")
     for other in (Store(tmp_path / "ana"), restored):
         assert looks(other.codebook) == looks(store.codebook) != looks(book(*"cdefgh"))

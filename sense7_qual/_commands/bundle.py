@@ -63,7 +63,7 @@ def add(commands: Parsers) -> None:
 
 def _bundle(parsed: argparse.Namespace) -> int:
     target = new_place(parsed.out, command="bundle")
-    opened(parsed.study).bundle(
+    opened(parsed.study).copies.bundle(
         target,
         texts=parsed.texts,
         rating=parsed.rating,

@@ -72,7 +72,7 @@ def _check(parsed: argparse.Namespace) -> None:
     store = opened(parsed.study)
     known = store.coders
     # Where there is a plan, it names the coders, and the widget refuses the others.
-    if known and parsed.coder not in known and not parsed.new and store.plan().empty:
+    if known and parsed.coder not in known and not parsed.new and store.plan.empty:
         raise ActError(
             f"coder: expected a coder of this study – found {word(parsed.coder)} – "
             f"{did_you_mean(parsed.coder, known)}; one who begins: --new."

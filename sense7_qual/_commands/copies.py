@@ -79,7 +79,7 @@ def _merge(parsed: argparse.Namespace) -> int:
     store = opened(parsed.study)
     open_questions = False
     for place in parsed.others:
-        merged = store.merge(place, coders=parsed.coder)
+        merged = store.copies.merge(place, coders=parsed.coder)
         name = "the other copy" if is_address(place) else place
         print(f"{name}: {_counted(merged)}", flush=True)
         for line in _asks(merged):
@@ -122,12 +122,12 @@ def _asks(merged: Any) -> list[str]:
 
 
 def _backup(parsed: argparse.Namespace) -> int:
-    opened(parsed.study).backup(new_place(parsed.target, command="backup"))
+    opened(parsed.study).copies.backup(new_place(parsed.target, command="backup"))
     print(f"Copied to {parsed.target}, and the copy verified.")
     return 0
 
 
 def _archive(parsed: argparse.Namespace) -> int:
-    opened(parsed.study).archive(new_place(parsed.target, command="archive"))
+    opened(parsed.study).copies.archive(new_place(parsed.target, command="archive"))
     print(f"Archived as {parsed.target}.")
     return 0

@@ -116,7 +116,7 @@ def _plan(store: Store, parsed: argparse.Namespace) -> AnalysisPlan:
     """Return the plan that was registered last, changed by what was asked for; or one of that alone."""
     from sense7_qual.acts.contents import AnalysisPlan
 
-    registered = store.preregistrations()
+    registered = store.preregistrations
     new = AnalysisPlan(question="What do the codes show?", rating=store.options.rating_column or None)
     plan = registered[-1].plan if registered else new
     asked: dict[str, Any] = {name: getattr(parsed, name) for name in ("rating", "cluster", "seed")}

@@ -70,7 +70,7 @@ class Proposal:
         if self.theme is not None and (type(self.theme) is not int or self.theme < 0):
             raise ActError(
                 "proposal: expected as theme the number of a theme of the study, or None – found another – "
-                "see store.themes().summary."
+                "see store.themes.summary."
             )
         ids = self.examples if isinstance(self.examples, tuple) else (None,)
         if len(ids) > _MOST_EXAMPLES or not all(isinstance(one, str) and one for one in ids):

@@ -67,7 +67,7 @@ def drift(
         because the codebook was revised, keeps its place. Of texts that were finished at once, such as those
         of one coding sheet, the place in the plan decides.
     plan : DataFrame, optional
-        Who is to code what: coder, unit_id, round, place (`store.plan()`), of the rounds that the decisions
+        Who is to code what: coder, unit_id, round, place (`store.plan`), of the rounds that the decisions
         are of. Only with it, unchanged, may one look again and again: it says how many texts a third is, and
         how many looks are to come. Without it the texts so far are taken for all, and `false_alarms` is of a
         single look at the end.

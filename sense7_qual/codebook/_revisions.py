@@ -236,7 +236,7 @@ def emerged(revisions: Sequence[Revision], codebooks: Mapping[str, Codebook]) ->
     Parameters
     ----------
     revisions : sequence of Revision
-        In their order, as ``store.revisions()`` returns them.
+        In their order, as ``store.revisions`` returns them.
     codebooks : mapping of str to Codebook
         Every version by its fingerprint: ``store.codebooks``.
 

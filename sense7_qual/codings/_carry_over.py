@@ -266,13 +266,13 @@ def steps(revisions: Sequence[Revision], made_under: str, now: str) -> tuple[Rev
     if isinstance(revisions, str) or not all(isinstance(one, Revision) for one in revisions or ()):
         raise TableError(
             "codings: expected the revisions of a codebook – found other values – pass "
-            "revisions=store.revisions()."
+            "revisions=store.revisions."
         )
     steps_between = path(revisions or (), made_under, now)
     if steps_between is None:
         raise TableError(
             f"codings: expected revisions that lead from the codebook they were made under "
-            f"({made_under[:12]}…) to this one ({now[:12]}…) – found none – pass revisions=store.revisions() "
+            f"({made_under[:12]}…) to this one ({now[:12]}…) – found none – pass revisions=store.revisions "
             "and codebook=store.codebook; where two copies of the study were revised apart and merged, "
             "store.revise joins the two."
         )

@@ -119,7 +119,7 @@ def _refuse_others(codings: pd.DataFrame, coverage: pd.DataFrame, codebook: Code
             "codings: expected codings and finished units made under codebook "
             f"{codebook.fingerprint[:12]}… – found {len(others)} made under "
             f"{first_three(sorted({one[:12] for one in others}))}, and no revisions – pass codebook="
-            "store.codebook and revisions=store.revisions() to carry them over by rule, or take the version "
+            "store.codebook and revisions=store.revisions to carry them over by rule, or take the version "
             "out of both frames (assign(codebook=None)) to count them as they are."
         )
 

@@ -84,7 +84,7 @@ def _reliability(store: Study) -> pd.DataFrame:
 
 def _codings(store: Study) -> pd.DataFrame:
     codings, coverage = store.codings(models=True), store.coverage(models=True)
-    standing, _ = carried(codings, coverage, store.codebook, revisions=store.revisions())
+    standing, _ = carried(codings, coverage, store.codebook, revisions=store.revisions)
     of_text = store.units.set_index("unit_id")
     whole = standing["start"].isna()
     spans = zip(standing["unit_id"], standing["start"], standing["end"], whole, strict=True)

@@ -53,6 +53,7 @@ class Study(Protocol):
     def acts(self) -> list[Act]:
         """Return every act."""
 
+    @property
     def revisions(self) -> tuple[Revision, ...]:
         """Return how the codebook came to be."""
 
@@ -64,7 +65,7 @@ def standing(store: Study) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     count that were made under it; those under an earlier one are left out.
     """
     codings, coverage = store.codings(models=True), store.coverage(models=True)
-    now, undecided = carried(codings, coverage, store.codebook, revisions=store.revisions())
+    now, undecided = carried(codings, coverage, store.codebook, revisions=store.revisions)
     pairs = pd.MultiIndex.from_frame(coverage[["unit_id", "coder"]])
     begun = codings[~pd.MultiIndex.from_frame(codings[["unit_id", "coder"]]).isin(pairs)]
     current = begun["codebook"].fillna(store.codebook.fingerprint) == store.codebook.fingerprint

@@ -171,12 +171,12 @@ def _of_prose(sources: Sources) -> Iterator[Part | LeftOut]:
 def _of_codebook(sources: Sources, layout: Layout) -> Iterator[Part | LeftOut]:
     book, store = sources.codebook, sources.store
     yield Part("codebook", "table", "What the codes mean", lambda: tables.codebook(book, layout=layout))
-    if store.revisions():
+    if store.revisions:
         yield Part("revisions", "table", "How the codebook came about",
-                   lambda: tables.revision(store.revisions(), codebooks=store.codebooks))  # fmt: skip
+                   lambda: tables.revision(store.revisions, codebooks=store.codebooks))  # fmt: skip
     else:
         yield "revisions", "the codebook was not revised"
-    moved = store.revisions() or any(act.kind == "record_themes" for act in store.acts())
+    moved = store.revisions or any(act.kind == "record_themes" for act in store.acts())
     if moved or store.memos()["target_kind"].eq("code").any() or not sources.plan.with_agreement:
         yield Part("themes", "table", "How themes and codes came about",
                    lambda: tables.theme(store, with_memos=sources.with_texts))  # fmt: skip
@@ -323,7 +323,7 @@ def _of_texts(sources: Sources) -> Iterator[Part | LeftOut]:
 def _quotes(sources: Sources) -> Any:
     store, book = sources.store, sources.codebook
     standing = codings.carried(
-        store.codings(), store.coverage(), book, revisions=store.revisions(), round=sources.round
+        store.codings(), store.coverage(), book, revisions=store.revisions, round=sources.round
     )[0]
     return tables.quote(
         standing, sources.units, codebook=book, per_participant=_PER_PARTICIPANT, rating=sources.plan.rating,

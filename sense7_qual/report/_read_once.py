@@ -22,11 +22,11 @@ def read_once(store: Study, *, function: str) -> Study:
     if isinstance(store, _ReadOnce):
         return store
     snapshot = cast(Study, _ReadOnce(store))
-    for name in ("units", "codebook", "codebooks", "rounds"):
+    for name in ("units", "codebook", "codebooks", "rounds", "plan", "revisions"):
         getattr(snapshot, name)
     for read in (
-        snapshot.acts, snapshot.codings, snapshot.coverage, snapshot.decisions, snapshot.memos, snapshot.plan,
-        snapshot.proposals, snapshot.quotes, snapshot.revisions, snapshot.rulings,
+        snapshot.acts, snapshot.codings, snapshot.coverage, snapshot.decisions, snapshot.memos,
+        snapshot.proposals, snapshot.quotes, snapshot.rulings,
     ):  # fmt: skip
         read()
     snapshot.decisions(before_suggestions=True)

@@ -67,6 +67,7 @@ class Study(Protocol):
     def acts(self, *, kind: str | None = ...) -> list[Act]:
         """Return every act, or those of a kind."""
 
+    @property
     def plan(self) -> pd.DataFrame:
         """Return who codes what."""
 
@@ -103,13 +104,14 @@ class Study(Protocol):
     def rulings(self) -> list[Act]:
         """Return the rulings that stand."""
 
+    @property
     def revisions(self) -> tuple[Revision, ...]:
         """Return how the codebook came to be."""
 
 
 def require_study(store: Study, *, function: str = "review") -> None:
     """Raise `ArgumentError` where `store` is no open study."""
-    needs = ("units", "codebook", "rounds", "acts", "decisions", "plan")
+    needs = ("units", "codebook", "rounds", "acts", "decisions", "quotes")
     if isinstance(store, type) or not all(hasattr(store, name) for name in needs):
         raise ArgumentError(
             f"{function}: expected an open study as store – found {type(store).__name__} – pass Store(path)."
@@ -134,7 +136,7 @@ class Facts:
         self.units, self.codebook = store.units, store.codebook
         self.rounds = tuple(one for one in store.rounds if not one.of_models)
         self.acts = [act for act in store.acts() if not is_model(act.coder)]
-        self.revisions = tuple(store.revisions())
+        self.revisions = tuple(store.revisions)
         self._store, self._n_boot, self._seed = store, n_boot, seed
         self._rating, self._cluster = rating, cluster
 
@@ -170,7 +172,7 @@ class Facts:
     @cached_property
     def plan(self) -> pd.DataFrame:
         """Who codes what."""
-        return people(self._store.plan())
+        return people(self._store.plan)
 
     @cached_property
     def first_finished(self) -> dict[tuple[str, str | None, str | None], str]:

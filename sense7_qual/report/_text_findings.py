@@ -209,15 +209,15 @@ def _reached(found: Traced) -> Sentence:
 def _codings(record: Record) -> Traced:
     """Return the codings on finished texts, in the codes of the present codebook."""
     store = record.store
-    if not store.revisions().value:
+    if not store.revisions.value:
         return record["codings"].of_round(store.codings(), store.coverage())[0]
     return record["codings"].carried(
-        store.codings(), store.coverage(), store.codebook, revisions=store.revisions()
+        store.codings(), store.coverage(), store.codebook, revisions=store.revisions
     )[0]
 
 
 def _emerged(record: Record) -> Traced:
-    return record["codebook"].emerged(record.store.revisions(), record.store.codebooks)
+    return record["codebook"].emerged(record.store.revisions, record.store.codebooks)
 
 
 def _new_information(record: Record) -> Traced | None:

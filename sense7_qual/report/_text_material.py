@@ -112,7 +112,7 @@ def conversations(record: Record) -> Iterator[Sentence]:
 
 def origins(record: Record) -> Iterator[Sentence]:
     """Yield how many codes were there before coding began."""
-    emerged = record["codebook"].emerged(record.store.revisions(), record.store.codebooks)
+    emerged = record["codebook"].emerged(record.store.revisions, record.store.codebooks)
     yield sentence(
         "Of {n} in the codebook, {emerged} added after its first version.",
         n=plural(record.store.codebook.codable.how_many(), "code"),
@@ -152,7 +152,7 @@ def codebook(record: Record) -> Iterator[Sentence]:
 
 
 def _revisions(record: Record) -> Iterator[Sentence]:
-    revisions = record.store.revisions()
+    revisions = record.store.revisions
     if not revisions.value:
         yield sentence("It was the same from the first text to the last.")
         return
@@ -178,12 +178,12 @@ def _revisions(record: Record) -> Iterator[Sentence]:
 
 
 def _changes(record: Record) -> Phrase:
-    revisions = record.store.revisions()
+    revisions = record.store.revisions
     made = [change.kind for step in revisions.value for change in step.changes]
     words = []
     for kind, word in _CHANGES.items():
         if kind in made:
-            call = f'sum(change.kind == "{kind}" for step in store.revisions() for change in step.changes)'
+            call = f'sum(change.kind == "{kind}" for step in store.revisions for change in step.changes)'
             n = revisions.given(call, made.count(kind))
             words.append(phrase("{n} {word}", n=plural(n, "code was", "codes were"), word=word))
     return listed(words) if words else ("only what surrounds the codes was changed",)

@@ -1,129 +1,159 @@
-"""What the store asks of the place where a study lies: the protocol that the folder, PostgreSQL and
-a bundle meet."""
+"""What the store asks of the place where a study lies: a bundle is read alone, the folder and PostgreSQL are
+written to as well.
+
+Errors are as `Store` documents them. What is the same at every place is written once over these protocols, in
+``_operations/``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import pandas as pd
+from sqlalchemy import Connection
 
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
+from sense7_qual.rounds import Round
 from sense7_qual.store._files.layout import Opened
-from sense7_qual.store._files.study_notes import Copy
-from sense7_qual.store._operations import forget, merge, revise, verify
-from sense7_qual.store._operations.append import Heads, Salvage, Unread
+from sense7_qual.store._files.study_notes import Copy, Withdrawal
+from sense7_qual.store._operations.forget import Forgotten
+from sense7_qual.store._operations.revise import Wish
+from sense7_qual.store._operations.verify import Finding
 
-__all__ = ["Backend"]
+__all__ = ["Current", "Locked", "Log", "Place", "Reads", "Rows"]
+
+_T = TypeVar("_T")
+_Note = TypeVar("_Note", Withdrawal, Copy)
+
+Rows: TypeAlias = list[tuple[int, dict[str, Any] | None]]
+"""Rows of acts with their numbers, None for one that cannot be read."""
 
 
-class Backend(merge.Into, Protocol):
-    """A place where a study lies, or may be made; errors as `Store` documents them.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a study lies.
 
-    `merge.Into` has the part of it that a merge writes by: `withdrawals`, `note`, `exclusively`,
-    `check_pseudonym`, `appends_as_own`, `add_codebook`, `in_transaction` and `refuse_unwritable`.
+    `address` opens it, and messages call it `name`. Copies that are there only for a moment are built in
+    `scratch`. This computer remembers under `remembered` what it saw there, and `drafts` is the study folder
+    that keeps what is begun (where these are empty or None, it does not).
     """
 
-    @property
-    def address(self) -> Path | str:
-        """The path or address by which the study is opened."""
+    address: Path | str
+    name: str
+    scratch: Path
+    remembered: str = ""
+    drafts: Path | None = None
 
-    @property
-    def place(self) -> Path:
-        """The folder in which copies that are there only for a moment are built."""
 
-    def clear(self) -> None:
-        """Remove what killed processes left of what they were building."""
+class Current(NamedTuple):
+    """What the study names as current: its codebook (the fingerprint), and the units that were withdrawn."""
 
-    def is_there(self) -> bool:
+    codebook: str
+    withdrawn_units: frozenset[str]
+
+
+class Locked(NamedTuple):
+    """What a coder's tables are written with: the connection, what messages call the tables, whether acts may
+    be appended as the coder's own, who has withdrawn, and which rounds stand (where they were asked for)."""
+
+    connection: Connection
+    place: Path
+    is_own: bool = True
+    withdrawn_units: frozenset[str] = frozenset()
+    rounds: tuple[Round, ...] = ()
+
+
+class Reads(Protocol):
+    """A place where a study lies."""
+
+    place: Place
+
+    def exists(self) -> bool:
         """Return True if there is a study, also one that cannot be opened."""
 
-    def create(self, *, units: pd.DataFrame, codebook: Codebook) -> None:
-        """Make the study from its units and first codebook."""
-
-    def restore(self, source: Path) -> None:
-        """Make the study from a file that `archive` wrote."""
-
-    def read(self) -> Opened:
+    def contents(self) -> Opened:
         """Return all but the acts, checked."""
 
-    def current(self) -> str:
-        """Return the fingerprint of the codebook that the study names as current."""
+    def current(self) -> Current:
+        """Return what the study names as current, without reading the units."""
 
-    def changed(self, known: Opened) -> bool:
-        """Return True if another notebook has recorded a withdrawal since `known` was read."""
-
-    def heads(self, study_id: str) -> Heads:
-        """Return how far the acts had come when this computer last saw them."""
-
-    def accept_loss(self, coder: str, known: Opened, note: Callable[[pd.DataFrame], Act]) -> pd.DataFrame:
-        """Forget how far the coder's acts had come, and return what was taken out (`take_out`), which an act
-        that `note` makes then records."""
+    def leads(self) -> bool:
+        """Return True if whoever opened the study may revise its codebook."""
 
     def coders(self) -> tuple[str, ...]:
         """Return the pseudonyms of those of whom an act may be seen here, sorted."""
 
+    def acts(
+        self, coder: str | None, known: Opened, whole: Callable[[Connection, Path, str], object]
+    ) -> list[Act]:
+        """Return the acts of a coder, or of all, each checked; `whole` is called with each coder's tables
+        that may be read whole, what messages call them, and the coder."""
+
+    def read(self, coder: str, work: Callable[[Connection | None, Path], _T]) -> _T | None:
+        """Return what `work` returns, done on the coder's tables as they are at one moment, or with None
+        where the coder has none any more; None where nobody may see them whole here."""
+
+    def lead_acts(self, known: Opened, subject: str) -> list[Act]:
+        """Return what leads did for the team, about one subject, each act checked by itself; of coders' acts
+        that are damaged none, but where there are none at all."""
+
+    def notes(self, kind: type[_Note], within: Connection | None = None) -> list[_Note]:
+        """Return the notes of a kind, oldest first; within the transaction of `write`."""
+
+    def verify(self, known: Opened) -> list[Finding]:
+        """Return what is found of the study, its units, codebooks and notes, and of each coder."""
+
+
+class Log(Reads, Protocol):
+    """A place where a study can be made, and acts be added."""
+
+    def create(self, build: Callable[[Path], object]) -> None:
+        """Make the study of the study folder that `build` makes at a path, whole or not at all."""
+
     def add_coder(self, coder: str, *, role: str | None, lead: bool) -> None:
         """Let a role of the database code as `coder`; in a folder a coder simply has a file."""
 
-    def acts(self, coder: str | None, known: Opened) -> list[Act]:
-        """Return the acts of a coder, or of all, each checked."""
+    def write(
+        self,
+        coder: str,
+        work: Callable[[Locked], _T],
+        *,
+        study: str,
+        at_first: Callable[[], object] | None = None,
+        in_rounds: bool = False,
+        as_lead: bool = False,
+    ) -> _T:
+        """Return what `work` returns, done in one transaction on the coder's tables, which are made where the
+        coder has none; it may be done again where a connection is lost.
 
-    def lead_acts(self, known: Opened, subject: str = "work") -> list[Act]:
-        """Return what leads did for the team, about one subject, each act checked by itself;
-        of coders' acts that are damaged none, but where there are none at all."""
-
-    def record(self, coder: str, batch: Sequence[Act], known: Opened, unread: Unread | None = None) -> int:
-        """Add the new acts of `batch`, which are the coder's and settled; return how many there were.
-
-        `unread` is called first with the acts that the caller has not read, in the same transaction.
+        No withdrawal comes between what `work` reads and what it writes. `at_first` is called before a file
+        is made. With `as_lead` it writes for any coder, as a merge does.
         """
 
-    def may_revise(self) -> bool:
-        """Return True if whoever opened the study may revise its codebook."""
+    def revise(self, wish: Wish, record: Callable[[list[Act], Codebook, Locked | None], object]) -> Codebook:
+        """Make the wished codebook the current one; `record` adds the acts that say so, in the transaction
+        that it is given, or else in its own."""
 
-    def revise(self, wish: revise.Wish, known: Opened, append: Callable[[list[Act]], object]) -> Codebook:
-        """Make the wished codebook the current one, with the acts that record it."""
+    def add_codebook(self, codebook: Codebook) -> None:
+        """Add a version of the codebook, where it is not there."""
 
-    def verify(self, known: Opened) -> list[verify.Finding]:
-        """Return what is found of the study, its units, codebooks and notes, and of each coder."""
+    def add_note(self, note: Withdrawal | Copy, within: Connection | None = None) -> None:
+        """Add a note; within the transaction of `write`."""
 
-    def salvage(self, coder: str, target: Path, known: Opened) -> Salvage:
-        """Write the sound acts of a coder's damaged record into the new file `target`."""
+    def broken_rows(self, coder: str) -> tuple[Rows, list[dict[str, Any]]]:
+        """Return the rows of a coder's damaged acts, and of the texts, as far as they can be read."""
 
-    def draft(self, work: str, coder: str) -> dict[str, Any] | None:
-        """Return what the coder has begun of `work` and not saved; None where there is nothing."""
+    def take_out(self, coder: str, known: Opened, note: Callable[[pd.DataFrame], Act]) -> pd.DataFrame:
+        """Take what is not what was written out of the coder's tables, if the caller leads, and add the act
+        that `note` makes of it; return what was taken out. Nothing is taken out of a file."""
 
-    def keep_draft(self, work: str, coder: str, draft: Mapping[str, Any] | None, known: Opened) -> bool:
-        """Keep what the coder has begun; None: nothing any more. Return False where no draft can be kept."""
-
-    def merge(
-        self,
-        other: Path,
-        known: Opened,
-        *,
-        coders: Collection[str] | None,
-        recorded: Callable[[], Collection[str]],
-    ) -> merge.Merge:
-        """Take in what the folder, acts file or archive `other` has (`merge.merge`)."""
-
-    def forget(self, case_id: str, *, why: str) -> forget.Forgotten:
+    def forget(self, case_id: str, *, why: str) -> Forgotten:
         """Remove the words of a participant."""
-
-    def backup(self, target: Path) -> None:
-        """Copy the study to `target`, and note that."""
-
-    def archive(self, target: Path) -> None:
-        """Write the study as the file `target`, and note that."""
-
-    def hand_out(self, round: str, coder: str, target: Path) -> None:
-        """Copy what the coder needs to code the round blind to the folder `target`, and note that."""
-
-    def note_copy(self, value: Copy) -> None:
-        """Add the note of a copy that was made."""
 
     def as_folder(self, within: Path) -> AbstractContextManager[Path]:
         """Give the study as a folder, for another one to read; a copy is built in `within`."""

@@ -174,7 +174,7 @@ def _run_with(state: StudyThemes, theme: int, given: Collection[str]) -> str:
         into = f", which was merged into {state.root(theme)}" if theme in state.merged else ""
         raise ArgumentError(
             f"edit_theme: expected the number of a theme of the study ({first_three(sorted(state.groups))}) "
-            f"– found {theme}{into} – see store.themes().summary."
+            f"– found {theme}{into} – see store.themes.summary."
         )
     return state.run.act_id
 
@@ -212,7 +212,7 @@ def _split(made: Edit, state: StudyThemes, units: pd.DataFrame) -> Edit:
     if unknown or not made.value or not all(made.value):
         raise ArgumentError(
             f"edit_theme: expected parts of units of theme {made.theme} – found "
-            f"{first_three(unknown) if unknown else 'an empty part'} – see store.themes().assignments."
+            f"{first_three(unknown) if unknown else 'an empty part'} – see store.themes.assignments."
         )
     part_of: dict[str, int] = {}
     for number, part in enumerate(made.value):

@@ -15,7 +15,7 @@ import traitlets
 from sense7_qual.acts import Act
 from sense7_qual.errors import ActError, CodebookError, QualError, StoreError
 
-__all__ = ["STATIC", "Asked", "Desk", "Later", "acted", "field", "first_of", "in_words", "listen"]
+__all__ = ["STATIC", "Asked", "Desk", "Later", "acted", "desk_of", "field", "first_of", "in_words", "listen"]
 
 Asked = Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]
 """Questions by name, each with what answers it."""
@@ -226,3 +226,8 @@ class Later:
                 self._run()
             except Exception as error:  # noqa: BLE001 – it would vanish
                 self._say(in_words(error, self._doing))
+
+
+def desk_of(study: Any) -> Any:
+    """Return what a study keeps for widgets; one that has no desk keeps it itself."""
+    return getattr(study, "desk", study)

@@ -11,14 +11,13 @@ from sense7_qual._messages import first_three
 from sense7_qual.acts import Act, check_person
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError
-from sense7_qual.widgets._desk import Desk, field
+from sense7_qual.widgets._desk import Desk, desk_of, field
 from sense7_qual.widgets._lead_view import Board, Seen, leads_of
 
 __all__ = ["LeadDesk", "Unsaved", "decisions_of"]
 
 _NEEDS: Final = (
-    "units", "codebook", "codebooks", "acts", "append", "revise", "revisions", "current_codebook",
-    "use_current_codebook",
+    "units", "codebook", "codebooks", "acts", "append", "revise", "desk",
 )  # fmt: skip
 
 
@@ -58,7 +57,7 @@ class LeadDesk(Desk):
                 f"{name}: expected an open study as store – found {type(study).__name__} – open it: "
                 f"{name}(qual.Store(…), coder=…)."
             )
-        if self._alone and not getattr(study, "may_revise", True):
+        if self._alone and not getattr(desk_of(study), "may_revise", True):
             raise StoreError(
                 f"{name}: expected a role that leads the study, which alone {self._alone} – found a "
                 "coder's – connect with the lead's role, or ask the lead."
@@ -105,8 +104,8 @@ class LeadDesk(Desk):
 
     def _current(self) -> Codebook:
         """Return the codebook that the study names as current now."""
-        if self._study.current_codebook() != self._study.codebook.fingerprint:
-            self._study.use_current_codebook()
+        if desk_of(self._study).current_codebook() != self._study.codebook.fingerprint:
+            desk_of(self._study).use_current_codebook()
         book: Codebook = self._study.codebook
         return book
 
@@ -205,10 +204,10 @@ class Unsaved:
 
     def read(self) -> dict[str, Any]:
         """Return what was begun; empty where nothing was, or where it cannot be read any more."""
-        if self._name in IN_KERNEL or not hasattr(self._study, "draft"):
+        if self._name in IN_KERNEL or not hasattr(desk_of(self._study), "draft"):
             return IN_KERNEL.get(self._name, {})
         try:
-            draft: dict[str, Any] = self._study.draft(self._work, coder=self._coder) or {}
+            draft: dict[str, Any] = desk_of(self._study).draft(self._work, coder=self._coder) or {}
         except QualError:  # the next one takes its place; `Store.verify` says so of it
             return {}
         return draft
@@ -221,7 +220,7 @@ class Unsaved:
         """
         IN_KERNEL.pop(self._name, None)
         try:
-            keep = getattr(self._study, "keep_draft", None)
+            keep = getattr(desk_of(self._study), "keep_draft", None)
             if keep is not None and keep(self._work, draft, coder=self._coder):
                 return
         except ActError:

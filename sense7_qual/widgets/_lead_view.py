@@ -86,7 +86,7 @@ class Seen:
         self.codings, self.coverage = record.codings, record.coverage
         self.proposals, self.memos = record.proposals, record.memos
         self.rulings, self.team_rulings = (tuple(about(each, "ruling")) for each in (self._counted, there))
-        self.revisions: tuple[Revision, ...] = tuple(study.revisions())
+        self.revisions: tuple[Revision, ...] = tuple(study.revisions)
         self.rounds = _counting(sight.rounds.values(), unblinded=True)
         self.blind = _counting(sight.rounds.values(), unblinded=False)
         self.leaves_out = not without_round and any(

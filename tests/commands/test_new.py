@@ -79,7 +79,7 @@ def test_a_study_with_its_plan_and_notebooks_and_nothing_is_asked(here, monkeypa
     assert units["case_id"].tolist() == TABLE["PID"].tolist()
     assert units["document_id"].tolist() == TABLE["Chat"].tolist()
     assert units["Stars"].tolist() == [float(n) for n in TABLE["Stars"]]
-    plan = store.plan()
+    plan = store.plan
     assert plan["coder"].value_counts().to_dict() == {"ana": 6, "ben": 6}
     assert parameters(here / "pilot_coding.ipynb") == {"study": "pilot", "rating": "Stars", "coder": ""}
     assert parameters(here / "pilot_lead.ipynb") == {"study": "pilot", "rating": "Stars", "lead": "lead"}
@@ -100,7 +100,7 @@ def test_enter_takes_what_is_guessed_and_a_dash_means_none(here, monkeypatch, ca
     printed = capsys.readouterr().out
     assert "There is no such column: did you mean 'PID'?" in printed
     assert "  kept beside them, as they are: Chat\n" in printed
-    assert qual.Store("pilot").plan().empty
+    assert qual.Store("pilot").plan.empty
 
 
 def test_without_anybody_to_ask_the_error_names_the_way_out(here, monkeypatch, capsys) -> None:
@@ -240,7 +240,7 @@ def test_the_notebooks_run_before_anybody_coded_and_when_all_is_coded(here) -> N
     )
     store = qual.Store("pilot")
     code = store.codebook.codable[0].id
-    for place, (coder, unit_id) in enumerate(store.plan()[["coder", "unit_id"]].values):
+    for place, (coder, unit_id) in enumerate(store.plan[["coder", "unit_id"]].values):
         named = {"coder": coder, "unit_id": unit_id, "codebook": store.codebook}
         applied = [qual.acts.apply(code=code, **named)] if place % 3 else []
         store.append([*applied, qual.acts.finish(**named)])

@@ -171,7 +171,7 @@ class Study:
         store = coded(self.path, "ana", "ben")
         shutil.copytree(self.path, folder / "copy")
         add_acts(Store(folder / "copy"), "cleo")
-        Store(folder / "copy").archive(folder / "copy.archive")
+        Store(folder / "copy").copies.archive(folder / "copy.archive")
         self.archive = (folder / "copy.archive").read_bytes()
         self.acts = store.acts()
         shutil.copytree(self.path, folder / "kept")

@@ -13,6 +13,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterator
 from functools import cache, partial
+from operator import attrgetter
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -22,6 +23,9 @@ import pandas as pd
 
 import sense7_qual as qual
 from scripts.measure_house import circles
+from sense7_qual.store._admin import Admin
+from sense7_qual.store._copies import Copies
+from sense7_qual.store._desk import Desk
 
 DATA = Path(__file__).parents[2] / "data"
 N_PARTICIPANTS = 16
@@ -82,15 +86,20 @@ def public_names() -> Iterator[str]:
             elif inspect.isclass(value) and not issubclass(value, Exception):
                 if full not in RESULTS:
                     yield full
-                for method, inner in vars(value).items():
-                    function = getattr(inner, "__func__", inner)
-                    entered = method[0] != "_" or method == "__call__"
-                    if (
-                        entered
-                        and isinstance(function, FunctionType)
-                        and len(inspect.signature(function).parameters) > 1
-                    ):
-                        yield f"{full}.{method}"
+                yield from (f"{full}.{method}" for method in methods(value))
+    for part, held in {"copies": Copies, "admin": Admin, "desk": Desk}.items():
+        yield from (f"store.Store.{part}.{method}" for method in methods(held))
+
+
+def methods(value: type) -> Iterator[str]:
+    """Yield every public method of a class that takes an argument."""
+    bases = value.__mro__[-2::-1] if value is qual.Store else (value,)
+    members = {name: one for base in bases for name, one in vars(base).items()}
+    for method, inner in members.items():
+        function = getattr(inner, "__func__", inner)
+        entered = method[0] != "_" or method == "__call__"
+        if entered and isinstance(function, FunctionType) and len(inspect.signature(function).parameters) > 1:
+            yield method
 
 
 def embed(texts: list[str]) -> Any:
@@ -202,16 +211,16 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
 
     def archived() -> Path:
         place = path(".zip")
-        store().archive(place)
+        store().copies.archive(place)
         return place
 
     def merging() -> Call:
         study, place = fresh(), path()
-        study.backup(place)
-        return study.merge, {"other": place, "coders": None}
+        study.copies.backup(place)
+        return study.copies.merge, {"other": place, "coders": None}
 
     def method(name: str, of: Callable[[], Any], /, **given: Callable[[], Any]) -> Callable[[], Call]:
-        return lambda: (getattr(of(), name), {key: make() for key, make in given.items()})
+        return lambda: (attrgetter(name)(of()), {key: make() for key, make in given.items()})
 
     def call(function: Callable[..., Any], /, **given: Any) -> Callable[[], Call]:
         return lambda: (function, {key: copied(value) for key, value in given.items()})
@@ -680,12 +689,12 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "rounds.visible": call(qual.rounds.visible, acts=x.acts, viewer="ana"),
         "store.Store": late(qual.Store, path=lambda: store().path, forget_again=lambda: False),
         "store.Store.create": late(qual.Store.create, path=path, units=lambda: x.units,
-                                   codebook=lambda: x.codebook, lead=lambda: None),
-        "store.Store.add_coder": method("add_coder", store, coder=lambda: "cat", role=lambda: None,
-                                        lead=lambda: False),
+                                   codebook=lambda: x.codebook, lead=lambda: None, exist_ok=lambda: True),
+        "store.Store.admin.add_coder": method(
+            "admin.add_coder", store, coder=lambda: "cat", role=lambda: None, lead=lambda: False),
         "store.Store.append": method("append", store, acts=lambda: [k.finish(**act)]),
-        "store.Store.append_after": method(
-            "append_after", store, acts=lambda: [k.finish(**act)], n_read=lambda: 1, meet=lambda: print),
+        "store.Store.desk.append_after": method(
+            "desk.append_after", store, acts=lambda: [k.finish(**act)], n_read=lambda: 1, meet=lambda: print),
         "store.Store.revise": method(
             "revise", fresh, codebook=lambda: x.changed, why=lambda: "clearer", coder=lambda: "lead",
             merged=lambda: None, split=lambda: None),
@@ -702,9 +711,6 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             "decisions", store, round=lambda: None, coder=lambda: "ana", facet=lambda: None,
             consensus=lambda: True, single=lambda: False,
             before_suggestions=lambda: True, models=lambda: True, viewer=lambda: None),
-        "store.Store.open_or_create": late(qual.Store.open_or_create, path=lambda: store().path,
-                                           units=lambda: x.units, codebook=lambda: x.codebook,
-                                           lead=lambda: None),
         "store.Store.assign": method(
             "assign", fresh, coders=lambda: ["ana", "ben"], overlap=lambda: 0.5, coder=lambda: "lead",
             seed=lambda: 0, stratify=lambda: None, coders_per_unit=lambda: None, calibration=lambda: None,
@@ -712,9 +718,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.set_options": method(
             "set_options", store, coder=lambda: "lead", new_codes=lambda: "add", rating=lambda: "shown",
             suggestions=lambda: "finished", rating_column=lambda: None, leads=lambda: None),
-        "store.Store.draft": method("draft", store, work=lambda: "codebook", coder=lambda: "lead"),
-        "store.Store.keep_draft": method(
-            "keep_draft", fresh, work=lambda: "codebook", draft=lambda: {"why": "x"}, coder=lambda: "lead"),
+        "store.Store.desk.draft": method("desk.draft", store, work=lambda: "codebook", coder=lambda: "lead"),
+        "store.Store.desk.keep_draft": method(
+            "desk.keep_draft", fresh, work=lambda: "codebook", draft=lambda: {"why": "x"},
+            coder=lambda: "lead"),
         "store.Store.record_themes": method(
             "record_themes", fresh, themes=partial(x.made, "themes.fit"), coder=lambda: "lead"),
         "store.Store.edit_theme": method(
@@ -733,16 +740,17 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "exchange.read_project": late(
             qual.exchange.read_project, path=project, offsets=lambda: "code-points",
             split=lambda: "::", limits=lambda: qual.corpus.Limits()),
-        "store.Store.accept_loss": method("accept_loss", store, coder=lambda: "ana", by=lambda: "lead",
-                                           why=lambda: "gone"),
-        "store.Store.salvage": method("salvage", store, coder=lambda: "ana", path=partial(path, ".sqlite")),
-        "store.Store.merge": merging,
-        "store.Store.backup": method("backup", store, path=path),
-        "store.Store.hand_out": method("hand_out", store, round=lambda: "one", coder=lambda: "ana",
-                                       path=path),
-        "store.Store.archive": method("archive", store, path=partial(path, ".zip")),
-        "store.Store.bundle": method(
-            "bundle", store, path=path, texts=lambda: "withheld",
+        "store.Store.admin.accept_loss": method(
+            "admin.accept_loss", store, coder=lambda: "ana", by=lambda: "lead", why=lambda: "gone"),
+        "store.Store.admin.salvage": method("admin.salvage", store, coder=lambda: "ana",
+                                            path=partial(path, ".sqlite")),
+        "store.Store.copies.merge": merging,
+        "store.Store.copies.backup": method("copies.backup", store, path=path),
+        "store.Store.copies.hand_out": method(
+            "copies.hand_out", store, round=lambda: "one", coder=lambda: "ana", path=path),
+        "store.Store.copies.archive": method("copies.archive", store, path=partial(path, ".zip")),
+        "store.Store.copies.bundle": method(
+            "copies.bundle", store, path=path, texts=lambda: "withheld",
             analysis_plan=lambda: k.contents.AnalysisPlan(question="Why?", n_boot=5), rating=lambda: None,
             cluster=lambda: None, seed=lambda: 0, conditions=list, variables=list, names=list,
             accept=list, formats=lambda: ["csv"], title=lambda: None, authors=lambda: ["Doe, Jane"],

@@ -1,4 +1,4 @@
-"""The front end's folder, its widgets, and commands that are run in it."""
+"""The sources of the widgets' pages, and programs of Node that run on them."""
 
 from __future__ import annotations
 

@@ -472,15 +472,15 @@ def append_behind(path: Path, study: Study) -> None:
 
 
 def salvage(path: Path, study: Study) -> None:
-    with_acts(path, study).salvage(path.stem, path.parent / "saved.sqlite")
+    with_acts(path, study).admin.salvage(path.stem, path.parent / "saved.sqlite")
 
 
 def copies(path: Path, study: Study) -> None:
-    with_acts(path, study).backup(path.parent / "backup")
+    with_acts(path, study).copies.backup(path.parent / "backup")
 
 
 def merge(path: Path, study: Study) -> str:
-    Store(study.path).merge(path)
+    Store(study.path).copies.merge(path)
     if study.unchanged():
         return "merged nothing"
     disk.another_computer()
@@ -502,11 +502,11 @@ def restore(path: Path, study: Study) -> None:
 
 
 def archived(path: Path, _: Study) -> None:
-    Store(path).archive(path.parent / "archive")
+    Store(path).copies.archive(path.parent / "archive")
 
 
 def backed_up(path: Path, _: Study) -> None:
-    Store(path).backup(path.parent / "backup")
+    Store(path).copies.backup(path.parent / "backup")
 
 
 def withdrawn(path: Path, _: Study) -> None:

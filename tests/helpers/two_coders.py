@@ -27,9 +27,9 @@ class Team:
         self.name = address.rpartition("=")[2]
         self.addresses = {role: postgres(role, self.name) for role in ("postgres", "ana", "ben", "lead")}
         self.first = Store.create(address, units=frame_of(), codebook=CODEBOOK)
-        self.first.add_coder("lead", role="lead", lead=True)
+        self.first.admin.add_coder("lead", role="lead", lead=True)
         for coder in ("ana", "ben"):
-            self.first.add_coder(coder, role=coder)
+            self.first.admin.add_coder(coder, role=coder)
         self.lead, self.ana, self.ben = (Store(self.addresses[role]) for role in ("lead", "ana", "ben"))
 
     def sql(self, role: str) -> psycopg.Connection:

@@ -16,6 +16,9 @@ import pytest
 
 import sense7_qual as qual
 from scripts.measure_house import house
+from sense7_qual.store import Store
+from sense7_qual.store._admin import Admin
+from sense7_qual.store._copies import Copies
 from tests.helpers.modules import FILES, tree
 from tests.helpers.places import ROOT
 
@@ -150,7 +153,9 @@ def public_functions() -> Iterator[FunctionType]:
             module = importlib.import_module(name)
             for shown in [*module.__all__, *house(module)]:
                 value = getattr(importlib.import_module(name), shown)
-                for inner in [value, *(vars(value).values() if inspect.isclass(value) else ())]:
+                held = value.__mro__ if inspect.isclass(value) else ()
+                parts = (Copies, Admin) if value is Store else ()
+                for inner in [value, *(one for part in (*held, *parts) for one in vars(part).values())]:
                     function = getattr(inner, "fget", None) or getattr(inner, "__func__", None) or inner
                     function = getattr(function, "func", function)
                     if isinstance(function, FunctionType):

@@ -96,7 +96,7 @@ MACHINERY = {
 N_DRAWN = len(WRONG) if SOAK else 3
 SLOW = {"agreement.spans.gamma"}  # half a minute a call: only what is refused before it begins
 # Seconds a call: likewise, but in `make soak`.
-LONG = set() if SOAK else {"store.Store.bundle", "report.paper", "themes.to_bertopic"}
+LONG = set() if SOAK else {"store.Store.copies.bundle", "report.paper", "themes.to_bertopic"}
 
 
 def may_be(hint: Any) -> set[str]:
@@ -207,7 +207,7 @@ def test_every_public_function_class_and_method_has_a_working_call(folder: Path)
 
 
 # What needs a model's folder, a server or a consent is refused here, and says so.
-REFUSED_HERE = {"models.embedder", "models.Chat.__call__", "store.Store.add_coder"}
+REFUSED_HERE = {"models.embedder", "models.Chat.__call__", "store.Store.admin.add_coder"}
 
 
 @pytest.mark.long

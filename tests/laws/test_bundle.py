@@ -23,6 +23,8 @@ NAMESPACES = {
     "http://www.w3.org/1998/Math/MathML",
     "http://www.w3.org/1999/xhtml",
 }
+
+
 SHIPPED = {path: path.read_text(encoding="utf-8") for path in sorted(STATIC.iterdir())}
 
 

@@ -80,20 +80,20 @@ def coded(folder: Path) -> Store:
     store.append([
         rounds.open_round("one", units=["m1"], coders=["ana"], coder="lead", codebook=SENSE7)
     ])  # fmt: skip
-    store.keep_draft("codebook", {"why": "begun"}, coder="lead")
+    store.desk.keep_draft("codebook", {"why": "begun"}, coder="lead")
     return store
 
 
 def write_everything(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Walk through every door that leaves a file."""
-    store.backup(folder / "new" / "backup")
-    store.archive(folder / "new" / "archive.zip")
+    store.copies.backup(folder / "new" / "backup")
+    store.copies.archive(folder / "new" / "archive.zip")
     Store.restore(folder / "new" / "archive.zip", folder / "restored")
-    store.salvage("ana", folder / "salvage" / "ana.sqlite")
-    store.hand_out("one", "ana", folder / "hand out")
+    store.admin.salvage("ana", folder / "salvage" / "ana.sqlite")
+    store.copies.hand_out("one", "ana", folder / "hand out")
     monkeypatch.setattr(bundles, "_run", lambda *_, **__: None)  # tables: test_bundles.py
-    store.bundle(folder / "bundle", texts="all")
-    store.bundle(folder / "bundle.zip", texts="redacted")
+    store.copies.bundle(folder / "bundle", texts="all")
+    store.copies.bundle(folder / "bundle.zip", texts="redacted")
     for suffix in ("xlsx", "csv", "parquet"):
         exchange.export(store, folder / f"export.{suffix}")
     exchange.write_project(store, folder / "project.qdpx")

@@ -99,35 +99,35 @@ changed = dataclasses.replace(
     codebook, codes=(dataclasses.replace(codebook.codes[0], definition="Another one."), *codebook.codes[1:])
 )
 store.revise(changed, why="clearer", coder="lead")
-(revision,) = store.revisions()
+(revision,) = store.revisions
 made, now = codebook.fingerprint, changed.fingerprint
 type(revision).from_text(revision.to_text(), coder="lead", at=revision.at, codebook=revision.codebook)
-assert qual.codebook.path(store.revisions(), made, now)
+assert qual.codebook.path(store.revisions, made, now)
 for carry in (qual.codings.stale, qual.codings.carried):
-    carry(store.codings(), store.coverage(), changed, revisions=store.revisions())
+    carry(store.codings(), store.coverage(), changed, revisions=store.revisions)
 qual.rounds.progress(qual.rounds.opened(store.acts()), store.coverage())
 qual.corpus.Limits().beyond("rows", name="a.csv", of="rows", remedy="split it")
 store.decisions(consensus=True)
 store.codebooks, store.units, store.memos(), store.codings(), store.coverage()
-qual.Store.open_or_create(store.path, units=store.units, codebook=changed)
-store.backup(folder + "-copy")
-store.archive(folder + ".zip")
+qual.Store.create(store.path, units=store.units, codebook=changed, exist_ok=True)
+store.copies.backup(folder + "-copy")
+store.copies.archive(folder + ".zip")
 qual.Store.restore(folder + ".zip", folder + "-restored")
-store.bundle(folder + "-bundle", texts="withheld", formats=["csv"],
+store.copies.bundle(folder + "-bundle", texts="withheld", formats=["csv"],
              analysis_plan=qual.acts.contents.AnalysisPlan(question="Why?", n_boot=5))
-store.merge(folder + "-copy")
+store.copies.merge(folder + "-copy")
 store.verify()
 blind = {"units": [first], "coders": ["dee"], "coder": "chair", "codebook": changed}
 store.append([qual.rounds.open_round("blind", **blind)])
 store.rounds[-1].gold_decisions
 store.assign(coders=["ana", "ben"], overlap=0.5, seed=7, coder="chair")
 ((_, assignment),) = qual.corpus.assignments(store.acts())
-qual.corpus.planned(store.acts(), units=set(units["unit_id"])), assignment.to_text(), store.plan()
-assert store.current_codebook() == changed.fingerprint
-assert store.use_current_codebook() == changed
-assert store.may_revise
-store.keep_draft("codebook", {"words": units["text"].iloc[0]}, coder="lead")
-assert store.draft("codebook", coder="lead")
+qual.corpus.planned(store.acts(), units=set(units["unit_id"])), assignment.to_text(), store.plan
+assert store.desk.current_codebook() == changed.fingerprint
+assert store.desk.use_current_codebook() == changed
+assert store.desk.may_revise
+store.desk.keep_draft("codebook", {"words": units["text"].iloc[0]}, coder="lead")
+assert store.desk.draft("codebook", coder="lead")
 hope = qual.acts.propose(coder="ana", label="Hope", unit_id=first, codebook=changed)
 proposal = qual.acts.contents.Proposal.from_text(hope.text)
 assert qual.acts.words_written(proposal.to_text())
@@ -176,10 +176,10 @@ themes = qual.themes.Themes(
     terms=pd.DataFrame(), quotes=pd.DataFrame())
 store.record_themes(themes, coder="chair")
 store.edit_theme(0, name="Kindness", coder="chair")
-assert store.themes().summary["label"].tolist() == ["Kindness"]
+assert store.themes.summary["label"].tolist() == ["Kindness"]
 planned = qual.acts.contents.AnalysisPlan(question="Why?", coders=("ana",), answers={"sampling": "all"})
 (registered,) = [store.preregister(planned, coder="chair")]
-assert store.preregistrations() == (registered,) == qual.acts.preregistrations(store.acts())
+assert store.preregistrations == (registered,) == qual.acts.preregistrations(store.acts())
 assert qual.acts.contents.AnalysisPlan.from_text(planned.to_text()).fingerprint == planned.fingerprint
 assert planned.settled and "registered_late" in qual.report.deviations(store).frame["kind"].tolist()
 assert qual.report.deviations(store).table.rows and len(qual.report.tables.preregistration(store).rows) == 16
@@ -190,11 +190,11 @@ losses = qual.exchange.write_project(store, folder + ".qdpx")
 project = qual.exchange.read_project(folder + ".qdpx")
 found = qual.exchange.match(store, project)
 assert project.decisions()["applied"].any() and len(losses.frame) == len(losses)
-store.hand_out("blind", "dee", folder + "-dee")
-store.salvage("ana", folder + "-saved.sqlite")
-store.accept_loss("ana")
+store.copies.hand_out("blind", "dee", folder + "-dee")
+store.admin.salvage("ana", folder + "-saved.sqlite")
+store.admin.accept_loss("ana")
 try:
-    store.add_coder("cat")
+    store.admin.add_coder("cat")
 except qual.StoreError:  # a folder needs nobody to be added
     pass
 store.forget(units["case_id"].iloc[0], why="asked to")

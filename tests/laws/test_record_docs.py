@@ -20,6 +20,8 @@ import pytest
 from sense7_qual import acts, rounds
 from sense7_qual.codebook import Codebook
 from sense7_qual.store import Store
+from sense7_qual.store._admin import Admin
+from sense7_qual.store._copies import Copies
 from sense7_qual.store._postgres import server
 from sense7_qual.store._postgres.row_security import CLOSED
 from tests.helpers.places import ROOT
@@ -31,7 +33,8 @@ FILES = (ROOT / "docs" / "files.md").read_text("utf-8")
 TRAINING = (ROOT / "docs" / "training.md").read_text("utf-8")
 METHODS = [
     name
-    for name, member in inspect.getmembers(Store)
+    for part in (Store, Copies, Admin)
+    for name, member in inspect.getmembers(part)
     if not name.startswith("_") and callable(member) and name not in ("coders", "memos")
 ]
 ROUNDS = [name for name in rounds.__all__ if inspect.isfunction(getattr(rounds, name))]

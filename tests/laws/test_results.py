@@ -34,7 +34,7 @@ WITHOUT = {
     "store.Store.memos": "what the record holds, as `acts` and `codings` make it",
     "store.Store.proposals": "what the record holds, as `acts` and `codings` make it",
     "store.Store.quotes": "what the record holds, as `acts` and `codings` make it",
-    "store.Store.accept_loss": "acts that are lost",
+    "store.Store.admin.accept_loss": "acts that are lost",
     "store.Store.record_themes": "as `themes.match_recorded`",
     "suggestions.Suggester.__call__": "as `Suggester.suggest`",
     "suggestions.check": "the frame that it is given",

@@ -14,7 +14,7 @@ DESIGN = {"units_per_participant": 6, "prevalence": 0.3, "icc": 0.4}
 @pytest.mark.long
 def test_the_test_is_that_of_code_to_rating() -> None:
     """A simulated study, written out as frames, has the same effect and p."""
-    study = _power._study("power", 0.3, None, 0.3, 5, 0.4, 0.3, 0.9, 0.95, None, (0.2,) * 5, 0.05)
+    study = _power._study(0.3, None, 0.3, 5, 0.4, 0.3, 0.9, 0.95, None, (0.2,) * 5, 0.05)
     counts = _power._simulated(study, 20, 3, np.random.default_rng(1))
     effects, p = _power._tested(counts)
     for one, effect, expected in zip(counts, effects, p, strict=True):
@@ -39,7 +39,7 @@ def test_the_simulated_link_is_the_one_that_was_asked_for() -> None:
         (-0.4, 0.0, (0.5, 0.3, 0.2)),
         (-0.1, 0.8, (0.1, 0.9)),
     ):
-        study = _power._study("power", effect, None, 0.3, 5, icc, 0.0, 1, 1, None, shares, 0.05)
+        study = _power._study(effect, None, 0.3, 5, icc, 0.0, 1, 1, None, shares, 0.05)
         assert study.effect == pytest.approx(effect, abs=1e-9)
         counts = _power._simulated(study, 60_000, 1, np.random.default_rng(2))[0].sum(axis=0)
         assert _power.rank_biserial(counts[0], counts[1]) == pytest.approx(effect, abs=0.012)
@@ -49,7 +49,7 @@ def test_the_simulated_link_is_the_one_that_was_asked_for() -> None:
 
 @pytest.mark.long
 def test_odds_ratios_and_intraclass_correlation_are_those_of_the_mixed_model() -> None:
-    study = _power._study("power", None, 2.0, 0.4, 8, 0.3, 0.2, 1, 1, None, (0.2,) * 5, 0.05)
+    study = _power._study(None, 2.0, 0.4, 8, 0.3, 0.2, 1, 1, None, (0.2,) * 5, 0.05)
     counts = _power._simulated(study, 400, 1, np.random.default_rng(3))[0].astype(int)
     cells = [at for at, n in np.ndenumerate(counts) for _ in range(n)]
     frame = pd.DataFrame(cells, columns=["case", "side", "level"])

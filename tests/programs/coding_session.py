@@ -66,18 +66,18 @@ say("create", study="lab/studies/pilot")
 for _ in range(n_batches):
     code(store, dice.choice(("ana", "ana", "ben")))
 before = [act.act_id for act in store.acts()]
-store.backup(root / "copies" / "pilot")
+store.copies.backup(root / "copies" / "pilot")
 say("backup", study="copies/pilot", acts=before)
 copy = Store(root / "copies" / "pilot")
 apart = [act_id for coder in ("ana", "ben", "cy", "ana") for act_id in code(copy, coder)]
 code(store, "ana")
-store.merge(copy)
+store.copies.merge(copy)
 say("merge", study="lab/studies/pilot", acts=apart)
 revised = replace(CODEBOOK, codes=(*CODEBOOK.codes, Code(id="warmth", label="Warmth")))
 store.revise(revised, why="A second code.", coder="ana")
 say("revise", study="lab/studies/pilot", codebook=revised.fingerprint)
 code(store, "ana")
-store.archive(root / "copies" / "pilot.zip")
+store.copies.archive(root / "copies" / "pilot.zip")
 say("archive", file="copies/pilot.zip")
 before = [act.act_id for act in store.acts()]
 Store.restore(root / "copies" / "pilot.zip", root / "again")
@@ -86,7 +86,7 @@ store.forget("p2", why="They asked for it.")
 say("forget", study="lab/studies/pilot", acts=before, forgotten=True)
 code(store, "ben")
 apart = [act_id for coder in ("ana", "dan") for act_id in code(copy, coder)]
-store.merge(copy)
+store.copies.merge(copy)
 say("merge", study="lab/studies/pilot", acts=apart)
 for _ in range(n_batches // 4):
     code(store, dice.choice(("ana", "ben")))

@@ -27,7 +27,7 @@ units = pd.DataFrame(
     }
 )
 store = Store.create(root / "pilot", units=units, codebook=CODEBOOK)
-store.backup(root / "copy")
+store.copies.backup(root / "copy")
 copy, versions, kept, acknowledged, gone = Store(root / "copy"), itertools.count(), None, set(), 0
 
 
@@ -45,7 +45,7 @@ def merge():
     wanted = [act for coder in ("ana", "ben") for act in batch(coder, 3)]
     copy.append(wanted[:3])
     copy.append(wanted[3:])
-    return lambda: store.merge(copy), lambda: {act.act_id for act in wanted}
+    return lambda: store.copies.merge(copy), lambda: {act.act_id for act in wanted}
 
 
 def revise():

@@ -47,13 +47,13 @@ def batch(coder, size, unit_id="m2", **named):
 
 DO = {
     "create": lambda store: Store.create(work / "there" / "made", units=units, codebook=CODEBOOK),
-    "backup": lambda store: store.backup(work / "there" / "made"),
-    "archive": lambda store: store.archive(work / "there" / "made"),
+    "backup": lambda store: store.copies.backup(work / "there" / "made"),
+    "archive": lambda store: store.copies.archive(work / "there" / "made"),
     "restore": lambda store: Store.restore(work / "pilot.zip", work / "there" / "made"),
-    "hand out": lambda store: store.hand_out("one", "ana", work / "there" / "made"),
-    "salvage": lambda store: store.salvage("ana", work / "there" / "made"),
-    "merge": lambda store: store.merge(work / "copy"),
-    "merge an archive": lambda store: store.merge(work / "copy.zip"),
+    "hand out": lambda store: store.copies.hand_out("one", "ana", work / "there" / "made"),
+    "salvage": lambda store: store.admin.salvage("ana", work / "there" / "made"),
+    "merge": lambda store: store.copies.merge(work / "copy"),
+    "merge an archive": lambda store: store.copies.merge(work / "copy.zip"),
     "read a journal": lambda store: store.acts(),
 }
 
@@ -109,13 +109,13 @@ base.mkdir(mode=0o700)
 store = Store.create(base / "pilot", units=units, codebook=CODEBOOK)
 store.append([rounds.open_round("one", units=["m1", "m2"], coders=["ana"], coder="lead", codebook=CODEBOOK)])
 store.append(batch("ana", 5, round="one"))
-store.backup(base / "copy")
+store.copies.backup(base / "copy")
 copy = Store(base / "copy")
 copy.append(batch("ana", 3, round="one"))
 copy.append(batch("cy", 3))
-copy.archive(base / "copy.zip")
+copy.copies.archive(base / "copy.zip")
 store.append(batch("ana", 2, round="one"))
-store.archive(base / "pilot.zip")
+store.copies.archive(base / "pilot.zip")
 if operation == "read a journal":
     (root / "journal").mkdir()
     file = base / "pilot" / "acts" / "ana.sqlite"

@@ -23,12 +23,12 @@ def begin():
     named = {"coder": "ana", "unit_id": units["unit_id"].iloc[0], "codebook": CODEBOOK}
     store.append([acts.apply(code="interest", **named)])
     store.append([acts.memo(text=units["text"].iloc[0], **named)])
-    store.archive(root / "pilot.zip")
+    store.copies.archive(root / "pilot.zip")
 
 
 DO = {
-    "archive": lambda: Store(address).archive(work / "there" / "made"),
-    "merge": lambda: Store(address).merge(root / "pilot.zip"),
+    "archive": lambda: Store(address).copies.archive(work / "there" / "made"),
+    "merge": lambda: Store(address).copies.merge(root / "pilot.zip"),
     "restore": lambda: Store.restore(root / "pilot.zip", f"{address}_{os.getpid()}"),
 }
 

@@ -14,9 +14,9 @@ doors = {
     "acts": lambda: store.acts(coder="eva"),
     "append": lambda: store.append([put(coder="eva", start=0, end=2)]),
     "another": lambda: store.append([put(coder="ana", start=0, end=3, round="one")]),
-    "merge": lambda: store.merge(bad),
-    "salvage": lambda: store.salvage("eva", bad.with_name("saved.sqlite")),
-    "backup": lambda: store.backup(bad.with_name("backup")),
+    "merge": lambda: store.copies.merge(bad),
+    "salvage": lambda: store.admin.salvage("eva", bad.with_name("saved.sqlite")),
+    "backup": lambda: store.copies.backup(bad.with_name("backup")),
 }
 for name, door in doors.items():
     try:

@@ -17,11 +17,11 @@ doors = {
     "acts": lambda: Store(bad).acts(),
     "append": lambda: Store(bad).append([put(coder="ana", start=0, end=2, round="one")]),
     "verify": lambda: Store(bad).verify(),
-    "backup": lambda: Store(bad).backup(beside / "backup"),
-    "archive": lambda: Store(bad).archive(beside / "again.zip"),
-    "merge": lambda: Store(whole).merge(bad),
-    "merge the file": lambda: Store(whole).merge(bad / sys.argv[3]),
-    "salvage": lambda: Store(bad).salvage("eva", beside / "saved.sqlite"),
+    "backup": lambda: Store(bad).copies.backup(beside / "backup"),
+    "archive": lambda: Store(bad).copies.archive(beside / "again.zip"),
+    "merge": lambda: Store(whole).copies.merge(bad),
+    "merge the file": lambda: Store(whole).copies.merge(bad / sys.argv[3]),
+    "salvage": lambda: Store(bad).admin.salvage("eva", beside / "saved.sqlite"),
     "forget": lambda: Store(bad).forget("p1", why="By mail."),
 }
 threads = len(os.listdir("/proc/self/task"))

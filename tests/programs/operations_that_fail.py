@@ -84,7 +84,7 @@ class Append:
 
 class Merge:
     def do(self, store):
-        store.merge(work / "copy")
+        store.copies.merge(work / "copy")
 
     def done(self):
         return ids(work / "pilot") >= APART
@@ -132,7 +132,7 @@ def noted(target):  # whether the study knows of a copy, so that a withdrawal ca
 
 class Backup(Restore):
     def do(self, store):
-        store.backup(self.target)
+        store.copies.backup(self.target)
 
     def done(self):
         return super().done() and noted(self.target)
@@ -140,7 +140,7 @@ class Backup(Restore):
 
 class Archive(Make):
     def do(self, store):
-        store.archive(self.target)
+        store.copies.archive(self.target)
 
     def done(self):
         same = self.target.exists() and self.target.read_bytes() == (base / "pilot.zip").read_bytes()
@@ -228,12 +228,12 @@ def killed(each, store, number, lasting):  # the number, or 0 where the process 
 store = Store.create(base / "pilot", units=units, codebook=CODEBOOK)
 store.append(batch("ana", 5))
 store.append(batch("ana", 2, "m2"))
-store.backup(base / "copy")
+store.copies.backup(base / "copy")
 copy = Store(base / "copy")
 copy.append(batch("ana", 3))
 copy.append(batch("cy", 3))
 store.append(batch("ana", 2))
-store.archive(base / "pilot.zip")
+store.copies.archive(base / "pilot.zip")
 BEFORE, APART, found = ids(base / "pilot"), ids(base / "copy"), []
 if thorough:
     both = itertools.product([(errno.ENOSPC, FULL), (errno.EIO, ALL), (KILLED, ALL)], [True, False])

@@ -38,11 +38,11 @@ def append(store, dice):
 
 def merge(store, dice):
     place = COPIES / str(uuid.uuid4())
-    store.backup(place)
+    store.copies.backup(place)
     copy = Store(place)
     done = batch(copy, "ben", dice)
     copy.append(done)
-    store.merge(place)
+    store.copies.merge(place)
     return [act.act_id for act in done]
 
 
@@ -54,19 +54,19 @@ def forget(store, dice):
 
 def bundle(store, dice):
     place = COPIES / str(uuid.uuid4())
-    store.bundle(place, texts="withheld", analysis_plan=PLAN, formats=("csv",))
+    store.copies.bundle(place, texts="withheld", analysis_plan=PLAN, formats=("csv",))
     return [place]
 
 
 def archive(store, dice):
     place = COPIES / f"{uuid.uuid4()}.zip"
-    store.archive(place)
+    store.copies.archive(place)
     return [place]
 
 
 def backup(store, dice):
     place = COPIES / str(uuid.uuid4())
-    store.backup(place)
+    store.copies.backup(place)
     return [place]
 
 
@@ -82,13 +82,13 @@ def hand_out(store, dice):
     units = dice.sample(list(store.units["unit_id"]), 3)
     lead = {"coder": "lead", "codebook": store.codebook}
     store.append([rounds.open_round(name, units=units, coders=["cy"], **lead)])
-    store.hand_out(name, "cy", place)
+    store.copies.hand_out(name, "cy", place)
     copy = Store(place)
     who = {"coder": "cy", "codebook": copy.codebook, "round": name}
     done = [acts.apply(unit_id=unit, code="interest", **who) for unit in units]
     done += [acts.finish(unit_id=unit, **who) for unit in units]
     copy.append(done)
-    store.merge(place)
+    store.copies.merge(place)
     return [act.act_id for act in done]
 
 

@@ -40,17 +40,19 @@ def through(place):
     result["read"] = [act.act_id for act in store.acts(kind="star") if act.kind == "star"] == [
         act.act_id for act in stars
     ]
-    store.archive(folder / f"{len(list(folder.iterdir()))}.zip")
+    store.copies.archive(folder / f"{len(list(folder.iterdir()))}.zip")
     store.forget("p2", why="Withdrew.")
     result["erased"] = [act.text for act in store.acts(kind="star") if act.kind == "star"]
     copy = folder / f"copy{len(list(folder.iterdir()))}"
-    store.backup(copy) if "postgresql" not in str(place) else store.archive(copy.with_suffix(".zip"))
+    store.copies.backup(copy) if "postgresql" not in str(place) else store.copies.archive(
+        copy.with_suffix(".zip")
+    )
     copied = Store(copy) if copy.exists() else Store.restore(copy.with_suffix(".zip"), copy)
     new = star("m1", "Another good one.")
     copied.append([new])
-    result["merged"] = store.merge(copied.path).counts.get("new", 0)
+    result["merged"] = store.copies.merge(copied.path).counts.get("new", 0)
     bundle = folder / f"bundle{len(list(folder.iterdir()))}"
-    store.bundle(bundle, texts="withheld", formats=("csv",))
+    store.copies.bundle(bundle, texts="withheld", formats=("csv",))
     written = b"".join(file.read_bytes() for file in bundle.rglob("*") if file.is_file())
     result["withheld"] = b"Another good one." not in written and b'"star"' in written
     result["verified"] = bool(store.verify()["ok"].all())

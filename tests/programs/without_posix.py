@@ -89,8 +89,8 @@ acts = [qual.acts.Act(**json.loads(line)) for line in lines]
 for coder in ("ana", "ben", "lead"):
     store.append([act for act in acts if act.coder == coder])
 assert store.verify()["ok"].all()
-store.backup(place / "backup")
-store.archive(place / "study.zip")
+store.copies.backup(place / "backup")
+store.copies.archive(place / "study.zip")
 qual.Store.restore(place / "study.zip", place / "restored")
 store.forget(units["case_id"].iloc[0], why="asked for it")
 decisions = qual.codings.decisions(store.codings(), store.coverage(), codebook)

@@ -42,9 +42,9 @@ def copy(_, dice, say):
         done = [path for path in there.iterdir() if not path.name.startswith(".")] if there.exists() else []
         try:
             if what in ("backup", "archive"):
-                getattr(store, what)(target)
+                getattr(store.copies, what)(target)
             elif done and what == "merge":
-                store.merge(dice.choice(done))
+                store.copies.merge(dice.choice(done))
             elif zips := [path for path in done if path.is_file()]:
                 Store.restore(dice.choice(zips), target)
         except StoreError as error:

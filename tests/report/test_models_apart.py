@@ -136,7 +136,7 @@ def test_exports_keep_the_model_by_its_name_and_reliability_has_people_alone(
 
 @pytest.mark.nightly
 def test_a_bundle_counts_people_and_models_apart(stores: tuple[Store, Store], tmp_path: Path) -> None:
-    stores[1].bundle(
+    stores[1].copies.bundle(
         tmp_path / "bundle", texts="withheld", analysis_plan=QUICK, formats=["csv"], progress=None
     )
     assert "of 4 people and 1 model," in (tmp_path / "bundle" / "README.md").read_text("utf-8")

@@ -272,7 +272,7 @@ def test_a_coder_who_sees_their_own_acts_alone_can_have_it_written(
     store = STUDIES["discussed"](tmp_path / "study")
     named = {"coder": "chair", "codebook": store.codebook}
     store.append([rounds.open_round("two", units=["m1", "m2"], coders=["cy"], **named)])
-    store.hand_out("two", "cy", tmp_path / "cy")
+    store.copies.hand_out("two", "cy", tmp_path / "cy")
     seen, known = Store(tmp_path / "cy"), {}
     for text in texts(seen):
         for row in text.frame.itertuples():

@@ -206,7 +206,7 @@ def test_a_note_undo_and_a_changed_code_by_keys_and_by_mouse(lab: labs.Lab, tmp_
     assert code.definition.endswith(" And no more.")
     ruled = [act for act in store.acts(kind="rule") if act.kind == "rule"]
     assert [act.text for act in ruled] == ["As agreed: a1.", None, None]
-    assert [one.why for one in store.revisions()] == [
+    assert [one.why for one in store.revisions] == [
         "Coders disagreed on this text: the code applies.", "Coders disagreed: the rule was unclear."
     ]  # fmt: skip
 

@@ -125,7 +125,7 @@ def test_a_codebook_is_edited_merged_foretold_and_saved_by_keys_alone(lab: labs.
         assert "It follows what I think." in page.locator(".s7-comparison").inner_text()
     store = qual.Store(folder)
     assert store.codebook["cognitive"].definition == "It follows what I think."
-    (revision,) = store.revisions()
+    (revision,) = store.revisions
     kinds = {(one.kind, one.code) for one in revision.changes}
     assert kinds == {
         ("add", "being_lectured"),
@@ -274,7 +274,7 @@ def test_hostile_words_in_a_draft_are_words(lab: labs.Lab, folder: Path) -> None
     store = qual.Store(folder)
     code = store.codebook.codes[0]
     assert {"label": code.label, "definition": code.definition} == kept
-    assert store.revisions()[0].why == words[0]
+    assert store.revisions[0].why == words[0]
 
 
 @pytest.mark.nightly

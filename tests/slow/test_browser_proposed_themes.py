@@ -124,5 +124,5 @@ def test_themes_become_proposals_and_no_code_until_somebody_takes_them(lab: labs
     assert (code.label, code.origin, len(code.examples)) == ("Kept <b>waiting</b>", "model", 3)
     assert "drafted by a language model; accepted by a person" in str(code.source)
     assert len(store.proposals()) == 2
-    assert store.themes().summary["code"].fillna("").tolist() == ["", "", "kept_b_waiting_b"]
+    assert store.themes.summary["code"].fillna("").tolist() == ["", "", "kept_b_waiting_b"]
     assert store.verify()["ok"].all()

@@ -91,7 +91,7 @@ def test_a_theme_is_named_merged_and_made_a_code_by_keys(lab: labs.Lab, tmp_path
         saved(page)
     store = Store(folder)
     assert store.codebook["being_kept_waiting"].examples
-    assert store.themes().summary["code"].dropna().tolist() == ["being_kept_waiting"]
+    assert store.themes.summary["code"].dropna().tolist() == ["being_kept_waiting"]
 
 
 @pytest.mark.nightly

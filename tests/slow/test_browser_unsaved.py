@@ -82,7 +82,7 @@ def test_a_draft_a_note_and_a_rule_outlive_kernel_and_browser(lab: labs.Lab, tmp
     store = qual.Store(folder)
     assert [act.text for act in store.rulings()] == ["Half a note"]
     code = store.codebook.codes[0]
-    assert (code.label, code.definition, store.revisions()[0].why) == (
+    assert (code.label, code.definition, store.revisions[0].why) == (
         "Feels with me", "In mid-sen", "Because of"
     )  # fmt: skip
-    assert store.draft("codebook", coder="lead") is None
+    assert store.desk.draft("codebook", coder="lead") is None

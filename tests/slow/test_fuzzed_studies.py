@@ -66,7 +66,7 @@ def merge(r: random.Random, study: Study) -> str:
         packed = source.read_bytes()
         scratch = study.folder / "scratch.sqlite"
         path.write_bytes(broken(r, packed, packed) if r.random() < 0.5 else broken_acts(r, source, scratch))
-    Store(study.path).merge(path)
+    Store(study.path).copies.merge(path)
     if not study.unchanged():
         if not is_sound_with_more(study):
             raise AssertionError("what was merged is not sound")

@@ -150,7 +150,7 @@ def grown(read: str, path: Path, *, because: str) -> float:
 def test_an_archive_whose_units_unfold_is_refused_in_little_memory(tmp_path: Path) -> None:
     """One text of 1,000 letters in 250,000 units with other ids: 3 MB that stand for 250."""
     store = coded(tmp_path / "study", "ana")
-    store.archive(tmp_path / "a.archive")
+    store.copies.archive(tmp_path / "a.archive")
     n = 250_000
     texts = pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int32()), pa.array(["x" * 1_000]))
     none = pa.nulls(n, pa.string())
@@ -163,7 +163,7 @@ def test_an_archive_whose_units_unfold_is_refused_in_little_memory(tmp_path: Pat
     content |= signed(content["study.json"], (tmp_path / "u").read_bytes())
     (tmp_path / "a.archive").write_bytes(zipped(random.Random(5), content, b""))
     for read in (
-        "Store(os.path.dirname(path) + '/study').merge(path)",
+        "Store(os.path.dirname(path) + '/study').copies.merge(path)",
         "Store.restore(path, path + '.restored')",
     ):
         assert grown(read, tmp_path / "a.archive", because="are more than a study has") < 150  # MB

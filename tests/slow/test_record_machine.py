@@ -245,10 +245,10 @@ class Copies(Record):
         here, there = self.stores[place], self.stores[1 - place]
         before = {act.act_id for act in here.acts()}
         other = {act.act_id for act in there.acts()}
-        here.merge(there)
+        here.copies.merge(there)
         after = here.acts()
         assert {act.act_id for act in after} == before | other
-        again = here.merge(there)
+        again = here.copies.merge(there)
         assert here.acts() == after
         assert set(again.items["status"]) <= {"there"}
         for coder in EVERYBODY:

@@ -42,11 +42,15 @@ def spoil(team: Team, *, text: bool = False) -> None:
 def test_a_row_added_by_hand_is_taken_out_and_noted(team: Team, tmp_path: Path, text: bool) -> None:
     before = team.lead.acts()
     spoil(team, text=text)
-    for hindered in (team.lead.decisions, lambda: team.lead.archive(tmp_path / "a.zip"), team.ana.acts):
+    for hindered in (
+        team.lead.decisions,
+        lambda: team.lead.copies.archive(tmp_path / "a"),
+        team.ana.acts,
+    ):
         with pytest.raises(StoreError):
             hindered()
-    assert len(team.lead.salvage("ben", tmp_path / "kept.sqlite").lost) == 1
-    lost = team.lead.accept_loss("ben", by="lead", why="Added with psql.")
+    assert len(team.lead.admin.salvage("ben", tmp_path / "kept.sqlite").lost) == 1
+    lost = team.lead.admin.accept_loss("ben", by="lead", why="Added with psql.")
     assert lost["seq"].tolist() == [5, 0][: 1 + text]
     assert lost["act_id"][0] == NO_ACT
     assert [act for act in team.lead.acts() if act.text is None or "Taken out" not in act.text] == before
@@ -59,11 +63,11 @@ def test_a_row_added_by_hand_is_taken_out_and_noted(team: Team, tmp_path: Path, 
         "Added with psql."
     ]
     assert "said" not in told.str.cat()
-    team.lead.archive(tmp_path / "after.zip")
+    team.lead.copies.archive(tmp_path / "after.zip")
     again = Store.restore(tmp_path / "after.zip", tmp_path / "again")
     assert again.acts(coder="ben") == team.lead.acts(coder="ben")
-    assert team.lead.accept_loss("ben", by="lead").empty  # once more takes nothing
-    assert again.accept_loss("ben", by="lead").empty
+    assert team.lead.admin.accept_loss("ben", by="lead").empty  # once more takes nothing
+    assert again.admin.accept_loss("ben", by="lead").empty
 
 
 def test_acts_behind_the_row_stay_and_the_coder_goes_on(team: Team, postgres: Address) -> None:
@@ -72,7 +76,7 @@ def test_acts_behind_the_row_stay_and_the_coder_goes_on(team: Team, postgres: Ad
         admin.execute(f"UPDATE {tables}.acts SET seq = seq + 10 WHERE seq = 4")
         admin.execute(ROW.format(tables), (4, NO_ACT, None))
         admin.execute(f"UPDATE {tables}.acts SET seq = 5 WHERE seq = 14")
-    assert team.lead.accept_loss("ben", by="lead")["seq"].tolist() == [4]
+    assert team.lead.admin.accept_loss("ben", by="lead")["seq"].tolist() == [4]
     assert team.ben.acts(coder="ben") == before
     assert team.ben.append([put(coder="ben", start=0, end=7)]) == 1
     assert team.lead.verify()["ok"].all()
@@ -81,11 +85,11 @@ def test_acts_behind_the_row_stay_and_the_coder_goes_on(team: Team, postgres: Ad
 def test_it_says_who_took_them_out_and_coders_cannot(team: Team) -> None:
     spoil(team)
     with pytest.raises(ActError, match=r"expected who says in the record .* 1 rows .* pass by="):
-        team.lead.accept_loss("ben")
+        team.lead.admin.accept_loss("ben")
     with pytest.raises(StoreError, match="found acts of 'ana'"):
-        team.lead.accept_loss("ben", by="ana")
+        team.lead.admin.accept_loss("ben", by="ana")
     for store in (team.ana, team.ben):
-        assert store.accept_loss("ben", by="ben").empty
+        assert store.admin.accept_loss("ben", by="ben").empty
     with team.sql("postgres") as admin:
         counted = admin.execute(f'SELECT count(*) FROM "{team.name}-ben".acts').fetchone()
     assert counted == (5,)
@@ -101,5 +105,5 @@ def test_rows_of_the_lead_and_the_rules_of_the_tables_stay(team: Team) -> None:
     with team.sql("postgres") as admin:
         before = admin.execute(rules, (f"{team.name}%",)).fetchall()
         spoil(team, text=True)
-        team.lead.accept_loss("ben", by="lead")
+        team.lead.admin.accept_loss("ben", by="lead")
         assert admin.execute(rules, (f"{team.name}%",)).fetchall() == before

@@ -45,7 +45,7 @@ def store(tmp_path: Path) -> Store:
 
 def test_a_backup_is_the_study_in_another_place(store: Store, tmp_path: Path) -> None:
     target = tmp_path / "copies" / "pilot"
-    store.backup(target)
+    store.copies.backup(target)
     found = Store(target)
     assert found.acts() == store.acts()
     pd.testing.assert_frame_equal(found.units, store.units)
@@ -59,7 +59,7 @@ def test_a_backup_is_the_study_in_another_place(store: Store, tmp_path: Path) ->
 def test_a_copy_is_never_written_over(store: Store, tmp_path: Path) -> None:
     (tmp_path / "thesis").write_bytes(b"years of work")
     (tmp_path / "empty").mkdir()
-    for make in (store.backup, store.archive):
+    for make in (store.copies.backup, store.copies.archive):
         for name in ("thesis", "empty", "pilot"):
             with pytest.raises(StoreError, match="choose another place"):
                 make(tmp_path / name)
@@ -72,28 +72,28 @@ def test_no_copy_is_made_of_a_damaged_study(store: Store, tmp_path: Path) -> Non
     content = bytearray(file.read_bytes())
     content[content.index(b"interest")] ^= 1
     file.write_bytes(content)
-    for make in (store.backup, store.archive):
+    for make in (store.copies.backup, store.copies.archive):
         with pytest.raises(StoreError, match=r"found problems in 'acts/ana.sqlite'"):
             make(tmp_path / "copy")
     assert [path.name for path in tmp_path.iterdir()] == ["pilot"]
 
 
 def test_an_archive_restores_to_an_equal_study_and_the_same_bytes(store: Store, tmp_path: Path) -> None:
-    store.archive(tmp_path / "one.zip")
-    store.archive(tmp_path / "two.zip")
+    store.copies.archive(tmp_path / "one.zip")
+    store.copies.archive(tmp_path / "two.zip")
     restored = Store.restore(tmp_path / "one.zip", tmp_path / "again")
-    restored.archive(tmp_path / "three.zip")
+    restored.copies.archive(tmp_path / "three.zip")
     assert len({(tmp_path / f"{n}.zip").read_bytes() for n in ("one", "two", "three")}) == 1
     assert restored.acts() == store.acts()
     pd.testing.assert_frame_equal(restored.units, store.units)
     assert restored.verify()["ok"].all()
     assert restored.append([acts.finish(coder="ana", unit_id="m2", codebook=CODEBOOK)]) == 1
-    assert store.merge(restored).counts["new"] == 1
+    assert store.copies.merge(restored).counts["new"] == 1
     assert stat.S_IMODE((tmp_path / "one.zip").stat().st_mode) == 0o600
 
 
 def test_an_archive_can_be_read_without_this_package(store: Store, tmp_path: Path) -> None:
-    store.archive(tmp_path / "one.zip")
+    store.copies.archive(tmp_path / "one.zip")
     with zipfile.ZipFile(tmp_path / "one.zip") as archive:
         manifest = json.loads(archive.read("manifest.json"))
         contents = {name: archive.read(name) for name in archive.namelist()}
@@ -109,15 +109,15 @@ def test_an_archive_can_be_read_without_this_package(store: Store, tmp_path: Pat
 
 
 def test_a_merged_study_is_archived_with_its_branches(store: Store, tmp_path: Path) -> None:
-    store.backup(tmp_path / "there")
+    store.copies.backup(tmp_path / "there")
     there = Store(tmp_path / "there")
     for each in (store, there):
         each.append([acts.reopen(coder="ana", unit_id="m1", codebook=CODEBOOK)])
-    store.merge(there)
-    store.archive(tmp_path / "one.zip")
+    store.copies.merge(there)
+    store.copies.archive(tmp_path / "one.zip")
     restored = Store.restore(tmp_path / "one.zip", tmp_path / "again")
     assert restored.acts() == store.acts()
-    assert restored.merge(there).counts["new"] == 0
+    assert restored.copies.merge(there).counts["new"] == 0
 
 
 # what comes from elsewhere --------------------------------------------------------------------------
@@ -202,7 +202,7 @@ HOSTILE: dict[str, Callable[[dict[str, bytes]], Members]] = {
 def test_a_hostile_or_damaged_archive_is_refused_and_leaves_nothing(
     store: Store, tmp_path: Path, change: Callable[[dict[str, bytes]], Members]
 ) -> None:
-    store.archive(tmp_path / "one.zip")
+    store.copies.archive(tmp_path / "one.zip")
     with zipfile.ZipFile(tmp_path / "one.zip") as archive:
         members = change({name: archive.read(name) for name in archive.namelist()})
     with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
@@ -218,7 +218,7 @@ def test_a_hostile_or_damaged_archive_is_refused_and_leaves_nothing(
 
 
 def test_an_archive_that_could_unfold_is_refused(store: Store, tmp_path: Path) -> None:
-    store.archive(tmp_path / "one.zip")
+    store.copies.archive(tmp_path / "one.zip")
     with zipfile.ZipFile(tmp_path / "one.zip") as archive:
         members = with_manifest(
             {n: archive.read(n) for n in archive.namelist()} | {"acts.jsonl": bytes(10**7)}
@@ -233,7 +233,7 @@ def test_an_archive_that_could_unfold_is_refused(store: Store, tmp_path: Path) -
 
 @pytest.mark.long
 def test_every_flipped_bit_of_an_archive_shows_or_changes_nothing(store: Store, tmp_path: Path) -> None:
-    store.archive(tmp_path / "one.zip")
+    store.copies.archive(tmp_path / "one.zip")
     whole, refused = (tmp_path / "one.zip").read_bytes(), 0
     for place in range(7, len(whole), len(whole) // 60):
         flipped = bytearray(whole)

@@ -171,7 +171,7 @@ def test_units_that_are_not_there_cannot_stay() -> None:
 
 
 def test_a_study_without_a_plan_says_so(store: Store) -> None:
-    plan = store.plan()
+    plan = store.plan
     assert plan.columns.tolist() == ["coder", "unit_id", "round", "place"]
     assert len(plan) == 0
 
@@ -194,10 +194,10 @@ def test_the_plan_is_kept_with_the_study_and_asking_again_changes_nothing(
     assert store.acts() == before
     assert store.acts(viewer="ana") == before
     assert store.verify()["ok"].all()
-    store.archive(tmp_path / "study.zip")
+    store.copies.archive(tmp_path / "study.zip")
     restored = Store.restore(tmp_path / "study.zip", tmp_path / "again")
-    pd.testing.assert_frame_equal(restored.plan(), plan)
-    pd.testing.assert_frame_equal(Store(store.path).plan(), plan)
+    pd.testing.assert_frame_equal(restored.plan, plan)
+    pd.testing.assert_frame_equal(Store(store.path).plan, plan)
 
 
 def test_a_coder_who_comes_later_takes_nothing_that_is_begun(store: Store) -> None:
@@ -236,7 +236,7 @@ def test_who_leaves_keeps_what_they_began_and_somebody_else_gets_what_they_did_n
 def test_a_participant_who_withdraws_leaves_the_plan(store: Store) -> None:
     plan = store.assign(**ASKED, calibration=6)
     store.forget("p3", why="By mail.")
-    left = store.plan()
+    left = store.plan
     gone = {f"u{i:03}" for i in range(40) if i % 8 == 3}
     assert set(left["unit_id"]) == set(plan["unit_id"]) - gone
     for coder in ("ana", "ben"):
@@ -253,18 +253,18 @@ def test_a_participant_who_withdraws_leaves_the_plan(store: Store) -> None:
 def test_two_leads_who_assign_at_once_have_one_plan_of_both_in_either_copy(
     store: Store, tmp_path: Path
 ) -> None:
-    store.archive(tmp_path / "one.zip")
+    store.copies.archive(tmp_path / "one.zip")
     other = Store.restore(tmp_path / "one.zip", tmp_path / "other")
     ours = store.assign(**ASKED)
     theirs = other.assign(**ASKED | {"coders": ["ben", "cleo"], "coder": "chair"})
     third = Store.restore(tmp_path / "one.zip", tmp_path / "third")
-    third.merge(other)
-    third.merge(store)
-    store.merge(other)
-    other.merge(store)
+    third.copies.merge(other)
+    third.copies.merge(store)
+    store.copies.merge(other)
+    other.copies.merge(store)
     for each in (other, third):
-        pd.testing.assert_frame_equal(store.plan(), each.plan())
-    both = store.plan()
+        pd.testing.assert_frame_equal(store.plan, each.plan)
+    both = store.plan
     assert own(both, "ana") == own(ours, "ana")
     assert own(both, "cleo") == own(theirs, "cleo")
     first, second = own(ours, "ben"), own(theirs, "ben")
@@ -272,14 +272,14 @@ def test_two_leads_who_assign_at_once_have_one_plan_of_both_in_either_copy(
     assert store.verify()["ok"].all()
     one = store.assign(**ASKED | {"coders": ["ana", "ben", "cleo"]})
     assert one.groupby("unit_id").size().value_counts().to_dict() == {1: 30, 3: 10}
-    assert other.merge(store).counts["new"] == 1
-    pd.testing.assert_frame_equal(other.plan(), one)
+    assert other.copies.merge(store).counts["new"] == 1
+    pd.testing.assert_frame_equal(other.plan, one)
 
 
 def test_the_units_of_a_round_are_all_its_coders_unless_they_are_assigned(store: Store) -> None:
     named = {"units": ["u005", "u001", "u009", "u007"], "coders": ["ana", "ben"]}
     store.append([rounds.open_round("one", **named, coder="lead", codebook=BOOK)])
-    plan = store.plan()
+    plan = store.plan
     assert own(plan, "ana") == own(plan, "ben") == named["units"]
     assert set(plan["round"]) == {"one"}
     dealt = store.assign(**ASKED | {"overlap": 0}, round="one")
@@ -297,7 +297,7 @@ def test_the_units_of_a_round_are_all_its_coders_unless_they_are_assigned(store:
         store.assign(**ASKED | {"overlap": 1, "coder": "chair"}, round="one")
     fewer = named | {"units": ["u001", "u009"], "coders": ["ana"]}
     store.append([rounds.open_round("one", **fewer, coder="lead", codebook=BOOK)])
-    plan = store.plan()
+    plan = store.plan
     assert set(plan.loc[plan["round"] == "one", "coder"]) <= {"ana"}
     assert set(plan.loc[plan["round"] == "one", "unit_id"]) <= {"u001", "u009"}
 
@@ -306,10 +306,10 @@ def test_who_gets_a_folder_gets_the_plan(store: Store, tmp_path: Path) -> None:
     store.append([rounds.open_round("one", units=["u001"], coders=["ana"], coder="lead", codebook=BOOK)])
     plan = store.assign(**ASKED)
     finish(store, "ben", own(plan, "ben")[:1])
-    store.hand_out("one", "ana", tmp_path / "for ana")
+    store.copies.hand_out("one", "ana", tmp_path / "for ana")
     handed = Store(tmp_path / "for ana")
     assert handed.coders == ("lead",)
-    pd.testing.assert_frame_equal(handed.plan(), store.plan())
+    pd.testing.assert_frame_equal(handed.plan, store.plan)
 
 
 @pytest.mark.long
@@ -336,7 +336,7 @@ def test_what_cannot_be_is_refused_and_nothing_is_recorded(
     with pytest.raises(error, match=reason):
         folder.assign(**ASKED | change)
     assert folder.acts(kind="assign") == []
-    assert len(folder.plan()) == 0
+    assert len(folder.plan) == 0
 
 
 @pytest.mark.long
@@ -370,13 +370,13 @@ def test_damage_never_passes_for_no_plan_and_hinders_no_other_coder(folder: Stor
     plan = folder.assign(**ASKED)
     finish(folder, "ben", own(plan, "ben")[:1])
     (folder.path / "acts" / "ben.sqlite").write_bytes(b"no database")
-    pd.testing.assert_frame_equal(Store(folder.path).plan(), plan)
+    pd.testing.assert_frame_equal(Store(folder.path).plan, plan)
     (folder.path / "acts" / "lead.sqlite").write_bytes(b"no database")
     with pytest.raises(StoreError):
-        Store(folder.path).plan()
+        _ = Store(folder.path).plan
     (folder.path / "acts" / "lead.sqlite").unlink()
     with pytest.raises(StoreError):
-        Store(folder.path).plan()
+        _ = Store(folder.path).plan
 
 
 def test_an_older_copy_of_the_leads_acts_is_no_plan(folder: Store, tmp_path: Path) -> None:
@@ -387,9 +387,9 @@ def test_an_older_copy_of_the_leads_acts_is_no_plan(folder: Store, tmp_path: Pat
     newer = file.read_bytes()
     shutil.copy(tmp_path / "older", file)
     with pytest.raises(StoreError, match="an older copy was put in the place"):
-        Store(folder.path).plan()
+        _ = Store(folder.path).plan
     file.write_bytes(newer)
-    pd.testing.assert_frame_equal(Store(folder.path).plan(), later)
+    pd.testing.assert_frame_equal(Store(folder.path).plan, later)
 
 
 @pytest.mark.postgres
@@ -398,21 +398,21 @@ def test_in_postgresql_leads_assign_and_coders_see_the_plan(postgres: Callable[.
     lead = Store.create(postgres(study=study), units=units_of(), codebook=BOOK)
     roles = {coder: f"{coder}_of_{study}" for coder in ("ana", "ben", "zoe")}
     for coder, role in roles.items():
-        lead.add_coder(coder, role=role, lead=coder == "zoe")
+        lead.admin.add_coder(coder, role=role, lead=coder == "zoe")
     ana = Store(postgres(role=roles["ana"], study=study))
     with pytest.raises(StoreError, match="expected a role with the right to do this"):
         ana.assign(**ASKED | {"coder": "ana"})
     with pytest.raises(StoreError, match="acts of a coder of role"):
         ana.assign(**ASKED)
-    assert len(lead.plan()) == len(ana.plan()) == 0
+    assert len(lead.plan) == len(ana.plan) == 0
     plan = lead.assign(**ASKED)
-    pd.testing.assert_frame_equal(ana.plan(), plan)
+    pd.testing.assert_frame_equal(ana.plan, plan)
     finish(Store(postgres(role=roles["ben"], study=study)), "ben", own(plan, "ben")[:3])
     assert {act.coder for act in ana.acts()} == {"lead"}
     zoe = Store(postgres(role=roles["zoe"], study=study))
     later = zoe.assign(**ASKED | {"coders": ["ana", "ben", "cleo"], "coder": "zoe"})
     assert set(own(plan, "ben")[:3]) <= set(own(later, "ben"))
-    pd.testing.assert_frame_equal(ana.plan(), later)
+    pd.testing.assert_frame_equal(ana.plan, later)
     assert lead.verify()["ok"].all()
     for each in (lead, ana, zoe):
         server.connect(str(each.path)).engine.dispose()
@@ -425,7 +425,7 @@ def test_where_two_notebooks_assign_at_once_nobody_loses_a_unit(folder: Store) -
     dealt = Assignment.from_act(made)
     late = replace(dealt, seed=8, units={name: ids[::-1] for name, ids in dealt.units.items()})
     other.append([acts.Act(kind="assign", text=late.to_text(), **acts.stamp("lead", BOOK, None, None))])
-    both = folder.plan()
+    both = folder.plan
     assert len(assignments(folder.acts())) == 2
     for coder in ("ana", "ben"):
         assert set(own(both, coder)) == set(own(first, coder))
@@ -447,4 +447,4 @@ def test_another_computer_reads_the_same_plan(folder: Store, tmp_path: Path) -> 
     plan = folder.assign(**ASKED)
     another_computer()
     shutil.copytree(folder.path, tmp_path / "copy")
-    pd.testing.assert_frame_equal(Store(tmp_path / "copy").plan(), plan)
+    pd.testing.assert_frame_equal(Store(tmp_path / "copy").plan, plan)

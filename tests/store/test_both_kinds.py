@@ -70,27 +70,27 @@ def test_an_archive_restores_to_an_equal_study_of_either_kind_and_the_same_bytes
 ) -> None:
     book = replace(CODEBOOK, codes=(replace(CODEBOOK.codes[0], label="Attention"), *CODEBOOK.codes[1:]))
     store.revise(book, why="Clearer.", coder="lead")
-    store.archive(tmp_path / "one.zip")
+    store.copies.archive(tmp_path / "one.zip")
     again = Store.restore(tmp_path / "one.zip", place("again"))
     folder = Store.restore(tmp_path / "one.zip", tmp_path / "in a folder")
     for number, each in enumerate((store, again, folder)):
         assert same(store, each)
         assert each.codebook == book
         assert each.verify()["ok"].all()
-        each.archive(tmp_path / f"{number}.zip")
+        each.copies.archive(tmp_path / f"{number}.zip")
         assert (tmp_path / f"{number}.zip").read_bytes() == (tmp_path / "one.zip").read_bytes()
     assert again.append([put()]) == 1
-    assert store.merge(again).counts["new"] == 1
-    assert folder.merge(store).counts["new"] == 1
+    assert store.copies.merge(again).counts["new"] == 1
+    assert folder.copies.merge(store).counts["new"] == 1
     assert same(store, folder)
 
 
 def test_a_copy_is_never_written_over_and_none_is_made_of_a_damaged_one(
     store: Store, place: Place, tmp_path: Path
 ) -> None:
-    store.archive(tmp_path / "one.zip")
+    store.copies.archive(tmp_path / "one.zip")
     with pytest.raises(StoreError, match="a copy is never written over"):
-        store.archive(tmp_path / "one.zip")
+        store.copies.archive(tmp_path / "one.zip")
     with pytest.raises(StoreError, match=r"found (one|something)"):
         Store.restore(tmp_path / "one.zip", store.path)
     (tmp_path / "two.zip").write_bytes((tmp_path / "one.zip").read_bytes().replace(b"Quokka", b"Quagga", 1))
@@ -102,7 +102,7 @@ def test_a_copy_is_never_written_over_and_none_is_made_of_a_damaged_one(
 
 
 def test_a_backup_can_be_opened_or_restored(store: Store, tmp_path: Path) -> None:
-    store.backup(tmp_path / "backup")
+    store.copies.backup(tmp_path / "backup")
     is_folder = (tmp_path / "backup").is_dir()
     found = Store(tmp_path / "backup") if is_folder else Store.restore(tmp_path / "backup", tmp_path / "b")
     assert same(store, found)
@@ -114,32 +114,32 @@ def test_a_backup_can_be_opened_or_restored(store: Store, tmp_path: Path) -> Non
 
 @pytest.mark.long
 def test_acts_of_a_copy_are_taken_in_once_and_itemised(store: Store, tmp_path: Path) -> None:
-    store.archive(tmp_path / "one.zip")
+    store.copies.archive(tmp_path / "one.zip")
     there = Store.restore(tmp_path / "one.zip", tmp_path / "there")
     twice = put(unit_id="m3")
     there.append([put(), twice])
     there.append([put("cy")])
     store.append([put(unit_id="m3", code="interest", act_id=twice.act_id)])
-    found = store.merge(there)
+    found = store.copies.merge(there)
     assert found.counts == {"new": 2, "there": 18, "conflicting": 1, "left out": 0}
     assert found.items.query("unknown == 'coder'")["coder"].tolist() == ["cy"]
     before = store.acts()
     for other in (there, str(there.path), there.path / "acts" / "ana.sqlite", tmp_path / "one.zip"):
-        assert store.merge(other).counts["new"] == 0
+        assert store.copies.merge(other).counts["new"] == 0
     assert store.acts() == before
     assert store.verify()["ok"].all()
-    assert there.merge(store).counts["new"] == 0  # the conflicting one stays what it is on either side
+    assert there.copies.merge(store).counts["new"] == 0  # the conflicting one stays what it is on either side
     assert {act.act_id for act in there.acts()} == {act.act_id for act in before}
 
 
 def test_another_study_is_refused_and_nothing_is_changed(store: Store, tmp_path: Path) -> None:
     other = Store.create(tmp_path / "other", units=UNITS, codebook=CODEBOOK)
     other.append([put("cy")])
-    other.archive(tmp_path / "other.zip")
+    other.copies.archive(tmp_path / "other.zip")
     before = store.acts()
     for each in (other, tmp_path / "other.zip", other.path / "acts" / "cy.sqlite"):
         with pytest.raises(StoreError, match="study"):
-            store.merge(each)
+            store.copies.merge(each)
     assert store.acts() == before
 
 
@@ -185,14 +185,14 @@ def test_a_round_is_its_leads_alone(store: Store) -> None:
 @pytest.mark.long
 def test_a_merge_brings_no_unblinding_of_others(store: Store, tmp_path: Path) -> None:
     named = {"units": ["m1"], "coders": ["ana", "ben"], "codebook": CODEBOOK}
-    store.archive(tmp_path / "one.zip")
+    store.copies.archive(tmp_path / "one.zip")
     there = Store.restore(tmp_path / "one.zip", tmp_path / "there")
     unblinding = rounds.unblind("one", coder="ana", codebook=CODEBOOK)
     there.append([rounds.open_round("one", coder="ana", **named), unblinding])
     there.append([put("ben", round="one", unit_id="m1")])
     late = rounds.open_round("one", coder="lead", **named, at="2020-01-01T00:00:00Z")
     store.append([late])
-    assert store.merge(there).counts["new"] == 3
+    assert store.copies.merge(there).counts["new"] == 3
     assert rounds.opened(store.acts())[0].unblinded_at is None
     assert "apply" not in {act.kind for act in store.acts(viewer="ana", coder="ben") if act.round == "one"}
     store.append([rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
@@ -223,7 +223,7 @@ def test_a_viewer_sees_their_own_until_the_round_is_unblinded(store: Store) -> N
 
 @pytest.mark.long
 def test_a_participants_words_leave_and_old_copies_bring_nothing_back(store: Store, tmp_path: Path) -> None:
-    store.archive(tmp_path / "old.zip")
+    store.copies.archive(tmp_path / "old.zip")
     other, before = Store(store.path), store.acts()
     found = store.forget("p1", why="withdrew")
     assert (found.n_units, found.n_texts, found.n_memos_elsewhere) == (1, 2 * (4 + 1) + 1, 1)
@@ -242,9 +242,9 @@ def test_a_participants_words_leave_and_old_copies_bring_nothing_back(store: Sto
     assert other.append([put()]) == 1
     late = Store.restore(tmp_path / "old.zip", tmp_path / "late")
     late.append([put(unit_id="m1", start=0, end=31)])
-    assert store.merge(late).counts["new"] == 1
+    assert store.copies.merge(late).counts["new"] == 1
     assert "Quokka" not in "".join(str(act.text) for act in store.acts())
-    store.archive(tmp_path / "new.zip")
+    store.copies.archive(tmp_path / "new.zip")
     content = (tmp_path / "new.zip").read_bytes()
     assert b"sister" not in content
     assert b"Quokka" not in content
@@ -253,24 +253,24 @@ def test_a_participants_words_leave_and_old_copies_bring_nothing_back(store: Sto
     assert store.forget("p1", why="asked again").n_texts == 0
     with pytest.raises(StoreError, match="did you mean 'p2'"):
         store.forget("p22", why="a slip")
-    assert late.merge(store).withdrawn == ("p1",)
+    assert late.copies.merge(store).withdrawn == ("p1",)
 
 
 @pytest.mark.long
 def test_memos_that_repeat_their_words_come_in_empty(store: Store, tmp_path: Path) -> None:
     """Also memos on something else, which were written in a copy that had the words still."""
-    store.archive(tmp_path / "old.zip")
+    store.copies.archive(tmp_path / "old.zip")
     late = Store.restore(tmp_path / "old.zip", tmp_path / "late")
     store.forget("p1", why="withdrew")
     for target in ({"unit_id": "m2"}, {"target_kind": "study"}):
         late.append([acts.memo(coder="ana", text=f"She said: {WORDS}!", codebook=CODEBOOK, **target)])
         late.append([acts.memo(coder="ana", text="A new thought.", codebook=CODEBOOK, **target)])
-    assert store.merge(late).counts["new"] == 4
+    assert store.copies.merge(late).counts["new"] == 4
     assert "Quokka" not in "".join(str(act.text) for act in store.acts())
     assert store.memos()["text"].tolist().count("A new thought.") == 2
     assert store.verify()["ok"].all()
-    assert store.merge(late).counts["new"] == 0
-    store.archive(tmp_path / "new.zip")
+    assert store.copies.merge(late).counts["new"] == 0
+    store.copies.archive(tmp_path / "new.zip")
     assert b"Quokka" not in (tmp_path / "new.zip").read_bytes()
     assert store.forget("p1", why="again").n_texts == 0
 
@@ -319,15 +319,15 @@ def test_only_a_lead_copies_merges_or_forgets_and_hands_coders_over(
 ) -> None:
     address = postgres()
     lead = Store.create(address, units=UNITS, codebook=CODEBOOK)
-    lead.add_coder("ana", role="ana")
+    lead.admin.add_coder("ana", role="ana")
     ana = Store(postgres("ana", address.rpartition("=")[2]))
     ana.append([put()])
-    lead.archive(tmp_path / "one.zip")
+    lead.copies.archive(tmp_path / "one.zip")
     before = lead.acts()
     for deed in (
-        lambda: ana.archive(tmp_path / "two.zip"),
-        lambda: ana.backup(tmp_path / "two.zip"),
-        lambda: ana.merge(tmp_path / "one.zip"),
+        lambda: ana.copies.archive(tmp_path / "two.zip"),
+        lambda: ana.copies.backup(tmp_path / "two.zip"),
+        lambda: ana.copies.merge(tmp_path / "one.zip"),
         lambda: ana.forget("p1", why="no"),
     ):
         with pytest.raises(StoreError, match="expected the role of a lead"):
@@ -339,14 +339,14 @@ def test_only_a_lead_copies_merges_or_forgets_and_hands_coders_over(
     restored = Store.restore(tmp_path / "one.zip", second)
     with pytest.raises(StoreError, match="found none"):
         Store(postgres("ana", second.rpartition("=")[2]))
-    restored.add_coder("ana", role="ana")
+    restored.admin.add_coder("ana", role="ana")
     there = Store(postgres("ana", second.rpartition("=")[2]))
     assert there.acts() == before
     assert there.append([put(unit_id="m3")]) == 1
     with pytest.raises(StoreError, match="acts of a coder of role"):
         restored.append([put(unit_id="m3")])
     with pytest.raises(StoreError, match="to keep role 'ana' – found 'ben'"):
-        restored.add_coder("ana", role="ben")
+        restored.admin.add_coder("ana", role="ben")
     for each in (address, ana.path, second, there.path):
         server.connect(str(each)).engine.dispose()
 

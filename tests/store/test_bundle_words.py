@@ -160,7 +160,7 @@ def without_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def published(store: Store, folder: Path, texts: str, **named: Any) -> Path:
-    store.bundle(folder / "out", texts=texts, names=["Annabel"], **named)
+    store.copies.bundle(folder / "out", texts=texts, names=["Annabel"], **named)
     Store(folder / "out").acts()  # each act is still one
     assert Store(folder / "out").verify()["ok"].all()
     return folder / "out"
@@ -191,7 +191,7 @@ def test_names_that_cannot_be_withheld_are_refused_until_accepted(
     store = made(tmp_path)
     plant(store, SAID)
     with pytest.raises(ArgumentError, match=rf"no words of participants in '{field}'.*accept") as refused:
-        store.bundle(tmp_path / "out", texts=texts, names=["Annabel"])
+        store.copies.bundle(tmp_path / "out", texts=texts, names=["Annabel"])
     assert "sister" not in str(refused.value)
     assert not (tmp_path / "out").exists()
     published(store, tmp_path, texts, accept=[field])
@@ -230,7 +230,7 @@ def test_no_field_of_a_codebook_holds_words(kind: type, name: str, tmp_path: Pat
     store = made(tmp_path, book=planted_book(kind, name, AS_NAME if is_name else SAID))
     if is_name:
         with pytest.raises(ArgumentError, match="no words of participants in 'codebook'"):
-            store.bundle(tmp_path / "out", texts="withheld")
+            store.copies.bundle(tmp_path / "out", texts="withheld")
     else:
         assert not has_words(published(store, tmp_path, "withheld"))
 
@@ -240,7 +240,7 @@ def test_the_id_of_a_code_is_refused(tmp_path: Path) -> None:
     store = made(tmp_path, book=book)
     store.append([acts.apply(**on(store), code=AS_NAME)])
     with pytest.raises(ArgumentError, match="no words of participants in 'code'"):
-        store.bundle(tmp_path / "out", texts="withheld")
+        store.copies.bundle(tmp_path / "out", texts="withheld")
 
 
 def test_every_kind_of_act_with_words_is_planted() -> None:
@@ -283,13 +283,13 @@ def test_columns_and_what_is_given_are_looked_over(tmp_path: Path) -> None:
     }
     for field, named in wanted.values():
         with pytest.raises(ArgumentError, match=f"no words of participants in '{field}'"):
-            store.bundle(tmp_path / "out", texts="withheld", **named)
+            store.copies.bundle(tmp_path / "out", texts="withheld", **named)
     out = tmp_path / "out"
-    store.bundle(out, texts="withheld", accept=["column"], analysis_plan=replace(PLAN, question=SAID))
+    store.copies.bundle(out, texts="withheld", accept=["column"], analysis_plan=replace(PLAN, question=SAID))
     assert normalised(SAID) not in normalised((out / "record" / "analysis.json").read_text("utf-8"))
     assert f"{SAID} again" not in (out / "README.md").read_text("utf-8")  # a column that is left out
     with pytest.raises(ArgumentError, match=r"accept.*found 'rounds' – did you mean 'round'"):
-        store.bundle(tmp_path / "other", texts="withheld", accept=["rounds"])
+        store.copies.bundle(tmp_path / "other", texts="withheld", accept=["rounds"])
 
 
 @pytest.mark.long
@@ -302,8 +302,8 @@ def test_an_identifier_in_a_text_is_withheld_elsewhere(tmp_path: Path) -> None:
     store.append([opening(store, "of nobody@example.org")])
     for form in ("withheld", "redacted"):
         with pytest.raises(ArgumentError, match="in 'round'"):
-            store.bundle(tmp_path / form, texts=form)
-        store.bundle(tmp_path / form, texts=form, accept=["round"])
+            store.copies.bundle(tmp_path / form, texts=form)
+        store.copies.bundle(tmp_path / form, texts=form, accept=["round"])
         told = json.loads((tmp_path / form / "record" / "analysis.json").read_text("utf-8"))["plan"]
         assert "nobody" not in told
         assert "www.example.net" in told
@@ -325,13 +325,13 @@ def test_ids_that_look_like_people_are_asked_about(column: str, who: str, texts:
     with pytest.raises(
         ArgumentError, match=rf"'{column}' to tell nobody.*1 of [1-4] that.*rows '0' of.*accept"
     ) as why:
-        store.bundle(tmp_path / "out", texts=texts)
+        store.copies.bundle(tmp_path / "out", texts=texts)
     assert who not in str(why.value)
-    store.bundle(tmp_path / "out", texts=texts, accept=[column])
+    store.copies.bundle(tmp_path / "out", texts=texts, accept=[column])
     assert (tmp_path / "out").is_dir()
 
 
 def test_pseudonymous_ids_are_not_asked_about(tmp_path: Path) -> None:
     ids = ["P-001", "R_3nJ8xYz12345AbC", "5f3a9b0c2d4e6f7a8b9c0d1e", "1234567890"]
     store = made(tmp_path, case_id=ids, document_id=["participant-a", "interview 3.docx", "control", "d4"])
-    store.bundle(tmp_path / "out", texts="redacted")
+    store.copies.bundle(tmp_path / "out", texts="redacted")

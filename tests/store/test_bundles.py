@@ -95,7 +95,7 @@ CITED: dict[str, Any] = {
 def bundle(store: Store) -> Path:
     path = Path(store.path).with_name("published")
     told: list[tuple[int, int]] = []
-    store.bundle(path, texts="withheld", rating="Warmth", conditions=["System"], **CITED,
+    store.copies.bundle(path, texts="withheld", rating="Warmth", conditions=["System"], **CITED,
                  progress=lambda *so_far: told.append(so_far))  # fmt: skip
     assert told == sorted(told)
     assert told[-1] == (100, 100)
@@ -147,7 +147,7 @@ def test_its_owner_alone_can_read_it(bundle: Path) -> None:
 
 
 def test_the_numbers_are_those_of_the_study(bundle: Path, store: Store, tmp_path: Path) -> None:
-    plan = replace(store.preregistrations()[-1].plan, rating="Warmth")
+    plan = replace(store.preregistrations[-1].plan, rating="Warmth")
     done = report.paper(
         store, plan, tmp_path, formats=["csv", "docx"], conditions=["System"], with_prose=False
     )
@@ -178,12 +178,12 @@ def test_a_bundle_opens_as_a_study(bundle: Path, store: Store) -> None:
     assert set(opened.memos()["text"]) == {"[withheld]"}
     assert opened.codebook.codes[0].examples == ("[example 1, withheld]",)
     assert opened.codebook.codes[0].use_when == ("It says 0.", "[withheld]")
-    assert opened.revisions()[-1].why == "[withheld]"
+    assert opened.revisions[-1].why == "[withheld]"
     assert opened.coders == store.coders
     with pytest.raises(StoreError, match="found a bundle, which is there to be read"):
         opened.append([acts.finish(coder="ana", unit_id="m1", codebook=opened.codebook)])
     with pytest.raises(StoreError, match="found a bundle"):
-        opened.bundle(bundle.with_name("second"), texts="withheld")
+        opened.copies.bundle(bundle.with_name("second"), texts="withheld")
 
 
 def test_what_is_told_of_it(bundle: Path) -> None:
@@ -232,7 +232,7 @@ def test_the_review_is_not_published(bundle: Path) -> None:
 
 @pytest.mark.usefixtures("without_tables")
 def test_without_authors_there_is_nothing_to_cite(store: Store, tmp_path: Path) -> None:
-    store.bundle(tmp_path / "out", texts="withheld")
+    store.copies.bundle(tmp_path / "out", texts="withheld")
     assert not {"CITATION.cff", ".zenodo.json"} & {path.name for path in (tmp_path / "out").iterdir()}
     assert "to be decided" in (tmp_path / "out" / "LICENSE.md").read_text("utf-8")
 
@@ -333,7 +333,7 @@ def _reseal(there: Path, said: dict[str, Any]) -> None:
 def test_twice_the_same_is_the_same_to_the_byte(store: Store, tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        store.bundle(tmp_path / name / "pilot.zip", texts="all")
+        store.copies.bundle(tmp_path / name / "pilot.zip", texts="all")
     one, two = ((tmp_path / name / "pilot.zip").read_bytes() for name in ("one", "two"))
     assert one == two
     with zipfile.ZipFile(tmp_path / "one" / "pilot.zip") as members:
@@ -350,12 +350,12 @@ def test_twice_the_same_is_the_same_to_the_byte(store: Store, tmp_path: Path) ->
 def test_a_study_in_postgresql_has_the_same_bundle(
     store: Store, tmp_path: Path, postgres: Callable[[], str]
 ) -> None:
-    store.archive(tmp_path / "study.zip")
+    store.copies.archive(tmp_path / "study.zip")
     address = postgres()
     team = Store.restore(tmp_path / "study.zip", address)
     for name, each in (("folder", store), ("team", team)):
         (tmp_path / name).mkdir()
-        each.bundle(tmp_path / name / "pilot.zip", texts="withheld")
+        each.copies.bundle(tmp_path / name / "pilot.zip", texts="withheld")
     server.connect(address).engine.dispose()
     one, two = ((tmp_path / name / "pilot.zip").read_bytes() for name in ("folder", "team"))
     assert one == two
@@ -363,7 +363,7 @@ def test_a_study_in_postgresql_has_the_same_bundle(
 
 @pytest.mark.usefixtures("without_tables")
 def test_redacted_texts_keep_their_offsets(store: Store, tmp_path: Path) -> None:
-    store.bundle(tmp_path / "out", texts="redacted", names=[NAME])
+    store.copies.bundle(tmp_path / "out", texts="redacted", names=[NAME])
     opened = Store(tmp_path / "out")
     assert opened.verify()["ok"].all()
     for content in everything(tmp_path / "out"):
@@ -384,7 +384,7 @@ def test_redacted_texts_keep_their_offsets(store: Store, tmp_path: Path) -> None
 
 @pytest.mark.usefixtures("without_tables")
 def test_only_named_columns_of_words_stay(store: Store, tmp_path: Path) -> None:
-    store.bundle(tmp_path / "out", texts="withheld", variables=["System"])
+    store.copies.bundle(tmp_path / "out", texts="withheld", variables=["System"])
     assert list(Store(tmp_path / "out").units) == [
         "unit_id", "text", "document_id", "case_id", "position", "Warmth", "System"
     ]  # fmt: skip
@@ -395,7 +395,7 @@ def test_only_named_columns_of_words_stay(store: Store, tmp_path: Path) -> None:
 
 def test_texts_have_no_default(store: Store, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="texts"):
-        store.bundle(tmp_path / "out")  # type: ignore[call-arg]
+        store.copies.bundle(tmp_path / "out")  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize(
@@ -419,7 +419,7 @@ def test_what_is_no_such_thing_is_refused(
     store: Store, tmp_path: Path, named: dict[str, Any], problem: str
 ) -> None:
     with pytest.raises(ArgumentError, match=problem):
-        store.bundle(tmp_path / "out", **{"texts": "withheld", **named})
+        store.copies.bundle(tmp_path / "out", **{"texts": "withheld", **named})
     assert not list(tmp_path.iterdir())
 
 
@@ -429,14 +429,14 @@ def test_where_something_is_nothing_is_written(store: Store, tmp_path: Path) -> 
     (tmp_path / "mine" / "thesis.txt").write_text("years", "utf-8")
     for overwrite in (False, True):
         with pytest.raises(StoreError, match="choose another place"):
-            store.bundle(tmp_path / "mine", texts="withheld", overwrite=overwrite)
-    store.archive(tmp_path / "mine.zip")
+            store.copies.bundle(tmp_path / "mine", texts="withheld", overwrite=overwrite)
+    store.copies.archive(tmp_path / "mine.zip")
     with pytest.raises(StoreError, match="choose another place"):
-        store.bundle(tmp_path / "mine.zip", texts="withheld", overwrite=True)
+        store.copies.bundle(tmp_path / "mine.zip", texts="withheld", overwrite=True)
     with pytest.raises(StoreError, match="outside of the study"):
-        store.bundle(Path(store.path) / "out", texts="withheld")
-    store.bundle(tmp_path / "out", texts="all")
-    store.bundle(tmp_path / "out", texts="withheld", overwrite=True)
+        store.copies.bundle(Path(store.path) / "out", texts="withheld")
+    store.copies.bundle(tmp_path / "out", texts="all")
+    store.copies.bundle(tmp_path / "out", texts="withheld", overwrite=True)
     assert Store(tmp_path / "out").units["text"].str.contains("\u25ae").all()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "mine.zip", "out"]
 
@@ -445,21 +445,21 @@ def test_where_something_is_nothing_is_written(store: Store, tmp_path: Path) -> 
 def test_an_earlier_bundle_stays_until_the_new_one_is_there(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store.bundle(tmp_path / "out", texts="all")
+    store.copies.bundle(tmp_path / "out", texts="all")
 
     def torn(*_: object, **__: object) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(bundles, "move_in", torn)
     with pytest.raises(StoreError, match="found Input/output error"):
-        store.bundle(tmp_path / "out", texts="withheld", overwrite=True)
+        store.copies.bundle(tmp_path / "out", texts="withheld", overwrite=True)
     assert Store(tmp_path / "out").units["text"].equals(store.units["text"])
 
 
 def test_a_study_in_which_nothing_is_finished_is_refused(store: Store, tmp_path: Path) -> None:
     empty = Store.create(tmp_path / "study", units=store.units, codebook=store.codebook)
     with pytest.raises(ArgumentError, match="expected texts that a coder has finished – found none"):
-        empty.bundle(tmp_path / "out", texts="withheld")
+        empty.copies.bundle(tmp_path / "out", texts="withheld")
 
 
 @pytest.mark.usefixtures("without_tables")
@@ -469,7 +469,7 @@ def test_a_full_disk_leaves_nothing(store: Store, tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(bundles, "write_new", full)
     with pytest.raises(StoreError, match="found No space left on device"):
-        store.bundle(tmp_path / "out", texts="withheld")
+        store.copies.bundle(tmp_path / "out", texts="withheld")
     assert not list(tmp_path.iterdir())
 
 
@@ -478,17 +478,17 @@ def test_a_script_that_fails_makes_no_bundle(
 ) -> None:
     monkeypatch.setattr(bundles, "_analysis", lambda wish: b"{}")
     with pytest.raises(StoreError, match="found: KeyError: 'plan' – no bundle was made"):
-        store.bundle(tmp_path / "out", texts="withheld")
+        store.copies.bundle(tmp_path / "out", texts="withheld")
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.usefixtures("without_tables")
 def test_a_withdrawal_names_the_bundle_and_is_honoured(tmp_path: Path) -> None:
     own = spoken(tmp_path / "study")
-    own.bundle(tmp_path / "before", texts="all")
+    own.copies.bundle(tmp_path / "before", texts="all")
     forgotten = own.forget("p0", why="asked to")
     assert "bundle" in str(forgotten.still_held)
-    own.bundle(tmp_path / "after", texts="all")
+    own.copies.bundle(tmp_path / "after", texts="all")
     opened = Store(tmp_path / "after")
     assert "p0" not in set(opened.units["case_id"])
     pd.testing.assert_frame_equal(opened.decisions(), own.decisions())

@@ -108,7 +108,7 @@ def test_what_another_process_is_building_stays_until_it_is_killed(
     assert built.exists()
     assert held.loc[held["what"] == "unfinished copy", "place"].tolist() == [str(tmp_path / "there" / "copy")]
     assert store.verify()["ok"].all()
-    store.backup(tmp_path / "there" / "other")  # beside it
+    store.copies.backup(tmp_path / "there" / "other")  # beside it
     assert built.exists()
     process.kill()
     process.wait()
@@ -226,7 +226,7 @@ def read_only(store: Store, tmp_path: Path) -> Iterator[Path]:
 def test_a_study_on_read_only_media_can_be_copied(read_only: Path, tmp_path: Path, kind: str) -> None:
     study = Store(read_only)
     with pytest.warns(UserWarning, match=f"forget will not name this {kind}"):
-        getattr(study, kind)(tmp_path / "copies" / "pilot")
+        getattr(study.copies, kind)(tmp_path / "copies" / "pilot")
     assert [path.name for path in (tmp_path / "copies").iterdir()] == ["pilot"]
     assert list(whole_files.here().iterdir()) == []
     if kind == "archive":

@@ -66,12 +66,12 @@ def ruled(store: Store, unit_id: str, code: str, applied: bool, coder: str = "le
 def long_form(store: Store, *, coder: str | None = None, round: str | None = None, **switches: bool) -> Frame:
     return codings.decisions(
         store.codings(coder=coder), store.coverage(coder=coder), store.codebook, round=round,
-        revisions=store.revisions(), **switches,
+        revisions=store.revisions, **switches,
     )  # fmt: skip
 
 
 def agreed(store: Store, decisions: Frame, *, single: bool = False) -> Frame:
-    rulings = codings.rulings(store.acts(kind="rule"), store.codebook, revisions=store.revisions())
+    rulings = codings.rulings(store.acts(kind="rule"), store.codebook, revisions=store.revisions)
     return adjudication.consensus(decisions, rulings=rulings, single=single)
 
 
@@ -353,7 +353,7 @@ def test_a_role_sees_what_the_database_shows_it(postgres: Callable[..., str]) ->
     address = postgres()
     lead = Store.create(address, units=UNITS, codebook=BOOK)
     for coder in ("ana", "ben"):
-        lead.add_coder(coder, role=coder)
+        lead.admin.add_coder(coder, role=coder)
     opening = {"units": ["m1"], "coders": ["ana", "ben"], "coder": "lead", "codebook": BOOK}
     lead.append([rounds.open_round("one", **opening)])
     ana, ben = (Store(postgres(coder, address.rpartition("=")[2])) for coder in ("ana", "ben"))

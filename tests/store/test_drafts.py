@@ -41,28 +41,31 @@ def files(study: Store) -> list[str]:
 
 
 def test_a_draft_is_kept_for_its_owner_alone_and_is_gone_once_it_is_empty(study: Store) -> None:
-    assert study.draft("codebook", coder="lead") is None
-    assert study.keep_draft("codebook", DRAFT, coder="lead")
+    assert study.desk.draft("codebook", coder="lead") is None
+    assert study.desk.keep_draft("codebook", DRAFT, coder="lead")
     again = Store(study.path)
-    assert again.draft("codebook", coder="lead") == DRAFT
-    assert again.draft("codebook", coder="chair") is again.draft("adjudication", coder="lead") is None
+    assert again.desk.draft("codebook", coder="lead") == DRAFT
+    assert (
+        again.desk.draft("codebook", coder="chair") is again.desk.draft("adjudication", coder="lead") is None
+    )
     (file,) = (Path(study.path) / "drafts").iterdir()
     if os.name != "nt":
         assert [stat.S_IMODE(one.stat().st_mode) for one in (file.parent, file)] == [0o700, 0o600]
-    again.keep_draft("codebook", {"half": "an emoji \ud83d"}, coder="lead")
-    assert study.draft("codebook", coder="lead") == {"half": "an emoji \ufffd"}
+    again.desk.keep_draft("codebook", {"half": "an emoji \ud83d"}, coder="lead")
+    assert study.desk.draft("codebook", coder="lead") == {"half": "an emoji \ufffd"}
     for nothing in (None, {}):
-        study.keep_draft("codebook", nothing, coder="lead")
+        study.desk.keep_draft("codebook", nothing, coder="lead")
         assert files(study) == []
 
 
 def test_no_copy_of_the_study_has_a_draft(study: Store, tmp_path: Path) -> None:
-    study.keep_draft("codebook", DRAFT, coder="lead")
-    study.backup(tmp_path / "backup")
-    study.archive(tmp_path / "study.zip")
-    assert Store(tmp_path / "backup").draft("codebook", coder="lead") is None
+    study.desk.keep_draft("codebook", DRAFT, coder="lead")
+    study.copies.backup(tmp_path / "backup")
+    study.copies.archive(tmp_path / "study.zip")
+    assert Store(tmp_path / "backup").desk.draft("codebook", coder="lead") is None
     assert (
-        Store.restore(tmp_path / "study.zip", tmp_path / "restored").draft("codebook", coder="lead") is None
+        Store.restore(tmp_path / "study.zip", tmp_path / "restored").desk.draft("codebook", coder="lead")
+        is None
     )
     copies = [*(tmp_path / "backup").rglob("*"), *(tmp_path / "restored").rglob("*"), tmp_path / "study.zip"]
     assert not [one for one in copies if one.is_file() and b"Half a sen" in one.read_bytes()]
@@ -79,11 +82,11 @@ def test_a_withdrawal_takes_their_words_out_of_drafts(study: Store) -> None:
         "steps": [{"do": "edit", "values": {"examples": [f"“{words}”", "Fine."], "definition": "Warm."}}],
         "begun": {"unit_id": "m1", "words": "said of them"},
     }
-    study.keep_draft("adjudication", draft, coder="lead")
-    study.keep_draft("codebook", {"why": "As with the sister Quokka"}, coder="lead")
+    study.desk.keep_draft("adjudication", draft, coder="lead")
+    study.desk.keep_draft("codebook", {"why": "As with the sister Quokka"}, coder="lead")
     other = Store(study.path)
     found = study.forget("p1", why="withdrew")
-    assert other.draft("adjudication", coder="lead") == {
+    assert other.desk.draft("adjudication", coder="lead") == {
         "notes": [{"unit_id": "m2", "text": ""}],
         "steps": [{"do": "edit", "values": {"examples": ["Fine."], "definition": "Warm."}}],
     }
@@ -92,37 +95,37 @@ def test_a_withdrawal_takes_their_words_out_of_drafts(study: Store) -> None:
     assert "discard" in listed.loc["draft to judge", "to_clear"]
     for store in (study, other):  # of which `other` was open while they withdrew
         with pytest.raises(ActError, match="words of participants who withdrew"):
-            store.keep_draft("codebook", draft, coder="lead")
+            store.desk.keep_draft("codebook", draft, coder="lead")
     assert "Tuesday" not in str([one.read_text() for one in Path(study.path).rglob("*.json")])
 
 
 def test_a_draft_that_was_changed_is_named_and_can_be_replaced(study: Store) -> None:
-    study.keep_draft("codebook", DRAFT, coder="lead")
+    study.desk.keep_draft("codebook", DRAFT, coder="lead")
     (file,) = (Path(study.path) / "drafts").iterdir()
     file.write_bytes(file.read_bytes().replace(b"Hope", b"Hate"))
     with pytest.raises(StoreError, match=r"codebook-lead\.json.*expected a draft as it was written"):
-        study.draft("codebook", coder="lead")
+        study.desk.draft("codebook", coder="lead")
     assert study.verify().set_index("file").loc["drafts/codebook-lead.json", "ok"] == False  # noqa: E712
-    study.keep_draft("codebook", None, coder="lead")
+    study.desk.keep_draft("codebook", None, coder="lead")
     assert study.verify()["ok"].all()
 
 
 def test_wrong_drafts_are_refused_and_nothing_is_written(study: Store) -> None:
     for work in ("../up", "Codebook", "", "a-b"):
         with pytest.raises(ArgumentError, match="small letters"):
-            study.keep_draft(work, DRAFT, coder="lead")
+            study.desk.keep_draft(work, DRAFT, coder="lead")
     for draft in ({"x": float("nan")}, {"x": object()}, {"x": b"bytes"}):
         with pytest.raises(ArgumentError, match="what JSON can hold"):
-            study.keep_draft("codebook", draft, coder="lead")
+            study.desk.keep_draft("codebook", draft, coder="lead")
     with pytest.raises(ArgumentError, match="at most 1,250,000 characters"):
-        study.keep_draft("codebook", {"x": "x" * 1_300_000}, coder="lead")
+        study.desk.keep_draft("codebook", {"x": "x" * 1_300_000}, coder="lead")
     with pytest.raises(ActError):
-        study.keep_draft("codebook", DRAFT, coder="../up")
+        study.desk.keep_draft("codebook", DRAFT, coder="../up")
     assert not (Path(study.path) / "drafts").exists()
 
 
 def test_postgresql_keeps_no_drafts_and_says_so(place: Place) -> None:
     store = Store.create(place("pilot"), units=UNITS, codebook=CODEBOOK)
-    kept = store.keep_draft("codebook", DRAFT, coder="lead")
+    kept = store.desk.keep_draft("codebook", DRAFT, coder="lead")
     assert kept is isinstance(store.path, Path)
-    assert store.draft("codebook", coder="lead") == (DRAFT if kept else None)
+    assert store.desk.draft("codebook", coder="lead") == (DRAFT if kept else None)

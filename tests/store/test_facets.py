@@ -71,17 +71,17 @@ def test_facets_survive_the_record_an_archive_and_a_merge(made: list[Act]) -> No
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         store = Store.create(place / "s", units=frame_of(), codebook=BOOK)
-        store.archive(place / "empty.zip")
+        store.copies.archive(place / "empty.zip")
         record(store, made)
         again = Store(store.path)
         assert again.acts() == store.acts()
         assert [act.facets for act in again.acts()] == [act.facets for act in store.acts()]
         assert recorded(again) == stated(made)
         assert again.verify()["ok"].all()
-        store.archive(place / "full.zip")
+        store.copies.archive(place / "full.zip")
         assert recorded(Store.restore(place / "full.zip", place / "restored")) == stated(made)
         other = Store.restore(place / "empty.zip", place / "other")
-        other.merge(store)
+        other.copies.merge(store)
         assert recorded(other) == stated(made)
 
 
@@ -104,5 +104,5 @@ def test_facets_survive_postgresql_and_the_way_to_a_folder(team: Store, tmp_path
     assert recorded(Store(team.path)) == stated(made)
     assert team.acts()[1].facets == "Ironic=no heat=high valence=met"
     assert team.verify()["ok"].all()
-    team.archive(tmp_path / "one.zip")
+    team.copies.archive(tmp_path / "one.zip")
     assert recorded(Store.restore(tmp_path / "one.zip", tmp_path / "s")) == stated(made)

@@ -134,8 +134,8 @@ def test_a_notebook_that_was_open_can_no_longer_record_their_words(store: Store)
 
 @pytest.mark.long
 def test_copies_from_before_are_named_and_bring_nothing_back(store: Store, tmp_path: Path) -> None:
-    store.backup(tmp_path / "old")
-    store.archive(tmp_path / "old.zip")
+    store.copies.backup(tmp_path / "old")
+    store.copies.archive(tmp_path / "old.zip")
     (store.path / "units (conflicted copy).parquet").write_bytes(b"?")
     later = Store(tmp_path / "old")
     later.append([acts.apply(coder="ana", unit_id="m1", code="interest", start=0, end=31, codebook=CODEBOOK)])
@@ -143,13 +143,13 @@ def test_copies_from_before_are_named_and_bring_nothing_back(store: Store, tmp_p
     assert found["what"].tolist() == ["backup", "archive", "file", *ALWAYS]
     assert found["place"].tolist()[:2] == [str(tmp_path / "old"), str(tmp_path / "old.zip")]
     assert b"sister" in all_bytes(tmp_path / "old")
-    assert store.merge(tmp_path / "old").counts["new"] == 1
-    assert store.merge(Store.restore(tmp_path / "old.zip", tmp_path / "again")).counts["new"] == 0
+    assert store.copies.merge(tmp_path / "old").counts["new"] == 1
+    assert store.copies.merge(Store.restore(tmp_path / "old.zip", tmp_path / "again")).counts["new"] == 0
     assert b"sister" not in all_bytes(store.path)
     assert store.verify()["ok"].all()
-    store.backup(tmp_path / "new")
+    store.copies.backup(tmp_path / "new")
     assert b"sister" not in all_bytes(tmp_path / "new")
-    store.archive(tmp_path / "new.zip")
+    store.copies.archive(tmp_path / "new.zip")
     assert b"sister" not in (tmp_path / "new.zip").read_bytes()
     assert Store.restore(tmp_path / "new.zip", tmp_path / "new again").acts() == store.acts()
     again = store.forget("p1", why="asked again").still_held
@@ -158,16 +158,16 @@ def test_copies_from_before_are_named_and_bring_nothing_back(store: Store, tmp_p
 
 @pytest.mark.long
 def test_the_other_copy_says_that_somebody_withdrew_there(store: Store, tmp_path: Path) -> None:
-    store.backup(tmp_path / "there")
+    store.copies.backup(tmp_path / "there")
     there = Store(tmp_path / "there")
     there.forget("p1", why="withdrew")
     there.append([acts.reopen(coder="ana", unit_id="m3", codebook=CODEBOOK)])
-    found = store.merge(there)
+    found = store.copies.merge(there)
     assert found.withdrawn == ("p1",)
     assert found.counts["new"] == 1
     assert len(store.units) == 4
     store.forget("p1", why="withdrew, as noted there")
-    assert store.merge(there).withdrawn == ()
+    assert store.copies.merge(there).withdrawn == ()
 
 
 def test_files_that_a_sync_client_brings_back_show_no_words_and_are_reported(store: Store) -> None:

@@ -74,9 +74,9 @@ def test_a_broken_chain_of_another_coder_does_not_hinder_a_withdrawal(
     assert left(store) == []
     assert len(store.acts(coder="ana")) == 6
     with pytest.raises(StoreError, match="ben"):
-        store.backup(tmp_path / "backup")
+        store.copies.backup(tmp_path / "backup")
     another_computer()
-    saved = store.salvage("ben", tmp_path / "saved.sqlite")
+    saved = store.admin.salvage("ben", tmp_path / "saved.sqlite")
     assert not has_words(saved.path.read_bytes())
     shutil.copy(before, store.path / "acts" / "ben.sqlite")
     again = Store(store.path)
@@ -108,7 +108,7 @@ def test_any_flipped_byte_of_another_coders_file_hinders_nothing(store: Store, t
         assert set(left(one)) <= {"ben.sqlite"}
         assert len(one.acts(coder="ana")) == 6
         try:
-            saved = one.salvage("ben", tmp_path / f"{number}.sqlite").path
+            saved = one.admin.salvage("ben", tmp_path / f"{number}.sqlite").path
         except StoreError:
             pass
         else:
@@ -156,11 +156,11 @@ def test_one_row_of_a_coder_hinders_no_withdrawal_and_nobody_elses_codings(
     assert store.coverage(coder="ana")["unit_id"].tolist() == ["m3"]
     for deed in (
         store.codings,
-        lambda: store.archive(tmp_path / "a.zip"),
-        lambda: store.backup(tmp_path / "b"),
+        lambda: store.copies.archive(tmp_path / "a.zip"),
+        lambda: store.copies.backup(tmp_path / "b"),
     ):
         with pytest.raises(StoreError, match="ben"):
             deed()
     assert not store.verify().set_index("file").loc["ben", "ok"]
-    assert not has_words(store.salvage("ben", tmp_path / "saved.sqlite").path.read_bytes())
+    assert not has_words(store.admin.salvage("ben", tmp_path / "saved.sqlite").path.read_bytes())
     server.connect(address).engine.dispose()

@@ -38,7 +38,7 @@ def copies(tmp_path_factory: pytest.TempPathFactory) -> Path:
             study.append([acts.apply(code="interest", start=0, end=9, **named), acts.finish(**named)])
     named = {"units": ["m1", "m2"], "coders": ["ana", "ben"], "coder": "lead", "codebook": CODEBOOK}
     study.append([rounds.open_round("one", **named), repeating("lead")])
-    study.archive(folder / "pilot.zip")
+    study.copies.archive(folder / "pilot.zip")
     shutil.rmtree(study.path / "copies")
     shutil.copytree(study.path, folder / "late")
     late = Store(folder / "late")
@@ -61,10 +61,10 @@ class Race:
     counts: Counter[str] = field(default_factory=Counter)
 
     def merge(self, store: Store) -> None:
-        assert store.merge(self.copies / "late").counts["new"] >= 0
+        assert store.copies.merge(self.copies / "late").counts["new"] >= 0
 
     def merge_one_file(self, store: Store) -> None:
-        store.merge(self.copies / "late" / "acts" / "ana.sqlite")
+        store.copies.merge(self.copies / "late" / "acts" / "ana.sqlite")
 
     def append(self, store: Store) -> None:
         for _ in range(4):
@@ -83,15 +83,15 @@ class Race:
 
     def backup(self, store: Store) -> None:
         with suppress(StoreError):  # refused where the participant withdrew meanwhile
-            store.backup(self.target / "backup")
+            store.copies.backup(self.target / "backup")
 
     def archive(self, store: Store) -> None:
         with suppress(StoreError):
-            store.archive(self.target / "archive")
+            store.copies.archive(self.target / "archive")
 
     def hand_out(self, store: Store) -> None:
         with suppress(StoreError):
-            store.hand_out("one", "ana", self.target / "hand-out")
+            store.copies.hand_out("one", "ana", self.target / "hand-out")
 
     def restore(self, _: Store) -> None:
         Store.restore(self.copies / "pilot.zip", self.target / "restored")

@@ -35,7 +35,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 
 def test_a_coder_gets_what_they_need_and_nothing_of_the_others(store: Store, tmp_path: Path) -> None:
-    store.hand_out("one", "ana", tmp_path / "for ana")
+    store.copies.hand_out("one", "ana", tmp_path / "for ana")
     handed = Store(tmp_path / "for ana")
     assert handed.coders == ("ana", "lead")
     assert handed.acts() == store.acts(viewer="ana")
@@ -46,7 +46,7 @@ def test_a_coder_gets_what_they_need_and_nothing_of_the_others(store: Store, tmp
     work = [put("interest", start=0, end=4, round="one"), acts.finish(coder="ana", unit_id="m1", round="one",
             codebook=CODEBOOK)]  # fmt: skip
     handed.append(work)
-    assert store.merge(handed.path).counts["new"] == 2
+    assert store.copies.merge(handed.path).counts["new"] == 2
     assert {act.act_id for act in work} <= {act.act_id for act in store.acts(coder="ana")}
     assert store.verify()["ok"].all()
 
@@ -55,12 +55,12 @@ def test_what_was_unblinded_comes_along(store: Store, tmp_path: Path) -> None:
     store.append([put("interest", coder="cleo", round="zero")])
     store.append([rounds.open_round("zero", **(NAMED | {"coders": ["cleo"]}))])
     store.append([rounds.unblind("zero", coder="lead", codebook=CODEBOOK)])
-    store.hand_out("one", "ana", tmp_path / "for ana")
+    store.copies.hand_out("one", "ana", tmp_path / "for ana")
     assert Store(tmp_path / "for ana").coders == ("ana", "cleo", "lead")
 
 
 def test_a_withdrawal_names_the_folder(store: Store, tmp_path: Path) -> None:
-    store.hand_out("one", "ana", tmp_path / "for ana")
+    store.copies.hand_out("one", "ana", tmp_path / "for ana")
     held = store.forget("p0", why="withdrew").still_held.set_index("what")["place"]
     assert held["hand-out"] == str(tmp_path / "for ana")
 
@@ -71,43 +71,43 @@ def test_what_cannot_be_handed_out_is_refused(store: Store, tmp_path: Path) -> N
         (("one", "cleo"), "expected a coder of round 'one' – found 'cleo'"),
     ):
         with pytest.raises(ActError, match=message):
-            store.hand_out(*named, tmp_path / "for ana")
+            store.copies.hand_out(*named, tmp_path / "for ana")
     store.append([put("interest", coder="lead")])
     with pytest.raises(StoreError, match="let them code under other ones"):
-        store.hand_out("one", "ana", tmp_path / "for ana")
+        store.copies.hand_out("one", "ana", tmp_path / "for ana")
     (tmp_path / "there").mkdir()
     assert not (tmp_path / "for ana").exists()
     with pytest.raises(StoreError, match="expected nothing at"):
-        store.backup(tmp_path / "there")
+        store.copies.backup(tmp_path / "there")
 
 
 @pytest.mark.long
 def test_a_folder_that_was_handed_to_ben_brings_bens_acts_alone(store: Store, tmp_path: Path) -> None:
     place = tmp_path / "for ben"
-    store.hand_out("one", "ben", place)
+    store.copies.hand_out("one", "ben", place)
     handed, before = Store(place), store.acts()
     own = {"round": "one", "codebook": CODEBOOK}
     handed.append([acts.finish(coder="ben", unit_id="m1", **own)])
     handed.append([rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
     handed.append([acts.finish(coder="ana", unit_id="m1", **own)])
     handed.append([put("interest", coder="dora", unit_id="m2")])
-    handed.archive(tmp_path / "from ben.zip")
+    handed.copies.archive(tmp_path / "from ben.zip")
     for other in (place, handed, tmp_path / "from ben.zip"):
         with pytest.raises(
             StoreError, match="found 1 of 'ana', 1 of 'dora', 1 of 'lead' – nothing was merged"
         ):
-            store.merge(other)
+            store.copies.merge(other)
     with pytest.raises(StoreError, match="expected new acts of 'ben', 'lead' alone in it – found 1 of 'ana'"):
-        store.merge(place, coders=["ben", "lead"])
+        store.copies.merge(place, coders=["ben", "lead"])
     assert store.acts() == before
     assert not rounds.opened(store.acts())[0].unblinded_at
-    assert store.merge(place, coders=["ana", "ben", "dora", "lead"]).counts["new"] == 4
-    assert store.merge(place).counts["new"] == 0  # what is here already hinders nothing
+    assert store.copies.merge(place, coders=["ana", "ben", "dora", "lead"]).counts["new"] == 4
+    assert store.copies.merge(place).counts["new"] == 0  # what is here already hinders nothing
 
 
 def test_a_note_of_whose_folder_it_is_that_was_changed_is_refused(store: Store, tmp_path: Path) -> None:
-    store.hand_out("one", "ben", tmp_path / "for ben")
+    store.copies.hand_out("one", "ben", tmp_path / "for ben")
     note = tmp_path / "for ben" / "handed_out.json"
     note.write_text(note.read_text().replace("ben", "lead"))
-    with pytest.raises(StoreError, match=r"expected handed_out\.json as Store.hand_out wrote it"):
-        store.merge(tmp_path / "for ben")
+    with pytest.raises(StoreError, match=r"expected handed_out\.json as store.copies.hand_out wrote it"):
+        store.copies.merge(tmp_path / "for ben")

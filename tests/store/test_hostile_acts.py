@@ -90,7 +90,10 @@ def test_what_is_computed_makes_no_acts_file(store: Store, script: str) -> None:
 @pytest.mark.long
 def test_a_damaged_number_does_not_make_salvage_endless(store: Store, tmp_path: Path) -> None:
     change(Path(store.path) / "acts" / "eva.sqlite", f"UPDATE acts SET seq = {2**62}")
-    code = "import sys; from sense7_qual.store import Store; Store(sys.argv[1]).salvage('eva', sys.argv[2])"
+    code = (
+        "import sys; from sense7_qual.store import Store; "
+        "Store(sys.argv[1]).admin.salvage('eva', sys.argv[2])"
+    )
     made = [sys.executable, "-c", code, store.path, str(tmp_path / "saved.sqlite")]
     found = subprocess.run(made, capture_output=True, text=True, timeout=300)
     assert "expected acts of 'eva' that are what was written" in found.stderr
@@ -110,7 +113,7 @@ def test_a_file_whose_rows_stand_in_it_twice_is_named_and_stops_nobody(tmp_path:
     assert len(store.acts(coder="ben")) == 1
     store.append([put(coder="ben", start=3, end=4)])
     with pytest.raises(StoreError, match="found problems in"):
-        store.backup(tmp_path / "backup")
+        store.copies.backup(tmp_path / "backup")
     assert store.forget("p0", why="asked").n_texts >= 2
 
 

@@ -39,7 +39,7 @@ def test_a_journal_of_an_older_moment_takes_no_act_away(store: Store, file: Path
         lambda: store.verify(),
         lambda: store.acts(),
         lambda: Store(store.path).coders and store.codings(),
-        lambda: store.backup(tmp_path / "backup"),
+        lambda: store.copies.backup(tmp_path / "backup"),
     ):
         beside.write_bytes(journal)
         deed()

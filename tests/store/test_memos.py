@@ -40,7 +40,7 @@ def store(place: Place) -> Store:
     store = Store.create(place("pilot"), units=UNITS, codebook=CODEBOOK)
     for coder in ("ana", "ben"):
         if isinstance(store.path, str):
-            store.add_coder(coder)
+            store.admin.add_coder(coder)
     return store
 
 
@@ -97,7 +97,7 @@ def test_other_words_than_the_spans_are_refused_and_found(store: Store) -> None:
     if isinstance(store.path, Path):
         store.append([note("m", unit_id="m2")])
         with sqlite.transaction(store.path / "acts" / "ana.sqlite", writes=True) as connection:
-            sqlite.add(connection, [wrong], study=store._known.study.id, coder="ana")  # past all checks
+            sqlite.add(connection, [wrong], study=store._study.known.study.id, coder="ana")  # past all checks
         assert "another quote than unit 'm1' has" in " ".join(store.verify()["problem"])
         with pytest.raises(StoreError, match="another quote than unit 'm1' has"):
             store.memos()
@@ -144,15 +144,15 @@ def test_a_memo_stays_its_writers_or_the_teams(store: Store) -> None:
 @pytest.mark.long
 def test_memos_go_through_copies_and_merges(store: Store, tmp_path: Path) -> None:
     written = [note("a", round="one", **QUOKKA), note("b"), note("c", target_kind="study", unit_id=None)]
-    store.archive(tmp_path / "before.zip")
+    store.copies.archive(tmp_path / "before.zip")
     store.append(written)
-    store.archive(tmp_path / "after.zip")
+    store.copies.archive(tmp_path / "after.zip")
     copy = Store.restore(tmp_path / "after.zip", tmp_path / "copy")
     pd.testing.assert_frame_equal(copy.memos(), store.memos())
     there = Store.restore(tmp_path / "before.zip", tmp_path / "there")
     there.append([note("d", coder="ben", **QUOKKA)])
-    assert store.merge(there).counts["new"] == 1
-    assert there.merge(copy).counts["new"] == 3
+    assert store.copies.merge(there).counts["new"] == 1
+    assert there.copies.merge(copy).counts["new"] == 3
     assert sorted(there.memos()["text"]) == sorted(store.memos()["text"]) == ["a", "b", "c", "d"]
     for each in (store, there, copy):
         assert each.verify()["ok"].all()

@@ -70,7 +70,7 @@ def test_acts_that_go_on_from_this_copy_keep_their_links_to_the_last_hash(store:
     there = copy_of(store)
     there.append([put("ana", minute=2, code="warm")])
     there.append([put("ben", minute=2)])
-    found = store.merge(there)
+    found = store.copies.merge(there)
     assert found.counts == {"new": 2, "there": 2, "conflicting": 0, "left out": 0}
     assert repr(found) == "Merge(2 new, 2 there, 0 conflicting, 0 left out)"
     assert found.items["unknown"].tolist() == ["", "", "", "coder"]
@@ -85,10 +85,10 @@ def test_merging_again_or_merging_itself_changes_nothing(store: Store) -> None:
     there = copy_of(store)
     there.append([put("ana", minute=2, code="warm")])
     store.append([put("ana", minute=3, code="warm")])
-    store.merge(there.path)
+    store.copies.merge(there.path)
     before = everything(store)
     for other in (there, store, str(there.path)):
-        assert store.merge(other).counts["new"] == 0
+        assert store.copies.merge(other).counts["new"] == 0
     assert everything(store) == before
 
 
@@ -101,8 +101,8 @@ def test_a_coder_who_worked_in_two_copies_keeps_all_acts_in_one_order_wherever_t
     store.append(here_acts)
     there.append(there_acts)
     old = everything(store)
-    assert store.merge(there).counts["new"] == 2
-    assert there.merge(store).counts["new"] == 2
+    assert store.copies.merge(there).counts["new"] == 2
+    assert there.copies.merge(store).counts["new"] == 2
     by_time = [here_acts[0], *there_acts, here_acts[1]]
     assert ids(store) == ids(there) == before + [act.act_id for act in by_time]
     assert store.acts() == there.acts()
@@ -127,12 +127,12 @@ def test_three_copies_merged_in_any_order_read_the_same(store: Store) -> None:
         for step in range(3):
             each.append([put("ana", minute=10 + 3 * step + number, start=0, end=2 + step + 3 * number)])
             each.append([remove("ana", minute=10 + 3 * step + number)])
-    copies[0].merge(copies[1])
-    copies[2].merge(copies[0])
+    copies[0].copies.merge(copies[1])
+    copies[2].copies.merge(copies[0])
     copies[2].append([put("ana", minute=1, code="warm")])  # a clock that runs behind: still after all it saw
-    copies[1].merge(copies[2])
-    copies[0].merge(copies[2])
-    copies[0].merge(copies[1])
+    copies[1].copies.merge(copies[2])
+    copies[0].copies.merge(copies[2])
+    copies[0].copies.merge(copies[1])
     assert ids(copies[0]) == ids(copies[1]) == ids(copies[2])
     assert len(ids(store)) == len(set(ids(store))) == 2 + 18 + 1
     assert store.acts()[-1].code == "warm"
@@ -145,7 +145,7 @@ def test_an_act_with_other_content_stays_as_it_is_here_and_is_named(store: Store
     other = put("ana", minute=4, code="interest", start=3, end=5, act_id=twice.act_id)
     store.append([twice])
     there.append([other])
-    found = store.merge(there)
+    found = store.copies.merge(there)
     assert found.counts == {"new": 0, "there": 2, "conflicting": 1, "left out": 0}
     assert found.items.query("status == 'conflicting'")["act_id"].tolist() == [twice.act_id]
     assert store.acts()[-1] == twice
@@ -156,7 +156,7 @@ def test_an_act_that_was_sent_again_with_another_time_is_there(store: Store) -> 
     act = put("ana", minute=4, start=0, end=4)
     store.append([act])
     there.append([put("ana", minute=5, start=0, end=4, act_id=act.act_id)])
-    assert store.merge(there).counts == {"new": 0, "there": 3, "conflicting": 0, "left out": 0}
+    assert store.copies.merge(there).counts == {"new": 0, "there": 3, "conflicting": 0, "left out": 0}
 
 
 def test_versions_of_the_codebook_come_with_the_acts_that_were_made_under_them(store: Store) -> None:
@@ -165,10 +165,10 @@ def test_versions_of_the_codebook_come_with_the_acts_that_were_made_under_them(s
     there = Store(there.path)
     there.append([put("ana", minute=4, code="cold", codebook=SECOND), put("ana", minute=5, code="warm")])
     alone = there.path / "acts" / "ana.sqlite"
-    found = store.merge(alone)  # the acts file without its study: the codebook is not known here
+    found = store.copies.merge(alone)  # the acts file without its study: the codebook is not known here
     assert found.counts == {"new": 1, "there": 2, "conflicting": 0, "left out": 1}
     assert found.items.query("status == 'left out'")["unknown"].tolist() == ["codebook"]
-    found = store.merge(there)
+    found = store.copies.merge(there)
     assert found.codebooks == (SECOND.fingerprint,)
     assert found.counts["new"] == 1
     assert store.codebooks[SECOND.fingerprint] == SECOND
@@ -188,22 +188,22 @@ def test_another_study_a_damaged_copy_and_a_clashing_pseudonym_are_refused(
     there.append([put("ana", minute=8)])
     before = everything(store)
     with pytest.raises(StoreError, match="expected another copy of study"):
-        store.merge(other)
+        store.copies.merge(other)
     with pytest.raises(StoreError, match="found one of study"):
-        store.merge(other.path / "acts" / "cy.sqlite")
+        store.copies.merge(other.path / "acts" / "cy.sqlite")
     with pytest.raises(StoreError, match="found no study"):
-        store.merge(tmp_path)
+        store.copies.merge(tmp_path)
     with closing(sqlite3.connect(there.path / "acts" / "ben.sqlite", isolation_level=None)) as connection:
         connection.execute("UPDATE acts SET code = 'warm'")
     with pytest.raises(StoreError, match="another content than was written"):
-        store.merge(there)
+        store.copies.merge(there)
     shutil.copy(there.path / "acts" / "ana.sqlite", there.path / "acts" / "ben.sqlite")
     assert everything(store) == before
     clash = copy_of(store, "clash")
     clash.append([put("Ben", minute=1)])
     store.append([put("ben", minute=1)])
     with pytest.raises(ActError, match="found 'Ben' beside 'ben'"):
-        store.merge(clash)
+        store.copies.merge(clash)
 
 
 def test_a_merge_that_fails_on_the_way_is_completed_by_the_next(
@@ -222,11 +222,11 @@ def test_a_merge_that_fails_on_the_way_is_completed_by_the_next(
 
     monkeypatch.setattr(merge, "_append", failing)
     with pytest.raises(StoreError, match="went away"):
-        store.merge(there)
+        store.copies.merge(there)
     monkeypatch.undo()
     assert len(store.acts()) == 3  # ana's file whole, ben's without an act
     assert store.verify()["ok"].all()
-    assert store.merge(there).counts["new"] == 2
+    assert store.copies.merge(there).counts["new"] == 2
     assert store.acts() == there.acts()
 
 
@@ -251,7 +251,7 @@ def test_a_round_that_says_nothing_is_left_out_and_hinders_nobody(store: Store) 
     sqlite.create(file, study=layout.read(there.path).id, coder="lead")
     with sqlite.transaction(file, writes=True) as connection:
         sqlite.add(connection, [bad], study=layout.read(there.path).id, coder="lead")
-    assert store.merge(there).items.query("kind == 'open_round'")["status"].tolist() == ["left out"]
+    assert store.copies.merge(there).items.query("kind == 'open_round'")["status"].tolist() == ["left out"]
     problems = there.verify().set_index("file")["problem"]
     assert "do not say what they change" in problems["acts/lead.sqlite"]
     assert there.append([put("ana", minute=3, round="one")]) == 1
@@ -261,20 +261,25 @@ def test_what_verify_advises_about_a_file_from_an_older_copy_mends_it(store: Sto
     old = (store.path / "acts" / "ana.sqlite").read_bytes()
     store.append([put("ana", minute=3, code="warm")])
     store.append([put("ben", minute=3)])
-    store.archive(tmp_path / "one.zip")
+    store.copies.archive(tmp_path / "one.zip")
     (store.path / "acts" / "ana.sqlite").write_bytes(old)
     (store.path / "acts" / "ben.sqlite").unlink()
     problems = store.verify()["problem"].str.cat()
-    assert "store.merge(that archive)" in problems
+    assert "store.copies.merge(that archive)" in problems
     assert "missing; it was there when the archive" in problems
-    assert store.merge(tmp_path / "one.zip").counts == {"new": 2, "there": 2, "conflicting": 0, "left out": 0}
+    assert store.copies.merge(tmp_path / "one.zip").counts == {
+        "new": 2,
+        "there": 2,
+        "conflicting": 0,
+        "left out": 0,
+    }
     assert store.verify()["ok"].all()
 
 
 def test_a_file_with_a_zips_beginning_that_is_no_archive_is_refused(store: Store, tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(b"PK\x03\x04 and nothing more")
     with pytest.raises(StoreError, match="expected an archive as"):
-        store.merge(tmp_path / "x.zip")
+        store.copies.merge(tmp_path / "x.zip")
 
 
 def test_other_programs_hidden_files_among_the_acts_are_not_read(store: Store) -> None:
@@ -284,7 +289,7 @@ def test_other_programs_hidden_files_among_the_acts_are_not_read(store: Store) -
     there = copy_of(store)
     assert store.acts() == known
     assert store.coders == ("ana",)
-    assert store.merge(there).counts["there"] == len(known)
+    assert store.copies.merge(there).counts["there"] == len(known)
     assert store.verify()["ok"].all()
 
 
@@ -299,8 +304,8 @@ def test_acts_that_were_left_in_the_cloud_are_missed_and_hinder_nobody_else(stor
         lambda: store.acts(coder="ben"),
         lambda: store.append([put("ben", minute=3)]),
         lambda: store.forget("p1", why="withdrew"),
-        lambda: whole.merge(store),
-        lambda: store.backup(store.path.with_name("backup")),
+        lambda: whole.copies.merge(store),
+        lambda: store.copies.backup(store.path.with_name("backup")),
     ):
         with pytest.raises(StoreError, match=r"'ben' left in the cloud|\.ben\.sqlite\.icloud"):
             deed()
@@ -332,7 +337,7 @@ def test_forks_of_forks_merged_in_every_order_read_the_same(store: Store) -> Non
     for n, order in enumerate(permutations(range(4))):
         into = copy_of(copies[order[0]], f"into{n}")
         for other in order[1:]:
-            into.merge(copies[other])
+            into.copies.merge(copies[other])
         found.append((tuple(ids(into)), into.codings().to_csv()))
         assert into.verify()["ok"].all()
     assert len(set(found)) == 1
@@ -350,15 +355,15 @@ def spelt_otherwise(store: Store, source: Path) -> Path:
 
 def test_a_copy_under_another_spelling_is_no_second_coder(store: Store, tmp_path: Path) -> None:
     store.append([put("ana", minute=11, start=0, end=2)])
-    store.backup(tmp_path / "copy")
+    store.copies.backup(tmp_path / "copy")
     copy = Store(tmp_path / "copy")
     copy.append([put("ana", minute=12, start=0, end=3)])
     other = spelt_otherwise(store, copy.path / "acts" / "ana.sqlite")
     assert "Ana" not in store.coders
     assert store.append([put("ana", minute=13, start=0, end=4)]) == 1
     [told] = store.verify().set_index("file").loc[["acts/Ana.sqlite"], "problem"]
-    assert "take them in with store.merge" in told
-    assert store.merge(other).counts["new"] == 1
+    assert "take them in with store.copies.merge" in told
+    assert store.copies.merge(other).counts["new"] == 1
     assert store.verify()["ok"].all()
     assert len(store.acts(coder="ana")) == 5
 
@@ -370,7 +375,7 @@ def test_two_spellings_of_a_pseudonym_are_told_of_with_what_to_do(tmp_path: Path
     store.append([put("ana", minute=15, start=0, end=2)])
     other = spelt_otherwise(store, copy.path / "acts" / "Ana.sqlite")
     for refused in (
-        lambda: store.append([put("ana", minute=16, start=0, end=4)]),
+        lambda: Store(store.path).append([put("ana", minute=16, start=0, end=4)]),
         lambda: store.acts(coder="Ana"),
     ):
         with pytest.raises(ActError, match=r"acts of both .* move the other file out of acts/"):

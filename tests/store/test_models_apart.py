@@ -78,9 +78,9 @@ def test_no_person_sits_down_as_a_model(store: Store, tmp_path: Path) -> None:
     with pytest.raises(ActError, match="names a model"):
         store.assign(coders=["ana", "model-x"], overlap=0.5, coder="lead")
     with pytest.raises(ActError, match="names a model"):
-        store.hand_out("one", "model-x", tmp_path / "out")
+        store.copies.hand_out("one", "model-x", tmp_path / "out")
     with pytest.raises(ActError, match="names a model"):
-        store.add_coder("model-x", role="bob")
+        store.admin.add_coder("model-x", role="bob")
     with pytest.raises(ActError, match="names a model"):
         acts.contents.AnalysisPlan(question="Why?", coders=("ana", "model-x"))
     with pytest.raises(ActError, match="'model-…' in lower case"):
@@ -108,7 +108,7 @@ def test_copies_keep_who_is_a_model(tmp_path: Path) -> None:
     made = Store.create(tmp_path / "pilot", units=frame_of(TEXTS), codebook=CODEBOOK)
     for coder in ("ana", "model-x"):
         made.append([acts.finish(coder=coder, unit_id="m01", codebook=CODEBOOK)])
-    made.archive(tmp_path / "pilot.zip")
+    made.copies.archive(tmp_path / "pilot.zip")
     again = Store.restore(tmp_path / "pilot.zip", tmp_path / "again")
     assert set(again.decisions()["coder"]) == {"ana"}
     assert set(again.decisions(models=True)["coder"]) == {"ana", "model-x"}

@@ -45,9 +45,9 @@ def coded(store: Store, tmp_path: Path) -> Store:
     ids = store.units["unit_id"].tolist()
     store.append([open_round("one", units=ids, coders=CODERS, coder="Größe", codebook=SENSE7)])
     for n, coder in enumerate(CODERS):
-        store.hand_out("one", apart(coder), tmp_path / f"copy{n}")
+        store.copies.hand_out("one", apart(coder), tmp_path / f"copy{n}")
         code(Store(tmp_path / f"copy{n}"), coder)
-        store.merge(tmp_path / f"copy{n}", coders=[apart(coder)])
+        store.copies.merge(tmp_path / f"copy{n}", coders=[apart(coder)])
     return store
 
 
@@ -59,12 +59,12 @@ def test_coders_of_all_scripts_go_through_copies_archive_bundle_export_and_repor
     assert bool(coded.verify()["ok"].all())
     decided = coded.decisions()
     assert set(decided["coder"]) >= set(CODERS)
-    coded.archive(tmp_path / "study.zip")
+    coded.copies.archive(tmp_path / "study.zip")
     restored = Store.restore(tmp_path / "study.zip", tmp_path / "restored")
     assert restored.decisions().equals(decided)
-    coded.backup(tmp_path / "backup")
+    coded.copies.backup(tmp_path / "backup")
     assert Store(tmp_path / "backup").acts() == coded.acts()
-    coded.bundle(tmp_path / "bundle", texts="withheld", cluster="case_id")
+    coded.copies.bundle(tmp_path / "bundle", texts="withheld", cluster="case_id")
     assert Store(tmp_path / "bundle").decisions().equals(decided)
     exchange.export(coded, tmp_path / "coded.csv")
     assert "interest.çelik" in (tmp_path / "coded.csv").read_text("utf-8-sig").splitlines()[0]
@@ -95,7 +95,7 @@ def test_a_file_that_a_disk_spells_otherwise_is_still_the_coders(coded: Store, t
     assert not file.exists()
     assert len(again.acts(coder="çelik")) == len(before) + 1
     assert bool(again.verify()["ok"].all())
-    again.archive(tmp_path / "respelt.zip")
+    again.copies.archive(tmp_path / "respelt.zip")
     assert Store.restore(tmp_path / "respelt.zip", tmp_path / "there").acts() == again.acts()
     file.write_bytes(b"")
     with pytest.raises(StoreError, match="one acts file of a coder"):
@@ -114,7 +114,7 @@ def test_postgresql_has_a_schema_for_each(postgres: Callable[..., str], store: S
     with pytest.raises(ActError, match="beside 'çelik'"):
         team.append([acts.finish(coder="Çelik", unit_id="m1", codebook=SENSE7)])
     assert bool(team.verify()["ok"].all())
-    team.archive(tmp_path / "team.zip")
+    team.copies.archive(tmp_path / "team.zip")
     assert Store.restore(tmp_path / "team.zip", tmp_path / "of_team").acts() == team.acts()
 
 
@@ -152,5 +152,5 @@ def test_the_command_line_takes_them(tmp_path: Path, capsys: pytest.CaptureFixtu
     study, coders = tmp_path / "study", f"{apart('çelik')},王芳"
     asked = ["new", str(study), "--data", str(tmp_path / "texts.csv"), "--text", "said", "--yes"]
     assert main([*asked, "--coders", coders, "--lead", "Øystein"]) == 0
-    assert set(Store(study).plan()["coder"]) == {"çelik", "王芳"}
+    assert set(Store(study).plan["coder"]) == {"çelik", "王芳"}
     assert "çelik" in capsys.readouterr().out

@@ -317,7 +317,7 @@ def test_cut_connections_lose_nothing_and_double_nothing(
     impatient = SimpleNamespace(monotonic=time.monotonic, sleep=lambda seconds: time.sleep(seconds / 10))
     monkeypatch.setattr(server, "time", impatient)
     through = Store(proxy.address)
-    store.add_coder("ana")
+    store.admin.add_coder("ana")
     proxy.cut = 0.02
     deeds = [put(start=i % 9, end=i % 9 + 1 + i // 9 % 3, confidence="sure") for i in range(N_CUT_ACTS)]
     assert len({act.act_id for act in deeds}) == N_CUT_ACTS
@@ -336,7 +336,7 @@ def test_every_deed_is_done_once_where_the_answer_to_a_commit_is_lost(
 ) -> None:
     """After such a cut nobody knows whether the deed was done; it is done again, and finds that it was."""
     assert [store.append([put(coder=coder)]) for coder in ("ana", "ben")] == [1, 1]
-    store.archive(tmp_path / "one.zip")
+    store.copies.archive(tmp_path / "one.zip")
     copy = Store.restore(tmp_path / "one.zip", tmp_path / "copy")
     through = Store(proxy.address)
     numbers = iter(range(1000))
@@ -346,7 +346,7 @@ def test_every_deed_is_done_once_where_the_answer_to_a_commit_is_lost(
 
     def merge() -> object:
         copy.append([put(coder="ben", start=next(numbers) % 9, end=9 + next(numbers) % 9)])
-        return through.merge(copy)
+        return through.copies.merge(copy)
 
     def revised() -> Codebook:
         codes = (*through.codebook.codes, Code(id=f"code-{next(numbers)}", label="New"))
@@ -355,13 +355,13 @@ def test_every_deed_is_done_once_where_the_answer_to_a_commit_is_lost(
     deeds: dict[str, Callable[[], object]] = {
         "create": lambda: Store.create(another(), units=frame_of(), codebook=CODEBOOK),
         "restore": lambda: Store.restore(tmp_path / "one.zip", another()).acts(),
-        "add_coder": lambda: through.add_coder(f"coder-{next(numbers)}"),
+        "add_coder": lambda: through.admin.add_coder(f"coder-{next(numbers)}"),
         "append": lambda: through.append([finish()]),
         "append for a new coder": lambda: through.append([put(coder=f"new-{next(numbers)}")]),
         "revise": lambda: through.revise(revised(), why="x", coder="lead"),
         "merge": merge,
-        "archive": lambda: through.archive(tmp_path / f"{next(numbers)}.zip"),
-        "backup": lambda: through.backup(tmp_path / f"{next(numbers)}.zip"),
+        "archive": lambda: through.copies.archive(tmp_path / f"{next(numbers)}.zip"),
+        "backup": lambda: through.copies.backup(tmp_path / f"{next(numbers)}.zip"),
         "forget": lambda: through.forget("p1", why="withdrew"),
         "verify": lambda: through.verify()["ok"].all() or pytest.fail("not sound"),
     }
@@ -408,7 +408,7 @@ def test_a_lost_server_shows_not_saved_and_the_widget_recovers_by_itself(
 def test_sixteen_coders_write_a_hundred_acts_each_at_once(store: Store, postgres: Address) -> None:
     coders = [f"coder{i}" for i in range(16)]
     for coder in coders:
-        store.add_coder(coder, role=coder)
+        store.admin.add_coder(coder, role=coder)
     name = str(store.path).rpartition("=")[2]
     stores = {coder: Store(postgres(coder, name)) for coder in coders}
     deeds = {c: [put(coder=c, start=i % 9, end=i % 9 + 1 + i // 9) for i in range(90)] for c in coders}
@@ -447,7 +447,7 @@ def test_a_role_that_is_no_superuser_can_lead_a_study(postgres: Address) -> None
         admin.execute("GRANT CREATE ON DATABASE postgres TO plain_lead")
     name = address.rpartition("=")[2]
     store = Store.create(postgres("plain_lead", name), units=frame_of(), codebook=CODEBOOK)
-    store.add_coder("dora", role="dora")
+    store.admin.add_coder("dora", role="dora")
     dora = Store(postgres("dora", name))
     assert dora.append([put(coder="dora", start=0, end=2)]) == 1
     assert store.append([put(coder="model-1")]) == 1
@@ -460,24 +460,24 @@ def test_a_role_that_is_no_superuser_can_lead_a_study(postgres: Address) -> None
 
 def test_a_coder_who_does_not_lead_sees_the_plan_and_registers_none(store: Store, postgres: Address) -> None:
     name = str(store.path).partition("&study=")[2]
-    store.add_coder("ana", role="ana")
+    store.admin.add_coder("ana", role="ana")
     plan = acts.contents.AnalysisPlan(question="What makes an answer empathic?")
     registered = store.preregister(plan, coder="lead")
     ana = Store(postgres("ana", name))
-    assert ana.preregistrations() == (registered,)
+    assert ana.preregistrations == (registered,)
     with pytest.raises(StoreError, match="expected a role with the right to do this"):
         ana.preregister(replace(plan, n_units=2), coder="ana")
-    assert Store(store.path).preregistrations() == (registered,)
+    assert Store(store.path).preregistrations == (registered,)
     server.connect(str(ana.path)).engine.dispose()
 
 
 def test_a_coder_who_does_not_lead_proposes_where_others_add_codes(store: Store, postgres: Address) -> None:
     """Who may revise: a leading role alone, whatever the lead settled for the coders."""
     name = str(store.path).partition("&study=")[2]
-    store.add_coder("ana", role="ana")
+    store.admin.add_coder("ana", role="ana")
     store.set_options(new_codes="add", coder="lead")
     ana = Store(postgres("ana", name))
-    assert (store.may_revise, ana.may_revise) == (True, False)
+    assert (store.desk.may_revise, ana.desk.may_revise) == (True, False)
     browser = OfStudy(ana)
     assert browser.ask("hello")["new_codes"] == "propose"
     first = ana.units["unit_id"].iloc[0]

@@ -21,9 +21,9 @@ def test_a_plan_is_registered_once_and_amended_by_another(place: Place) -> None:
     store = Store.create(place("study"), units=frame_of(), codebook=CODEBOOK)
     first = store.preregister(PLAN, coder="lead")
     assert store.preregister(PLAN, coder="lead") == first
-    assert Store(store.path).preregistrations() == (first,)
+    assert Store(store.path).preregistrations == (first,)
     second = store.preregister(replace(PLAN, n_units=2), coder="chair")
-    assert store.preregistrations() == (first, second)
+    assert store.preregistrations == (first, second)
     assert store.preregister(PLAN, coder="lead") != first, "an earlier plan is an amendment again"
     assert store.verify()["ok"].all()
     assert store.decisions().empty
@@ -38,7 +38,7 @@ def test_it_cannot_be_undone_and_names_columns_that_are_there(tmp_path: Path) ->
     for wrong in ({"rating": "EmpathyOveral"}, {"cluster": "text"}):
         with pytest.raises(ActError, match="expected a column of the study's units"):
             store.preregister(replace(PLAN, **wrong), coder="lead")
-    assert len(store.preregistrations()) == 1
+    assert len(store.preregistrations) == 1
 
 
 def test_a_changed_plan_is_seen(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_a_changed_plan_is_seen(tmp_path: Path) -> None:
     assert n == 1
     assert not store.verify()["ok"].all()
     with pytest.raises(StoreError):
-        Store(store.path).preregistrations()
+        _ = Store(store.path).preregistrations
 
 
 def test_words_of_who_withdraws_are_told_and_refused(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_a_proposal_comes_back_and_is_taken_back(store: Store, tmp_path: Path) -
     assert (row["proposal_id"], row["label"], row["definition"]) == (one.act_id, "Hope", "Looks forward.")
     assert (row["unit_id"], row["start"], row["end"]) == ("m1", 0, 2)
     assert proposals["definition"].tolist()[1] == 'a "b"\n\\'
-    store.archive(tmp_path / "s.zip")
+    store.copies.archive(tmp_path / "s.zip")
     restored = Store.restore(tmp_path / "s.zip", tmp_path / "again")
     assert restored.proposals().equals(proposals)
     undo = acts.undo(one, codebook=CODEBOOK)
@@ -183,12 +183,12 @@ def test_an_option_that_is_none_is_refused(store: Store, wrong: dict[str, object
 def test_copies_that_were_set_apart_agree_once_they_are_merged(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "s", units=frame_of(), codebook=CODEBOOK)
     store.append([put()])
-    store.backup(tmp_path / "copy")
+    store.copies.backup(tmp_path / "copy")
     copy = Store(tmp_path / "copy")
     store.set_options(new_codes="add", rating="shown", coder="lead")
     copy.set_options(rating="finished", coder="chair")
-    copy.merge(store)
-    store.merge(copy)
+    copy.copies.merge(store)
+    store.copies.merge(copy)
     assert store.options == copy.options == Options(new_codes="add", rating="finished")
 
 
@@ -197,7 +197,7 @@ def test_only_a_lead_of_the_database_sets_options(postgres: Callable[..., str]) 
     address = postgres()
     lead = Store.create(address, units=frame_of(), codebook=CODEBOOK)
     role = "options_ana"
-    lead.add_coder("ana", role=role)
+    lead.admin.add_coder("ana", role=role)
     lead.set_options(new_codes="add", coder="lead")
     of_ana = Store(postgres(role, address.rpartition("study=")[2]))
     try:

@@ -141,13 +141,13 @@ def test_a_withdrawal_takes_quotes_of_their_texts_and_paraphrases_that_repeat_th
 
 def test_copies_have_the_quotes_and_bring_no_withdrawn_words_back(folder: Store, tmp_path: Path) -> None:
     folder.append([quote("m1", paraphrase="Tells of being left."), quote(paraphrase="It enquired.")])
-    folder.archive(tmp_path / "before.zip")
+    folder.copies.archive(tmp_path / "before.zip")
     copy = Store.restore(tmp_path / "before.zip", tmp_path / "copy")
     pd.testing.assert_frame_equal(copy.quotes(), folder.quotes())
     copy.append([quote(state="refused", coder="chair")])
     copy.append([quote("m1", paraphrase="Was left.", coder="chair")])
     folder.forget("p1", why="withdrew")
-    folder.merge(copy)
+    folder.copies.merge(copy)
     assert rows(folder, "unit_id", "state", "coder") == [["m2", "refused", "chair"]]
     assert b"Was left" not in b"".join(file.read_bytes() for file in folder.path.rglob("*.sqlite"))
     assert folder.verify()["ok"].all()
@@ -159,7 +159,7 @@ def test_a_bundle_has_no_word_of_a_paraphrase(folder: Store, tmp_path: Path, tex
     named = {"coder": "ana", "unit_id": "m2", "codebook": CODEBOOK}
     folder.append([acts.apply(code="warm", **named), acts.finish(**named)])
     folder.append([quote(paraphrase="Zqcanary enquired.")])
-    folder.bundle(tmp_path / "bundle", texts=texts, formats=["csv"])  # type: ignore[arg-type]
+    folder.copies.bundle(tmp_path / "bundle", texts=texts, formats=["csv"])  # type: ignore[arg-type]
     (tmp_path / "out").mkdir()
     for file in (tmp_path / "bundle").rglob("*"):
         if file.is_file():
@@ -182,7 +182,7 @@ def test_a_redacted_bundle_has_no_word_that_a_paraphrase_stands_for(tmp_path: Pa
     named = {"coder": "ana", "unit_id": "m2", "codebook": CODEBOOK}
     store.append([acts.apply(code="warm", **named), acts.finish(**named)])
     store.append([quote(paraphrase="Asked twice."), quote("m1", state="chosen", paraphrase="Left.")])
-    store.bundle(tmp_path / "bundle", texts="redacted", formats=["md"])
+    store.copies.bundle(tmp_path / "bundle", texts="redacted", formats=["md"])
     bundle = Store(tmp_path / "bundle")
     blocks = "▮" * len(words)
     assert bundle.units["text"].tolist() == [HERS, blocks, f"Again: {blocks}"]
@@ -239,7 +239,7 @@ def test_the_acts_hold_no_words(folder: Store) -> None:
     folder.append([quote(paraphrase="Zqcanary enquired.", start=0, end=8)])
     (act,) = folder.acts(kind="quote")
     assert "Zqcanary" not in repr(act)
-    folder.archive(Path(folder.path).with_name("a.zip"))
+    folder.copies.archive(Path(folder.path).with_name("a.zip"))
     with zipfile.ZipFile(Path(folder.path).with_name("a.zip")) as inner:
         lines = [json.loads(line) for name in inner.namelist() if "acts" in name
                  for line in inner.read(name).splitlines() if b'"kind"' in line]  # fmt: skip
@@ -251,7 +251,7 @@ def test_whether_a_quote_is_printed_the_lead_alone_decides(postgres: object) -> 
     address = postgres()  # type: ignore[operator]
     name = address.rpartition("=")[2]
     store = Store.create(address, units=UNITS, codebook=CODEBOOK)
-    store.add_coder("ana", role="ana")
+    store.admin.add_coder("ana", role="ana")
     ana = Store(postgres("ana", name))  # type: ignore[operator]
     with pytest.raises(StoreError, match="expected a role with the right to do this"):
         ana.append([quote(coder="ana")])

@@ -17,7 +17,7 @@ from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from tests.helpers.places import ROOT
-from tests.helpers.small_study import CODEBOOK, frame_of, put
+from tests.helpers.small_study import CODEBOOK, finish, frame_of, put
 
 LOST = r"expected the {} acts of 'ana' that were there on .* – found {}, without the last of these"
 
@@ -45,15 +45,15 @@ def test_an_older_acts_file_is_missed_and_named_until_its_acts_are_back(store: S
     store.append([put(start=0, end=3)])
     shutil.copy(file_of(store), tmp_path / "older")
     store.append([put(start=0, end=4), put(start=0, end=5)])
-    store.backup(tmp_path / "copy")
+    store.copies.backup(tmp_path / "copy")
     done = store.acts()
     shutil.copy(tmp_path / "older", file_of(store))
     for each in (store, Store(store.path)):
         refused(each, 3, 1)
-    with pytest.raises(StoreError, match=r"from the backup of .*copy', with store.merge\(its path\)"):
+    with pytest.raises(StoreError, match=r"from the backup of .*copy', with store.copies.merge\(its path\)"):
         store.acts()
     assert store.append([put(coder="ben")]) == 1  # nobody else is kept from working
-    assert store.merge(tmp_path / "copy").counts["new"] == 2
+    assert store.copies.merge(tmp_path / "copy").counts["new"] == 2
     assert [act.act_id for act in store.acts(coder="ana")] == [act.act_id for act in done]
     assert store.append([put(start=0, end=6)]) == 1
     assert store.verify()["ok"].all()
@@ -64,7 +64,7 @@ def test_a_deleted_acts_file_is_missed_and_no_second_one_begun(store: Store) -> 
     file_of(store).unlink()
     refused(store, 2, 0)
     assert not file_of(store).exists()
-    store.accept_loss("ana")
+    store.admin.accept_loss("ana")
     assert store.acts() == []
     assert store.append([put()]) == 1
     assert store.verify()["ok"].all()
@@ -95,7 +95,7 @@ def test_where_nothing_can_be_remembered_on_the_disk_the_process_does(
 
 def test_copies_elsewhere_and_restored_ones_begin_anew(store: Store, tmp_path: Path) -> None:
     store.append([put(start=0, end=3)])
-    store.archive(tmp_path / "one.zip")
+    store.copies.archive(tmp_path / "one.zip")
     shutil.copytree(store.path, tmp_path / "elsewhere")
     store.append([put(start=0, end=4)])
     assert len(Store(tmp_path / "elsewhere").acts()) == 1
@@ -107,11 +107,11 @@ def test_copies_elsewhere_and_restored_ones_begin_anew(store: Store, tmp_path: P
 
 def test_a_merge_that_puts_acts_in_another_order_loses_none(store: Store, tmp_path: Path) -> None:
     store.append([put(start=0, end=3)])
-    store.backup(tmp_path / "copy")
+    store.copies.backup(tmp_path / "copy")
     copy = Store(tmp_path / "copy")
     store.append([put(start=0, end=4)])
     copy.append([put(start=0, end=5)])
-    copy.merge(store)
+    copy.copies.merge(store)
     shutil.copy(file_of(copy), file_of(store))  # whose end is another one, and which has all
     assert len(store.acts()) == 3
     assert store.append([put(start=0, end=6)]) == 1
@@ -125,7 +125,7 @@ def test_an_older_study_json_is_missed(store: Store, tmp_path: Path) -> None:
     new = store.revise(label, why="Clearer.", coder="lead")
     shutil.copy(tmp_path / "older", path / "study.json")
     opened = Store(path)
-    for deed in (opened.revisions, lambda: opened.append([put()])):
+    for deed in (lambda: opened.revisions, lambda: opened.append([put()])):
         with pytest.raises(StoreError, match=r"found an older one: an older copy of study\.json"):
             deed()
     report = opened.verify().set_index("file")
@@ -136,18 +136,18 @@ def test_an_older_study_json_is_missed(store: Store, tmp_path: Path) -> None:
 
 
 def test_merged_revisions_are_no_rollback(store: Store, tmp_path: Path) -> None:
-    store.backup(tmp_path / "copy")
+    store.copies.backup(tmp_path / "copy")
     copy = Store(tmp_path / "copy")
     label = replace(CODEBOOK, codes=(replace(CODEBOOK.codes[0], label="Other"), *CODEBOOK.codes[1:]))
     copy.revise(label, why="Clearer.", coder="lead")
-    store.merge(copy)
-    assert len(store.revisions()) == 1
+    store.copies.merge(copy)
+    assert len(store.revisions) == 1
     assert store.append([put()]) == 1
 
 
 def test_the_notes_of_copies_tell_nobody_how_many_acts_a_colleague_has(store: Store, tmp_path: Path) -> None:
     store.append([put(start=0, end=3), put(start=0, end=4)])
-    store.backup(tmp_path / "copy")
+    store.copies.backup(tmp_path / "copy")
     (note,) = (Path(store.path) / "copies").iterdir()
     heads = note.read_text("utf-8").partition('"heads"')[2]
     assert set(heads.partition('"ana": ')[2].partition("\n")[0].strip('",')) <= set("0123456789abcdef")
@@ -166,7 +166,7 @@ def test_a_truncated_chain_in_postgresql_is_missed(postgres: Callable[..., str])
         refused(Store(address), 2, n_left)
     with psycopg.connect(address.partition("&study=")[0], autocommit=True) as admin:
         admin.execute(f'DELETE FROM "{name}-ana".texts')
-    store.accept_loss("ana")
+    store.admin.accept_loss("ana")
     assert store.acts() == []
     assert store.append([put()]) == 1
     assert store.verify()["ok"].all()
@@ -191,13 +191,15 @@ def test_a_folder_that_goes_back_behind_a_withdrawal_is_refused_until_it_is_forg
     theirs = set(store.units.loc[store.units["case_id"] == case, "unit_id"])
     assert store.forget(case, why="asked").n_units == len(theirs)
     put_back(tmp_path / "yesterday", store)
+    other = next(iter(store.units["unit_id"]))
     named = (
         rf"expected no texts of participants who withdrew – found those of '{case}' again.*forget_again=True"
     )
     for deed in (
         lambda: Store(store.path),
-        lambda: Store.open_or_create(store.path, units=frame_of(), codebook=CODEBOOK),
+        lambda: Store.create(store.path, units=frame_of(), codebook=CODEBOOK, exist_ok=True),
         lambda: store.append([put(coder="ben")]),  # a kernel that had it open
+        lambda: store.append([finish(coder="ben", unit_id=other)]),
         store.decisions,
     ):
         with pytest.raises(StoreError, match=named):
@@ -210,7 +212,7 @@ def test_a_folder_that_goes_back_behind_a_withdrawal_is_refused_until_it_is_forg
 
 
 def test_an_old_archive_that_is_restored_in_its_place_is_refused_too(store: Store, tmp_path: Path) -> None:
-    store.archive(tmp_path / "old.zip")
+    store.copies.archive(tmp_path / "old.zip")
     case = str(store.units["case_id"][0])
     store.forget(case, why="asked")
     shutil.rmtree(store.path)

@@ -108,11 +108,11 @@ def test_a_coder_can_neither_write_as_another_nor_lead(team: Team) -> None:
     with pytest.raises(StoreError, match="expected a role with the right to do this"):
         team.ana.append(both)
     with pytest.raises(StoreError, match="'ana', which does not lead"):
-        team.ana.add_coder("cleo")
+        team.ana.admin.add_coder("cleo")
     with pytest.raises(StoreError, match="to keep role 'ben' – found 'ana'"):
-        team.lead.add_coder("ben", role="ana")
+        team.lead.admin.add_coder("ben", role="ana")
     with pytest.raises(StoreError, match="found 'postgres', a superuser"):
-        team.lead.add_coder("dora", role="postgres")
+        team.lead.admin.add_coder("dora", role="postgres")
     assert team.ana.acts() == []
 
 
@@ -203,7 +203,7 @@ def test_a_study_that_a_superuser_makes_takes_no_right_from_anybody(untouched: s
         before = rights(admin)
         with pytest.warns(UserWarning, match=r"psql --dbname=untouched --file=\S+close_statistics.sql"):
             store = Store.create(untouched, units=frame_of(), codebook=CODEBOOK)
-        store.add_coder("ana")
+        store.admin.add_coder("ana")
         assert rights(admin, but=untouched.rpartition("=")[2]) == before
         admin.execute(
             "SET SESSION AUTHORIZATION pg_read_all_settings"
@@ -258,26 +258,26 @@ def test_the_scripts_run_nothing_that_another_role_wrote(untouched: str) -> None
 
 def test_what_a_lead_adds_to_another_coders_acts_says_that_it_was_merged(team: Team, tmp_path: Path) -> None:
     team.work("ben", 2, None)
-    team.lead.archive(tmp_path / "one.zip")
+    team.lead.copies.archive(tmp_path / "one.zip")
     there = Store.restore(tmp_path / "one.zip", tmp_path / "there")
     there.append([put(coder="ben", start=0, end=5)])
     row = f'INSERT INTO "{team.name}-ben".acts ({COLUMNS}) VALUES (99, %s, %s, %s, %s, %s, %s, %s)'
     with team.sql("lead") as lead, pytest.raises(psycopg.errors.InsufficientPrivilege):
         lead.execute(row, (NO_ACT, "finish", "ben", "x", "x", "x", "x"))
-    assert team.lead.merge(there).counts["new"] == 1
+    assert team.lead.copies.merge(there).counts["new"] == 1
     assert team.ben.acts() == there.acts(coder="ben")
     report = team.ben.verify().set_index("file")
     assert report["note"]["ben"] == "1 acts merged from another copy"
     assert team.ben.append([put(coder="ben", start=0, end=7)]) == 1
     assert team.lead.verify()["ok"].all()
-    assert there.merge(team.lead).counts["new"] == 1
+    assert there.copies.merge(team.lead).counts["new"] == 1
     assert there.acts(coder="ben") == team.ben.acts()
 
 
 def test_a_second_lead_can_do_what_the_first_can(team: Team, tmp_path: Path) -> None:
     assert team.lead.append([put(coder="model")]) == 1
-    team.lead.add_coder("ben-2", role="ben")
-    team.lead.add_coder("cleo", role="ben", lead=True)
+    team.lead.admin.add_coder("ben-2", role="ben")
+    team.lead.admin.add_coder("cleo", role="ben", lead=True)
     named = {"units": ["m1"], "coders": ["ana", "ben"], "coder": "lead", "codebook": CODEBOOK}
     team.lead.append([rounds.open_round("one", **named)])
     ending = rounds.unblind("one", coder="cleo", codebook=CODEBOOK)
@@ -285,10 +285,10 @@ def test_a_second_lead_can_do_what_the_first_can(team: Team, tmp_path: Path) -> 
         team.ben.append([ending])
     team.lead.append([rounds.open_round("one", **named, leads=["cleo"])])
     assert team.ben.append([ending]) == 1
-    team.lead.archive(tmp_path / "one.zip")
+    team.lead.copies.archive(tmp_path / "one.zip")
     there = Store.restore(tmp_path / "one.zip", tmp_path / "there")
     there.append([put(coder="dora")])
-    assert team.lead.merge(there).counts["new"] == 1
+    assert team.lead.copies.merge(there).counts["new"] == 1
     assert team.lead.forget("p1", why="withdrew").n_units == 1
     assert team.lead.verify()["ok"].all()
 
@@ -323,7 +323,7 @@ def test_whatever_is_changed_in_the_tables_behind_the_teams_back_is_found(team: 
     team.ben.append([put(coder="ben", start=0, end=3, round="two")])
     begin = rounds.open_round("one", units=["m1"], coders=["ana", "ben"], coder="lead", codebook=CODEBOOK)
     team.lead.append([begin, rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
-    team.lead.archive(tmp_path / "one.zip")
+    team.lead.copies.archive(tmp_path / "one.zip")
     team.lead.forget("p1", why="withdrew")
     assert team.lead.verify()["ok"].all()
     study = f'"{team.name}"'

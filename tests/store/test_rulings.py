@@ -49,7 +49,7 @@ def store(place: Place) -> Store:
     store = Store.create(place("pilot"), units=UNITS, codebook=CODEBOOK)
     for coder in ("ana", "ben", "judge", "lead"):
         if isinstance(store.path, str):
-            store.add_coder(coder)
+            store.admin.add_coder(coder)
     return store
 
 
@@ -61,11 +61,11 @@ def test_a_ruling_comes_back_with_its_reason_and_note(store: Store, tmp_path: Pa
     assert again.acts(kind="rule") == made
     assert [act.reason for act in again.rulings()] == ["slip", "different_reading", None]
     assert [act.text for act in again.rulings()] == ["See\n„left“ \x00", None, None]
-    store.archive(tmp_path / "s.zip")
+    store.copies.archive(tmp_path / "s.zip")
     copy = Store.restore(tmp_path / "s.zip", tmp_path / "copy")
     assert copy.acts() == made
     copy.append([both("m4", note="Both.")])
-    assert store.merge(copy).counts["new"] == 1
+    assert store.copies.merge(copy).counts["new"] == 1
     assert store.rulings() == copy.rulings()
     assert store.rulings()[-1].text == "Both."
     undo = acts.undo(made[1], codebook=CODEBOOK)
@@ -116,11 +116,11 @@ def test_a_withdrawal_takes_notes_on_their_texts_and_those_that_quote(store: Sto
 
 def test_a_merge_brings_no_withdrawn_words_back_in_notes(store: Store, tmp_path: Path) -> None:
     store.append([rule("m1", note="Thinks of leaving.")])
-    store.archive(tmp_path / "before.zip")
+    store.copies.archive(tmp_path / "before.zip")
     copy = Store.restore(tmp_path / "before.zip", tmp_path / "copy")
     copy.append([rule("m1", False, note="Thinks again of leaving.")])
     store.forget("p1", why="withdrew")
-    store.merge(copy)
+    store.copies.merge(copy)
     assert {act.text for act in store.acts(kind="rule")} == {""}
 
 
@@ -179,7 +179,7 @@ def _revision(old: Codebook, new: Codebook, **named: object):
 def test_no_coder_reads_a_ruling_or_its_note(postgres: Address) -> None:
     address = postgres()
     lead = Store.create(address, units=UNITS, codebook=CODEBOOK)
-    lead.add_coder("ana", role="rulings_ana")
+    lead.admin.add_coder("ana", role="rulings_ana")
     lead.append(
         [rounds.open_round("one", units=["m1", "m2"], coders=["ana"], coder="lead", codebook=CODEBOOK)]
     )

@@ -38,7 +38,7 @@ def file_of(store: Store) -> Path:
 def mend(store: Store, saved: Path) -> Store:
     """Do what the documentation says."""
     file_of(store).rename(saved.with_name("damaged"))
-    store.merge(saved)
+    store.copies.merge(saved)
     return Store(store.path)
 
 
@@ -57,21 +57,21 @@ def test_all_sound_acts_are_saved_and_the_others_named(
     store: Store, tmp_path: Path, statement: str, lost: list[int]
 ) -> None:
     done = store.acts()
-    store.backup(tmp_path / "copy")
+    store.copies.backup(tmp_path / "copy")
     change(store, statement)
-    with pytest.raises(StoreError, match=r"store\.salvage"):
+    with pytest.raises(StoreError, match=r"store\.admin\.salvage"):
         store.acts()
-    saved = store.salvage("ana", tmp_path / "saved.sqlite")
+    saved = store.admin.salvage("ana", tmp_path / "saved.sqlite")
     assert (saved.n_acts, saved.lost["seq"].tolist()) == (7 - len(lost), lost)
     left = [act for seq, act in enumerate(done, start=1) if seq not in lost]
     again = mend(store, saved.path)
-    again.accept_loss("ana")
+    again.admin.accept_loss("ana")
     assert again.acts() == left
     assert again.append([put(start=0, end=9)]) == 1
-    assert again.merge(tmp_path / "copy").counts["new"] == len(lost)
+    assert again.copies.merge(tmp_path / "copy").counts["new"] == len(lost)
     assert {act.act_id for act in again.acts()} >= {act.act_id for act in done}
     with pytest.raises(StoreError, match="expected nothing at"):
-        store.salvage("ana", tmp_path / "copy")
+        store.admin.salvage("ana", tmp_path / "copy")
 
 
 @pytest.mark.parametrize("column", ["code", "hash", "previous"])
@@ -102,15 +102,15 @@ def test_any_one_byte_costs_few_acts(store: Store, tmp_path: Path) -> None:
         damaged[place] ^= 1 << chance.randrange(8)
         file_of(store).write_bytes(damaged)
         try:
-            saved = store.salvage("ana", tmp_path / f"{number}.sqlite")
+            saved = store.admin.salvage("ana", tmp_path / f"{number}.sqlite")
         except StoreError:
             assert place < 4096  # the first page, which says what the file is
             continue
         n_saved.append(saved.n_acts)
         folder = Store(store.path)
         file_of(store).unlink()
-        folder.accept_loss("ana")
-        folder.merge(saved.path)
+        folder.admin.accept_loss("ana")
+        folder.copies.merge(saved.path)
         assert {act.act_id for act in folder.acts()} <= {act.act_id for act in done}
         known = {act.act_id: act for act in done}
         assert all(act == known[act.act_id] for act in folder.acts())
@@ -123,7 +123,7 @@ def test_the_words_of_who_withdrew_are_not_saved(store: Store, tmp_path: Path) -
     store.forget("p0", why="withdrew")
     file_of(store).write_bytes(file)  # an older copy came back, with the words
     change(store, "UPDATE acts SET code = 'other' WHERE seq = 3")
-    saved = store.salvage("ana", tmp_path / "saved.sqlite")
+    saved = store.admin.salvage("ana", tmp_path / "saved.sqlite")
     assert saved.n_acts == 6
     assert saved.lost["seq"].tolist() == [3]
     with closing(sqlite3.connect(saved.path)) as connection:
@@ -132,7 +132,7 @@ def test_the_words_of_who_withdrew_are_not_saved(store: Store, tmp_path: Path) -
 
 def test_a_coder_without_acts_is_refused(store: Store, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="found no acts of 'anna' – did you mean 'ana'"):
-        store.salvage("anna", tmp_path / "saved.sqlite")
+        store.admin.salvage("anna", tmp_path / "saved.sqlite")
     assert not (tmp_path / "saved.sqlite").exists()
 
 
@@ -149,6 +149,6 @@ def test_acts_that_an_administrator_changed_are_left_out(
         admin.execute(f"UPDATE \"{name}-ana\".acts SET code = 'x' WHERE seq = 6")
     with pytest.raises(StoreError, match="expected the unbroken acts"):
         store.append([put(start=0, end=9)])
-    saved = store.salvage("ana", tmp_path / "saved.sqlite")
+    saved = store.admin.salvage("ana", tmp_path / "saved.sqlite")
     assert (saved.n_acts, saved.lost["seq"].tolist()) == (5, [6])
     server.connect(address).engine.dispose()

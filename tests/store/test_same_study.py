@@ -1,4 +1,4 @@
-"""`Store.open_or_create`: cells that run again and again open their own study, and no other."""
+"""`Store.create(…, exist_ok=True)`: cells that run again and again open their own study, and no other."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def again(path: str | Path, units: pd.DataFrame = UNITS, codebook: Codebook = BO
     """Run the cell; where it warns, fail."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        return Store.open_or_create(path, units=units, codebook=codebook)
+        return Store.create(path, units=units, codebook=codebook, exist_ok=True)
 
 
 def did(store: Store, unit_id: str = "m2", coder: str = "ana") -> None:
@@ -116,7 +116,7 @@ def test_the_study_goes_on_with_a_later_version_of_the_codebook(path: str | Path
         store.revise(replace(BOOK, codes=codes), why="A label.", coder="lead")
     opened = again(path)
     assert opened.codebook["warm"].label == "Warmness"
-    assert len(opened.revisions()) == 2
+    assert len(opened.revisions) == 2
     assert again(path, codebook=store.codebook).codebook == store.codebook
 
 
@@ -178,11 +178,11 @@ def test_another_codebook_is_refused(path: str | Path) -> None:
 def test_what_could_be_no_study_is_refused_in_any_case(path: str | Path) -> None:
     for _ in range(2):
         with pytest.raises(ActError, match="expected a Codebook – found str"):
-            Store.open_or_create(path, units=UNITS, codebook="sense7")
+            Store.create(path, units=UNITS, codebook="sense7", exist_ok=True)
         with pytest.raises(TableError, match="expected a pandas DataFrame – found list"):
-            Store.open_or_create(path, units=["a text"], codebook=BOOK)
+            Store.create(path, units=["a text"], codebook=BOOK, exist_ok=True)
         with pytest.raises(TableError, match="found none in unit 'm2'"):
-            Store.open_or_create(path, units=UNITS.assign(text=["a", "", "c", "d"]), codebook=BOOK)
+            Store.create(path, units=UNITS.assign(text=["a", "", "c", "d"]), codebook=BOOK, exist_ok=True)
         again(path)
     with pytest.raises(ActError, match="expected a Codebook – found str"):
         Store.create(f"{path}_2", units=UNITS, codebook="sense7")
@@ -217,7 +217,7 @@ def test_who_withdrew_does_not_come_back(path: str | Path) -> None:
         did(store, unit_id)
     store.forget("p1", why="Asked to.")
     with pytest.warns(UserWarning, match=r"found 'm1' in the table, which the study leaves out") as told:
-        opened = Store.open_or_create(path, units=UNITS, codebook=BOOK)
+        opened = Store.create(path, units=UNITS, codebook=BOOK, exist_ok=True)
     assert told[0].filename == __file__
     left = UNITS[UNITS["case_id"] != "p1"]
     for each in (opened, again(path, left)):
@@ -240,7 +240,7 @@ def test_two_who_withdrew(tmp_path: Path) -> None:
     store.forget("p3", why="Asked to.")
     assert len(again(tmp_path / "s", UNITS[UNITS["case_id"].isin(["p2", "p4"])]).units) == 2
     with pytest.warns(UserWarning, match="found 'm3' in the table"):
-        Store.open_or_create(tmp_path / "s", units=UNITS[UNITS["case_id"] != "p1"], codebook=BOOK)
+        Store.create(tmp_path / "s", units=UNITS[UNITS["case_id"] != "p1"], codebook=BOOK, exist_ok=True)
 
 
 # two at once ----------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ def _running(path: str | Path, n: int, mine: int, begin: Barrier, said: Queue[st
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            store = Store.open_or_create(path, units=units.assign(kind=mine), codebook=BOOK)
+            store = Store.create(path, units=units.assign(kind=mine), codebook=BOOK, exist_ok=True)
         did(store, "m2_0", f"coder{len(store.units)}-{begin.wait()}")
         said.put("done")
     except StoreError as error:
@@ -290,15 +290,15 @@ def test_notebooks_that_make_one_study_at_one_instant(path: str | Path, same: bo
 def test_a_coders_role_opens_the_study_and_another_role_is_told(postgres: Callable[..., str]) -> None:
     address = postgres()
     lead = again(address)
-    lead.add_coder("ana", role="ana")
+    lead.admin.add_coder("ana", role="ana")
     name = address.rpartition("=")[2]
     ana = again(postgres("ana", name))
     did(ana)
     lead.forget("p1", why="Asked to.")
     assert len(again(ana.path, UNITS.iloc[1:]).units) == 3
     with pytest.warns(UserWarning, match="found 'm1' in the table"):
-        Store.open_or_create(ana.path, units=UNITS, codebook=BOOK)
-    lead.add_coder("zoe", role="zoe")  # so that the role exists
+        Store.create(ana.path, units=UNITS, codebook=BOOK, exist_ok=True)
+    lead.admin.add_coder("zoe", role="zoe")  # so that the role exists
     elsewhere = postgres()
     again(elsewhere)
     with pytest.raises(StoreError, match="expected a study that this role may open – found none"):

@@ -83,7 +83,7 @@ def test_a_file_of_holes_in_a_study_is_not_read(what: str, tmp_path: Path) -> No
 )
 def test_a_member_of_holes_in_an_archive_is_not_read(member: str, tmp_path: Path) -> None:
     store = Store(made(tmp_path / "whole"))
-    store.archive(tmp_path / "good.zip")
+    store.copies.archive(tmp_path / "good.zip")
     name = f"codebooks/{CODEBOOK.fingerprint}.yaml" if member == "a codebook" else member
     bad = tmp_path / "bad.zip"
     with_holes(tmp_path / "good.zip", bad, name)
@@ -92,7 +92,7 @@ def test_a_member_of_holes_in_an_archive_is_not_read(member: str, tmp_path: Path
         with pytest.raises(StoreError, match=r"members larger than any|a line that is no act"):
             Store.restore(bad, tmp_path / "restored")
         with pytest.raises(StoreError):
-            store.merge(bad)
+            store.copies.merge(bad)
         assert tracemalloc.get_traced_memory()[1] < 200_000_000
     finally:
         tracemalloc.stop()

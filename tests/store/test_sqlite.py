@@ -253,7 +253,7 @@ def test_a_sync_clients_second_copy_is_not_passed_over_until_all_of_it_is_taken_
     assert store.coders == ("ana", "ben")
     found = store.verify().set_index("file")
     assert "3 acts that acts/ana.sqlite does not have" in found["problem"][f"acts/{copy.name}"]
-    assert store.merge(copy).counts["new"] == 3
+    assert store.copies.merge(copy).counts["new"] == 3
     assert len(store.acts()) == 23
     assert store.verify()["ok"].all()
     copy.rename(copy.with_name("ana-LAPTOP7.sqlite"))  # a name that could be a coder's

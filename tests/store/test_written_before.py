@@ -22,13 +22,13 @@ def goes_on(store: Store, tmp_path: Path) -> None:
     """The study is sound, has what was written then, and takes new acts and those of its copy."""
     assert store.verify()["ok"].all()
     assert len(store.acts()) == 89
-    assert len(store.revisions()) == 4
+    assert len(store.revisions) == 4
     assert len(store.codings()) == 34
     assert store.decisions()["applied"].sum() == 30
     copy = Store.restore(STUDIES / "reflexive.archive.zip", tmp_path / "copy")
     new = acts.memo(text="Read again.", target_kind="study", coder="ana", codebook=copy.codebook)
     copy.append([new])
-    store.merge(copy.path)
+    store.copies.merge(copy.path)
     assert store.acts()[-1] == new
 
 

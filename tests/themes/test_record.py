@@ -86,7 +86,7 @@ def test_what_was_fitted_comes_back_from_the_record(store: Store) -> None:
     large = Store.create(Path(store.path).parent / "large", units=units_of(texts), codebook=BOOK)
     fitted = themes.fit(large.units, embed=words, seed=1)
     assert numbers(large.record_themes(fitted, coder="lead")) == {n: n for n in fitted.summary["theme"]}
-    now = Store(large.path).themes()
+    now = Store(large.path).themes
     for name in ("assignments", "terms", "quotes", "granularities", "hierarchy"):
         expected, got = getattr(fitted, name), getattr(now, name)
         pd.testing.assert_frame_equal(got, expected, check_dtype=False)
@@ -100,7 +100,7 @@ def test_the_act_holds_no_word_of_a_participant(store: Store) -> None:
     store.record_themes(run(*FOUR), coder="lead")
     [act] = store.acts(kind="record_themes")
     assert not any(word in str(act.text) for word in " ".join(WORDS).split())
-    assert store.themes().summary["label"].str.contains("queue").any()
+    assert store.themes.summary["label"].str.contains("queue").any()
 
 
 def test_numbers_last_over_runs_and_are_never_used_again(store: Store) -> None:
@@ -114,7 +114,7 @@ def test_numbers_last_over_runs_and_are_never_used_again(store: Store) -> None:
     again = store.record_themes(run(*FOUR), coder="lead")
     assert numbers(again) == {0: 0, 1: 1, 2: 4, 3: 3}  # the third is a new one: 2 had ended
     assert again.set_index("theme").loc[4, "is_new"]
-    assert members(store.themes())[4] == set(every(2))
+    assert members(store.themes)[4] == set(every(2))
 
 
 def test_a_theme_that_shares_less_than_half_is_another(store: Store) -> None:
@@ -144,19 +144,19 @@ def test_names_merges_codes_and_dismissals_outlive_a_run(store: Store) -> None:
     store.edit_theme(3, dismissed=True, coder="lead")
     store.edit_theme(1, code="warm", coder="lead")
     store.record_themes(run(every(3), every(2), [*every(1), 4], every(0)[:1] + every(0)[2:]), coder="lead")
-    now = store.themes().summary.set_index("theme")
+    now = store.themes.summary.set_index("theme")
     assert now.index.tolist() == [0, 1, 3]
     assert list(now.loc[1, ["label", "name", "code", "merged"]]) == ["Warmth", "Warmth", "warm", 1]
     assert now["dismissed"].tolist() == [False, False, True]
     assert now.loc[0, "merged"] == 2
     assert now["stability"].isna().tolist() == [True, False, False]
-    assert members(store.themes())[0] == {*every(2), *every(0)} - {4}
+    assert members(store.themes)[0] == {*every(2), *every(0)} - {4}
 
 
 @pytest.mark.long
 def test_what_was_done_is_taken_back_by_its_opposite(store: Store) -> None:
     store.record_themes(run(*FOUR), coder="lead")
-    before = store.themes()
+    before = store.themes
     for does, back in (
         ({"name": "Warmth"}, {"name": ""}),
         ({"merge_into": 1}, {"merge_into": 3}),
@@ -164,10 +164,10 @@ def test_what_was_done_is_taken_back_by_its_opposite(store: Store) -> None:
         ({"code": "warm"}, {"code": ""}),
     ):
         store.edit_theme(3, coder="lead", **does)
-        assert not store.themes().summary.equals(before.summary), does
+        assert not store.themes.summary.equals(before.summary), does
         store.edit_theme(3, coder="lead", **back)
-        pd.testing.assert_frame_equal(store.themes().summary, before.summary)
-        pd.testing.assert_frame_equal(store.themes().assignments, before.assignments)
+        pd.testing.assert_frame_equal(store.themes.summary, before.summary)
+        pd.testing.assert_frame_equal(store.themes.assignments, before.assignments)
 
 
 def test_merged_themes_that_the_next_run_joins_keep_the_number(store: Store) -> None:
@@ -176,7 +176,7 @@ def test_merged_themes_that_the_next_run_joins_keep_the_number(store: Store) -> 
     store.edit_theme(0, name="Both", coder="lead")
     joined = store.record_themes(run(every(1), every(0) + every(2), every(3)), coder="lead")
     assert numbers(joined) == {0: 1, 1: 0, 2: 3}
-    assert store.themes().summary.set_index("theme").loc[0, "name"] == "Both"
+    assert store.themes.summary.set_index("theme").loc[0, "name"] == "Both"
 
 
 def test_a_merged_theme_whose_head_ends_keeps_its_name(store: Store) -> None:
@@ -184,7 +184,7 @@ def test_a_merged_theme_whose_head_ends_keeps_its_name(store: Store) -> None:
     store.edit_theme(2, merge_into=0, coder="lead")
     store.edit_theme(0, name="Both", coder="lead")
     store.record_themes(run(every(1), every(2)), coder="lead")
-    now = store.themes()
+    now = store.themes
     assert members(now) == {0: set(every(2)), 1: set(every(1))}
     assert now.summary.set_index("theme").loc[0, "label"] == "Both"
 
@@ -196,9 +196,9 @@ def test_a_split_takes_units_out_with_those_of_equal_text(store: Store) -> None:
     same = Store.create(Path(store.path).parent / "same", units=units_of(texts), codebook=BOOK)
     same.record_themes(run(*FOUR), coder="lead")
     same.edit_theme(0, parts=[["u000", "u004"]], coder="lead")
-    assert members(same.themes())[4] == {0, 4, 8}
-    assert members(same.themes())[0] == set(every(0)) - {0, 4, 8}
-    assert same.themes().summary.set_index("theme")["stability"].isna().tolist() == [
+    assert members(same.themes)[4] == {0, 4, 8}
+    assert members(same.themes)[0] == set(every(0)) - {0, 4, 8}
+    assert same.themes.summary.set_index("theme")["stability"].isna().tolist() == [
         True,
         False,
         False,
@@ -206,7 +206,7 @@ def test_a_split_takes_units_out_with_those_of_equal_text(store: Store) -> None:
         True,
     ]
     same.edit_theme(1, parts=[["u001"], [f"u{row:03}" for row in every(1)[1:]]], coder="lead")
-    assert members(same.themes())[5] == {1}  # all were named: the largest part keeps the number
+    assert members(same.themes)[5] == {1}  # all were named: the largest part keeps the number
     again = same.record_themes(run(*FOUR), coder="lead")  # as they were before the split
     assert numbers(again) == {0: 0, 1: 1, 2: 2, 3: 3}
     assert same.verify()["ok"].all()
@@ -246,7 +246,7 @@ def test_what_cannot_be_done_is_refused(store: Store, what: dict[str, Any], matc
 
 def test_a_study_without_themes_says_how_to_record_them(store: Store) -> None:
     with pytest.raises(TableError, match=r"store\.record_themes"):
-        store.themes()
+        _ = store.themes
     with pytest.raises(TableError, match=r"store\.record_themes"):
         store.edit_theme(0, name="x", coder="lead")
     with pytest.raises(QualError, match="themes"):
@@ -282,16 +282,16 @@ def test_an_act_that_says_no_themes_is_refused(store: Store, damage: str) -> Non
 @pytest.mark.long
 def test_edits_of_two_copies_both_count(store: Store) -> None:
     store.record_themes(run(*FOUR), coder="lead")
-    store.backup(Path(store.path).parent / "copy")
+    store.copies.backup(Path(store.path).parent / "copy")
     copy = Store(Path(store.path).parent / "copy")
     store.edit_theme(0, name="Queue", coder="lead")
     store.edit_theme(2, parts=[["u002"]], coder="lead")
     copy.edit_theme(1, name="Warmth", coder="chair")
     copy.edit_theme(2, parts=[["u006"]], coder="chair")  # takes the same new number
-    store.merge(copy)
-    copy.merge(store)
-    now = store.themes()
-    pd.testing.assert_frame_equal(now.summary, copy.themes().summary)
+    store.copies.merge(copy)
+    copy.copies.merge(store)
+    now = store.themes
+    pd.testing.assert_frame_equal(now.summary, copy.themes.summary)
     assert now.summary["name"].dropna().tolist() == ["Queue", "Warmth"]
     assert members(now)[4] == {2}
     assert now.parameters["n_edits_left_out"] == 1
@@ -302,13 +302,13 @@ def test_edits_of_two_copies_both_count(store: Store) -> None:
 def test_runs_of_two_copies_do_not_mix(store: Store) -> None:
     store.record_themes(run(*FOUR), coder="lead")
     store.edit_theme(0, name="Queue", coder="lead")
-    store.backup(Path(store.path).parent / "copy")
+    store.copies.backup(Path(store.path).parent / "copy")
     copy = Store(Path(store.path).parent / "copy")
     store.record_themes(run(every(0), every(1) + every(2) + every(3)), coder="lead")
     store.edit_theme(4, name="Odd", coder="lead")
     copy.record_themes(run(every(0), every(1, of=2)[:13] + every(2)), coder="chair")
-    store.merge(copy)
-    assert store.themes().summary["name"].dropna().tolist() == ["Queue"]  # 4 is another theme there
+    store.copies.merge(copy)
+    assert store.themes.summary["name"].dropna().tolist() == ["Queue"]  # 4 is another theme there
 
 
 @pytest.mark.long
@@ -323,7 +323,7 @@ def test_who_withdrew_is_in_no_theme_and_in_no_name(store: Store) -> None:
     other.edit_theme(2, parts=[["u002", "u014"]], coder="lead")
     forgotten = other.forget("p0", why="asked to")
     assert forgotten.n_memos_elsewhere == 1
-    now = Store(other.path).themes()
+    now = Store(other.path).themes
     gone = set(units_of().loc[units_of()["case_id"] == "p0", "unit_id"])
     assert not gone & {*now.assignments["unit_id"], *now.quotes["unit_id"]}
     assert now.summary["name"].dropna().tolist() == ["Warmth"]
@@ -340,7 +340,7 @@ def test_leads_alone_have_themes_taken_back_otherwise(store: Store) -> None:
     store.record_themes(run(*FOUR), coder="lead")
     with pytest.raises(ActError, match="can be taken back"):
         acts.undo(store.acts()[0], codebook=BOOK)
-    assert len(store.plan()) == 0
+    assert len(store.plan) == 0
     assert store.decisions().empty
 
 
@@ -349,19 +349,19 @@ def test_only_a_lead_of_the_database_records_themes(postgres: Callable[..., str]
     address = postgres()
     lead = Store.create(address, units=units_of(), codebook=BOOK)
     role = "themes_ana"
-    lead.add_coder("ana", role=role)
+    lead.admin.add_coder("ana", role=role)
     lead.record_themes(run(*FOUR), coder="lead")
     lead.edit_theme(0, name="Queue", coder="lead")
     of_ana = Store(postgres(role, address.rpartition("study=")[2]))
     try:
-        pd.testing.assert_frame_equal(of_ana.themes().summary, lead.themes().summary)
+        pd.testing.assert_frame_equal(of_ana.themes.summary, lead.themes.summary)
         with pytest.raises(StoreError):
             of_ana.edit_theme(0, name="Waiting", coder="ana")
         with pytest.raises(StoreError):
             of_ana.record_themes(run(*FOUR), coder="ana")
         lead.edit_theme(1, name="wrong fact n2", coder="lead")
         lead.forget("p2", why="asked to")
-        assert "u002" not in set(lead.themes().assignments["unit_id"])
+        assert "u002" not in set(lead.themes.assignments["unit_id"])
         assert lead.verify()["ok"].all()
     finally:
         for store in (lead, of_ana):

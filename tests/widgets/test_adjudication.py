@@ -39,7 +39,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     address: Callable[..., str] = request.getfixturevalue("postgres")
     made = Store.create(address(), units=UNITS, codebook=BASE)
     for coder in PEOPLE:
-        made.add_coder(coder)
+        made.admin.add_coder(coder)
     disagree(made)
     yield made
     server.connect(str(made.path)).engine.dispose()
@@ -464,7 +464,7 @@ def test_a_sharpened_rule_says_first_what_becomes_stale_and_then_it_is(store: St
     assert (shown["n_rulings"], shown["n_leaving"]) == (1, 3)
     assert lead.ask("save_change", **wish, base=shown["base"], why=" ")["type"] == "refused"
     assert lead.ask("save_change", **wish, base=shown["base"], why="Unclear.")["type"] == "changed_code"
-    (revision,) = Store(store.path).revisions()
+    (revision,) = Store(store.path).revisions
     assert (revision.why, revision.coder) == ("Unclear.", "lead")
     after = lead.ask("hello")
     assert {code for _, code in keys(after)} == {"kind", "cold"}
@@ -484,7 +484,7 @@ def test_a_change_that_another_lead_made_meanwhile_is_counted_anew(folder: Store
     overtaken = lead.ask("change", **rule)
     assert (overtaken["type"], overtaken["theirs"]) == ("overtaken", {"definition": "Theirs."})
     assert (overtaken["by"]["coder"], overtaken["by"]["why"]) == ("chair", "Theirs.")
-    now = Store(folder.path).current_codebook()
+    now = Store(folder.path).desk.current_codebook()
     assert "choose one" in lead.ask("save_change", **rule, base=now, why="Mine.")["message"]
     again = lead.ask("change", **wish)["base"]
     assert lead.ask("save_change", **wish, base=again, why="Mine.")["type"] == "changed_code"
@@ -524,7 +524,7 @@ def test_a_table_is_no_study() -> None:
 def test_a_role_that_may_not_settle_is_told_so(postgres: Callable[..., str]) -> None:
     address = postgres()
     lead = Store.create(address, units=UNITS, codebook=BASE)
-    lead.add_coder("ana", role="settles_ana")
+    lead.admin.add_coder("ana", role="settles_ana")
     of_ana = Store(postgres("settles_ana", address.rpartition("study=")[2]))
     try:
         with pytest.raises(StoreError, match=r"expected a role that leads the study.*found a coder's"):

@@ -85,7 +85,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     address: Callable[..., str] = request.getfixturevalue("postgres")
     made = Store.create(address(), units=UNITS, codebook=BASE)
     for coder in ("ana", "ben", "cleo", "lead", "chair"):
-        made.add_coder(coder)
+        made.admin.add_coder(coder)
     rounds_of(made)
     yield made
     Lead.end_counting()
@@ -112,7 +112,7 @@ def test_a_step_changes_the_draft_of_all_views_and_never_the_study(store: Store)
     assert draft["codes"][0]["altered"] == ["label"]
     assert (lead.widget.n_steps, lead.widget.draft["warm"].label) == (1, "Warmth")
     assert store.codebook == BASE
-    assert store.revisions() == ()
+    assert store.revisions == ()
     refused = lead.edit("warm", label="Kind")
     assert refused["type"] == "refused"
     assert "that of 'kind'" in refused["message"]
@@ -140,7 +140,7 @@ def test_the_next_kernel_takes_the_steps_over_that_a_page_kept(store: Store) -> 
     lead.ask("undo")
     kept = next(one for one in reversed(lead.told) if one["type"] == "draft")
     store.revise(edited(BASE, "cold", label="Icy"), why="Meanwhile.", coder="chair")
-    store.keep_draft("codebook", None, coder="lead")  # as where a study keeps none
+    store.desk.keep_draft("codebook", None, coder="lead")  # as where a study keeps none
     new = Lead(Store(store.path))
     welcome = new.ask("hello")
     assert welcome["outbox"] == lead.ask("hello")["outbox"]
@@ -186,7 +186,7 @@ def test_what_is_typed_outlives_kernel_and_page_until_it_is_a_step(store: Store)
     assert Lead(store).ask("hello")["typed"] == {"why": "Bec", "add label": "Ho"}
     again.ask("keep", typed={"why": "Because."})
     assert again.ask("save", why="Because.")["type"] == "saved_draft"
-    assert store.draft("codebook", coder="lead") is None
+    assert store.desk.draft("codebook", coder="lead") is None
     assert Lead(store).ask("hello")["typed"] == {}
 
 
@@ -212,7 +212,7 @@ def test_steps_out_of_which_a_withdrawal_took_what_they_need_are_left_out_and_to
     lead = Lead(store)
     lead.edit("warm", label="Warmth")
     lead.step("add", label="Hope")
-    store.keep_draft("codebook", {
+    store.desk.keep_draft("codebook", {
         "base": store.codebook.fingerprint,
         "steps": [dict(lead.widget._draft.steps[0]), {**lead.widget._draft.steps[1], "label": ""}],
     }, coder="lead")  # fmt: skip
@@ -396,7 +396,7 @@ def test_saving_needs_a_reason_says_which_reviews_result_and_begins_a_new_draft(
     assert [(one["coder"], one["n"]) for one in answer["queues"]] == [("ana", 2), ("ben", 2), ("lead", 1)]
     assert "coder='ana', round='open', review=qual.codings.stale(" in answer["queues"][0]["cell"]
     assert (lead.widget.n_steps, store.codebook["warm"].definition) == (0, "Closer.")
-    assert [(one.why, one.coder) for one in store.revisions()] == [("Too wide.", "lead")]
+    assert [(one.why, one.coder) for one in store.revisions] == [("Too wide.", "lead")]
     assert lead.ask("save", why="Again.")["type"] == "refused"
 
 
@@ -453,7 +453,7 @@ def test_a_code_that_one_takes_away_and_another_changes_is_a_choice(store: Store
     answer = lead.ask("save", why="Mine.", choices={row["name"]: choice})
     if choice == "mine":
         assert answer["type"] == "saved_draft"
-        assert [(one.kind, one.code) for one in store.revisions()[-1].changes] == [("merge", "warm")]
+        assert [(one.kind, one.code) for one in store.revisions[-1].changes] == [("merge", "warm")]
     else:  # then nothing is changed
         assert answer["type"] == "refused"
         assert lead.widget.n_steps == 1
@@ -538,7 +538,7 @@ def test_a_split_text_is_told_its_part_and_no_coders_own_decision_is_changed(
     assert left["ids"] == ["m3"]
     assert left["splits"] == [{"code": "warm", "label": "Warm", "n": 1, "n_all": 2}]
     waiting = codings.stale(store.codings(viewer="ana"), store.coverage(viewer="ana"), store.codebook,
-                            revisions=store.revisions())  # fmt: skip
+                            revisions=store.revisions)  # fmt: skip
     assert set(waiting["coder"]) == {"ana", "ben"}
 
 

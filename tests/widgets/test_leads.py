@@ -72,7 +72,7 @@ def test_a_widget_answers_each_question_once() -> None:
 def test_who_makes_a_study_in_a_cell_that_runs_again_leads_it(tmp_path: Path, units: pd.DataFrame) -> None:
     for lead in ("mia", "ana"):
         named = {"units": units, "codebook": SENSE7, "lead": lead}
-        assert Store.open_or_create(tmp_path / "cell", **named).options.leads == ("mia",)
+        assert Store.create(tmp_path / "cell", **named, exist_ok=True).options.leads == ("mia",)
 
 
 def test_a_coder_who_may_add_codes_may_open_the_codebook_alone(store: Store) -> None:
@@ -105,7 +105,7 @@ def test_a_study_that_names_nobody_is_open_as_before(tmp_path: Path, units: pd.D
 
 def test_the_leads_go_with_a_folder_that_is_handed_out(store: Store, tmp_path: Path) -> None:
     store.append([rounds.open_round("one", units=["m1"], coders=["ana"], coder="çhair", codebook=SENSE7)])
-    store.hand_out("one", "ana", tmp_path / "ana")
+    store.copies.hand_out("one", "ana", tmp_path / "ana")
     assert Store(tmp_path / "ana").options.leads == ("çhair",)
 
 

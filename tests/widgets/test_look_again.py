@@ -41,7 +41,7 @@ def listed(browser: OfStudy, **query: Any) -> dict[str, Any]:
 
 
 def stale(store: Store) -> list[str]:
-    rows = codings.stale(store.codings(), store.coverage(), store.codebook, revisions=store.revisions())
+    rows = codings.stale(store.codings(), store.coverage(), store.codebook, revisions=store.revisions)
     return sorted(rows["unit_id"].unique())
 
 

@@ -97,7 +97,7 @@ def test_an_added_code_is_live_in_all_views_and_what_was_coded_stays(adding: Sto
         "inductive",
         (),
     )
-    assert [one.coder for one in adding.revisions()] == ["ana"]
+    assert [one.coder for one in adding.revisions] == ["ana"]
     assert browser.do("apply", "m1", code="hope")["type"] == "done"
     assert browser.ask("unit", place=0)["unit"]["finished"]
     assert browser.ask("unit", place=0)["notice"] == ""
@@ -110,7 +110,7 @@ def test_adding_asked_again_by_the_same_message_adds_once(adding: Store) -> None
     message = {"type": "add_code", "client": "c1", "id": new_id(), "label": "Hope", "definition": ""}
     message |= {"unit_id": "m0", "start": None, "end": None}
     assert browser.send(message)["code"] == browser.send(message)["code"] == "hope"
-    assert len(adding.revisions()) == 1
+    assert len(adding.revisions) == 1
     assert add(browser, "hope ")["type"] == "refused"
 
 

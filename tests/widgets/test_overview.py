@@ -41,7 +41,7 @@ def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[New]:
         postgres: Callable[..., str] = request.getfixturevalue("postgres")
         made.append(Store.create(postgres(), units=UNITS, codebook=BASE))
         for coder in ("ana", "ben", "cleo", "chair"):
-            made[-1].add_coder(coder)
+            made[-1].admin.add_coder(coder)
         return made[-1]
 
     yield new
@@ -257,7 +257,7 @@ def test_weak_codes_disagreements_proposals_and_stale_texts_are_named(store: Sto
     again = [row for row in rows if "to look at again" in row["what"]]
     assert [(row["n"], row["door"]["coder"]) for row in again] == [(N, "ana"), (N, "ben")]
     assert viewer.units("stale", coder="ana") == IDS
-    stale = codings.stale(store.codings(), store.coverage(), store.codebook, revisions=store.revisions())
+    stale = codings.stale(store.codings(), store.coverage(), store.codebook, revisions=store.revisions)
     assert set(stale["unit_id"]) == set(IDS)
     text = viewer.ask("unit", unit_id="m00")
     assert text["coders"][0]["again"] == ["Warm"]
@@ -326,7 +326,7 @@ def test_a_coder_who_drifts_is_named_with_the_texts_and_nobody_of_a_blind_round(
     rows = parts["attention"]["rows"]
     assert [row["what"] for row in rows if row["door"]["of"] == "later"] == [alarm["words"]]
     assert viewer.units("later", coder="ben", code="warm") == [f"m{i:03}" for i in range(60, 180)]
-    decided, plan = drifting.decisions(viewer="chair"), drifting.plan()
+    decided, plan = drifting.decisions(viewer="chair"), drifting.plan
     wanted = agreement.drift(
         decided, drifting.coverage(viewer="chair"), plan=plan[plan["round"] == "one"].reset_index(drop=True)
     )
@@ -366,7 +366,7 @@ def test_codes_that_came_are_shown_by_participant_and_with_what_more_would_bring
     change = Viewer(store).look()["change"]
     standing = codings.carried(
         store.codings(viewer="chair"), store.coverage(viewer="chair"), store.codebook,
-        revisions=store.revisions(),
+        revisions=store.revisions,
     )[0]  # fmt: skip
     wanted = codings.saturation(
         standing,
@@ -447,7 +447,7 @@ def test_a_coders_own_role_in_postgresql_reads_no_more(postgres: Callable[..., s
     address = postgres()
     store = Store.create(address, units=UNITS, codebook=BASE)
     for coder in ("ana", "ben", "cleo", "chair"):
-        store.add_coder(coder, **({"role": "ana"} if coder == "ana" else {}))
+        store.admin.add_coder(coder, **({"role": "ana"} if coder == "ana" else {}))
     open_rounds(store)
     of_ana = Store(postgres("ana", address.rpartition("=")[2]))
     work(of_ana, "ana", seed=1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -205,7 +206,7 @@ def test_what_is_no_study_of_a_lead_is_refused(store: Store) -> None:
         QuotesWidget(store, coder="consensus")
 
     class Coders(Store):
-        may_revise = False
+        desk = SimpleNamespace(may_revise=False)
 
     with pytest.raises(StoreError, match="a role that leads the study"):
         QuotesWidget(Coders(store.path), coder="ana")

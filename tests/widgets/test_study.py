@@ -116,7 +116,7 @@ def test_the_coder_is_told_when_the_codebook_was_revised_since_the_study_was_ope
     assert told(widget, "hello")["notice"] == ""
     other = Store(store.path)
     other.revise(redefined(SENSE7, "Another one."), why="Clearer.", coder="lead")
-    assert store.current_codebook() == other.codebook.fingerprint != store.codebook.fingerprint
+    assert store.desk.current_codebook() == other.codebook.fingerprint != store.codebook.fingerprint
     answer = told(widget, "unit", place=1, peek=True)  # what is fetched ahead asks nothing of the study
     assert answer["notice"] == ""
     for answer in (told(widget, "unit", place=1), told(widget, "hello"), finish(widget, "m0")):
@@ -166,7 +166,7 @@ def test_a_study_that_cannot_be_asked_is_no_reason_to_stop(folder: Store) -> Non
     assert told(widget, "unit", place=1)["type"] == "unit"
     assert widget.notice == ""
     with pytest.raises(StoreError):
-        folder.current_codebook()
+        folder.desk.current_codebook()
     file.write_bytes(content)
     assert finish(widget, "m1")["type"] == "done"
 

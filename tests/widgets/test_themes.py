@@ -110,7 +110,7 @@ def lacking(lead: Lead) -> dict[str, Any]:
 def test_it_shows_the_themes_of_the_study(store: Store) -> None:
     reader = Reader(store, without_round=True)
     shown = reader.look()
-    summary = store.themes().summary.set_index("theme")
+    summary = store.themes.summary.set_index("theme")
     assert sorted(row["theme"] for row in shown["rows"]) == summary.index.tolist()
     for row in shown["rows"]:
         expected = summary.loc[row["theme"]]
@@ -118,7 +118,7 @@ def test_it_shows_the_themes_of_the_study(store: Store) -> None:
             expected[["label", "n_units", "n_cases"]]
         )
     against = themes.against_codebook(
-        store.themes(), store.decisions(), BOOK, units=store.units, cluster="case_id"
+        store.themes, store.decisions(), BOOK, units=store.units, cluster="case_id"
     )
     assert {row["theme"]: row["verdict"] for row in shown["rows"]} == dict(
         zip(against["theme"], against["verdict"], strict=True)
@@ -137,22 +137,22 @@ def test_blind_work_is_not_counted(store: Store) -> None:
 def test_each_step_is_one_act_and_is_taken_back(store: Store) -> None:
     reader = Reader(store)
     reader.look()
-    reader.widget._selected = tuple(store.themes().assignments.query("theme == 3")["unit_id"][:6])
+    reader.widget._selected = tuple(store.themes.assignments.query("theme == 3")["unit_id"][:6])
     for what, value in (
         ("name", "Being kept waiting"),
         ("merge_into", 1),
         ("dismissed", True),
         ("parts", "selected"),
     ):
-        before, n_acts = store.themes(), len(store.acts(kind="edit_theme"))
+        before, n_acts = store.themes, len(store.acts(kind="edit_theme"))
         done = reader.act(kind="edit_theme", theme=3, what=what, value=value)
         assert done["type"] == "done", done
         assert len(store.acts(kind="edit_theme")) == n_acts + 1
-        assert not store.themes().summary.equals(before.summary)
+        assert not store.themes.summary.equals(before.summary)
         assert reader.act(kind="undo")["type"] == "done"
-        pd.testing.assert_frame_equal(store.themes().assignments, before.assignments)
+        pd.testing.assert_frame_equal(store.themes.assignments, before.assignments)
         kept = ["theme", "label", "name", "dismissed", "code", "n_units"]
-        pd.testing.assert_frame_equal(store.themes().summary[kept], before.summary[kept])
+        pd.testing.assert_frame_equal(store.themes.summary[kept], before.summary[kept])
     assert reader.act(kind="undo")["type"] == "refused"
 
 
@@ -161,7 +161,7 @@ def test_a_merge_has_the_texts_of_both_and_undo_gives_each_its_own(store: Store)
     reader.look()
 
     def texts() -> dict[int, set[str]]:
-        groups = store.themes().assignments.groupby("theme")["unit_id"]
+        groups = store.themes.assignments.groupby("theme")["unit_id"]
         return {int(str(theme)): set(of) for theme, of in groups}
 
     before = texts()
@@ -183,12 +183,12 @@ def test_undo_gives_back_the_name_before_and_sees_what_others_did_meanwhile(stor
     reader.act(kind="edit_theme", theme=0, what="name", value="Kept waiting")
     reader.act(kind="edit_theme", theme=0, what="name", value="Slow")
     reader.act(kind="undo")
-    assert store.themes().summary["label"][0] == "Kept waiting"
+    assert store.themes.summary["label"][0] == "Kept waiting"
     reader.wait()
     Store(store.path).edit_theme(0, name="By another", coder="other")  # this widget does not hear of it
     reader.act(kind="edit_theme", theme=0, what="name", value="Mine")
     reader.act(kind="undo")
-    assert store.themes().summary["label"][0] == "By another"
+    assert store.themes.summary["label"][0] == "By another"
 
 
 def test_a_step_that_is_sent_twice_is_recorded_once(store: Store) -> None:
@@ -241,14 +241,14 @@ def test_what_cannot_be_done_is_refused_and_changes_nothing(store: Store, wrong:
     before = store.acts()
     assert Reader(store).act(**wrong)["type"] == "refused"
     assert store.acts() == before
-    assert store.current_codebook() == BOOK.fingerprint
+    assert store.desk.current_codebook() == BOOK.fingerprint
 
 
 def test_a_code_made_of_a_theme_is_in_the_codebook_with_its_origin(store: Store) -> None:
     reader = Reader(store)
     shown = reader.look()
     draft = reader.ask("draft", theme=0)
-    assert draft["label"].lower() == store.themes().summary["label"][0]
+    assert draft["label"].lower() == store.themes.summary["label"][0]
     ticked = [row["unit_id"] for row in draft["quotes"][:2]]
     asked = {"id": new_id(), "kind": "revise", "theme": 0, "label": "Waiting", "definition": "Slow.",
              "units": ticked, "base": shown["base"]}  # fmt: skip
@@ -259,8 +259,8 @@ def test_a_code_made_of_a_theme_is_in_the_codebook_with_its_origin(store: Store)
     assert code.examples == tuple(text_of[ticked])
     assert code.origin == "model"
     assert "theme 0" in str(code.source)
-    assert len(store.revisions()) == 1
-    assert store.themes().summary["code"].tolist()[0] == "waiting"
+    assert len(store.revisions) == 1
+    assert store.themes.summary["code"].tolist()[0] == "waiting"
     coding = CodingWidget(Store(store.path), coder="ben")
     assert "waiting" in coding._session.codebook.ids
     coding.close()
@@ -276,7 +276,7 @@ def test_a_theme_that_is_proposed_waits_in_the_tray_and_is_taken_with_its_origin
     assert reader.act(**asked | {"id": new_id()}, units=["no"])["type"] == "refused"
     assert [reader.act(**asked, units=ticked)["type"] for _ in range(2)] == ["done", "done"]
     assert len(store.proposals()) == 1
-    assert store.current_codebook() == BOOK.fingerprint
+    assert store.desk.current_codebook() == BOOK.fingerprint
     assert {row["theme"]: row["proposed"] for row in reader.look()["rows"]}[0] == "waiting"
 
     lead = Lead(store, without_round=True)
@@ -299,7 +299,7 @@ def test_a_theme_that_is_proposed_waits_in_the_tray_and_is_taken_with_its_origin
     code = store.codebook["waiting"]
     assert (code.origin, code.examples) == ("model", tuple(text_of[ticked]))
     assert code.source == "theme 0 of this study, proposed by a topic model; accepted by a person"
-    assert store.themes().summary["code"].tolist()[0] == "waiting"
+    assert store.themes.summary["code"].tolist()[0] == "waiting"
     shown = {row["theme"]: row for row in reader.look()["rows"]}[0]
     assert (shown["proposed"], shown["code"]) == ("answered", "waiting")
     assert store.verify()["ok"].all()
@@ -325,7 +325,7 @@ def test_a_proposal_of_a_theme_is_taken_back_where_it_was_made(store: Store) -> 
 def test_the_tray_offers_the_themes_that_no_code_covers_until_each_is_answered(store: Store) -> None:
     assert (lacking(Lead(store))["rows"], lacking(Lead(store))["n_unsure"]) == ([], 4)  # nothing may be seen
     lead = Lead(store, without_round=True)
-    against = themes.against_codebook(store.themes(), store.decisions(), BOOK)
+    against = themes.against_codebook(store.themes, store.decisions(), BOOK)
     open_themes = set(against.loc[against["verdict"] == "uncovered", "theme"])
     assert {row["theme"] for row in lacking(lead)["rows"]} == open_themes
     theme, other, *_ = sorted(open_themes)
@@ -346,7 +346,7 @@ def test_the_tray_offers_the_themes_that_no_code_covers_until_each_is_answered(s
     lead.step("take", proposal=row["proposal_id"], into="fast")
     assert lead.ask("save", why="")["type"] == "saved_draft"
     assert store.codebook == BOOK
-    assert store.themes().summary.set_index("theme").loc[theme, "code"] == "fast"
+    assert store.themes.summary.set_index("theme").loc[theme, "code"] == "fast"
     assert theme not in {row["theme"] for row in lacking(lead)["rows"]}
     assert store.verify()["ok"].all()
 
@@ -380,7 +380,7 @@ def test_what_a_language_model_drafts_in_the_tray_is_a_proposal_and_needs_consen
     (row,) = lead.ask("proposals")["rows"]
     assert (row["label"], row["definition"]) == ("Waiting", "Told to wait.")
     assert row["origin"].endswith("; drafted by a language model")
-    assert store.current_codebook() == BOOK.fingerprint
+    assert store.desk.current_codebook() == BOOK.fingerprint
     text_of = store.units.set_index("unit_id")["text"]
     told = asked[-1][-1]["content"]
     assert [text in told for text in text_of] == [one in ticked for one in text_of.index]
@@ -405,7 +405,7 @@ def test_a_run_says_what_it_would_change_before_it_is_recorded(store: Store) -> 
     assert len(store.acts(kind="record_themes")) == 1
     assert reader.act(kind="record_themes")["type"] == "done"
     assert len(store.acts(kind="record_themes")) == 2
-    assert store.themes().summary["name"].dropna().tolist() == ["Kept waiting"]
+    assert store.themes.summary["name"].dropna().tolist() == ["Kept waiting"]
 
 
 def test_texts_selected_on_the_map_are_known_by_their_ids(store: Store) -> None:
@@ -419,7 +419,7 @@ def test_texts_selected_on_the_map_are_known_by_their_ids(store: Store) -> None:
     assert [row["unit_id"] for row in reader.ask("selected", first=0)["rows"]] == [ids[3], ids[0]]
     assert reader.ask("select", places=[N])["type"] == "refused"
     values = reader.ask("colours", by="")["values"]
-    theme_of = store.themes().assignments.set_index("unit_id")["theme"]
+    theme_of = store.themes.assignments.set_index("unit_id")["theme"]
     assert values == theme_of[ids].tolist()
 
 

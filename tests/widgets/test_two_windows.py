@@ -179,12 +179,12 @@ def test_acts_of_another_copy_that_were_merged_are_read_by_opening_the_study_aga
 ) -> None:
     if not isinstance(store.path, Path):
         pytest.skip("a folder's own copy")
-    store.backup(tmp_path / "copy")
+    store.copies.backup(tmp_path / "copy")
     window = OfStudy(Store(store.path))
     window.do("apply", "m1", code="affective")
     copy = OfStudy(Store(tmp_path / "copy"))
     copy.do("apply", "m1", code="cognitive")
-    store.merge(tmp_path / "copy")
+    store.copies.merge(tmp_path / "copy")
     failed = window.do("finish", "m1")
     assert failed["type"] == "failed"
     assert "open the study again" in failed["message"]
@@ -207,14 +207,14 @@ def test_the_store_shows_what_was_not_read_before_it_records_and_records_nothing
         if len(met) == 1:
             raise ActError("not now")
 
-    assert store.append_after([first], n_read=0, meet=meet) == 1
+    assert store.desk.append_after([first], n_read=0, meet=meet) == 1
     assert met == []
     Store(store.path).append([second])
     with pytest.raises(ActError, match="not now"):
-        store.append_after([done], n_read=1, meet=meet)
+        store.desk.append_after([done], n_read=1, meet=meet)
     assert [act.act_id for act in store.acts(coder="ana")] == [first.act_id, second.act_id]
-    assert store.append_after([done], n_read=1, meet=meet) == 1
-    assert store.append_after([done], n_read=3, meet=meet) == 0
+    assert store.desk.append_after([done], n_read=1, meet=meet) == 1
+    assert store.desk.append_after([done], n_read=3, meet=meet) == 0
     assert met == [[second.act_id]] * 2
     with pytest.raises(StoreError, match="acts of another copy of the study came in"):
-        store.append_after([done], n_read=4, meet=meet)
+        store.desk.append_after([done], n_read=4, meet=meet)

@@ -32,7 +32,7 @@ def revision(
     Parameters
     ----------
     revisions : sequence of Revision
-        In their order, as ``store.revisions()`` returns them.
+        In their order, as ``store.revisions`` returns them.
     codebooks : mapping of str to Codebook
         Every version by its fingerprint: ``store.codebooks``.
     notes : sequence of str
@@ -82,7 +82,7 @@ def _ends(revisions: Sequence[Revision], codebooks: Mapping[str, Codebook]) -> t
         what = f"none of {unknown[0][:12]}…" if unknown else f"{len(codebooks)} versions without a revision"
         raise CodebookError(
             f"revision: expected every version of the codebook by fingerprint – found {what} – pass "
-            "store.revisions() and codebooks=store.codebooks."
+            "store.revisions and codebooks=store.codebooks."
         )
     return codebooks[named[0]], codebooks[named[-1]]
 

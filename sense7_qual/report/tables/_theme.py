@@ -86,7 +86,7 @@ def theme(store: Study, *, with_memos: bool = False, notes: Sequence[str] = ()) 
 
 def _lives(store: Study, found: pd.DataFrame) -> tuple[Lines, dict[str, str]]:
     """Return what became of each code, and what each was called last; those that are gone stand last."""
-    revisions, books, book = store.revisions(), store.codebooks, store.codebook
+    revisions, books, book = store.revisions, store.codebooks, store.codebook
     first = books[revisions[0].base] if revisions else book
     lives: Lines = defaultdict(list)
     labels: dict[str, str] = {}
@@ -182,7 +182,7 @@ def _with_those_below(code: str, book: Codebook) -> set[str]:
 def _applied(store: Study) -> pd.DataFrame:
     """Return the codings on finished texts under the present codebook, with the participant."""
     standing, _ = codings.carried(
-        store.codings(), store.coverage(), store.codebook, revisions=store.revisions()
+        store.codings(), store.coverage(), store.codebook, revisions=store.revisions
     )
     cases = store.units.set_index("unit_id")["case_id"]
     return standing.assign(case_id=standing["unit_id"].map(cases).to_numpy())

@@ -20,30 +20,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, TypeVar
 
-import pandas as pd
 from sqlalchemy import Connection
 
 from sense7_qual._limits import read_file
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import CodebookError, StoreError
-from sense7_qual.store._files import layout, signed_json, study_notes
+from sense7_qual.store._backend import Current, Place
+from sense7_qual.store._files import layout, signed_json
 from sense7_qual.store._files.layout import Opened
+from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite
 from sense7_qual.store._log.hash_chain import genesis, links, ordered, text_hash
-from sense7_qual.store._operations import forget, merge, revise, verify
-from sense7_qual.store._operations.append import Heads, Salvage, Unread, check_pseudonym
+from sense7_qual.store._operations import verify
 
 __all__ = ["ACTS", "FORMAT", "STUDY", "UNITS", "Bundle", "codebook_as", "is_bundle"]
 
-_T = TypeVar("_T")
+_Note = TypeVar("_Note", Withdrawal, Copy)
 
 FORMAT: Final = "sense7_qual bundle 1"
 STUDY: Final = "record/study.json"
@@ -69,84 +68,62 @@ def codebook_as(fingerprint: str, content: bytes) -> Codebook:
     return book
 
 
-class _NoHeads(Heads):
-    """Nothing is remembered of a bundle on the computer of who reads it."""
-
-    __slots__ = ()
-
-    def _state(self) -> dict[str, Any]:
-        return {}
-
-    def _write(self, state: dict[str, Any]) -> None:
-        pass
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Bundle:
-    """The bundle in the folder `path`; errors as `Store` documents them."""
+    """The bundle in the folder `path`; its methods are as `Reads` says."""
 
     path: Path
+    place: Place = field(init=False)
 
-    @property
-    def address(self) -> Path:
-        """The path by which it is opened."""
-        return self.path
+    def __post_init__(self) -> None:
+        self.place = Place(self.path, self.path.name, self.path)
 
-    @property
-    def place(self) -> Path:
-        """The folder itself, in which nothing is ever built."""
-        return self.path
-
-    def clear(self) -> None:
-        """Do nothing: nobody builds here."""
-
-    def is_there(self) -> bool:
+    def exists(self) -> bool:
         """Return True."""
         return True
 
-    def read(self) -> Opened:
+    def contents(self) -> Opened:
         """Return all but the acts, checked."""
         said = self._said()
-        study = layout.Study(**{field.name: said[field.name] for field in fields(layout.Study)})
+        study = layout.Study(**{each.name: said[each.name] for each in fields(layout.Study)})
         table = self._file(UNITS, said)
         published = replace(study, units_sha256=hashlib.sha256(table).hexdigest())
         units = layout.units_of(table, published, name=self.path.name)
         return Opened.of(study, units, self._codebooks(said), said["withdrawn_units"])
 
-    def current(self) -> str:
-        """Return the fingerprint of the current codebook."""
-        return str(self._said()["codebook"])
+    def current(self) -> Current:
+        """Return what the bundle names as current."""
+        said = self._said()
+        return Current(str(said["codebook"]), frozenset(said["withdrawn_units"]))
 
-    def changed(self, known: Opened) -> bool:
-        """Return False: nobody withdraws from a bundle; the lead makes a new one."""
+    def leads(self) -> bool:
+        """Return False."""
         return False
-
-    def heads(self, study_id: str) -> Heads:
-        """Return what is remembered of it: nothing."""
-        return _NoHeads(study_id, str(self.path))
 
     def coders(self) -> tuple[str, ...]:
         """Return the pseudonyms of those who have acts, sorted."""
         return tuple(sorted(self._said()["coders"]))
 
-    def check_pseudonym(self, coder: str) -> str:
-        """Return the pseudonym, or raise `ActError` where it cannot be one beside the others."""
-        return check_pseudonym(coder, self.coders())
-
-    def acts(self, coder: str | None, known: Opened) -> list[Act]:
+    def acts(self, coder: str | None, known: Opened, whole: object = None) -> list[Act]:
         """Return the acts of a coder, or of all, the whole record checked."""
-        only = None if coder is None else self.check_pseudonym(coder)
         said = self._said()
         lines = [json.loads(line) for line in self._file(ACTS, said).splitlines()]
         acts = []
         for name, theirs in groupby(lines, key=lambda line: str(line["coder"])):
             read = self._chain(list(theirs), study_id=known.study.id, coder=name)
-            acts += [self._quoted(act, known, said) for act in read if only in (None, name)]
+            acts += [self._quoted(act, known, said) for act in read if coder in (None, name)]
         return acts
 
-    def lead_acts(self, known: Opened, subject: str = "work") -> list[Act]:
+    def read(self, coder: str, work: object) -> None:
+        """Return None: nothing is remembered of a bundle that could be lost."""
+
+    def lead_acts(self, known: Opened, subject: str) -> list[Act]:
         """Return what leads did for the team, about one subject."""
         return [act for act in self.acts(None, known) if act.traits.subject == subject]
+
+    def notes(self, kind: type[_Note], within: Connection | None = None) -> list[_Note]:
+        """Return none: which units are gone stands in ``study.json``."""
+        return []
 
     def verify(self, known: Opened) -> list[verify.Finding]:
         """Return what is found: of each file that it is as it was written, and of each coder the chain."""
@@ -227,105 +204,3 @@ class Bundle:
             f"bundle {self.path.name!r}: expected it as it was made – found {found} – get it again from "
             "where it was published."
         )
-
-    def _read_only(self, *_: object, **__: object) -> NoReturn:
-        raise StoreError(
-            f"bundle {self.path.name!r}: expected a study to write to – found a bundle, which is there to be "
-            "read – open the study itself, or keep what you add in files of your own."
-        )
-
-    def may_revise(self) -> bool:
-        """Return False."""
-        return False
-
-    def appends_as_own(self, coder: str) -> bool:
-        """Return False."""
-        return False
-
-    def withdrawals(self, connection: Connection | None = None) -> list[study_notes.Withdrawal]:
-        """Return none: which units are gone stands in ``study.json``."""
-        return []
-
-    def create(self, *, units: pd.DataFrame, codebook: Codebook) -> None:
-        """Refuse."""
-        self._read_only()
-
-    def restore(self, source: Path) -> None:
-        """Refuse."""
-        self._read_only()
-
-    def accept_loss(self, coder: str, known: Opened, note: object) -> pd.DataFrame:
-        """Refuse."""
-        self._read_only()
-
-    def add_coder(self, coder: str, *, role: str | None, lead: bool) -> None:
-        """Refuse."""
-        self._read_only()
-
-    def record(self, coder: str, batch: Sequence[Act], known: Opened, unread: Unread | None = None) -> int:
-        """Refuse."""
-        self._read_only()
-
-    def revise(self, wish: revise.Wish, known: Opened, append: Callable[[list[Act]], object]) -> Codebook:
-        """Refuse."""
-        self._read_only()
-
-    def salvage(self, coder: str, target: Path, known: Opened) -> Salvage:
-        """Refuse."""
-        self._read_only()
-
-    def draft(self, work: str, coder: str) -> dict[str, Any] | None:
-        """Return None: no draft goes into a bundle."""
-        return None
-
-    def keep_draft(self, work: str, coder: str, draft: Mapping[str, Any] | None, known: Opened) -> bool:
-        """Return False: a bundle is there to be read."""
-        return False
-
-    def merge(self, other: Path, known: Opened, **_: Any) -> merge.Merge:
-        """Refuse."""
-        self._read_only()
-
-    def forget(self, case_id: str, *, why: str) -> forget.Forgotten:
-        """Refuse."""
-        self._read_only()
-
-    def backup(self, target: Path) -> None:
-        """Refuse."""
-        self._read_only()
-
-    def archive(self, target: Path) -> None:
-        """Refuse."""
-        self._read_only()
-
-    def hand_out(self, round: str, coder: str, target: Path) -> None:
-        """Refuse."""
-        self._read_only()
-
-    def as_folder(self, within: Path) -> AbstractContextManager[Path]:
-        """Refuse."""
-        self._read_only()
-
-    def note(self, value: study_notes.Withdrawal, connection: Connection) -> None:
-        """Refuse."""
-        self._read_only()
-
-    def note_copy(self, value: study_notes.Copy) -> None:
-        """Refuse."""
-        self._read_only()
-
-    def exclusively(self) -> AbstractContextManager[None]:
-        """Refuse."""
-        self._read_only()
-
-    def refuse_unwritable(self, opened: Opened) -> None:
-        """Refuse."""
-        self._read_only()
-
-    def add_codebook(self, codebook: Codebook) -> None:
-        """Refuse."""
-        self._read_only()
-
-    def in_transaction(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
-        """Refuse."""
-        self._read_only()

@@ -50,7 +50,7 @@ class Citation:
 def citation(
     authors: Sequence[str], licence: str | None, keywords: Sequence[str], software: str | None
 ) -> Citation:
-    """Check what is given, and return it; errors as of `Store.bundle`."""
+    """Check what is given, and return it; errors as of `Store.copies.bundle`."""
     if licence is not None and licence not in LICENCES:
         raise ArgumentError(
             f"bundle: expected the SPDX identifier of a licence for data – found {licence!r} – "

@@ -23,9 +23,9 @@ from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.store import _bundle
+from sense7_qual.store._backend import Log
 from sense7_qual.store._bundle import cite, describe, look_over, withhold
 from sense7_qual.store._files import layout, signed_json, whole_files
-from sense7_qual.store._files.study_notes import Copy
 from sense7_qual.store._files.units_parquet import parquet
 from sense7_qual.store._operations import archive, contents, forget
 
@@ -38,7 +38,7 @@ _PACKAGE: Final = Path(__file__).parents[3]  # where sense7_qual lies
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What a bundle shall be: as the parameters of `Store.bundle`."""
+    """What a bundle shall be: as the parameters of `Store.copies.bundle`."""
 
     plan: AnalysisPlan
     texts: withhold.Texts
@@ -77,20 +77,17 @@ def check(wish: Wish, columns: Sequence[str]) -> None:
         )
 
 
-def write(
-    study: Path,
-    target: Path,
-    wish: Wish,
-    *,
-    home: Path,
-    note: Callable[[Copy], object],
-    progress: Progress | bool | None,
-) -> None:
-    """Write the bundle of the study folder `study` to `target`; errors as of `Store.bundle`."""
+def write(log: Log, target: Path, wish: Wish, *, progress: Progress | bool | None) -> None:
+    """Write the bundle of a study to `target`; errors as of `store.copies.bundle`."""
     _refuse_taken(target, overwrite=wish.overwrite)
+    with log.as_folder(log.place.scratch) as study:
+        _write(log, study, target, wish, progress)
+
+
+def _write(log: Log, study: Path, target: Path, wish: Wish, progress: Progress | bool | None) -> None:
     made = archive.copy_of(study, target, "bundle")
     archive.refuse_unsound(study, "the study")
-    with whole_files.making(target, "bundle", home) as building:
+    with whole_files.making(target, "bundle", log.place.scratch) as building:
         folder = building.with_suffix("") if target.suffix == ".zip" else building
         new_folder(folder)
         told = _write_study(study, folder, wish)
@@ -100,7 +97,7 @@ def write(
             _run(folder, tell=lambda share: tell(50 + int(50 * share), 100))
         if target.suffix == ".zip":
             _zip(folder, building)
-        archive.note_copy(study, made, note)
+        archive.note_copy(log, made)
         _move_in(building, target)
 
 

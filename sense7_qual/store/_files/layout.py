@@ -34,7 +34,7 @@ from typing import Final
 
 import pandas as pd
 
-from sense7_qual._atomic import move_in, new_file, new_folder, sync_folder, write_new
+from sense7_qual._atomic import new_file, new_folder, sync_folder, write_new
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three
 from sense7_qual._parquet import frame_of_bytes, guarded_table
@@ -55,10 +55,10 @@ __all__ = [
     "Opened",
     "Study",
     "add_codebook",
+    "build",
     "clear",
     "codebook_of",
     "codebooks_of",
-    "create",
     "exclusively",
     "hand_to",
     "handed_to",
@@ -69,6 +69,7 @@ __all__ = [
     "read",
     "read_codebooks",
     "read_units",
+    "refuse_existing",
     "refuse_newer",
     "refusing",
     "replace_units",
@@ -132,19 +133,16 @@ class Opened:
         return self.codebooks[self.study.codebook]
 
 
-def create(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
-    """Make the study folder `path` from its units and first codebook, whole or not at all."""
-    _refuse_existing(path)
+def build(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
+    """Build a new study folder at `path` of its units and first codebook, and read it back."""
     study, units, table = prepare(units, codebook)
     contents = {
         _STUDY: signed_json.seal(asdict(study)),
         _UNITS: table,
         f"{_CODEBOOKS}/{codebook.fingerprint}.yaml": codebook.to_yaml(),
     }
-    with whole_files.making(path, "study", whole_files.here()) as building:
-        write(building, contents)
-        _read_back(building, units)
-        move_in(building, path, overwrite=True)  # of an empty folder, if any
+    write(path, contents)
+    _read_back(path, units)
 
 
 def is_study(path: Path) -> bool:
@@ -205,8 +203,8 @@ def handed_to(path: Path) -> str | None:
         return None
     except (OSError, ValueError, KeyError, RecursionError) as error:
         raise StoreError(
-            f"study {path.name!r}: expected {HANDED} as Store.hand_out wrote it – found it unreadable or "
-            f"changed ({type(error).__name__}) – put the original file back."
+            f"study {path.name!r}: expected {HANDED} as store.copies.hand_out wrote it – found it unreadable "
+            f"or changed ({type(error).__name__}) – put the original file back."
         ) from None
 
 
@@ -387,7 +385,8 @@ def refusing(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _refuse_existing(path: Path) -> None:
+def refuse_existing(path: Path) -> None:
+    """Raise `StoreError` where there is a study, or anything but an empty folder."""
     with refusing(path):
         if is_study(path):
             raise StoreError(

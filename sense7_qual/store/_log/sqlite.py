@@ -285,7 +285,7 @@ def damaged(path: Path, problem: str) -> Damaged:
     """Return the error for an acts file that cannot be trusted."""
     return Damaged(
         f"{place(path)}: expected the unbroken acts of one coder – found {problem} – put a good copy of this "
-        "file back (from a backup, or from the coder), or save what is sound in it with store.salvage; "
+        "file back (from a backup, or from the coder), or save what is sound in it with store.admin.salvage; "
         "other coders' files still open with store.acts(coder=…), and store.verify() names all damaged ones."
     )
 
@@ -315,7 +315,7 @@ def check(connection: Connection, path: Path, *, study: str, coder: str) -> int:
             f"{place(path)}: expected the acts of coder {coder!r} – found those of coder "
             f"{meta.get('coder')!r} – where {meta.get('coder')}.sqlite is missing, give the file that name; "
             "where both are there, a sync client made a copy: take in what is new in it with "
-            "store.merge(the copy's path), then move it out of the study and keep it."
+            "store.copies.merge(the copy's path), then move it out of the study and keep it."
         )
     version = str(meta.get("schema", ""))
     if not re.fullmatch(r"[1-9][0-9]{0,3}", version):

@@ -26,7 +26,7 @@ import re
 import shutil
 import warnings
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import groupby
@@ -42,6 +42,7 @@ from sense7_qual._parquet import guarded_table
 from sense7_qual.acts import Act, check_coder
 from sense7_qual.errors import ActError, ImportRefused, StoreError
 from sense7_qual.rounds import Round, opened, visible
+from sense7_qual.store._backend import Log
 from sense7_qual.store._files import acts_files, layout, signed_json, study_notes, whole_files
 from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite, versions
@@ -50,7 +51,7 @@ from sense7_qual.store._operations import verify
 
 __all__ = [
     "acts_of_coders", "archive", "backup", "copy_of", "hand_out", "line_of", "note_copy", "refuse_unsound",
-    "refuse_withdrawn", "restore",
+    "unpack", "unpacked",
 ]  # fmt: skip
 
 _FORMAT: Final = "sense7_qual study"
@@ -60,35 +61,51 @@ _MEMBER: Final = re.compile(
 )
 _ALWAYS: Final = frozenset({"study.json", "units.parquet", "acts.jsonl"})
 _ACTS: Final = "acts.jsonl"
+_ZIP: Final = b"PK\x03\x04"
 _LONGEST_LINE: Final = 64_000_000  # bytes of one act: more than the longest text that a unit may have
 
 
-def backup(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
-    """Copy the study folder `path` to the new folder `target`, through SQLite's backup of each acts file.
+def backup(log: Log, target: Path) -> None:
+    """Copy a study folder to the new folder `target`, through SQLite's backup of each acts file; of a study
+    on a server, write an archive.
 
     A study that is not sound, and one from which a participant withdrew meanwhile, is refused; then nothing
     is left at `target`.
-
-    `note` is given what the study shall keep of it, before the copy is there: a copy that is there and that
-    no withdrawal knows of would be the worse.
     """
+    path = log.place.address
+    if not isinstance(path, Path):
+        archive(log, target, kind="backup")
+        return
     acts_files.refuse_absent(path)
     whole_files.refuse_existing(target)
     with whole_files.making(target, "backup", path) as building:
         _copy_files(path, building, {acts_files.coder_of(file) for file in acts_files.acts_files(path)})
         refuse_unsound(building, "the copy")
-        note_copy(path, copy_of(building, target, "backup"), note)
+        note_copy(log, copy_of(building, target, "backup"))
         move_in(building, target)
 
 
-def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round: str, coder: str) -> None:
+def hand_out(log: Log, target: Path, *, round: str, coder: str) -> None:
     """Copy what `coder` needs to code the round blind to the new study folder `target`.
 
     These are the study's own files, the acts files of the leads and the coder, and of others those in which
     the coder may see every act.
     """
-    acts_files.refuse_absent(path)
     whole_files.refuse_existing(target)
+    making = whole_files.making(target, "hand-out", log.place.scratch)
+    with making as building, log.as_folder(building.parent) as path:
+        acts_files.refuse_absent(path)
+        going = _going(path, round, coder)
+        made = copy_of(path, target, "hand-out")  # first, as in `archive`
+        _copy_files(path, building, going)
+        layout.hand_to(building, coder)
+        refuse_unsound(building, "the copy")
+        note_copy(log, made)
+        move_in(building, target)
+
+
+def _going(path: Path, round: str, coder: str) -> list[str]:
+    """Return the coders whose acts files go with a hand-out."""
     study = layout.read(path)
     chains = {acts_files.coder_of(file): _read(file, study.id) for file in acts_files.acts_files(path)}
     acts = [act for of_one in chains.values() for act in of_one]
@@ -103,13 +120,7 @@ def hand_out(path: Path, target: Path, note: Callable[[Copy], object], *, round:
             f"hand_out: expected leads of round {round!r} who do not code under the same pseudonym – found "
             f"acts of {first_three(hidden)} that {coder!r} may not see – let them code under other ones."
         )
-    with whole_files.making(target, "hand-out", path) as building:
-        made = copy_of(path, target, "hand-out")  # first, as in `archive`
-        _copy_files(path, building, going)
-        layout.hand_to(building, coder)
-        refuse_unsound(building, "the copy")
-        note_copy(path, made, note)
-        move_in(building, target)
+    return going
 
 
 def _round_of(name: str, coder: str, rounds: Sequence[Round]) -> Round:
@@ -145,37 +156,52 @@ def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
             sqlite.copy(file, building / "acts" / file.name)
 
 
-def archive(path: Path, target: Path, note: Callable[[Copy], object]) -> None:
-    """Write the study folder `path` as one file at `target`; `note` and errors as of `backup`."""
+def archive(log: Log, target: Path, *, kind: str = "archive") -> None:
+    """Write a study as one file at `target`; errors as of `backup`.
+
+    The copy is noted before it is there: one that is there and that no withdrawal knows of would be worse.
+    """
     whole_files.refuse_existing(target)
-    made = copy_of(path, target, "archive")  # first: a study is unsound where a withdrawal in it left words
-    refuse_unsound(path, "the study")
-    with whole_files.making(target, "archive", path) as building:
+    making = whole_files.making(target, kind, log.place.scratch)
+    with making as building, log.as_folder(building.parent) as path:
+        made = copy_of(path, target, kind)  # first: a study is unsound where a withdrawal in it left words
+        refuse_unsound(path, "the study")
         _write(path, building)
         with building.open("rb") as file:
             _members(file, target)  # read back, with every hash
-        note_copy(path, made, note)
+        note_copy(log, made)
         move_in(building, target)
 
 
-def restore(source: Path, target: Path, home: Path | None = None) -> None:
-    """Make the study folder `target` from the archive `source`; `home` as of `building.making`.
+@contextmanager
+def unpacked(other: Path, within: Path) -> Iterator[Path]:
+    """Give the folder or acts file `other`; an archive as a folder that is in `within` meanwhile."""
+    is_archive = False
+    if other.is_file():
+        with other.open("rb") as file:
+            is_archive = file.read(len(_ZIP)) == _ZIP
+    if not is_archive:
+        yield other
+        return
+    with layout.refusing(within), whole_files.building(within) as folder:
+        unpack(other, folder / "study")
+        yield folder / "study"
 
-    What is not byte for byte what `archive` wrote is refused; then nothing is left at `target`.
-    """
-    whole_files.refuse_existing(target)
-    with whole_files.making(target, "restored study", home) as building, _opened(source) as file:
+
+def unpack(source: Path, building: Path) -> None:
+    """Build the study folder of the archive `source`; what is not byte for byte what `archive` wrote is
+    refused."""
+    with _opened(source) as file:
         names = _members(file, source)
         with zipfile.ZipFile(file) as members:
             _unpack(members, names, building, source)
-        study = layout.read(building)
-        layout.refuse_newer(source, study)
-        layout.read_units(building, study)
-        refuse_unsound(building, "the archive")
-        again = building.with_name(f"{building.name}.again")
-        _write(building, again)  # the acts must be the same bytes again
-        _refuse_other(again, names, source)
-        move_in(building, target)
+    study = layout.read(building)
+    layout.refuse_newer(source, study)
+    layout.read_units(building, study)
+    refuse_unsound(building, "the archive")
+    again = building.with_name(f"{building.name}.again")
+    _write(building, again)  # the acts must be the same bytes again
+    _refuse_other(again, names, source)
 
 
 @contextmanager
@@ -198,24 +224,19 @@ def refuse_unsound(path: Path, what: str) -> None:
         )
 
 
-def note_copy(path: Path, made: Copy, note: Callable[[Copy], object]) -> None:
+def note_copy(log: Log, made: Copy) -> None:
     """Note the copy; whoever withdraws after this finds the note, and before this it is refused."""
     try:
-        note(made)
+        log.add_note(made)
     except StoreError as error:
         if getattr(error.__cause__, "errno", None) not in whole_files.READ_ONLY:
             raise
         warnings.warn(
             "copy: expected to note in the study that it was made – found that the study cannot be written – "
             f"forget will not name this {made.kind}: delete it when a participant withdraws.",
-            stacklevel=5,
+            stacklevel=4,
         )
-    refuse_withdrawn(made, study_notes.notes(path, Withdrawal))
-
-
-def refuse_withdrawn(made: Copy, notes: Sequence[Withdrawal]) -> None:
-    """Raise `StoreError` where there are `notes` of withdrawals that the copy does not know of."""
-    if {each.id for each in notes} != set(made.withdrawn):
+    if {each.id for each in log.notes(Withdrawal)} != set(made.withdrawn):
         raise StoreError(
             "copy: expected nobody to withdraw while it was made – found that a participant did – do it "
             "again; no copy was made."
@@ -320,8 +341,8 @@ def line_of(values: Mapping[str, Any]) -> bytes:
 
 def _refused(source: Path, problem: str) -> StoreError:
     return StoreError(
-        f"archive {source.name!r}: expected an archive as store.archive wrote it – found {problem} – get the "
-        "file again from where it was kept; nothing was restored."
+        f"archive {source.name!r}: expected an archive as store.copies.archive wrote it – found {problem} – "
+        "get the file again from where it was kept; nothing was restored."
     )
 
 

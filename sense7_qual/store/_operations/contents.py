@@ -221,7 +221,7 @@ def _with_quote(act: Act, _: Codebook, texts: Mapping[str, str]) -> Act:
             f"{named(act)}: expected as text the words of the span in the unit – found other words "
             f"({len(act.text)} code points) – leave text out to have it filled in."
         )
-    return replace(act, text=quote)
+    return act if act.text == quote else replace(act, text=quote)
 
 
 def published_plan(text: str, cover: Cover) -> str:

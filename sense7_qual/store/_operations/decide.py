@@ -26,13 +26,13 @@ __all__ = ["Choice", "decide", "of_study", "paraphrased", "quotes_after", "rulin
 class Choice:
     """Which decisions are asked for; as the parameters of `Store.decisions`."""
 
-    round: str | None
-    coder: str | None
-    facet: str | None
-    consensus: bool
-    single: bool
-    before_suggestions: bool
-    models: bool
+    round: str | None = None
+    coder: str | None = None
+    facet: str | None = None
+    consensus: bool = False
+    single: bool = False
+    before_suggestions: bool = False
+    models: bool = False
 
 
 def decide(acts: Sequence[Act], known: Opened, coders: Sequence[str], choice: Choice) -> pd.DataFrame:

@@ -40,16 +40,15 @@ from sense7_qual.store._files import (
     units_parquet,
     whole_files,
 )
-from sense7_qual.store._files.layout import Opened, Study
+from sense7_qual.store._files.layout import Study
 from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite
+from sense7_qual.store._log.broken_rows import rows_one_by_one
 from sense7_qual.store._log.hash_chain import Link
 from sense7_qual.store._operations import verify
-from sense7_qual.store._operations.append import rows_one_by_one
 
 __all__ = [
     "Forgotten",
-    "Overtaken",
     "Remaining",
     "Words",
     "copies",
@@ -58,7 +57,6 @@ __all__ = [
     "noted",
     "noted_memos",
     "refuse_repeating",
-    "refuse_withdrawn",
     "refuse_withdrawn_units",
     "withdrawn_units",
     "words_of",
@@ -74,7 +72,8 @@ _ADVICE: Final = {
     "hand-out": "have it deleted by who has it",
     "unfinished copy": "open the study again on the computer on which it was made, with its disk",
     "file": "look into it, and delete it",
-    "damaged": "store.salvage(coder, path), move the damaged acts out, store.merge(path), forget again",
+    "damaged": "store.admin.salvage(coder, path), move the damaged acts out, store.copies.merge(path), "
+    "forget again",
     "draft to judge": "open it in its widget; change or discard it there",
     "server": "ask its administrator how long they are kept",
     "codebook": "no call: acts count on every version; leave it out of what is published",
@@ -124,8 +123,8 @@ class Forgotten:
           quote, or another unit's text, context or variable that may repeat them: 12 letters and digits in a
           row over more than one word that no other participant's text has, or a longer passage that one has;
           whether it does takes a person to say;
-        - ``draft to judge``: what somebody has begun and not saved (`Store.keep_draft`), which may repeat
-          them in the same way; what surely does is taken out;
+        - ``draft to judge``: what somebody has begun and not saved, which may repeat them in the same way;
+          what surely does is taken out;
         - ``damaged``: a coder's acts, in which no more than what can be read was erased (`Store.forget`);
           ``memo to judge`` names a whole file where it came back after the words to compare it with had gone;
         - ``server``, ``embedding cache``, ``reply cache``, ``notebook``: always there, since the study
@@ -218,7 +217,7 @@ def _erased(
 
 def _erased_of_damaged(file: Path, now: Study, words: Words, memos: Collection[str]) -> int:
     """Erase what acts say is theirs where the chain is broken and SQLite finds the tables sound. A file in
-    which it does not is never written, which could cost others' acts (`Store.salvage` saves these)."""
+    which it does not is never written, which could cost others' acts (`Store.admin.salvage` saves these)."""
     n_texts = 0
     with suppress(Damaged):
         with sqlite.transaction(file, writes=True) as connection:
@@ -277,17 +276,6 @@ def refuse_repeating(acts: Sequence[Act], withdrawn: Sequence[Words]) -> None:
             "rulings, names of themes, paraphrases, reasons or plans of analysis that repeat a passage of "
             "theirs – write them without; nothing was recorded."
         )
-
-
-class Overtaken(Exception):
-    """A participant withdrew since the study was read: read it again, and judge the acts by it."""
-
-
-def refuse_withdrawn(acts: Sequence[Act], known: Opened, withdrawn: frozenset[str]) -> None:
-    """Raise `ActError` where an act is on a unit in `withdrawn`, `Overtaken` where not all are `known`."""
-    refuse_withdrawn_units(acts, withdrawn)
-    if withdrawn - known.withdrawn_units:
-        raise Overtaken
 
 
 ToJudge = tuple[str, str, str]

@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final
 
 import pandas as pd
 from sqlalchemy import Connection, select
@@ -26,18 +25,18 @@ from sense7_qual._messages import first_three
 from sense7_qual.acts import Act, check_coder
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
+from sense7_qual.store._backend import Locked, Log
 from sense7_qual.store._files import acts_files, layout, signed_json, study_notes
 from sense7_qual.store._files.layout import Opened, Study
 from sense7_qual.store._log import sqlite, versions
 from sense7_qual.store._log.hash_chain import Link, clocks, genesis, relinked
 from sense7_qual.store._operations import verify
+from sense7_qual.store._operations.append import check_pseudonym
 from sense7_qual.store._operations.check_acts import knows_code
 from sense7_qual.store._operations.contents import has_readable_change
 from sense7_qual.store._operations.forget import Words
 
-__all__ = ["Into", "Merge", "merge"]
-
-_T = TypeVar("_T")
+__all__ = ["Merge", "merge"]
 
 _COLUMNS: Final = ("act_id", "coder", "kind", "unit_id", "status", "unknown")
 
@@ -104,38 +103,8 @@ class _Incoming:
     texts: Mapping[str, tuple[str | None, str | None]]
 
 
-class Into(Protocol):
-    """Where a merge writes: a study folder, or a study in PostgreSQL."""
-
-    def withdrawals(self, connection: Connection | None = None) -> list[study_notes.Withdrawal]:
-        """Return the notes of withdrawals, oldest first; within the transaction of `connection`."""
-
-    def note(self, value: study_notes.Withdrawal, connection: Connection) -> None:
-        """Add the note of a withdrawal, in the transaction of `in_transaction`."""
-
-    def exclusively(self) -> AbstractContextManager[None]:
-        """Let no withdrawal begin meanwhile, unless each `in_transaction` keeps them out by itself."""
-
-    def refuse_unwritable(self, opened: Opened) -> None:
-        """Raise `StoreError` where nothing can be written here."""
-
-    def check_pseudonym(self, coder: str) -> str:
-        """Return the pseudonym, or raise `ActError` where it cannot be one beside the others here."""
-
-    def appends_as_own(self, coder: str) -> bool:
-        """Return True if acts may be appended as the coder's own; else each says that it was merged."""
-
-    def add_codebook(self, codebook: Codebook) -> None:
-        """Add a version of the codebook, where it is not there."""
-
-    def in_transaction(self, coder: str, study: str, work: Callable[[Connection, Path, bool], _T]) -> _T:
-        """Return what `work` returns, done in one transaction on the coder's tables, which are made where
-        the coder has none; it is given the connection, what messages call the tables, and whether they are
-        new. No withdrawal comes between what `work` reads and what it writes."""
-
-
 def merge(
-    into: Into,
+    into: Log,
     other: Path,
     opened: Opened,
     *,
@@ -147,7 +116,12 @@ def merge(
     `other` is another study folder, or an acts file such as a sync client's second copy. `coders` are those
     whose new acts may come in; None stands for the coder to whom a folder was handed out, else for anybody.
     """
-    into.refuse_unwritable(opened)
+    layout.refuse_newer(Path(into.place.name), opened.study)
+    if not into.leads():
+        raise StoreError(
+            f"merge: expected the role of a lead, who sees all of study {into.place.name!r} – found another, "
+            "which does not lead – ask the lead to do it."
+        )
     versions, files, theirs = _other(other, opened.study)
     new_versions = {name: each for name, each in versions.items() if name not in opened.codebooks}
     withdrawals = _Withdrawals(other)  # before the acts: a withdrawal there may begin meanwhile
@@ -155,14 +129,14 @@ def merge(
     here = _Here(opened.study, opened.texts, {**opened.codebooks, **new_versions})
     _refuse_misquoted(incoming, here)
     _refuse_others(incoming, other, coders, recorded)
+    coders_here = into.coders()
     for each in incoming:  # all of them, before anything is written
-        into.check_pseudonym(each.coder)
-    with into.exclusively():
-        for codebook in new_versions.values():
-            into.add_codebook(codebook)
-        rows = [row for each in incoming for row in _merged(into, each, here, withdrawals)]
+        check_pseudonym(each.coder, coders_here)
+    for codebook in new_versions.values():
+        into.add_codebook(codebook)
+    rows = [row for each in incoming for row in _merged(into, each, here, withdrawals)]
     items = pd.DataFrame(rows, columns=list(_COLUMNS)).astype("string")
-    ours = {each.case_id for each in into.withdrawals()}
+    ours = {each.case_id for each in into.notes(study_notes.Withdrawal)}
     return Merge(items, tuple(sorted(new_versions)), tuple(sorted(theirs - ours)))
 
 
@@ -183,9 +157,9 @@ class _Withdrawals:
         """Whether the words of all units are there to compare memos with."""
         return self._units is not None
 
-    def noted(self, into: Into, connection: Connection, incoming: _Incoming) -> list[study_notes.Withdrawal]:
+    def noted(self, into: Log, connection: Connection, incoming: _Incoming) -> list[study_notes.Withdrawal]:
         """Return the notes of withdrawals here, after adding which of the coder's memos repeat words."""
-        notes = into.withdrawals(connection)
+        notes = into.notes(study_notes.Withdrawal, connection)
         over_there = study_notes.notes(self._other, study_notes.Withdrawal) if self._units is not None else []
         in_there = {str(link.fields.get("text_hash")) for link in incoming.chain}
         for case_id in dict.fromkeys(each.case_id for each in notes):
@@ -198,7 +172,7 @@ class _Withdrawals:
                 note = replace(
                     last, id=study_notes.new_id(), at=signed_json.now(), memos=tuple(sorted(repeating))
                 )
-                into.note(note, connection)
+                into.add_note(note, connection)
                 notes.append(note)
         return notes
 
@@ -289,11 +263,12 @@ def _refuse_others(
 
 
 def _merged(
-    into: Into, incoming: _Incoming, here: _Here, withdrawals: _Withdrawals
+    into: Log, incoming: _Incoming, here: _Here, withdrawals: _Withdrawals
 ) -> Iterator[tuple[object, ...]]:
     """Merge the acts of one coder, all or none, and yield what became of each."""
 
-    def work(connection: Connection, place: Path, first_acts: bool) -> tuple[list[tuple[str, str]], bool]:
+    def work(at: Locked) -> tuple[list[tuple[str, str]], bool]:
+        connection, place = at.connection, at.place
         versions.refuse_newer(connection, place, study=here.study.id, coder=incoming.coder)
         chain = sqlite.read_chain(connection, place, study=here.study.id, coder=incoming.coder)
         recorded = {link.act.act_id: link.act for link in chain if link.act is not None}
@@ -304,13 +279,12 @@ def _merged(
             pairs = zip(incoming.chain, judged, strict=True)
             judged = [_uncompared(link, known, each) for link, each in pairs]
         new = [number for number, (status, _) in enumerate(judged) if status == "new"]
-        _append(connection, chain, incoming, new, known, as_own)
-        return judged, first_acts
+        _append(connection, chain, incoming, new, known, at.is_own)
+        return judged, not chain
 
     if not incoming.chain:
         return
-    as_own = into.appends_as_own(incoming.coder)
-    judged, first_acts = into.in_transaction(incoming.coder, here.study.id, work)
+    judged, first_acts = into.write(incoming.coder, work, study=here.study.id, as_lead=True)
     for link, (status, unknown) in zip(incoming.chain, judged, strict=True):
         act = link.act
         if act is not None:

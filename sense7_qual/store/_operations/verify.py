@@ -55,6 +55,7 @@ __all__ = [
     "second_copy",
     "strangers",
     "verify",
+    "with_lost",
 ]
 
 _Note = TypeVar("_Note", Withdrawal, Copy)
@@ -135,6 +136,17 @@ def frame_of(findings: Sequence[Finding]) -> pd.DataFrame:
         for f in findings
     ]
     return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(dict(_COLUMNS))
+
+
+def with_lost(findings: Sequence[Finding], lost: Mapping[str, str]) -> list[Finding]:
+    """Return the findings with what is missing of each coder's acts that were seen here before."""
+    told = {finding.file: finding for finding in findings}
+    for coder, missing in lost.items():
+        name = coder if coder in told else f"acts/{coder}.sqlite"
+        finding = told.get(name, Finding(name, coder))
+        problems = "; ".join(filter(None, [f"lacks {missing}", finding.problem]))
+        told[name] = replace(finding, problem=problems)
+    return list(told.values())
 
 
 def misquoted(act: Act, texts: Mapping[str, str]) -> bool:
@@ -311,7 +323,7 @@ def _of_second_copy(file: Path, coder: str) -> Finding:
         return Finding(name, coder, note=f"a second copy of the acts of {coder!r} with nothing new in it")
     problem = (
         f"a second copy of the acts of {coder!r}, made by a sync client, with {len(new)} acts that "
-        f"acts/{coder}.sqlite does not have – take them in with store.merge(the path of this file)"
+        f"acts/{coder}.sqlite does not have – take them in with store.copies.merge(the path of this file)"
     )
     return Finding(name, coder, problem=problem)
 
@@ -375,7 +387,7 @@ def _since_copies(chain: Sequence[Link], coder: str, copies: Sequence[Copy]) -> 
         if copy.heads.get(coder, "") not in {"", *hashes}:
             yield (
                 f"lacks acts that it had when the {copy.kind} of {copy.at} was made: an older copy was put "
-                f"in its place – take them in with store.merge(that {copy.kind})"
+                f"in its place – take them in with store.copies.merge(that {copy.kind})"
             )
             return
 
@@ -473,7 +485,7 @@ def _stranger(path: Path, file: Path) -> Finding:
     with open_file(file) as opened:
         is_database = opened.read(16) == b"SQLite format 3\0"
     if is_database:
-        what = "may hold acts, under a name that is not read – take them in with store.merge(its path)"
+        what = "may hold acts, under a name that is not read – take them in with store.copies.merge(its path)"
         return Finding(name, problem=what)
     return Finding(name, note="no part of the study, or a sync client's second copy; not read")
 

@@ -28,7 +28,7 @@ from sense7_qual.store._postgres.schema import (
 )
 from sense7_qual.store._postgres.server import Server, retried, run, search_path
 
-__all__ = ["add_coder", "coders", "enter_as_own", "members", "take", "write", "writes"]
+__all__ = ["add_coder", "coders", "enter_as_own", "members", "take", "write"]
 
 _T = TypeVar("_T")
 
@@ -121,23 +121,28 @@ def _make_coder(connection: Connection, server: Server, coder: str, owner: str) 
     run(connection, [*row_security.coder_statements(server.name, coder), "RESET ROLE"])
 
 
-def write(server: Server, coder: str, work: Callable[[Connection, Path], _T], *, as_lead: bool = False) -> _T:
+def write(
+    server: Server, coder: str, work: Callable[[Connection, Path, bool], _T], *, as_lead: bool = False
+) -> _T:
     """Return what `work` returns, done in one transaction on the coder's tables: all of it, or nothing.
 
     Where the connection is lost, `work` is done again from the start, also if its transaction may have been
     committed: it must find by itself what is recorded already. With `as_lead` the lead writes for any coder,
-    as a merge does.
+    as a merge does; `work` is told whether the role codes as them.
     """
 
     def locked(connection: Connection) -> _T:
+        is_own = True
         if as_lead:
             check_lead(connection, server, "merge")
             keep_withdrawals_out(connection, server)
             take(connection, server, coder)
+            role, _ = connection.execute(WHO).one()
+            is_own = _member(connection, coder) == role
             enter(connection, server, coder)
         else:
             enter_as_own(connection, server, coder)
-        return work(connection, place_of(server, coder))
+        return work(connection, place_of(server, coder), is_own)
 
     return retried(server, locked)
 
@@ -160,19 +165,8 @@ def _check_own(connection: Connection, server: Server, coder: str) -> None:
     role, _ = connection.execute(WHO).one()
     raise StoreError(
         f"study {server.name!r}: expected acts of a coder of role {role!r} – found acts of {coder!r} – open "
-        "the study with that coder's role, or ask the lead to add the coder (store.add_coder)."
+        "the study with that coder's role, or ask the lead to add the coder (store.admin.add_coder)."
     )
-
-
-def writes(server: Server, coder: str) -> bool:
-    """Return True if this role codes as `coder`, or will as soon as there is such a coder; for the lead."""
-
-    def has_role(connection: Connection) -> bool:
-        run(connection, [search_path(server.name)])
-        role, _ = connection.execute(WHO).one()
-        return _member(connection, coder) in (None, role)
-
-    return retried(server, has_role)
 
 
 def members(connection: Connection, server: Server) -> list[str]:

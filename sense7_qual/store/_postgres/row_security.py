@@ -237,7 +237,13 @@ BEGIN
   IF NEW.kind IN ({_TEAM_KINDS}) OR EXISTS (SELECT FROM "{study}".unblinded u WHERE u.round = NEW.round) THEN
     PERFORM "{study}".show(NEW.coder, ARRAY[NEW.act_id]);
   END IF;
-  IF NEW.kind IN ('open_round', 'unblind') THEN
+{_unblinding(study)}  RETURN NULL;
+END $sql$"""
+
+
+def _unblinding(study: str) -> str:
+    """The part of `_sharing` that shows all acts of a round once an act unblinds it."""
+    return f"""  IF NEW.kind IN ('open_round', 'unblind') THEN
     SELECT s.coder, s.at INTO first FROM "{study}".shown s
     WHERE s.kind = 'open_round' AND s.round = NEW.round
     ORDER BY s.at COLLATE "C", s.act_id COLLATE "C" LIMIT 1;
@@ -258,8 +264,7 @@ BEGIN
       PERFORM "{study}".show(who, ids);
     END LOOP;
   END IF;
-  RETURN NULL;
-END $sql$"""
+"""
 
 
 def _withdrawn(study: str) -> str:

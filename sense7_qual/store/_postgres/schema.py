@@ -57,10 +57,8 @@ __all__ = [
     "acts",
     "add_codebook",
     "check_lead",
-    "create",
     "current_codebook",
     "enter",
-    "has_acts",
     "is_there",
     "keep_withdrawals_out",
     "lead_acts",
@@ -158,15 +156,6 @@ SHOWN: Final = Table(
 SHOWN_TEXTS: Final = sqlite.TEXTS.to_metadata(_METADATA, name="shown_texts")
 
 
-def create(server: Server, made: Study, *, units: bytes, codebooks: Mapping[str, bytes]) -> Openness:
-    """Make a study from its units, as Parquet, and the versions of its codebook; the role becomes its lead.
-
-    It is made whole or not at all. Returns what of the server's statistics stays open to the coders.
-    """
-    owner = owner_of(server)
-    return retried(server, lambda connection: make(connection, server, made, units, codebooks, owner)[0])
-
-
 def owner_of(server: Server) -> str:
     """Return a new name for the role that will own a study."""
     return f"{server.name}_owner_{secrets.token_hex(4)}"
@@ -180,9 +169,10 @@ def make(
     codebooks: Mapping[str, bytes],
     owner: str,
 ) -> tuple[Openness, bool]:
-    """Do what `create` says, in the transaction of `connection`; tell too whether it is done only now.
+    """Make a study from its units, as Parquet, and the versions of its codebook; the role becomes its lead.
 
-    Where a study of this `owner` is there, the connection was lost after it was made.
+    Returns what of the server's statistics stays open to the coders, and whether it is made only now. Where a
+    study of this `owner` is there, the connection was lost after it was made.
     """
     before = is_there(connection, server)
     if before and not connection.execute(_IS_ROLE, {"name": owner}).scalar_one():
@@ -269,7 +259,7 @@ def _refuse_invisible(connection: Connection, server: Server) -> None:
     if not connection.execute(_VISIBLE, {"name": server.name}).scalar_one():
         raise StoreError(
             f"study {server.name!r}: expected a study that this role may open – found none – check role, "
-            "database and study in the address, ask the lead to add you (store.add_coder), or make a "
+            "database and study in the address, ask the lead to add you (store.admin.add_coder), or make a "
             "study with Store.create(address, units=…, codebook=…)."
         )
 
@@ -326,11 +316,6 @@ def keep_withdrawals_out(connection: Connection, server: Server) -> None:
 def leads(connection: Connection, server: Server) -> bool:
     """Return True if the role leads the study."""
     return bool(connection.execute(text(f'SELECT "{server.name}".is_lead()')).scalar_one())
-
-
-def has_acts(connection: Connection) -> bool:
-    """Return True if the coder whose tables were entered has an act."""
-    return sqlite.last(connection) is not None
 
 
 def check_lead(connection: Connection, server: Server, what: str) -> None:

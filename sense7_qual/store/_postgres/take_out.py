@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, TypeAlias
+from typing import Any
 
 import pandas as pd
 from sqlalchemy import Connection, delete, select
 
+from sense7_qual.store._backend import Rows
 from sense7_qual.store._log import sqlite
 from sense7_qual.store._log.hash_chain import clocks, genesis, relinked
-from sense7_qual.store._operations.append import no_loss, sound_part
+from sense7_qual.store._operations.salvage import no_loss, sound_part
 from sense7_qual.store._postgres import roles, schema
 from sense7_qual.store._postgres.server import Server, run, search_path
 
-__all__ = ["Rows", "rows_and_texts", "take_out"]
-
-Rows: TypeAlias = list[tuple[int, dict[str, Any] | None]]
+__all__ = ["rows_and_texts", "take_out"]
 
 
 def rows_and_texts(connection: Connection) -> tuple[Rows, list[dict[str, Any]]]:

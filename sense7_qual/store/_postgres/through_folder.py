@@ -24,7 +24,7 @@ from sense7_qual.store._files.study_notes import Copy, Withdrawal
 from sense7_qual.store._log import sqlite
 from sense7_qual.store._log.hash_chain import Link
 from sense7_qual.store._log.sqlite import ACTS, TEXTS
-from sense7_qual.store._operations import archive, forget as withdrawals, verify
+from sense7_qual.store._operations import forget as withdrawals, verify
 from sense7_qual.store._operations.verify import Finding
 from sense7_qual.store._postgres import roles, schema
 from sense7_qual.store._postgres.schema import NOTES, SHOWN, SHOWN_TEXTS, STUDY, UNBLINDED
@@ -37,7 +37,7 @@ from sense7_qual.store._postgres.server import (
     search_path,
 )
 
-__all__ = ["add_note", "download", "forget", "note_copy", "notes", "notes_in", "upload", "verify_study"]
+__all__ = ["add_note", "download", "forget", "notes", "notes_in", "upload", "verify_study"]
 
 _Note = TypeVar("_Note", Withdrawal, Copy)
 _ELSEWHERE: Final = "the server's write-ahead log, its replicas and its own backups"
@@ -123,19 +123,6 @@ def upload(path: Path, server: Server) -> schema.Openness:
         return openness
 
     return retried(server, work)
-
-
-def note_copy(server: Server, made: Copy) -> None:
-    """Add the note of a copy to the study; for the lead.
-
-    Where a participant withdrew since the copy was begun, it raises: their words are in it.
-    """
-
-    def work(connection: Connection) -> None:
-        add_note(connection, server, made)  # waits for a withdrawal that is under way
-        archive.refuse_withdrawn(made, notes_in(connection, server, Withdrawal))
-
-    retried(server, work)
 
 
 def add_note(connection: Connection, server: Server, value: Withdrawal | Copy) -> None:
@@ -309,15 +296,7 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
         units = layout.units_of(study.units, study.study, name=server.name, later=study.later)
         words = withdrawals.Words.of(units, before, case_id)
         coders = roles.members(connection, server)
-        chains: dict[str, list[Link]] = {}
-        repeating: list[str] = []
-        for coder in coders:
-            schema.enter(connection, server, coder)
-            try:
-                chains[coder] = _read_chain(connection, server, coder, study.study.id)
-                repeating += words.repeating(chains[coder])
-            except Damaged:
-                repeating += words.repeating_rows(_damaged_rows(connection))
+        chains, repeating = _looked_through(connection, server, coders, words, study.study.id)
         study = schema.stored_in(connection, server)  # revisions are made under those locks as well
         new, table = withdrawals.noted(units, before, words, why, repeating, study.codebooks)
         if new not in before:
@@ -342,9 +321,22 @@ def forget(server: Server, case_id: str, *, why: str) -> withdrawals.Forgotten:
     return done
 
 
-def _read_chain(connection: Connection, server: Server, coder: str, study_id: str) -> list[Link]:
-    place = schema.place_of(server, coder)
-    return sqlite.read_chain(connection, place, study=study_id, coder=coder)
+def _looked_through(
+    connection: Connection, server: Server, coders: Sequence[str], words: withdrawals.Words, study_id: str
+) -> tuple[dict[str, list[Link]], list[str]]:
+    """Return the chain of each coder, whose tables stay locked, but for damaged ones, and the hashes of what
+    surely repeats their words."""
+    chains: dict[str, list[Link]] = {}
+    repeating: list[str] = []
+    for coder in coders:
+        schema.enter(connection, server, coder)
+        place = schema.place_of(server, coder)
+        try:
+            chains[coder] = sqlite.read_chain(connection, place, study=study_id, coder=coder)
+            repeating += words.repeating(chains[coder])
+        except Damaged:
+            repeating += words.repeating_rows(_damaged_rows(connection))
+    return chains, repeating
 
 
 def _damaged_rows(connection: Connection) -> Iterator[tuple[str, str, dict[str, object]]]:

@@ -16,7 +16,7 @@ from sense7_qual.errors import ActError
 from sense7_qual.widgets._adjudication.disputes import By, Disputes, Key, Names, SimilarTexts
 from sense7_qual.widgets._adjudication.readings import Readings, changed, foretold, overtaken
 from sense7_qual.widgets._codes import described_book
-from sense7_qual.widgets._desk import STATIC, Asked, field
+from sense7_qual.widgets._desk import STATIC, Asked, desk_of, field
 from sense7_qual.widgets._lead import LeadDesk
 from sense7_qual.widgets._offsets import as_text
 
@@ -73,6 +73,7 @@ class AdjudicationWidget(LeadDesk):
     >>> import pandas as pd
     >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["It listened."], "document_id": ["d1"],
     ...                       "case_id": ["p1"], "position": [1]})
+    >>> from sense7_qual.codebook import Codebook
     >>> from sense7_qual.store import Store
     >>> store = Store.create(Path(tempfile.mkdtemp()) / "s", units=units, codebook=Codebook.read("sense7"))
     >>> AdjudicationWidget(store, coder="lead")
@@ -280,13 +281,13 @@ class AdjudicationWidget(LeadDesk):
 
     def _last_revision(self) -> dict[str, Any] | None:
         """Say who revised the codebook last, when and why."""
-        last = next(iter(reversed(self._study.revisions())), None)
+        last = next(iter(reversed(self._study.revisions)), None)
         return None if last is None else {
             "coder": self._names.adjudicator(last.coder), "at": last.at, "why": last.why
         }  # fmt: skip
 
     def _save_change(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        if self._study.current_codebook() != content.get("base"):
+        if desk_of(self._study).current_codebook() != content.get("base"):
             self._look()
             self._revised()
             raise ActError(

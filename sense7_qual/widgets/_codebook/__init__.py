@@ -38,7 +38,7 @@ from sense7_qual.widgets._codebook.saving import (
 from sense7_qual.widgets._codebook.shown import preview, shown_draft, shown_preview, shown_revisions
 from sense7_qual.widgets._codebook.sorting import SplitTexts, ThemesOfTexts
 from sense7_qual.widgets._codes import alike
-from sense7_qual.widgets._desk import STATIC, Asked, Later, acted, field, first_of
+from sense7_qual.widgets._desk import STATIC, Asked, Later, acted, desk_of, field, first_of
 from sense7_qual.widgets._lead import LeadDesk
 from sense7_qual.widgets._offsets import as_text
 
@@ -236,7 +236,7 @@ class CodebookWidget(LeadDesk):
     def _of_the_draft(self) -> dict[str, Any]:
         moved_on = False
         with suppress(QualError):  # whatever is wrong is told where the draft is saved
-            moved_on = self._study.current_codebook() != self._draft.state.base.fingerprint
+            moved_on = desk_of(self._study).current_codebook() != self._draft.state.base.fingerprint
         return {"moved_on": moved_on, **shown_draft(self._draft)}
 
     # what may be seen -------------------------------------------------------------------------------
@@ -297,7 +297,7 @@ class CodebookWidget(LeadDesk):
         return {"type": "sent_back", "proposal": row["proposal_id"]}
 
     def _versions(self, _: Mapping[str, Any]) -> dict[str, Any]:
-        versions = shown_revisions(self._study.revisions(), self._study.codebooks)
+        versions = shown_revisions(self._study.revisions, self._study.codebooks)
         return {"type": "versions", "versions": versions}
 
     def _compare(self, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -310,7 +310,7 @@ class CodebookWidget(LeadDesk):
     def _save_draft(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Save the draft, or say what another person changed meanwhile."""
         state, why = self._draft.state, field(content, "why", str)
-        before = self._study.revisions()
+        before = self._study.revisions
         wished = put_together(state, self._current(), content.get("choices") or {}, before)
         if not isinstance(wished, Codebook):
             return {"type": "conflict", **wished}
@@ -318,7 +318,7 @@ class CodebookWidget(LeadDesk):
         answered = self._answer_taken(state.taken)
         self._split_texts = None
         acted()
-        made = self._study.revisions()[len(before) :]
+        made = self._study.revisions[len(before) :]
         self._draft = self._new_draft(self._current())
         self._typed.pop("why", None)
         self._look_again()

@@ -36,7 +36,7 @@ __all__ = [
 _CELL: Final = (
     "qual.widgets.CodingWidget(store, coder={0!r}{1}, review=qual.codings.stale("
     "store.codings(coder={0!r}), store.coverage(coder={0!r}), store.codebook, "
-    "revisions=store.revisions()))"
+    "revisions=store.revisions))"
 )
 
 #: What two people changed differently, as a page shows it.

@@ -17,6 +17,7 @@ from sense7_qual.codings import carried, stale
 from sense7_qual.errors import ActError, QualError
 from sense7_qual.widgets._codes import Embed, alike, code_made
 from sense7_qual.widgets._coding.session import Session, typed
+from sense7_qual.widgets._desk import desk_of
 
 __all__ = ["DECLINED", "KEEPING", "LookAgain", "NewCodes", "NewerCodebook", "versions_alike", "what_it_means"]
 
@@ -52,7 +53,7 @@ class NewCodes:
         """What becomes of a new code: "add" or "propose"."""
         settled = getattr(getattr(self._study, "options", None), "new_codes", "propose")
         can_revise = hasattr(self._study, "revise") and hasattr(self._study, "codebooks")
-        may_add = settled == "add" and can_revise and getattr(self._study, "may_revise", True)
+        may_add = settled == "add" and can_revise and getattr(desk_of(self._study), "may_revise", True)
         return "add" if may_add else "propose"
 
     def alike(self, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,7 +122,7 @@ def versions_alike(study: Any, codebook: Codebook) -> set[str]:
     """Return the versions of the study's codebook from which nothing that is coded changed its meaning."""
     alike = {codebook.fingerprint}
     with suppress(QualError):
-        revisions = study.revisions() if hasattr(study, "revisions") else ()
+        revisions = getattr(study, "revisions", ())
         for _ in revisions:  # each may lead to one that was found before it
             keeping = (one for one in revisions if all(change.kind in KEEPING for change in one.changes))
             alike |= {one.base for one in keeping if one.codebook in alike}
@@ -155,7 +156,7 @@ class LookAgain:
     @property
     def can_tell(self) -> bool:
         """Whether the study says what its revisions changed."""
-        return self._by_itself and hasattr(self._study, "revisions")
+        return self._by_itself and "revisions" in dir(self._study)
 
     def show(self) -> None:
         """Have the session show what is to be looked at again under its codebook."""
@@ -176,12 +177,12 @@ class LookAgain:
     def _stale(self) -> pd.DataFrame:
         session = self._session
         none = pd.DataFrame({"unit_id": [], "coder": [], "code": [], "reason": []})
-        if not hasattr(self._study, "revisions") or session.finished_under <= {session.codebook.fingerprint}:
+        if "revisions" not in dir(self._study) or session.finished_under <= {session.codebook.fingerprint}:
             return none
         record = fold(session.acts_of_round)
         try:
             return stale(
-                record.codings, record.coverage, session.codebook, revisions=self._study.revisions(),
+                record.codings, record.coverage, session.codebook, revisions=self._study.revisions,
                 round=session.round,
             )  # fmt: skip
         except QualError:  # what is damaged is told of where the study is read
@@ -214,7 +215,7 @@ class NewerCodebook:
     @property
     def can_be_taken(self) -> bool:
         """Whether the study can be asked for it."""
-        return hasattr(self._study, "use_current_codebook") and hasattr(self._study, "revisions")
+        return hasattr(desk_of(self._study), "use_current_codebook")
 
     def take(self, agreed: object) -> tuple[dict[str, Any], Codebook | None]:
         """Go on under the study's current codebook, where its changes leave what was coded as it is.
@@ -229,10 +230,10 @@ class NewerCodebook:
                 "codebook: expected a study that can be asked for its codebook – found none – run the cell "
                 "again."
             )
-        session, now = self._session, self._study.use_current_codebook()
+        session, now = self._session, desk_of(self._study).use_current_codebook()
         if now == session.codebook:
             return {"type": "taken", "words": ""}, None
-        revisions = self._study.revisions()
+        revisions = self._study.revisions
         way = path(revisions, session.codebook.fingerprint, now.fingerprint)
         if way is None:
             raise ActError(

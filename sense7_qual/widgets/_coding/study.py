@@ -13,6 +13,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError
 from sense7_qual.rounds import Round
 from sense7_qual.widgets._coding.session import Session
+from sense7_qual.widgets._desk import desk_of
 
 __all__ = ["Given", "OtherWindows", "of_session", "of_study", "one_by_one", "round_of"]
 
@@ -56,7 +57,7 @@ def of_study(study: Any, *, coder: str, round: str | None, **parts: object) -> G
             "the study holds itself, or give units, codebook, acts and save without the study."
         )
     units = _units_of(study, check_person(coder), round)
-    current = getattr(study, "current_codebook", None)
+    current = getattr(desk_of(study), "current_codebook", None)
     return Given(units, study.codebook, study.acts(coder=coder), study.append, current, study)
 
 
@@ -69,7 +70,7 @@ def round_of(study: Any, name: str | None) -> Round | None:
 def _units_of(study: Any, coder: str, round: str | None) -> pd.DataFrame:
     """Return the coder's units in the order of the plan; all of them where there is no plan."""
     units: pd.DataFrame = study.units
-    plan = study.plan() if hasattr(study, "plan") else pd.DataFrame()
+    plan = getattr(study, "plan", pd.DataFrame())
     if plan.empty and round is None:
         return units
     rounds = [] if plan.empty else plan["round"].dropna().unique().tolist()
@@ -125,7 +126,7 @@ class OtherWindows:
 
     def __init__(self, session: Session, given: Given, came: Callable[[list[Act]], object]) -> None:
         self._session, self._came, self._append = session, came, given.save
-        self._append_after = getattr(given.study, "append_after", None)
+        self._append_after = getattr(desk_of(given.study), "append_after", None)
         self._n_read = len(given.acts)
 
     def __repr__(self) -> str:

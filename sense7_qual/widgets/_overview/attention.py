@@ -18,7 +18,7 @@ __all__ = ["attention", "change", "drift_rows"]
 
 _REVIEW: Final = (
     "qual.widgets.CodingWidget(store, coder={0!r}{1}, review=qual.codings.stale(store.codings(coder={0!r}), "
-    "store.coverage(coder={0!r}), store.codebook, revisions=store.revisions()))"
+    "store.coverage(coder={0!r}), store.codebook, revisions=store.revisions))"
 )
 
 Item = dict[str, Any]

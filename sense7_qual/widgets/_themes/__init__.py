@@ -85,6 +85,7 @@ class ThemesWidget(LeadDesk):
     >>> from pathlib import Path
     >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["It listened."], "document_id": ["d1"],
     ...                       "case_id": ["p1"], "position": [1]})
+    >>> from sense7_qual.codebook import Codebook
     >>> from sense7_qual.store import Store
     >>> store = Store.create(Path(tempfile.mkdtemp()) / "s", units=units, codebook=Codebook.read("sense7"))
     >>> widget = ThemesWidget(store, coder="lead")

@@ -1,0 +1,327 @@
+"""What a lead settles for all who work on a study: codes, the plan, options, analysis plans, themes.
+
+The class bears the name of the whole `Store`, by which messages call its methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal
+
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments, read_mapping
+from sense7_qual._messages import did_you_mean, first_three, word
+from sense7_qual.acts import Preregistration, check_person, preregister, preregistrations
+from sense7_qual.acts.contents import AnalysisPlan
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import ActError
+from sense7_qual.frames import require_column
+from sense7_qual.store._operations import assign, revise, set_options
+from sense7_qual.store._operations.append import check_pseudonym
+from sense7_qual.store._reading import Store as Reading
+from sense7_qual.themes import Themes, edit, record
+
+__all__ = ["Store"]
+
+
+class Store(Reading):
+    """What is settled is recorded as an act of the lead."""
+
+    __slots__ = ()
+
+    def assign(
+        self,
+        *,
+        coders: Sequence[str],
+        overlap: float,
+        coder: str,
+        seed: int = 0,
+        stratify: str | Sequence[str] | None = None,
+        coders_per_unit: int | None = None,
+        calibration: int | None = None,
+        round: str | None = None,
+        weights: Mapping[str, float] | None = None,
+    ) -> pd.DataFrame:
+        """Deal the units to coders, keep that in the study, and return the plan (`plan`).
+
+        The same call again changes nothing. A call with other coders, or another overlap, deals anew what
+        nobody has begun: a unit on which a coder has done anything stays with that coder, as far as this
+        copy of the study knows (merge the coders' copies first). Who has fewer units gets more. A coder who
+        is left out keeps what they have begun and gets no more; what they did not finish is dealt to somebody
+        else as well.
+
+        Parameters
+        ----------
+        coders : sequence of str
+            The pseudonyms of all who shall code from now on.
+        overlap, seed, stratify, coders_per_unit
+            How: as `corpus.assign` says.
+        coder : str
+            The pseudonym of who assigns, the lead; in PostgreSQL one of a leading role.
+        calibration : int, optional
+            How many units everybody codes first, all in the same order, so that agreement can be computed
+            early. By default as many as in the plan that stands, else none. A coder who comes later gets the
+            same ones.
+        round : str, optional
+            A round that was opened: its units are dealt to its coders, who else code all of them.
+        weights : mapping of str to float, optional
+            By which the overlap is drawn, as `corpus.assign` says. They are not kept in the study, only that
+            they are the same: keep them, or what `corpus.inclusion` makes of them, yourself.
+
+        Returns
+        -------
+        DataFrame
+            The plan of the whole study, as `plan` returns it.
+
+        Raises
+        ------
+        TableError
+            A value is out of range, or `units` has no such column.
+        ActError
+            A name cannot be a pseudonym, there is no such round, or a coder is not one of it.
+        StoreError
+            Acts of a coder are damaged, the study cannot be written, or the role does not lead.
+        """
+        self._study.look_for_withdrawals()
+        one = not isinstance(coders, Iterable) or isinstance(coders, str | pd.DataFrame)
+        names = coders if one else list(coders)
+        check_arguments(Store.assign, locals() | {"coders": names})
+        act = assign.act_of(
+            self._study.known.units, self.acts(), coder=coder, codebook=self.codebook, coders=names,
+            overlap=overlap, seed=seed, stratify=stratify, coders_per_unit=coders_per_unit,
+            calibration=calibration, round=round, weights=weights,
+        )  # fmt: skip
+        if act is not None:
+            known = self._study.reads.coders()
+            for each in names:
+                check_pseudonym(each, known)
+            self._study.append([act])
+        return self.plan
+
+    def revise(
+        self,
+        codebook: Codebook,
+        *,
+        why: str,
+        coder: str,
+        merged: Mapping[str, str] | None = None,
+        split: Mapping[str, Sequence[str]] | None = None,
+    ) -> Codebook:
+        """Make a changed codebook the current one, and return it; every version stays.
+
+        `codebook` is taken as a change of ``store.codebook`` as this store knows it. Where somebody else
+        revised the study's codebook meanwhile, both sides' changes are combined if they do not touch the same
+        thing. What was coded under earlier versions is carried over by `decisions` where its meaning stood;
+        `codings.stale` lists the rest. Where two copies of the study were revised apart and merged, a
+        revision here joins both lines of versions.
+
+        Parameters
+        ----------
+        codebook : Codebook
+            The changed codebook.
+        why : str
+            The reason, as the methods section will tell it.
+        coder : str
+            The pseudonym of who decides this; in PostgreSQL one of a leading role.
+        merged : mapping of str to str, optional
+            Codes that are gone, and the code that each went into.
+        split : mapping of str to sequence of str, optional
+            Codes that are gone, and the new codes that each was divided into.
+
+        Raises
+        ------
+        CodebookError
+            Somebody else changed the same thing meanwhile (both sides are shown), or `merged` or `split` do
+            not fit the two versions. Nothing was changed.
+        ActError
+            No reason, or nothing changed.
+        StoreError
+            The study cannot be written, or the role does not lead.
+        """
+        check_arguments(Store.revise, locals())
+        wish = revise.Wish(
+            base=self.codebook,
+            codebook=codebook,
+            why=why,
+            coder=coder,
+            merged=read_mapping(merged),
+            split=read_mapping(split),
+            revisions=self._study.history,
+        )
+        self._study.revise(wish)
+        return self.codebook
+
+    def set_options(
+        self,
+        *,
+        coder: str,
+        new_codes: Literal["propose", "add"] | None = None,
+        rating: Literal["hidden", "shown", "finished"] | None = None,
+        suggestions: Literal["finished", "shown", "never"] | None = None,
+        rating_column: str | None = None,
+        leads: Sequence[str] | None = None,
+    ) -> set_options.Options:
+        """Settle how the coders work, and return all `options`; what is left out stays as it is.
+
+        Parameters
+        ----------
+        coder : str
+            The pseudonym of who settles it, the lead; in PostgreSQL one of a leading role.
+        new_codes : {"propose", "add"}, optional
+            What the coding widget does with a code that a coder misses: "propose" (until something is set)
+            sends it to the lead (`proposals`); "add" puts it into the codebook at once, as a revision of the
+            coder's. In PostgreSQL only leading roles can revise; the others propose.
+        rating : {"hidden", "shown", "finished"}, optional
+            Whether the coding widget shows the rating from the start ("hidden" until something is set), or of
+            each text once the coder has finished it; ``CodingWidget(…, show_rating=…)`` takes precedence.
+        suggestions : {"finished", "shown", "never"}, optional
+            When ``CodingWidget(…, suggest=…)`` shows what a model suggests for a text: once the coder has
+            finished it ("finished", until something is set), from the start, or never. Whoever sees
+            suggestions first is not independent of them: `decisions` tells the two apart.
+        rating_column : str, optional
+            The column of `units` that is the study's rating (``sense7-qual new`` names it): ``sense7-qual
+            report`` links the codes to it where no plan is registered and no ``--rating`` is given.
+        leads : sequence of str, optional
+            The pseudonyms of all who lead the study from now on (who made it: `create`). The lead's widgets
+            ask others to leave them to these. Once some are named, only one of them names others. In a folder
+            this is an agreement and no lock: whoever has the folder has its files.
+
+        Raises
+        ------
+        ActError
+            No option, or a value that it does not have.
+        TableError
+            The units have no such column.
+        StoreError
+            The study cannot be written, or the role does not lead.
+        """
+        check_arguments(Store.set_options, locals())
+        if rating_column is not None:
+            require_column(self._study.known.units, rating_column, frame_name="units")
+        options = self.options
+        if leads is not None and options.leads and check_person(coder) not in options.leads:
+            raise ActError(
+                f"set_options: expected a lead of this study ({first_three(options.leads)}) – found "
+                f"{coder!r} – let one of them name the leads."
+            )
+        named = None if leads is None else tuple(map(check_person, leads))
+        act = set_options.act_of(
+            options, coder=coder, codebook=self.codebook, new_codes=new_codes, rating=rating,
+            suggestions=suggestions, rating_column=rating_column, leads=named,
+        )  # fmt: skip
+        if act is not None:
+            self._study.append([act])
+        return self.options
+
+    def preregister(self, plan: AnalysisPlan, *, coder: str) -> Preregistration:
+        """Register what the study will do, and return it as it stands in the record; for good.
+
+        A later call amends it: both stay, and `report.deviations` says what became of them. A plan that is
+        registered last already is not registered again. ``.plan.fingerprint`` of what is returned, published
+        elsewhere (OSF, an e-mail), shows that no other plan was put in its place.
+
+        Parameters
+        ----------
+        plan : AnalysisPlan
+            What is settled beforehand (`acts.contents.AnalysisPlan`). Its rating and cluster are columns of
+            `units`.
+        coder : str
+            The pseudonym of who registers it, the lead; in PostgreSQL one of a leading role.
+
+        Raises
+        ------
+        ActError
+            The plan names a column that the units do not have, or repeats words of a participant who
+            withdrew while this store was open.
+        StoreError
+            The study cannot be written, or the role does not lead.
+        """
+        check_arguments(Store.preregister, locals())
+        columns = [name for name in self.units.columns if name not in ("text", "context")]
+        for name in (plan.rating, plan.cluster):
+            if name is not None and name not in columns:
+                raise ActError(
+                    f"preregister: expected a column of the study's units – found {word(name)} – "
+                    f"{did_you_mean(name, columns)}"
+                )
+        before = self.preregistrations
+        if before and before[-1].plan == plan:
+            return before[-1]
+        act = preregister(plan, coder=coder, codebook=self.codebook)
+        self._study.append([act])
+        return preregistrations([act])[0]
+
+    def record_themes(self, themes: Themes, *, coder: str) -> pd.DataFrame:
+        """Record the themes of a topic model, and return which of them the study had before.
+
+        A theme that shares half of its units or more with one before keeps that one's number, and with it its
+        name, its code, and whether people merged or dismissed it (`themes.match_recorded`, which says the
+        same without recording).
+
+        Parameters
+        ----------
+        themes : Themes
+            What `themes.fit` returned for units of this study.
+        coder : str
+            The pseudonym of who records them, the lead; in PostgreSQL one of a leading role.
+
+        Returns
+        -------
+        DataFrame
+            As `themes.match_recorded`: run_theme, theme, is_new, nearest, jaccard.
+
+        Raises
+        ------
+        ActError
+            The themes are of units that the study does not have; nothing was recorded.
+        StoreError
+            The study cannot be written, or the role does not lead.
+        """
+        check_arguments(Store.record_themes, locals())
+        act, numbers = record(themes, self._study.lead_acts("themes"), coder=coder, codebook=self.codebook)
+        self._study.append([act])
+        return numbers
+
+    def edit_theme(
+        self,
+        theme: int,
+        *,
+        coder: str,
+        name: str | None = None,
+        merge_into: int | None = None,
+        dismissed: bool | None = None,
+        parts: Sequence[Collection[str]] | None = None,
+        code: str | None = None,
+        why: str = "",
+    ) -> None:
+        """Name, merge, dismiss or split a theme of the study, or link it to a code: one of these at a time.
+
+        What is done is taken back by its opposite; it stays through later runs (`record_themes`).
+
+        Parameters
+        ----------
+        theme : int
+            Its number in the study, as `themes` has it.
+        coder : str
+            The pseudonym of who does it, the lead; in PostgreSQL one of a leading role.
+        name, merge_into, dismissed, parts, code, why : optional
+            As `themes.edit` says.
+
+        Raises
+        ------
+        TableError
+            No themes were recorded.
+        ArgumentError
+            There is no such theme or code, none or several things are to be done, or they are impossible.
+        ActError
+            The name or the reason repeats words of a participant who withdrew while this store was open.
+        StoreError
+            The study cannot be written, or the role does not lead.
+        """
+        check_arguments(Store.edit_theme, locals())
+        act = edit(
+            theme, self._study.lead_acts("themes"), self.units, coder=coder, codebook=self.codebook,
+            name=name, merge_into=merge_into, dismissed=dismissed, parts=parts, code=code, why=why,
+        )  # fmt: skip
+        self._study.append([act])
