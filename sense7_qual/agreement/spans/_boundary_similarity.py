@@ -215,8 +215,8 @@ def segmentation_agreement(
     >>> boundaries = pd.DataFrame(
     ...     [("ch1", coder, end) for coder, parts in segments.items() for end in np.cumsum(parts)[:-1]],
     ...     columns=["unit_id", "coder", "position"])
-    >>> agreement = segmentation_agreement(boundaries, {"ch1": 13})
-    >>> agreement.spans.boundary_similarity, round(agreement.kappa, 4), round(agreement.pi, 4)
+    >>> found = segmentation_agreement(boundaries, {"ch1": 13})
+    >>> found.boundary_similarity, round(found.kappa, 4), round(found.pi, 4)
     (0.25, 0.2258, 0.2227)
     """
     check_arguments(segmentation_agreement, locals())

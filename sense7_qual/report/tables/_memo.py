@@ -67,9 +67,9 @@ def memo(
     >>> sense7 = Codebook.read("sense7")
     >>> units = pd.DataFrame({"unit_id": ["m1"], "text": ["It asked how my sister was."],
     ...                       "document_id": ["t1"], "case_id": ["P07"], "position": [1]})
-    >>> memo = acts.memo(coder="ana", text="Curious, or polite?", target_kind="span", unit_id="m1", start=3,
+    >>> note = acts.memo(coder="ana", text="Curious, or polite?", target_kind="span", unit_id="m1", start=3,
     ...                  end=8, codebook=sense7, at="2026-01-31T12:00:00.000Z")
-    >>> memo(acts.fold([memo]).memos, units, codebook=sense7).rows
+    >>> memo(acts.fold([note]).memos, units, codebook=sense7).rows
     (('2026-01-31 12:00', 'ana', 'm1', 'asked', 'Curious, or polite?', 'ana'),)
     """
     check_arguments(memo, locals())
