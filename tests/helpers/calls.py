@@ -64,6 +64,8 @@ PARTS = {
     "agreement.sets.set_table",
 }
 
+PARTS_OF_A_STORE: dict[str, type] = {"copies": Copies, "admin": Admin, "desk": Desk}
+
 
 class NoModel(qual.models.Embedder):
     """Vectors without a model, which would take seconds to load."""
@@ -87,7 +89,7 @@ def public_names() -> Iterator[str]:
                 if full not in RESULTS:
                     yield full
                 yield from (f"{full}.{method}" for method in methods(value))
-    for part, held in {"copies": Copies, "admin": Admin, "desk": Desk}.items():
+    for part, held in PARTS_OF_A_STORE.items():
         yield from (f"store.Store.{part}.{method}" for method in methods(held))
 
 

@@ -29,7 +29,7 @@ import pytest
 
 import sense7_qual as qual
 from sense7_qual._arguments import check_arguments
-from tests.helpers.calls import calls, example, public_names
+from tests.helpers.calls import PARTS_OF_A_STORE, calls, example, public_names
 from tests.helpers.nightly import nightly_but
 from tests.helpers.simulation import SOAK
 
@@ -134,7 +134,11 @@ def is_checked_first(definition: ast.FunctionDef) -> bool:
 def public(name: str) -> Any:
     found: Any = qual
     for part in name.split("."):
-        found = getattr(found, part)
+        found = (
+            PARTS_OF_A_STORE[part]
+            if found is qual.Store and part in PARTS_OF_A_STORE
+            else getattr(found, part)
+        )
     return found
 
 
