@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from sense7_qual import _present, _reasons
+from sense7_qual.agreement import AGREEMENT
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, TableError
 from tests.helpers.small_study import facet
@@ -77,7 +78,7 @@ def test_digits_out_of_range_are_refused(digits: int) -> None:
 
 def test_rows_take_labels_and_order_from_the_codebook() -> None:
     result = pd.DataFrame({"code": ["c", "a", "b"], "alpha": [0.3, 0.1, 0.2]}, index=[9, 9, 9])
-    rows = _present.rows(result, ("code", "alpha"), frame_name="agreement", codebook=CODEBOOK)
+    rows = _present.rows(result, frame_name="agreement", codebook=CODEBOOK)
     assert [(row["label"], row["alpha"]) for row in rows] == [
         ("Same (b)", 0.2),
         ("Same (a)", 0.1),
@@ -86,19 +87,17 @@ def test_rows_take_labels_and_order_from_the_codebook() -> None:
 
 
 def test_rows_without_a_codebook_keep_ids_and_order() -> None:
-    rows = _present.rows(pd.DataFrame({"code": ["c", "a"]}), ("code",), frame_name="agreement", codebook=None)
+    rows = _present.rows(pd.DataFrame({"code": ["c", "a"]}), frame_name="agreement", codebook=None)
     assert [row["label"] for row in rows] == ["c", "a"]
 
 
 def test_rows_refuse_what_they_cannot_label() -> None:
     with pytest.raises(TableError, match="several for 'a'"):
-        _present.rows(pd.DataFrame({"code": ["a", "a"]}), ("code",), frame_name="agreement", codebook=None)
+        _present.rows(pd.DataFrame({"code": ["a", "a"]}), frame_name="agreement", codebook=None)
     with pytest.raises(CodebookError, match="found 'z'"):
-        _present.rows(pd.DataFrame({"code": ["z"]}), ("code",), frame_name="agreement", codebook=CODEBOOK)
+        _present.rows(pd.DataFrame({"code": ["z"]}), frame_name="agreement", codebook=CODEBOOK)
     with pytest.raises(TableError, match="did you mean 'alhpa'"):
-        _present.rows(
-            pd.DataFrame({"code": ["a"], "alhpa": [1]}), ("alpha",), frame_name="agreement", codebook=None
-        )
+        AGREEMENT.require(AGREEMENT.example().rename(columns={"alpha": "alhpa"}))
 
 
 def test_intervals_are_named_by_their_level() -> None:
@@ -184,7 +183,7 @@ def test_codes_by_facet_have_their_codes_label_and_place() -> None:
     given = [("interest", "unstated"), ("relational", "unmet"), ("affective", "unmet"), ("affective", "met")]
     codes = [f"{code}.valence={value}" for code, value in (*given, ("interest", "met"))]
     result = pd.DataFrame({"code": codes})
-    found = _present.rows(result, (), frame_name="links", codebook=sense7)
+    found = _present.rows(result, frame_name="links", codebook=sense7)
     assert [row["label"] for row in found] == [
         "Affective Understanding (met)", "Affective Understanding (unmet)", "Interest (met)",
         "Interest (unstated)", "Relational Continuity (unmet)",
@@ -198,7 +197,7 @@ def test_codes_by_facet_have_their_codes_label_and_place() -> None:
     facets = (facet("heat", "low", "high"), replace(facet("light", "low"), label="Light"))
     both = Codebook(name="d", codes=(Code(id="a", label="A"), Code(id="a.heat", label="Own")), facets=facets)
     codes = ["a.light=low", "a.heat.heat=low", "a.heat=unstated", "a.heat=low", "a.heat", "a"]
-    of_both = _present.rows(pd.DataFrame({"code": codes}), (), frame_name="links", codebook=both)
+    of_both = _present.rows(pd.DataFrame({"code": codes}), frame_name="links", codebook=both)
     assert [row["label"] for row in of_both] == [
         "A", "A (heat: low)", "A (heat: unstated)", "A (Light: low)", "Own", "Own (heat: low)",
     ]  # fmt: skip

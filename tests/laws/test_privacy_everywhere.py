@@ -177,6 +177,9 @@ themes = qual.themes.Themes(
 store.record_themes(themes, coder="chair")
 store.edit_theme(0, name="Kindness", coder="chair")
 assert store.themes.summary["label"].tolist() == ["Kindness"]
+def decide():
+    """Decide."""
+assert "coder" in qual.frames.DECISIONS.described() and qual.frames.DECISIONS.returns(decide) is decide
 planned = qual.acts.contents.AnalysisPlan(question="Why?", coders=("ana",), answers={"sampling": "all"})
 (registered,) = [store.preregister(planned, coder="chair")]
 assert store.preregistrations == (registered,) == qual.acts.preregistrations(store.acts())
