@@ -228,17 +228,20 @@ def seam() -> int:
     )
 
 
+def body_length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return the number of lines of a function's body, without its docstring."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return (function.end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
 def long_bodies() -> list[str]:
-    """Return the functions whose bodies, without their docstrings, are over 40 lines."""
-    found = []
-    for name, tree in trees().items():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                body = node.body[1:] if ast.get_docstring(node) is not None else node.body
-                length = (node.end_lineno or 0) - body[0].lineno + 1 if body else 0
-                if length > LONG_BODY:
-                    found.append(f"{name}:{node.name} {length}")
-    return found
+    """Return the functions whose bodies are over 40 lines."""
+    return [
+        f"{name}:{node.name} {body_length(node)}"
+        for name, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and body_length(node) > LONG_BODY
+    ]
 
 
 def collected() -> str:

@@ -178,7 +178,7 @@ store.record_themes(themes, coder="chair")
 store.edit_theme(0, name="Kindness", coder="chair")
 assert store.themes.summary["label"].tolist() == ["Kindness"]
 def decide():
-    """Decide."""
+    pass
 assert "coder" in qual.frames.DECISIONS.described() and qual.frames.DECISIONS.returns(decide) is decide
 planned = qual.acts.contents.AnalysisPlan(question="Why?", coders=("ana",), answers={"sampling": "all"})
 (registered,) = [store.preregister(planned, coder="chair")]

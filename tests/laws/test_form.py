@@ -1,0 +1,76 @@
+"""Every file and private name that a docstring or a page mentions exists; no function body is over 40 lines."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from scripts.measure_house import body_length, long_bodies
+from tests.helpers.places import ROOT
+
+PLACES = ("sense7_qual", "scripts", "benchmarks", "tests", "frontend/src")
+PAGES = (*sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md", ROOT / "README.md")
+A_FILE = re.compile(r"(?<![\w./])((?:[\w.]+/)*\w+\.(?:py|tsx?|css|toml))\b(?!\()")
+A_PRIVATE_NAME = re.compile(r"`{1,2}(_[a-z]\w*)(?:\(\))?`{1,2}")
+
+
+def sources() -> list[Path]:
+    return [each for place in PLACES for each in (ROOT / place).rglob("*") if each.is_file()]
+
+
+def defined(tree: ast.AST) -> set[str]:
+    """List the names that a module defines or uses: functions, classes, arguments, variables, attributes."""
+    names = set()
+    for node in ast.walk(tree):
+        for field in ("name", "id", "attr", "arg"):
+            value = getattr(node, field, None)
+            if isinstance(value, str):
+                names.add(value)
+    return names
+
+
+def lacking(said: str, files: list[str], names: set[str]) -> Iterator[str]:
+    """Yield each file and private name in a text that there is not."""
+    for name in (each.removeprefix("../") for each in A_FILE.findall(said)):
+        if "NAME" not in name and not any(each == name or each.endswith(f"/{name}") for each in files):
+            yield name
+    yield from (name for name in A_PRIVATE_NAME.findall(said) if name not in names)
+
+
+def docstrings(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield ast.get_docstring(node) or ""
+
+
+def test_names_in_docstrings_and_pages_exist() -> None:
+    files = [each.as_posix() for each in sources()]
+    trees = {each: ast.parse(each.read_text("utf-8")) for each in (ROOT / "sense7_qual").rglob("*.py")}
+    names = {name for tree in trees.values() for name in defined(tree)}
+    names |= {part for each in trees for part in (each.stem, each.parent.name)}
+    said = {each: "\n".join(docstrings(tree)) for each, tree in trees.items()}
+    said |= {page: page.read_text("utf-8") for page in PAGES}
+    offenders = {
+        f"{each.relative_to(ROOT)}: {name}"
+        for each, text in said.items()
+        for name in lacking(text, files, names)
+    }
+    assert sorted(offenders) == []
+
+
+def test_a_name_that_is_gone_is_an_offender() -> None:
+    said = "As ``_gone`` and `store/_gone.py` say, see `_kept()` and `_kept.py`."
+    assert list(lacking(said, ["/x/sense7_qual/_kept.py"], {"_kept"})) == ["store/_gone.py", "_gone"]
+
+
+def test_no_body_is_over_40_lines() -> None:
+    assert long_bodies() == []
+
+
+def test_a_body_of_41_lines_is_counted_without_its_docstring() -> None:
+    source = 'def decide():\n    """Decide."""\n' + "    pass\n" * 41
+    [function] = ast.parse(source).body
+    assert isinstance(function, ast.FunctionDef)
+    assert body_length(function) == 41
