@@ -1,4 +1,4 @@
-"""Every file and private name that a docstring or a page mentions exists; no function body is over 40 lines."""
+"""Files and private names that a docstring or page mentions exist; no function body is over 40 lines."""
 
 from __future__ import annotations
 
