@@ -1,7 +1,7 @@
 """What tables and figures share: labels, order, and APA numbers.
 
 A result frame has one row per code with unrounded numbers; here its codes get the codebook's labels and
-order (``_labels.py``), its settings a note (``_settings.py``) and its numbers text (``_apa.py``). Where a
+order (``_looks.py``), its settings a note (``_settings.py``) and its numbers text (``_apa.py``). Where a
 text can be cut: ``_apa.py``. How codes look on the screen and in figures, with the arithmetic of colours:
 ``_looks.py``.
 """
@@ -22,13 +22,6 @@ from sense7_qual._present._apa import (
     p_value,
     percent,
 )
-from sense7_qual._present._labels import (
-    label,
-    of_source,
-    of_sources,
-    places,
-    rows,
-)
 from sense7_qual._present._looks import (
     LINES,
     PAGES,
@@ -38,9 +31,14 @@ from sense7_qual._present._looks import (
     Look,
     colour_distance,
     contrast,
+    label,
     looks,
     looks_of,
     mixed,
+    of_source,
+    of_sources,
+    places,
+    rows,
     shades,
 )
 from sense7_qual._present._settings import interval_name, seed

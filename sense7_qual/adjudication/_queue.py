@@ -12,9 +12,8 @@ from sense7_qual import codings
 from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual._messages import did_you_mean
 from sense7_qual.acts import Act
-from sense7_qual.adjudication._consensus import disagreements
+from sense7_qual.adjudication._consensus import disagreements, latest_rulings
 from sense7_qual.adjudication._results import QUEUE, REMAINING
-from sense7_qual.adjudication._rulings import latest_rulings
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, without_models
 

@@ -23,8 +23,7 @@ from sense7_qual.agreement._weighted_back import probabilities_of, weighted_row
 from sense7_qual.agreement.coefficients._compute import compute
 from sense7_qual.agreement.coefficients._patterns import Coded, coded
 from sense7_qual.agreement.sets import set_table
-from sense7_qual.agreement.sets._distances import SetDistance
-from sense7_qual.agreement.sets._values import set_patterns
+from sense7_qual.agreement.sets._values import SetDistance, set_patterns
 from sense7_qual.frames import DECISIONS, clusters_by_unit, is_model, people, without_models
 
 __all__ = ["by_code", "code_tables", "overall", "prevalence_of"]

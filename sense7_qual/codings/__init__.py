@@ -13,7 +13,7 @@ rulings under an earlier codebook: ``_carry_over.py``, ``_carry_over_rulings.py`
 majority decided, in which order units were coded: ``sense7_qual/_decisions.py``, for the statistics, too.
 Decisions about quotes: ``_quotes.py``. How the codes came, participant by participant (`development`), and
 what further participants would bring (`saturation`): ``_saturation.py``; what each run of participants
-brought, in any order (`new_information`): ``_new_information.py``.
+brought, in any order (`new_information`): ``_saturation.py``.
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ from sense7_qual.codings._carry_over import carried, stale
 from sense7_qual.codings._carry_over_rulings import rulings as rulings
 from sense7_qual.codings._decisions import decisions
 from sense7_qual.codings._from_table import from_table
-from sense7_qual.codings._new_information import new_information
 from sense7_qual.codings._quotes import quotes as quotes
-from sense7_qual.codings._saturation import development, saturation
+from sense7_qual.codings._saturation import development, new_information, saturation
 
 __all__ = [
     "carried",

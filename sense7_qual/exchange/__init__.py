@@ -7,7 +7,7 @@ has no place for is counted in a report.
 =============================================  ==================  =====================================
 question                                       function            file
 =============================================  ==================  =====================================
-How is the coded data got at elsewhere?        `export`            ``_export.py``, ``_coded_tables.py``
+How is the coded data got at elsewhere?        `export`            ``_export.py``, ``_export.py``
 How does a study get to another program?       `write_project`     ``_write_project.py``
 What does another program's project hold?      `read_project`      ``_read_project.py``
 … and what was changed there of a study?       `match`             ``_match.py``

@@ -14,8 +14,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.corpus import canonical
 from sense7_qual.exchange._layouts import Place, layout_of
 from sense7_qual.exchange._losses import LossReport, losses_of
-from sense7_qual.exchange._project import Project
-from sense7_qual.exchange._study import Study, require_study, standing
+from sense7_qual.exchange._project import Project, Study, require_study, standing
 from sense7_qual.frames import CODINGS
 
 __all__ = ["Match", "match"]

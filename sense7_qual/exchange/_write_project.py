@@ -20,8 +20,7 @@ from sense7_qual.exchange import _refi
 from sense7_qual.exchange._layouts import LayoutName, layout_of
 from sense7_qual.exchange._losses import LossReport, losses_of
 from sense7_qual.exchange._positions import Rule
-from sense7_qual.exchange._project import GROUPS, QUOTATIONS
-from sense7_qual.exchange._study import Study, require_study, rows_of, standing
+from sense7_qual.exchange._project import GROUPS, QUOTATIONS, Study, require_study, rows_of, standing
 from sense7_qual.exchange._write_selections import Notes, Selections, Variables, Words, first_time
 
 __all__ = ["write_project"]

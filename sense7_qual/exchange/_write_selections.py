@@ -15,7 +15,7 @@ import pandas as pd
 from sense7_qual.codebook import Codebook
 from sense7_qual.exchange import _refi
 from sense7_qual.exchange._positions import Rule, positions
-from sense7_qual.exchange._study import rows_of
+from sense7_qual.exchange._project import rows_of
 
 __all__ = ["Notes", "Selections", "Variables", "Words", "first_time", "when"]
 

@@ -14,9 +14,8 @@ from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
 from sense7_qual.links._adjusted_p import with_adjusted
-from sense7_qual.links._inputs import checked_units, numbered, ratings_of
+from sense7_qual.links._inputs import RatingRange, checked_units, numbered, ratings_of
 from sense7_qual.links._rank_biserial import rank_biserial
-from sense7_qual.links._rating_range import RatingRange
 from sense7_qual.links._resample import (
     Resampling,
     decided_by,

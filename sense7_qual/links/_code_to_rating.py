@@ -23,9 +23,9 @@ from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import MODEL_PREFIX, RESERVED_CODERS, people
 from sense7_qual.links import _inputs, _rank_biserial
 from sense7_qual.links._adjusted_p import with_adjusted
+from sense7_qual.links._inputs import RatingRange
 from sense7_qual.links._odds_ratio import LogOdds, columns_of, log_odds, population_averaged
 from sense7_qual.links._pooled import Analysis, Pooling, RankEffect, pooled_columns
-from sense7_qual.links._rating_range import RatingRange
 from sense7_qual.links._results import LINKS
 from sense7_qual.links._share_of_coders import share_columns
 

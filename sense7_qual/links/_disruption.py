@@ -14,8 +14,7 @@ from sense7_qual._messages import first_three
 from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._disruption_contrasts import Compared, compared_turns
-from sense7_qual.links._inputs import checked_units, numbered, numbers_of, ratings_of
-from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._inputs import RatingRange, checked_units, numbered, numbers_of, ratings_of
 from sense7_qual.links._resample import (
     Resampling,
     decided_by,

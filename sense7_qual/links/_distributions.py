@@ -8,7 +8,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual.links import _inputs
-from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._inputs import RatingRange
 from sense7_qual.links._results import DISTRIBUTIONS
 
 __all__ = ["distributions"]

@@ -14,8 +14,7 @@ from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._adjusted_p import with_adjusted
 from sense7_qual.links._co_occurrence import by_unit
-from sense7_qual.links._inputs import checked_decisions, checked_units, rated_units, tied
-from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._inputs import RatingRange, checked_decisions, checked_units, rated_units, tied
 from sense7_qual.links._resample import decided_by
 from sense7_qual.links._results import JOINT
 from sense7_qual.links.models._cumulative_mixed import cumulative_mixed

@@ -15,7 +15,7 @@ from sense7_qual.errors import TableError
 from sense7_qual.frames import people
 from sense7_qual.links import _inputs
 from sense7_qual.links._code_to_rating import code_to_rating
-from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._inputs import RatingRange
 from sense7_qual.links._results import MULTIVERSE
 
 __all__ = ["multiverse"]

@@ -14,8 +14,7 @@ from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
-from sense7_qual.links._inputs import checked_units, numbered, ratings_of
-from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._inputs import RatingRange, checked_units, numbered, ratings_of
 from sense7_qual.links._resample import (
     Resampling,
     cluster_sums,

@@ -14,9 +14,9 @@ What will a reviewer object to?        `review`                 ``_review.py``
 What was done otherwise than said?     `deviations`             ``_deviations.py``
 What does a reporting guideline ask?   `checklist`              ``_checklist.py``
 What is stated on the use of AI?       `ai_statement`           ``_ai_statement.py``
-Which passages could be quoted?        `quote_candidates`       ``_quote_candidates.py``
+Which passages could be quoted?        `quote_candidates`       ``_choose_quotes.py``
 How is a table written?                `Table`                  ``_table.py``, ``_latex.py``, ``_docx.py``
-… a text, and whence a number in it?                            ``_text.py``, ``_traced.py``
+… a text, and whence a number in it?                            ``_text.py``, ``_sentences.py``
 =====================================  =======================  ==========================================
 """
 
@@ -25,10 +25,10 @@ from __future__ import annotations
 from sense7_qual.report import tables
 from sense7_qual.report._ai_statement import ai_statement
 from sense7_qual.report._checklist import checklist
+from sense7_qual.report._choose_quotes import quote_candidates
 from sense7_qual.report._deviations import Deviations as Deviations, deviations
 from sense7_qual.report._methods import methods, results
 from sense7_qual.report._paper import PaperFolder as PaperFolder, paper
-from sense7_qual.report._quote_candidates import quote_candidates
 from sense7_qual.report._review import Review as Review, review
 from sense7_qual.report._table import Table
 from sense7_qual.report._text import Text as Text

@@ -12,6 +12,7 @@ from sense7_qual.frames import is_model
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._sentences import (
     Phrase,
+    Traced,
     coefficient,
     count,
     date,
@@ -25,7 +26,6 @@ from sense7_qual.report._sentences import (
 )
 from sense7_qual.report._text import Paragraph, Sentence, Text
 from sense7_qual.report._text_record import Record, record_of
-from sense7_qual.report._traced import Traced
 
 __all__ = ["ai_statement", "ai_statement_of", "ai_used"]
 

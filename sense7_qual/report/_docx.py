@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from sense7_qual._atomic import undated
 from sense7_qual.report._column_widths import Column, columns, shared
-from sense7_qual.report._entries import BULLET, Entry, entries
-from sense7_qual.report._printed import Printed
+from sense7_qual.report._entries import BULLET, Entry, Printed, entries
 from sense7_qual.report._styles import Paper, Style
 
 __all__ = ["word_document", "word_text"]

@@ -12,7 +12,7 @@ from itertools import groupby
 from sense7_qual._present import MISSING
 from sense7_qual.report._escape import clean, escape_html, escape_markdown, one_line
 
-__all__ = ["BULLET", "Entry", "Part", "entries", "html_list", "markdown_list"]
+__all__ = ["BULLET", "Entry", "Part", "Printed", "entries", "html_list", "markdown_list"]
 
 BULLET = "• "
 
@@ -127,3 +127,15 @@ def _html_part(part: Part) -> str:
         else:
             shown += "".join(f"<br>{line}" for line in lines)
     return shown
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Printed:
+    """A table's texts; `right` says which columns are aligned so, `as_list` whether its rows are a list."""
+
+    title: str
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+    right: tuple[bool, ...]
+    as_list: bool

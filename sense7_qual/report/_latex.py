@@ -7,9 +7,8 @@ from math import ceil
 from typing import Final, NamedTuple
 
 from sense7_qual.report._column_widths import Column, columns, folded, shared
-from sense7_qual.report._entries import BULLET, Entry, Part, entries
+from sense7_qual.report._entries import BULLET, Entry, Part, Printed, entries
 from sense7_qual.report._escape import LATEX_MACROS, beyond_engines, escape_latex, one_line, spelled_out
-from sense7_qual.report._printed import Printed
 from sense7_qual.report._styles import Style, caption_setup
 
 __all__ = ["latex_list", "latex_table", "latex_text"]

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
 
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
-from sense7_qual._present import count
+from sense7_qual._present import count, percent
 from sense7_qual.report._notes import made_with
 from sense7_qual.report._review_coders import ON_AGREEMENT, ON_CODERS, ON_OVERLAP
 from sense7_qual.report._review_coding import ON_CODING
-from sense7_qual.report._review_facts import Facts, Objection, Study, require_study
-from sense7_qual.report._review_material import ON_MATERIAL
+from sense7_qual.report._review_facts import SIZE, Facts, Objection, Study, require_study
 from sense7_qual.report._table import Table
 
-__all__ = ["Review", "review"]
+__all__ = ["ON_MATERIAL", "Review", "review"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +130,165 @@ def review(
     checks = (*ON_CODING, *ON_CODERS, *ON_MATERIAL, *((*ON_AGREEMENT, *ON_OVERLAP) if with_agreement else ()))
     objections = tuple(one for check in checks for one in check(facts))
     return Review(objections, len(checks), made_with(store.codebook))
+
+
+_FEWEST: Final = 20
+_CEILING: Final = 2 / 3  # of the ratings
+_MOST_LEVELS: Final = 12
+_ALWAYS: Final = 0.95
+
+
+def _out_of_scale(facts: Facts) -> Iterator[Objection]:
+    """Find numbers as far from all others as these are from each other, such as a code for missing."""
+    for name in facts.units.columns:
+        column = facts.units[name]
+        if name == "position" or not pd.api.types.is_numeric_dtype(column.dtype):
+            continue
+        levels = sorted(column.dropna().astype("float64").unique())
+        for odd, rest, gap in (
+            (levels[-1:], levels[:-1], levels[-1] - levels[-2] if len(levels) > 1 else 0.0),
+            (levels[:1], levels[1:], levels[1] - levels[0] if len(levels) > 1 else 0.0),
+        ):
+            if 3 <= len(rest) < _MOST_LEVELS and gap >= rest[-1] - rest[0]:
+                n = int((column == odd[0]).sum())
+                yield Objection(
+                    kind="rating_out_of_scale", n=n,
+                    seen=f"“{name}” is {odd[0]:g} for {n:,} texts, of all others {rest[0]:g} to "
+                    f"{rest[-1]:g}.",
+                    why="A code for missing, or a typing error, counts as a rating in every mean and link.",
+                    answer="Make it missing in the file, and import that again.",
+                )  # fmt: skip
+
+
+def _ceiling(facts: Facts) -> Iterator[Objection]:
+    rating = facts.linked[0]
+    if rating is None or rating not in facts.coded:
+        return
+    values = facts.coded[rating].dropna()
+    if len(values) < _FEWEST or not pd.api.types.is_numeric_dtype(values.dtype):
+        return
+    share = {
+        end: float((values == of).mean()) for end, of in (("highest", values.max()), ("lowest", values.min()))
+    }
+    end = max(share, key=share.__getitem__)
+    if share[end] > _CEILING and values.nunique() != 2:
+        yield Objection(
+            kind="rating_ceiling", n=int(share[end] * len(values)),
+            seen=f"“{rating}” has its {end} value for {percent(share[end])}% of {len(values):,} texts.",
+            why="Where nearly all ratings are alike, no code can go with higher ones, whatever it does.",
+            answer="Say how ratings are distributed (figures.rating_distributions), and take an absent link "
+            "for not knowing.",
+        )  # fmt: skip
+
+
+def _missing_by_condition(facts: Facts) -> Iterator[Objection]:
+    rating = facts.linked[0]
+    if rating is None or rating not in facts.coded:
+        return
+    missing = facts.coded[rating].isna()
+    for name in facts.conditions:
+        if facts.differs(missing, facts.coded[name], by_participant=True) < SIZE / len(facts.conditions):
+            shares = missing.groupby(facts.coded[name].astype(str)).mean()
+            yield Objection(
+                kind="rating_missing_by_condition", n=int(missing.sum()),
+                seen=f"“{rating}” is missing for {percent(shares.min())} to {percent(shares.max())}% of the "
+                f"coded texts, by {name}.",
+                why="Who did not rate is then not left out by chance, and conditions are no longer alike.",
+                answer="Say why ratings are missing, and show what is found with and without that condition.",
+            )  # fmt: skip
+
+
+def _one_condition(facts: Facts) -> Iterator[Objection]:
+    """Find coders whose participants are all of one condition."""
+    whose = facts.coded.set_index("unit_id", drop=False)
+    for name in facts.conditions:
+        of_all = facts.coded.drop_duplicates([*facts.drawn, name])[name].value_counts(normalize=True)
+        found = []
+        for coder, own in facts.decisions.groupby("coder"):
+            seen = whose.loc[own["unit_id"].unique()].dropna(subset=[name])
+            levels = seen[name].unique()
+            n_drawn = len(seen.drop_duplicates(facts.drawn))
+            if (
+                len(levels) == 1
+                and of_all[levels[0]] ** n_drawn * len(facts.coders) * len(facts.conditions) < SIZE
+            ):
+                found.append((str(coder), str(levels[0])))
+        if found:
+            named = ", ".join(f"{coder} ({level})" for coder, level in found[:3])
+            yield Objection(
+                kind="one_condition", n=len(found),
+                seen=f"Coders who saw texts of one {name} alone: {named} ({len(found)} in all).",
+                why="What differs between conditions may then be what differs between coders.",
+                answer="Deal texts at random, or in like parts (store.assign(…, stratify=…)), blind to it.",
+            )  # fmt: skip
+
+
+def _half_by_one(facts: Facts) -> Iterator[Objection]:
+    counts = facts.coded["case_id"].value_counts()
+    if len(counts) > 1 and counts.sum() >= _FEWEST and counts.iloc[0] * 2 >= counts.sum():
+        yield Objection(
+            kind="participant_dominates", n=int(counts.iloc[0]),
+            seen=f"One participant wrote {counts.iloc[0]:,} of {counts.sum():,} coded texts.",
+            why="The study is then largely of one person.",
+            answer="Report what is found without them, and participants beside texts.",
+        )  # fmt: skip
+
+
+def _coded_apart(facts: Facts) -> Iterator[Objection]:
+    """Find coders who decide otherwise on a text that they had before, word for word."""
+    texts = facts.coded.set_index("unit_id")["text"]
+    texts = texts[(texts.str.len() >= 40) & texts.duplicated(keep=False)]
+    rows = facts.decisions[facts.decisions["unit_id"].isin(texts.index)]
+    rows = rows.assign(text=rows["unit_id"].map(texts))
+    same = rows.groupby(["coder", "text", "code"])["applied"].agg(["sum", "size"])
+    once = same[(same["size"] > 1) & (same["sum"] > 0)]
+    differ = int((once["sum"] < once["size"]).sum())
+    if len(once) >= _FEWEST and differ * 3 > len(once):
+        yield Objection(
+            kind="same_text_coded_apart", n=differ,
+            seen=f"Of {len(once):,} codes on texts that a coder had twice, word for word, {differ:,} were "
+            "applied on one of them alone.",
+            why="A coder who does not agree with themselves cannot agree with others.",
+            answer="Look at these texts with their coders; agreement.stability says how alike they decide.",
+        )  # fmt: skip
+
+
+def _together(facts: Facts) -> Iterator[Objection]:
+    """Find two codes that are applied on the same texts, where neither is above the other in the codebook."""
+    table = facts.decisions.pivot_table(
+        index=["unit_id", "coder"], columns="code", values="applied", aggfunc="max"
+    )
+    applied = table.dropna().astype(bool)
+    found = []
+    for one, other in combinations(applied.columns, 2):
+        both, either = (applied[one] & applied[other]).sum(), (applied[one] | applied[other]).sum()
+        family = {facts.parent(one), facts.parent(other)} & {one, other}
+        if either >= _FEWEST and both >= _ALWAYS * either and either <= 0.9 * len(applied) and not family:
+            found.append((str(one), str(other)))
+    if found:
+        one, other = found[0]
+        yield Objection(
+            kind="codes_together", n=len(found),
+            seen=f"{facts.labels([one])} and {facts.labels([other])} were applied on the same texts"
+            + (f", and so were {len(found) - 1} more pairs of codes." if len(found) > 1 else "."),
+            why="Two codes that never part are one code, or coders do not tell them apart.",
+            answer="Merge them, or sharpen what tells them apart (CodebookWidget).",
+        )  # fmt: skip
+
+
+def _always(facts: Facts) -> Iterator[Objection]:
+    shares = facts.decisions.groupby("code")["applied"].agg(["mean", "size"])
+    codes = [str(code) for code in shares.index[(shares["size"] >= _FEWEST) & (shares["mean"] >= _ALWAYS)]]
+    if codes:
+        yield Objection(
+            kind="code_always", n=len(codes),
+            seen=f"{facts.labels(codes)}: applied on {100 * _ALWAYS:g}% of the texts or more.",
+            why="A code that is nearly everywhere tells no text from another, and agreement on it is of few.",
+            answer="Say so, and link it to nothing; or part it into what differs.",
+        )  # fmt: skip
+
+
+ON_MATERIAL: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
+    _out_of_scale, _ceiling, _missing_by_condition, _one_condition, _half_by_one, _coded_apart, _together,
+    _always,
+)  # fmt: skip

@@ -21,10 +21,9 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.report._docx import word_document
-from sense7_qual.report._entries import Entry, entries, html_list, markdown_list
+from sense7_qual.report._entries import Entry, Printed, entries, html_list, markdown_list
 from sense7_qual.report._escape import clean, escape_html, escape_markdown, no_formula, one_line
 from sense7_qual.report._latex import latex_table
-from sense7_qual.report._printed import Printed
 from sense7_qual.report._styles import Paper, Style
 
 __all__ = ["STYLE", "Alignment", "Layout", "Table", "html_page", "left_then_right"]

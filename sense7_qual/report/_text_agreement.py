@@ -10,6 +10,7 @@ import pandas as pd
 from sense7_qual.acts import REASONS
 from sense7_qual.report._sentences import (
     Phrase,
+    Traced,
     alpha,
     coefficient,
     count,
@@ -28,7 +29,6 @@ from sense7_qual.report._sentences import (
 )
 from sense7_qual.report._text import Number, Sentence
 from sense7_qual.report._text_record import Record
-from sense7_qual.report._traced import Traced
 
 __all__ = ["agreement_by_code", "agreement_method", "discussions", "settled", "settling"]
 

@@ -8,6 +8,7 @@ import pandas as pd
 
 from sense7_qual.report._sentences import (
     Phrase,
+    Traced,
     count,
     date,
     level,
@@ -23,7 +24,6 @@ from sense7_qual.report._sentences import (
 )
 from sense7_qual.report._text import Sentence
 from sense7_qual.report._text_record import Record
-from sense7_qual.report._traced import Traced
 
 __all__ = [
     "applied_codes", "counting", "frequencies", "saturation_found", "saturation_method", "themes_recorded",

@@ -10,6 +10,7 @@ import pandas as pd
 from sense7_qual._reasons import caution_words, reason_words
 from sense7_qual.report._sentences import (
     Phrase,
+    Traced,
     coefficient,
     count,
     grouped,
@@ -25,7 +26,6 @@ from sense7_qual.report._sentences import (
 )
 from sense7_qual.report._text import Number, Sentence
 from sense7_qual.report._text_record import Record
-from sense7_qual.report._traced import Traced
 from sense7_qual.report.tables._link import has_odds
 
 __all__ = ["link_method", "links_found"]

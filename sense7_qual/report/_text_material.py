@@ -7,6 +7,7 @@ from typing import Final
 
 from sense7_qual.report._sentences import (
     Phrase,
+    Traced,
     count,
     date,
     listed,
@@ -19,7 +20,6 @@ from sense7_qual.report._sentences import (
 )
 from sense7_qual.report._text import Number, Sentence
 from sense7_qual.report._text_record import Record
-from sense7_qual.report._traced import Traced
 
 __all__ = [
     "blinding",

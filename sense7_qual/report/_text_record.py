@@ -11,7 +11,7 @@ from sense7_qual._messages import did_you_mean, word
 from sense7_qual.errors import ArgumentError
 from sense7_qual.report._read_once import read_once
 from sense7_qual.report._review_facts import Study
-from sense7_qual.report._traced import Traced, trace
+from sense7_qual.report._sentences import Traced, trace
 
 __all__ = ["ANY_CODER", "COMPUTED", "Record", "record_of"]
 

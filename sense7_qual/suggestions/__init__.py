@@ -6,7 +6,7 @@ A suggestion is never a coding and never among the decisions.
 question                                    function                    file
 ==========================================  ==========================  ===================
 Which codes may these texts have?           `fit`, `Suggester`          ``_fit.py``
-Which words carry a suggestion?             `Suggester.suggest`         ``_evidence.py``
+Which words carry a suggestion?             `Suggester.suggest`         ``_suggester.py``
 What did people code that is alike?         `Suggester.nearest`         ``_suggester.py``
 Which suggestions may a coder be shown?     `suggest`                   ``_frames.py``
 Are suggestions of my own in order?         `check`                     ``_frames.py``

@@ -15,7 +15,7 @@ Where, in whose texts, does a theme stand?  `spread`, `participants_by_theme`   
 Which texts are like these?                 `nearest`                             ``_nearest.py``
 Which texts stand near which on a map?      `text_map`                            ``_text_map.py``
 Which pictures does BERTopic draw of them?  `to_bertopic`                         ``_to_bertopic.py``
-Which theme is which of those before?       `match_recorded`                      ``_identities.py``
+Which theme is which of those before?       `match_recorded`                      ``_edit.py``
 How do they come into the study's record?   `record`, `edit`                      ``_edit.py``
 Which themes does the study have now?       `recorded`, `check_recorded`          ``_recorded.py``
 How did they come about, and why?           `history`                             ``_history.py``
@@ -25,10 +25,9 @@ How did they come about, and why?           `history`                           
 from __future__ import annotations
 
 from sense7_qual.themes._against_codebook import against_codebook, codes_by_theme
-from sense7_qual.themes._edit import edit as edit, record as record
+from sense7_qual.themes._edit import edit as edit, match_recorded as match_recorded, record as record
 from sense7_qual.themes._fit import fit
 from sense7_qual.themes._history import history
-from sense7_qual.themes._identities import match_recorded as match_recorded
 from sense7_qual.themes._nearest import nearest, nearest_codes
 from sense7_qual.themes._record import check_recorded as check_recorded
 from sense7_qual.themes._recorded import recorded as recorded

@@ -9,9 +9,9 @@ import pytest
 
 from sense7_qual import acts, report
 from sense7_qual.errors import ArgumentError
+from sense7_qual.report._review import ON_MATERIAL
 from sense7_qual.report._review_coders import ON_AGREEMENT, ON_CODERS, ON_OVERLAP, _may_be_mistyped
 from sense7_qual.report._review_coding import ON_CODING
-from sense7_qual.report._review_material import ON_MATERIAL
 from sense7_qual.store import Store
 from tests.helpers.nightly import nightly_but
 from tests.helpers.reviewed_study import BOOK, FLAWS, study

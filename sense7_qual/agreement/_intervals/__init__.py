@@ -20,7 +20,6 @@ from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.agreement._frames import named_table
 from sense7_qual.agreement._intervals._methods import Method, Settings, interval
 from sense7_qual.agreement._values import read_values
-from sense7_qual.agreement.coefficients._categories import check_scale
 from sense7_qual.agreement.coefficients._compute import (
     Computed,
     check_options,
@@ -32,6 +31,7 @@ from sense7_qual.agreement.coefficients._compute import (
 )
 from sense7_qual.agreement.coefficients._few_clusters import Evidence
 from sense7_qual.agreement.coefficients._patterns import Coded, Patterns, coded
+from sense7_qual.agreement.coefficients._weights import check_scale
 from sense7_qual.agreement.sets import set_table
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import labels_by_unit, without_blanks

@@ -24,12 +24,11 @@ from sense7_qual._reasons import Reason
 from sense7_qual.agreement._engines import patterns
 from sense7_qual.agreement._intervals import Estimate, estimate
 from sense7_qual.agreement._values import read_values
-from sense7_qual.agreement.coefficients._categories import check_scale
 from sense7_qual.agreement.coefficients._compute import compute, options_of
 from sense7_qual.agreement.coefficients._icc_kendall import icc, kendall_w
 from sense7_qual.agreement.coefficients._patterns import Patterns
 from sense7_qual.agreement.coefficients._per_category import per_category
-from sense7_qual.agreement.coefficients._weights import Metric, Weights
+from sense7_qual.agreement.coefficients._weights import Metric, Weights, check_scale
 
 __all__ = [
     "Estimate", "Patterns", "brennan_prediger", "cohen_kappa", "conger_kappa", "estimate", "fleiss_kappa",

@@ -12,9 +12,9 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual.agreement._results import CATEGORIES
 from sense7_qual.agreement._values import read_values
-from sense7_qual.agreement.coefficients._categories import check_scale
 from sense7_qual.agreement.coefficients._compute import compute
 from sense7_qual.agreement.coefficients._patterns import Patterns, tally
+from sense7_qual.agreement.coefficients._weights import check_scale
 
 __all__ = ["per_category"]
 

@@ -15,9 +15,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual.agreement.coefficients._categories import weighted
 from sense7_qual.agreement.coefficients._patterns import Patterns, known_coders
-from sense7_qual.agreement.coefficients._weights import Metric, Weights, difference
+from sense7_qual.agreement.coefficients._weights import Metric, Weights, difference, weighted
 from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [

@@ -21,20 +21,18 @@ import pandas as pd
 
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement.coefficients._patterns import joint_numbers
-from sense7_qual.agreement.sets._distances import (
+from sense7_qual.agreement.sets._values import (
+    Numbers,
     SetDistance,
+    SetPatterns,
+    Sets,
     check_distance,
     distance,
     distances,
-    row_distances,
-    set_distances as set_distances,
-)
-from sense7_qual.agreement.sets._values import (
-    Numbers,
-    SetPatterns,
-    Sets,
     membership,
     parsed,
+    row_distances,
+    set_distances as set_distances,
     set_patterns as set_patterns,
 )
 

@@ -11,7 +11,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError
-from sense7_qual.links._rating_range import Range
+from sense7_qual.links._inputs import Range
 from sense7_qual.links.models._design import Integers, Observed, observed
 from sense7_qual.links.models._link_functions import Floats, Link
 from sense7_qual.links.models._maximise import (

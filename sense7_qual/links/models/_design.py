@@ -12,7 +12,7 @@ import pandas as pd
 
 from sense7_qual._messages import first_three
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.links._rating_range import Range, checked_range, refuse_off_scale
+from sense7_qual.links._inputs import Range, checked_range, refuse_off_scale
 
 __all__ = ["Observed", "levels_of", "observed"]
 

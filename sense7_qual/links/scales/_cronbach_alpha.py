@@ -15,8 +15,7 @@ from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.links._inputs import checked_units, numbered, ratings_of
-from sense7_qual.links._rating_range import RatingRange
+from sense7_qual.links._inputs import RatingRange, checked_units, numbered, ratings_of
 from sense7_qual.links._resample import cluster_sums, jackknife_interval, left_out
 from sense7_qual.links._results import CONSISTENCY, CORRELATIONS
 

@@ -12,7 +12,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.links._rating_range import Range
+from sense7_qual.links._inputs import Range
 from sense7_qual.links.models._design import levels_of
 from sense7_qual.links.models._link_functions import BEYOND, Floats
 
