@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -50,7 +51,7 @@ def test_a_leads_widget_is_left_to_the_leads(store: Store, widget: Any) -> None:
 @pytest.mark.parametrize("widget", [AdjudicationWidget, CodebookWidget, QuotesWidget, ThemesWidget])
 def test_a_leads_widget_is_not_opened_by_a_role_of_coders(store: Store, widget: Any) -> None:
     class Coders(Store):
-        may_revise = False
+        desk = SimpleNamespace(may_revise=False)
 
     with pytest.raises(StoreError, match=f"{widget.__name__}: expected a role that leads the study"):
         widget(Coders(store.path), coder="çhair")

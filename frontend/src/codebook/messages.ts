@@ -66,6 +66,8 @@ export interface Quote {
   unit_id: string;
   coder: string;
   code: string;
+  start: number | null;
+  end: number | null;
   before: string;
   words: string;
   after: string;

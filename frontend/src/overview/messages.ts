@@ -19,6 +19,8 @@ export interface CoderRow {
   n: number;
   done: number;
   left: number;
+  /** How many seconds a text takes; null where it is not known. */
+  seconds: number | null;
   /** How long the rest takes, in words; empty where it is not known. */
   time: string;
 }
@@ -30,6 +32,7 @@ export interface RoundRow {
   words: string;
   n_units: number;
   n_coders: number;
+  is_finished: boolean;
   coders: CoderRow[];
 }
 
@@ -104,6 +107,10 @@ export interface Alarm {
   n_later: number;
   first: number;
   later: number;
+  /** True of all that are sent. */
+  alarm: boolean;
+  /** Whether there were too few texts to tell. */
+  too_few: boolean;
   words: string;
 }
 
@@ -134,6 +141,7 @@ export interface UnitRow {
 
 export interface Units {
   type: "units";
+  door: Door;
   title: string;
   n: number;
   first: number;

@@ -124,7 +124,8 @@ export type Question =
 
 export type Answer =
   | { type: "welcome"; coder: string; outbox: string; embeds: boolean; chats: boolean; mapped: boolean; n_selected: number }
-  | { type: "looking" | "begun" | "asking" | "discarded" }
+  | { type: "looking" | "begun" | "discarded" }
+  | { type: "asking"; theme: number }
   | Quotes
   | Places
   | { type: "colours"; by: string; values: number[] }

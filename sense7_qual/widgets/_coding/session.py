@@ -225,7 +225,8 @@ class Session(Units):
         name = str(message.get("kind"))
         if name not in _ASKED:
             raise ActError(f"act: expected one of {', '.join(_ASKED)} – found {name[:40]!r}.")
-        kind, make = KINDS[name], getattr(record, name)  # a constructor has the name of its kind
+        place = record if hasattr(record, name) else record.contents
+        kind, make = KINDS[name], getattr(place, name)  # a constructor has the name of its kind
         common = {"codebook": self.codebook, "act_id": str(message.get("act_id"))}
         if kind.takes_back:
             return self._taking_back(name, message.get("target"), common)

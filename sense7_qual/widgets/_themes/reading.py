@@ -116,7 +116,8 @@ class Reading:
         cover = self.cover
         return [
             {
-                "theme": int(row["theme"]), "label": row["label"], "named": not pd.isna(row["name"]),
+                "theme": int(row["theme"]), "label": "" if pd.isna(row["label"]) else row["label"],
+                "named": not pd.isna(row["name"]),
                 "n_units": int(row["n_units"]), "n_texts": int(row["n_texts"]),
                 "n_cases": int(row["n_cases"]),
                 "dismissed": bool(row["dismissed"]), "merged": int(row["merged"]),
