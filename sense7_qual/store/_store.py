@@ -287,7 +287,7 @@ class Store(Leading):
     def verify(self) -> pd.DataFrame:
         """Check the whole study on the disk: every file, act, quote and memo, and the fold of the acts.
 
-        A bit that was flipped in anything that is stored shows (`verification` says what vouches for what).
+        A bit that was flipped in anything that is stored shows.
         Nothing is raised on damage: it is reported; so are acts, and a codebook, that were seen on this
         computer and are not there any more, because an older copy was put in their place.
 

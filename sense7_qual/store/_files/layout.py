@@ -14,7 +14,7 @@ file                                  holds
 ====================================  =================================================================
 
 Opening a study checks all of ``study.json``, the hash of the units and the fingerprint of every codebook;
-reading acts checks their chain, texts and quotes; `verification` checks the rest too. A study is built
+reading acts checks their chain, texts and quotes; `verify` checks the rest too. A study is built
 beside its place, read back, and moved in when whole. Folders and files are readable by their owner alone.
 """
 
@@ -347,7 +347,7 @@ def read_codebooks(path: Path, study: Study) -> dict[str, Codebook]:
     """Return every version of the codebook in the study folder `path`, by fingerprint."""
     with refusing(path):
         files = sorted((path / _CODEBOOKS).glob("*.yaml"))
-        # A sync client's second copy has another name; `verification` reports it.
+        # A sync client's second copy has another name; `verify` reports it.
         contents = {file.stem: study_notes.bytes_of(file) for file in files if is_fingerprint(file.stem)}
     return codebooks_of(contents, study, name=path.name)
 

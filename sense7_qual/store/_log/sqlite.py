@@ -7,7 +7,7 @@ salt and text are emptied, the chain stays whole, and the hash alone cannot be g
 
 What the chain shows: a changed, inserted, reordered or missing act, and a file of another study or coder.
 What it cannot show: a file put back from an older copy, which is a shorter chain that is right in itself
-(`recording.Heads` remembers how far each had come; `verification` compares the chains with the copies that
+(`heads.Heads` remembers how far each had come; `verify` compares the chains with the copies that
 were made of them). `hash_chain` says how links are made.
 """
 
@@ -346,7 +346,7 @@ def add(connection: Connection, acts: Sequence[Act], *, study: str, coder: str) 
 def add_links(
     connection: Connection, links: Iterable[Mapping[str, Any]], texts: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Append links that were made elsewhere (`chain.relinked`), with those of their texts that are new."""
+    """Append links that were made elsewhere (`hash_chain.relinked`), with those of their texts that are new."""
     begin, _ = last(connection) or (0, "")
     recorded = set(connection.execute(select(TEXTS.c.text_hash)).scalars())
     new = [each for each in texts if each["text_hash"] not in recorded]

@@ -6,9 +6,9 @@ and variables of other units. What may be theirs is listed for a person to judge
 are never changed. What stays: the ids of the units, the acts, and hashes that are salted, so that the chain
 can be checked and nothing can be guessed back from it.
 
-Texts are compared by their letters and digits alone (`unit_tables.normalised`): case, white space,
+Texts are compared by their letters and digits alone (`units_parquet.normalised`): case, white space,
 punctuation, accents and soft hyphens make no difference. Surely theirs are 25 of them, or a whole short text,
-that no other participant's text has; to judge are 12 that are rare in the study (`unit_tables.Passages`).
+that no other participant's text has; to judge are 12 that are rare in the study (`units_parquet.Passages`).
 
 A note in ``withdrawn/`` is written first: from that moment on no copy of the package shows or takes in those
 words, also where a synced folder or a merge brings them back.
