@@ -346,7 +346,7 @@ def add(connection: Connection, acts: Sequence[Act], *, study: str, coder: str) 
 def add_links(
     connection: Connection, links: Iterable[Mapping[str, Any]], texts: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Append links that were made elsewhere (`hash_chain.relinked`), with those of their texts that are new."""
+    """Append links that were made elsewhere (`hash_chain.relinked`), with their new texts."""
     begin, _ = last(connection) or (0, "")
     recorded = set(connection.execute(select(TEXTS.c.text_hash)).scalars())
     new = [each for each in texts if each["text_hash"] not in recorded]
