@@ -39,10 +39,6 @@ __all__ = [
     "verdicts",
 ]
 
-_COLUMNS: Final = (
-    "code", "unit_id", "start", "end", "case_id", "rating", "coders", "role", "identifies", "drawn", "why",
-)  # fmt: skip
-
 
 def candidates(
     codings: pd.DataFrame,
@@ -129,7 +125,7 @@ def by_rating(drawn: Sequence[Passage]) -> pd.DataFrame:
             places[one["code"]], one["role"] == "disconfirms", pd.isna(one["rating"]), one["rating"]
         ),
     )  # fmt: skip
-    return pd.DataFrame(ordered, columns=[*_COLUMNS, "quote"])
+    return pd.DataFrame(ordered, columns=[*CANDIDATES.columns, "quote"])
 
 
 def shortened(text: str, max_length: int) -> str:
