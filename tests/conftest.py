@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from sense7_qual.store import Store
 from sense7_qual.store._postgres.row_security import CLOSING
 from tests.helpers import lab as labs
 
@@ -72,6 +73,31 @@ def state_folder() -> Iterator[None]:
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", folder)
         yield
+
+
+_MADE: dict[Callable[[Path], object], Path] = {}
+
+
+@pytest.fixture
+def copied(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Callable[[Path], object]], Store]:
+    """Return a function that copies a study, made once per process by the function that it is given.
+
+    What the package remembers of the study is copied with it.
+    """
+
+    def copy(make: Callable[[Path], object]) -> Store:
+        if make not in _MADE:
+            _MADE[make] = tmp_path_factory.mktemp("made")
+            with monkeypatch.context() as patch:
+                patch.setenv("XDG_STATE_HOME", str(_MADE[make] / "state"))
+                make(_MADE[make] / "study")
+        shutil.copytree(_MADE[make], tmp_path / "copied")
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "copied" / "state"))
+        return Store(tmp_path / "copied" / "study")
+
+    return copy
 
 
 @pytest.fixture(scope="session")

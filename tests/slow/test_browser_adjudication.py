@@ -28,7 +28,7 @@ pathlib.Path("pid").write_text(str(os.getpid()))
 store = qual.Store({folder!r})
 qual.widgets.AdjudicationWidget(store, coder="lead"{more})
 """
-N_DISAGREEMENTS = 60 if SOAK else 24  # each way to settle one comes in every six
+N_DISAGREEMENTS = 60 if SOAK else 12  # each way to settle one comes in every six
 STRANGE = """() => [
   window.ran ?? null,
   [...document.querySelectorAll('.s7 :is(script, img, iframe, object, embed, math, style, base, form, a)')]

@@ -39,6 +39,7 @@ from tests.helpers.any_study import (
     test_what_is_appended_comes_back_from_the_disk,
 )
 from tests.helpers.browser import OfStudy
+from tests.helpers.nightly import nightly_but
 from tests.helpers.small_study import CODEBOOK, REFUSED, SENTINEL, changed, finish, frame_of, put
 
 pytestmark = pytest.mark.postgres
@@ -405,25 +406,26 @@ def test_a_lost_server_shows_not_saved_and_the_widget_recovers_by_itself(
 
 
 @pytest.mark.crash
-def test_sixteen_coders_write_a_hundred_acts_each_at_once(store: Store, postgres: Address) -> None:
+@pytest.mark.parametrize("n", nightly_but([30, 100], here=[30]))
+def test_sixteen_coders_write_at_once(store: Store, postgres: Address, n: int) -> None:
     coders = [f"coder{i}" for i in range(16)]
     for coder in coders:
         store.admin.add_coder(coder, role=coder)
     name = str(store.path).rpartition("=")[2]
     stores = {coder: Store(postgres(coder, name)) for coder in coders}
-    deeds = {c: [put(coder=c, start=i % 9, end=i % 9 + 1 + i // 9) for i in range(90)] for c in coders}
+    deeds = {c: [put(coder=c, start=i % 9, end=i % 9 + 1 + i // 9) for i in range(n - 10)] for c in coders}
     rest = {c: [finish(coder=c, unit_id=("m1", "m2")[i % 2]) for i in range(10)] for c in coders}
 
     def work(coder: str) -> int:
         return sum(stores[coder].append([act]) for act in deeds[coder] + rest[coder])
 
     with ThreadPoolExecutor(16) as pool:
-        assert list(pool.map(work, coders)) == [100] * 16
+        assert list(pool.map(work, coders)) == [n] * 16
     for coder in coders:
         expected = [act.act_id for act in deeds[coder] + rest[coder]]
         assert [act.act_id for act in store.acts(coder=coder)] == expected
         server.connect(str(stores[coder].path)).engine.dispose()
-    assert store.verify()["n_acts"].dropna().tolist() == [100] * 16
+    assert store.verify()["n_acts"].dropna().tolist() == [n] * 16
     assert store.verify()["ok"].all()
 
 

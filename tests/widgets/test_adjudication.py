@@ -27,14 +27,19 @@ pytestmark = pytest.mark.long
 PEOPLE = ("ana", "ben", "cleo", "dee", "lead", "chair")
 
 
+Copied = Callable[[Callable[[Path], object]], Store]
+
+
+def disputed(path: Path) -> None:
+    disagree(Store.create(path, units=UNITS, codebook=BASE))
+
+
 @pytest.fixture(
     params=["folder", pytest.param("postgresql", marks=[pytest.mark.nightly, pytest.mark.postgres])]
 )
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+def store(request: pytest.FixtureRequest, copied: Copied) -> Iterator[Store]:
     if request.param == "folder":
-        made = Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
-        disagree(made)
-        yield made
+        yield copied(disputed)
         return
     address: Callable[..., str] = request.getfixturevalue("postgres")
     made = Store.create(address(), units=UNITS, codebook=BASE)
@@ -46,10 +51,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Store:
-    made = Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
-    disagree(made)
-    return made
+def folder(copied: Copied) -> Store:
+    return copied(disputed)
 
 
 def keys(answer: dict[str, Any]) -> list[tuple[str, str]]:

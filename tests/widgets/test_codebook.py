@@ -74,12 +74,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("store", kinds, indirect=True)
 
 
+def with_rounds(path: Path) -> None:
+    rounds_of(Store.create(path, units=UNITS, codebook=BASE))
+
+
 @pytest.fixture
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+def store(
+    request: pytest.FixtureRequest, copied: Callable[[Callable[[Path], object]], Store]
+) -> Iterator[Store]:
     if request.param == "folder":
-        made = Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
-        rounds_of(made)
-        yield made
+        yield copied(with_rounds)
         Lead.end_counting()
         return
     address: Callable[..., str] = request.getfixturevalue("postgres")

@@ -51,15 +51,18 @@ def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[New]:
             server.connect(str(store.path)).engine.dispose()
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """A study whose round one is coded by ana and ben and unblinded; round two is blind."""
-    made = Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
+def half_blind(path: Path) -> None:
+    made = Store.create(path, units=UNITS, codebook=BASE)
     open_rounds(made)
     work(made, "ana", seed=1)
     work(made, "ben", seed=2, seconds=95)
     unblind(made, "one")
-    yield made
+
+
+@pytest.fixture
+def store(copied: Callable[[Callable[[Path], object]], Store]) -> Iterator[Store]:
+    """A study whose round one is coded by ana and ben and unblinded; round two is blind."""
+    yield copied(half_blind)
     Viewer.end()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -50,11 +51,13 @@ class Chooser:
         return self.ask("act", act={"kind": kind})
 
 
+def disputed(path: Path) -> None:
+    disagree(Store.create(path, units=RATED, codebook=BASE))
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> Store:
-    made = Store.create(tmp_path / "study", units=RATED, codebook=BASE)
-    disagree(made)
-    return made
+def store(copied: Callable[[Callable[[Path], object]], Store]) -> Store:
+    return copied(disputed)
 
 
 def test_passages_come_in_the_order_of_the_rule_with_what_one_must_know(store: Store) -> None:
