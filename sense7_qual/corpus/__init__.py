@@ -16,7 +16,7 @@ Who codes what?                                `assign`                        `
 How probable was it to be coded twice?         `inclusion`                     ``_inclusion.py``
 … in a study that keeps its plan?              `planned`, `assignments`,       ``_plan.py``
                                                `Assignment`
-In which form are texts stored and counted?    `canonical`                     ``../_checks.py``
+In which form are texts stored and counted?    `canonical`                     ``../_arguments.py``
 Which formats are read, and how safely?        `Limits`                        ``_formats/``
 Which rows below the first are headers?                                        ``_header_rows.py``
 Which columns hold others' labels?                                             ``_columns.py``
@@ -25,9 +25,9 @@ Which columns hold others' labels?                                             `
 
 from __future__ import annotations
 
-from sense7_qual._checks import canonical as canonical
+from sense7_qual._arguments import canonical as canonical
 from sense7_qual._limits import Limits
-from sense7_qual._sense7 import SENSE7_DIMENSIONS as SENSE7_DIMENSIONS, sense7_levels as sense7_levels
+from sense7_qual._rating_values import SENSE7_DIMENSIONS as SENSE7_DIMENSIONS, sense7_levels as sense7_levels
 from sense7_qual.corpus._assign import assign
 from sense7_qual.corpus._describe import describe_columns
 from sense7_qual.corpus._inclusion import inclusion

@@ -14,8 +14,7 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual._arguments import read_mapping
-from sense7_qual._checks import canonical
+from sense7_qual._arguments import canonical, read_mapping
 from sense7_qual._messages import did_you_mean, first_three, places, shown
 from sense7_qual.errors import TableError
 
