@@ -1,4 +1,4 @@
-"""One check, at a function's front door, that its arguments are of the kinds that its annotations say."""
+"""What a function does first: check its arguments, check a text, show its progress."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import inspect
 import math
 import numbers
 import os
+import re
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,10 +20,13 @@ from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin
 import numpy as np
 import pandas as pd
 
-from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual._messages import UNPRINTABLE, did_you_mean, first_three, word
+from sense7_qual.errors import ArgumentError, ImportRefused, TableError
 
-__all__ = ["check_arguments", "check_least", "read_mapping", "read_once", "require_column"]
+__all__ = [
+    "Progress", "canonical", "check_arguments", "check_least", "is_name", "is_unicode", "read_mapping",
+    "read_once", "reporting", "require_column",
+]  # fmt: skip
 
 _IN_ORDER: Final = (
     list, tuple, abc.Sequence, abc.KeysView, abc.ValuesView,
@@ -250,3 +255,66 @@ _PLAIN: Final[Mapping[Any, _Kind]] = {
     float: _Kind("a finite number", _is_finite),
     pd.DataFrame: _of_type(_FRAME, pd.DataFrame),
 }
+
+
+def canonical(text: str) -> str:
+    """Return a text in the one form in which it is stored, hashed and counted.
+
+    A byte order mark at the start is removed, and CRLF and CR become LF. Nothing else changes: no Unicode
+    normalisation, no trimming. Applied twice it changes nothing more.
+
+    Raises
+    ------
+    ImportRefused
+        The text holds NUL or half of a surrogate pair, which no file and no database would give back.
+
+    Examples
+    --------
+    >>> canonical("\\ufeffI felt heard.\\r\\nMostly.\\r")
+    'I felt heard.\\nMostly.\\n'
+    """
+    check_arguments(canonical, locals())
+    bad = re.search("[\x00\ud800-\udfff]", text)
+    if bad:
+        raise ImportRefused(
+            f"expected valid text – found U+{ord(bad[0]):04X} at character {bad.start()} – correct the text."
+        )
+    return text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+
+
+def is_name(value: object) -> bool:
+    """Return True if a value can name a round: text without control characters, and no space at its ends."""
+    return (
+        isinstance(value, str)
+        and bool(value)
+        and value == value.strip()
+        and UNPRINTABLE.search(value) is None
+    )
+
+
+def is_unicode(value: str) -> bool:
+    """Return True if a text holds whole characters only, no half of a surrogate pair."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+Progress = Callable[[int, int], None]
+
+
+@contextmanager
+def reporting(
+    progress: Progress | bool | None, total: int, *, doing: str, unit: str
+) -> Iterator[Callable[[int, int], Any]]:
+    """Turn the `progress` argument into a function (done, total), closing the bar in the end."""
+    if callable(progress):
+        yield progress
+    elif progress:
+        from tqdm.auto import tqdm  # type: ignore[import-untyped]
+
+        with tqdm(total=total, desc=doing, unit=unit) as bar:
+            yield lambda done, _: bar.update(done - bar.n)
+    else:
+        yield lambda done, total: None

@@ -99,15 +99,15 @@ def number(what: str = "", low: float = -math.inf, high: float = math.inf) -> Co
 
 def share(what: str = "", then: str = "") -> Column:
     """Return a column of numbers from 0 to 1; `then` stands behind the range."""
-    return number(_said(what, "0–1", then), 0, 1)
+    return number(_with_range(what, "0–1", then), 0, 1)
 
 
 def coefficient(what: str = "", then: str = "") -> Column:
     """Return a column of numbers that are at most 1; `then` stands behind the range."""
-    return number(_said(what, "at most 1", then), high=1)
+    return number(_with_range(what, "at most 1", then), high=1)
 
 
-def _said(what: str, of: str, then: str) -> str:
+def _with_range(what: str, of: str, then: str) -> str:
     return "; ".join(filter(None, (", ".join(filter(None, (what, of))), then)))
 
 
@@ -312,11 +312,13 @@ def holding(**frames: Contract) -> Callable[[Of], Of]:
 
     def add(of: Of) -> Of:
         if isinstance(of, type):
-            said = inspect.cleandoc(of.__doc__ or "") + "\n"
+            docstring = inspect.cleandoc(of.__doc__ or "") + "\n"
             for name, contract in frames.items():
                 line = f"{name} : DataFrame\n"
-                said = said.replace(line, line + textwrap.indent(contract.described(), "    ") + "\n")
-            of.__doc__ = said.rstrip()
+                docstring = docstring.replace(
+                    line, line + textwrap.indent(contract.described(), "    ") + "\n"
+                )
+            of.__doc__ = docstring.rstrip()
             type.__setattr__(of, "_holds", frames)
         else:
             parts = (f"{name} : {contract.described()}\n" for name, contract in frames.items())
@@ -328,12 +330,12 @@ def holding(**frames: Contract) -> Callable[[Of], Of]:
 
 def _add_returns(function: Any, what: str, described: str) -> None:
     """Put the part "Returns" into a docstring that has none (with python -OO there is no docstring)."""
-    said = inspect.cleandoc(function.__doc__ or "")
-    if said and "\nReturns\n---" not in said:
-        after = _AFTER_RETURNS.search(said)
-        place = after.start() if after else len(said)
+    docstring = inspect.cleandoc(function.__doc__ or "")
+    if docstring and "\nReturns\n---" not in docstring:
+        after = _AFTER_RETURNS.search(docstring)
+        place = after.start() if after else len(docstring)
         section = f"Returns\n-------\n{what}\n{textwrap.indent(described, '    ')}"
-        function.__doc__ = "\n\n".join(filter(None, (said[:place].rstrip(), section, said[place:])))
+        function.__doc__ = "\n\n".join(filter(None, (docstring[:place].rstrip(), section, docstring[place:])))
 
 
 def one_spelling(ids: pd.Series, *, name: str, frame_name: str) -> None:

@@ -40,10 +40,10 @@ from sense7_qual._coder_names import (
     check_coder_names as check_coder_names,
     check_people as check_people,
     is_model as is_model,
+    one_case as one_case,
     people as people,
     without_models as without_models,
 )
-from sense7_qual._comparable import one_case as one_case
 from sense7_qual._contract import Column, Contract, one_spelling as one_spelling
 from sense7_qual._messages import first_three
 from sense7_qual.errors import ArgumentError, TableError

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from sense7_qual import adjudication, agreement, codings, links, report
-from sense7_qual._comparable import applied_only
+from sense7_qual._coder_names import applied_only
 from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS
 

@@ -5,7 +5,6 @@ question                                      command                           
 ============================================  =========================================  ==============
 How do I see the example?                     `sense7-qual lab`                          ``lab.py``
 How does a file become a study?               `sense7-qual new`                          ``new.py``
-Which column holds what?                                                                 ``columns.py``
 How does a coder code without a notebook?     `sense7-qual code`                         ``code.py``
 How is a study checked, merged, copied?       `sense7-qual verify`, `merge`, `backup`,   ``copies.py``
                                               `archive`

@@ -13,7 +13,7 @@ import webbrowser
 from pathlib import Path
 from typing import Any, Final
 
-from sense7_qual._commands.kernels import ends_alone, short_enough, transport
+from sense7_qual._commands.lab import ends_alone, short_enough, transport
 from sense7_qual._commands.words import STUDY, Parsers, is_address, opened
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.errors import ActError, ArgumentError

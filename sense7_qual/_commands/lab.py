@@ -1,20 +1,20 @@
-"""`sense7-qual lab`: the notebooks and the example, in JupyterLab; without git, make or a certain system."""
+"""`sense7-qual lab`: the notebooks and the example in JupyterLab; how kernels of commands talk and end."""
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
 import os
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
 from sense7_qual._atomic import make_folder, save
-from sense7_qual._commands.kernels import short_enough, transport
 from sense7_qual._commands.words import Parsers
 from sense7_qual.errors import ArgumentError, StoreError
 
-__all__ = ["add", "divide", "put_example"]
+__all__ = ["ALONE", "add", "divide", "ends_alone", "put_example", "short_enough", "transport"]
 
 _FOLDER: Final = "sense7-qual"
 _FIRST: Final = "notebooks/01_coding.ipynb"
@@ -116,3 +116,39 @@ def _shipped() -> Iterator[tuple[str, Path]]:
         for file in sorted(folder.iterdir()):
             if file.is_file() and not file.name.startswith("."):
                 yield f"{folder.name}/{file.name}", file
+
+
+ALONE: Final = 1800
+"""Seconds for which a kernel waits for its page to come back. A page that is closed ends its kernel at once,
+and one whose browser is gone cannot. What the page called saved is in the study then."""
+
+_LONGEST: Final = 50
+"""Letters of the path of a kernel's sockets, at most: with the kernel's id a system takes 103."""
+_SHARED: Final = """\
+Other users of this computer can read along: this system has no sockets in folders, so what a
+kernel shows goes over the computer's own network. Do not code confidential texts here while
+others use the computer."""
+
+
+def transport() -> str:
+    """Return the transport of kernels: "ipc", or "tcp" (with a printed warning) where there is no other.
+
+    A kernel publishes the texts that a widget shows. Over TCP any user of the computer can subscribe to them;
+    sockets in a folder of one's own are opened by nobody else.
+    """
+    if os.name == "posix":
+        return "ipc"
+    print(_SHARED, flush=True)
+    return "tcp"
+
+
+def ends_alone(seconds: int = ALONE) -> dict[str, float]:
+    """Return the settings by which a server ends kernels that had no page for so many seconds."""
+    return {"cull_idle_timeout": seconds, "cull_interval": max(1, seconds // 30), "cull_connected": False}
+
+
+def short_enough(folder: Path, *, name: str = "") -> Path:
+    """Return `folder`, or one in /tmp where a socket in its folder `name` would have too long a path."""
+    if os.name != "posix" or len(str(folder / name)) <= _LONGEST:
+        return folder
+    return Path("/tmp") if name else Path(tempfile.mkdtemp(prefix="s7-", dir="/tmp"))  # noqa: S108

@@ -8,7 +8,7 @@ from operator import attrgetter
 from types import NoneType
 from typing import Final
 
-from sense7_qual._checks import is_name
+from sense7_qual._arguments import is_name
 from sense7_qual._messages import word
 from sense7_qual.acts._kinds import KINDS, Kind
 from sense7_qual.acts._memo import SpanMemo

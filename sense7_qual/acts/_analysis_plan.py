@@ -10,8 +10,7 @@ from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, Final, NoReturn
 
-from sense7_qual._arguments import check_arguments, read_once
-from sense7_qual._checks import is_name, is_unicode
+from sense7_qual._arguments import check_arguments, is_name, is_unicode, read_once
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.acts._act import Act
 from sense7_qual.acts._make import stamp

@@ -8,8 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sense7_qual._arguments import check_arguments
-from sense7_qual._checks import is_name
+from sense7_qual._arguments import check_arguments, is_name
 from sense7_qual.acts._act import Act
 from sense7_qual.acts._make import stamp
 from sense7_qual.acts._memo import SpanMemo

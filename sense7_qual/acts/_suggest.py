@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sense7_qual._arguments import check_arguments
-from sense7_qual._checks import is_name
+from sense7_qual._arguments import check_arguments, is_name
 from sense7_qual.acts._act import Act
 from sense7_qual.acts._make import stamp
 from sense7_qual.acts._undo import each_once

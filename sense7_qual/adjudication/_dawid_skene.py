@@ -1,8 +1,13 @@
-"""What is likely true where coders err: each unit's probability of a code, and each coder's error rates."""
+"""What is likely true where coders err: each unit's probability of a code, and each coder's error rates.
+
+The latent-class model of one code: units truly have it or not, and coders err in both directions. Units on
+which the same coders decided alike, in one stratum, form a pattern; all sums run over patterns, so that a fit
+takes as long for a hundred thousand units as for a hundred.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -14,12 +19,14 @@ from sense7_qual._bootstrap import check_resampling
 from sense7_qual._contract import Contract, holding
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
-from sense7_qual.adjudication import _latent_class
 from sense7_qual.adjudication._results import DRAWS, ERROR_RATES, FITS, POSTERIOR, PREVALENCE
 from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, labels_by_unit, people, without_models
 
-__all__ = ["TrueCodes", "dawid_skene", "members"]
+__all__ = [
+    "Fit", "Parameters", "Patterns", "TrueCodes", "dawid_skene", "fit_latent_class", "log_likelihood",
+    "members", "probabilities", "refit",
+]  # fmt: skip
 
 _FRAMES: Final = (POSTERIOR, DRAWS, ERROR_RATES, PREVALENCE, FITS)
 _MOST_LEVELS: Final = 20
@@ -45,7 +52,7 @@ class _Data:
     coders: list[str]
     n_by_coder: npt.NDArray[np.int64]
     pattern: npt.NDArray[np.int64]
-    patterns: _latent_class.Patterns
+    patterns: Patterns
     shared: npt.NDArray[np.float64]
 
 
@@ -161,17 +168,15 @@ def _of_code(
         "reason": reason,
     }
     if reason is None:
-        fitted = _latent_class.fit(data.patterns, counted)
+        fitted = fit_latent_class(data.patterns, counted)
         parameters = fitted.parameters
-        tables["posterior"]["probability"] = _latent_class.probabilities(data.patterns, parameters)[
-            data.pattern
-        ]
+        tables["posterior"]["probability"] = probabilities(data.patterns, parameters)[data.pattern]
         tables["draws"] = _draws(data, parameters, weights)
         tables["coders"] = tables["coders"].assign(
             sensitivity=parameters.sensitivity, specificity=parameters.specificity
         )
         tables["prevalence"]["prevalence"] = np.where(n_by_level > 0, parameters.prevalence, np.nan)
-        height = _latent_class.log_likelihood(data.patterns, counted, parameters)
+        height = log_likelihood(data.patterns, counted, parameters)
         fit_row |= {"n_iterations": fitted.n_iterations, "converged": fitted.converged}
         fit_row |= {"log_likelihood": height}
     return {**tables, "fits": pd.DataFrame([fit_row])}
@@ -190,7 +195,7 @@ def _data(decided: pd.DataFrame, level: pd.Series, n_levels: int) -> _Data:
         coders=[str(name) for name in coders],
         n_by_coder=shown.sum(axis=0).astype(np.int64),
         pattern=pattern.reshape(-1),
-        patterns=_latent_class.Patterns(
+        patterns=Patterns(
             applied=(kinds[:, :-1] == 1).astype(np.float64),
             absent=(kinds[:, :-1] == 0).astype(np.float64),
             stratum=kinds[:, -1],
@@ -205,14 +210,14 @@ def _n_coders(data: _Data) -> npt.NDArray[np.int64]:
     return np.asarray(n[data.pattern], dtype=np.int64)
 
 
-def _draws(data: _Data, parameters: _latent_class.Parameters, weights: list[pd.Series]) -> pd.DataFrame:
+def _draws(data: _Data, parameters: Parameters, weights: list[pd.Series]) -> pd.DataFrame:
     """Return the probabilities under parameters refitted to each resample."""
     parts = [pd.DataFrame({"unit_id": []})]
     for draw, times in enumerate(weights):
         drawn = times.loc[data.unit_ids].to_numpy(dtype=np.float64)
         in_pattern = np.bincount(data.pattern, drawn, len(data.patterns.stratum)).astype(np.float64)
-        refitted = _latent_class.refit(data.patterns, in_pattern, parameters, tolerance=1e-6).parameters
-        probability = _latent_class.probabilities(data.patterns, refitted)[data.pattern]
+        refitted = refit(data.patterns, in_pattern, parameters, tolerance=1e-6).parameters
+        probability = probabilities(data.patterns, refitted)[data.pattern]
         parts.append(pd.DataFrame({"unit_id": data.unit_ids, "draw": draw, "probability": probability}))
     if len(parts) == 1:
         return parts[0]
@@ -275,3 +280,125 @@ def members(cluster: pd.Series | None, units: pd.Index) -> tuple[npt.NDArray[np.
 def _frame(contract: Contract, parts: list[pd.DataFrame]) -> pd.DataFrame:
     filled = [part.reindex(columns=list(contract.columns)).astype("object") for part in parts if len(part)]
     return contract.frame(pd.concat(filled, ignore_index=True)) if filled else contract.empty()
+
+
+Floats = npt.NDArray[np.float64]
+
+# Half a decision of each kind: keeps a coder who never erred in the sample from being taken for infallible,
+# and moves nothing where there are dozens of decisions.
+_PSEUDO: Final = 0.5
+_MOST_STEPS: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Patterns:
+    """Ways of deciding on a unit: who applied the code, and who did not (patterns, coders), as 0 or 1."""
+
+    applied: Floats
+    absent: Floats
+    stratum: npt.NDArray[np.int64]
+    n_strata: int
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The share of units that truly have the code (strata,), and each coder's two rates (coders,)."""
+
+    prevalence: Floats
+    sensitivity: Floats
+    specificity: Floats
+
+    def swapped(self) -> Parameters:
+        """Return the same model with the names of the two classes exchanged."""
+        return Parameters(1 - self.prevalence, 1 - self.specificity, 1 - self.sensitivity)
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Parameters at the mode of the posterior, what it took to get there, and their log posterior."""
+
+    parameters: Parameters
+    n_iterations: int
+    converged: bool
+    log_posterior: float
+
+
+def fit_latent_class(patterns: Patterns, weights: Floats) -> Fit:
+    """Fit the model of one code: the best of three, started from any, most and all of a unit's coders."""
+    applied, absent = patterns.applied, patterns.absent
+    n_applied, n_decided = applied.sum(axis=1), (applied + absent).sum(axis=1)
+    starts = [n_applied > 0, 2 * n_applied > n_decided, n_applied == n_decided]
+    fits = []
+    for start in starts:
+        believed = np.where(start, 0.95, 0.05)
+        fits.append(refit(patterns, weights, _maximised(patterns, weights, believed)))
+    return max(fits, key=lambda one: round(one.log_posterior, 6))
+
+
+def refit(patterns: Patterns, weights: Floats, start: Parameters, *, tolerance: float = 1e-9) -> Fit:
+    """Return the fit reached from `start`; where the coders come out worse than chance, from its mirror."""
+    fitted = _climbed(patterns, weights, start, tolerance)
+    n = weights @ (patterns.applied + patterns.absent)
+    better = fitted.parameters.sensitivity + fitted.parameters.specificity - 1
+    if n @ better >= 0:
+        return fitted
+    mirrored = _climbed(patterns, weights, fitted.parameters.swapped(), tolerance)
+    return replace(mirrored, n_iterations=fitted.n_iterations + mirrored.n_iterations)
+
+
+def probabilities(patterns: Patterns, parameters: Parameters) -> Floats:
+    """Return the probability that units of each pattern truly have the code (patterns,)."""
+    true, false = _log_joint(patterns, parameters)
+    return np.asarray(np.exp(true - np.logaddexp(true, false)))
+
+
+def log_likelihood(patterns: Patterns, weights: Floats, parameters: Parameters) -> float:
+    """Return the log-likelihood of the decisions."""
+    return float(weights @ np.logaddexp(*_log_joint(patterns, parameters)))
+
+
+def _climbed(patterns: Patterns, weights: Floats, start: Parameters, tolerance: float) -> Fit:
+    """Alternate between believing and counting until the parameters stand still."""
+    now = start
+    step, moved = 0, np.inf
+    while moved >= tolerance and step < _MOST_STEPS:
+        step += 1
+        following = _maximised(patterns, weights, probabilities(patterns, now))
+        moved = max(
+            float(np.abs(a - b).max())
+            for a, b in (
+                (following.prevalence, now.prevalence),
+                (following.sensitivity, now.sensitivity),
+                (following.specificity, now.specificity),
+            )
+        )
+        now = following
+    height = log_likelihood(patterns, weights, now) + _log_prior(now)
+    return Fit(now, n_iterations=step, converged=moved < tolerance, log_posterior=height)
+
+
+def _maximised(patterns: Patterns, weights: Floats, believed: Floats) -> Parameters:
+    applied, absent = patterns.applied, patterns.absent
+    true, false = weights * believed, weights * (1 - believed)
+    in_stratum = np.bincount(patterns.stratum, true, patterns.n_strata)
+    all_in_stratum = np.bincount(patterns.stratum, weights, patterns.n_strata)
+    return Parameters(
+        prevalence=(in_stratum + _PSEUDO) / (all_in_stratum + 2 * _PSEUDO),
+        sensitivity=(true @ applied + _PSEUDO) / (true @ (applied + absent) + 2 * _PSEUDO),
+        specificity=(false @ absent + _PSEUDO) / (false @ (applied + absent) + 2 * _PSEUDO),
+    )
+
+
+def _log_joint(patterns: Patterns, parameters: Parameters) -> tuple[Floats, Floats]:
+    """Return the log probabilities of each pattern together with having, and with lacking, the code."""
+    applied, absent = patterns.applied, patterns.absent
+    prevalence = parameters.prevalence[patterns.stratum]
+    true = np.log(prevalence) + applied @ np.log(parameters.sensitivity)
+    true = true + absent @ np.log1p(-parameters.sensitivity)
+    false = np.log1p(-prevalence) + applied @ np.log1p(-parameters.specificity)
+    return true, false + absent @ np.log(parameters.specificity)
+
+
+def _log_prior(parameters: Parameters) -> float:
+    every = np.concatenate([parameters.prevalence, parameters.sensitivity, parameters.specificity])
+    return float(_PSEUDO * (np.log(every) + np.log1p(-every)).sum())

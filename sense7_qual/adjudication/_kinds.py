@@ -1,22 +1,37 @@
-"""The mixture behind `profile`: texts read alike, ambiguous texts, and texts that a coder reads otherwise.
+"""What `profile` is computed from: evidence on each disagreement, a mixture of kinds, each coder's view.
 
-Each unit × code is in one class: all coders read it alike, as absent or as present; or it is ambiguous, and
-each reading is as likely, of each coder and again when they decide again; or some coders read it otherwise
-than the others, and do so again. A decision is the coder's reading, turned round by a slip. Drawn by Gibbs
-sampling; units × codes that were decided on alike form one row, so that sums run over few of them.
+Evidence tells kinds of disagreement apart: decisions made again, many coders on a text, reasons given.
+
+In the mixture each unit × code is in one class: all coders read it alike, as absent or as present; or it is
+ambiguous, and each reading is as likely, for each coder and again when they decide again; or some coders read
+it otherwise than the others, and do so again. A decision is the coder's reading, reversed by a slip. It is
+drawn by Gibbs sampling; units × codes that were decided on alike form one row, so that sums run over few.
+
+A coder's view is how often they apply a code, find it and leave it out, compared with the others.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import count, product
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
-__all__ = ["KINDS", "Drawn", "Rows", "draw", "end_errors"]
+from sense7_qual import codings
+from sense7_qual._bootstrap import FEWEST_CLUSTERS
+from sense7_qual._reasons import Reason
+from sense7_qual.adjudication._results import CODERS
+from sense7_qual.errors import TableError
+
+__all__ = [
+    "KINDS", "Drawn", "Evidence", "Rows", "coder_views", "draw", "end_errors", "evidence", "made_again",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -195,3 +210,235 @@ def _candidates() -> tuple[Floats, Floats, Floats]:
     mean, strength = (axis.ravel() for axis in np.meshgrid(_MEANS, _STRENGTHS))
     a, b = mean * strength, (1 - mean) * strength
     return a, b, np.asarray(special.betaln(a, b))
+
+
+_CHUNK: Final = 50
+
+
+def coder_views(
+    own: pd.DataFrame,
+    ruled: pd.DataFrame,
+    clusters: pd.Series,
+    *,
+    n_boot: int,
+    confidence_level: float,
+    seed: int,
+) -> pd.DataFrame:
+    """Return one row per coder × code; `ruled` as `overruled` gives it, `clusters` numbers by unit_id."""
+    keys = own[["coder", "code"]].drop_duplicates()
+    keys = keys.assign(order=pd.factorize(keys["code"])[0]).sort_values(["coder", "order"], kind="stable")
+    against = _against_others(own)
+    place = pd.MultiIndex.from_frame(keys[["coder", "code"]])
+    at = place.get_indexer(pd.MultiIndex.from_frame(against[["coder", "code"]]))
+    cluster = clusters.loc[against["unit_id"]].to_numpy(dtype=np.int64)
+    n_clusters = int(clusters.max()) + 1 if len(clusters) else 0
+    cells = np.zeros((n_clusters, len(keys), 4))
+    np.add.at(
+        cells, (cluster, at, 2 * (1 - against["others"]) + (against["others"] != against["applied"])), 1
+    )
+    resampled = _resampled(cells, n_boot, seed)
+    tested = max(1, int(((cells.sum(axis=2) > 0).sum(axis=0) >= FEWEST_CLUSTERS).sum()))
+    rows = [_view(cells[:, i], resampled[:, i], confidence_level, tested) for i in range(len(keys))]
+    counts = ruled.groupby(["coder", "code"])["overruled"].agg(n_ruled="size", n_overruled="sum")
+    frame = keys[["coder", "code"]].reset_index(drop=True).join(pd.DataFrame(rows))
+    frame = frame.merge(counts.reset_index(), how="left", on=["coder", "code"])
+    frame[["n_ruled", "n_overruled"]] = frame[["n_ruled", "n_overruled"]].fillna(0)
+    return CODERS.frame(frame)
+
+
+def _against_others(own: pd.DataFrame) -> pd.DataFrame:
+    """Return decisions beside what most of the other coders decided; ties of the others are left out."""
+    tally = codings.tally(own)
+    both = own.merge(tally, on=["unit_id", "code"])
+    applied = both["applied"].astype("int64")
+    twice = 2 * (both["n_applied"] - applied) - (both["n_coders"] - 1)
+    is_clear = (both["n_coders"] >= 2) & (twice != 0)
+    both = both.assign(applied=applied, others=(twice > 0).astype("int64"))
+    return both.loc[is_clear, ["unit_id", "coder", "code", "applied", "others"]]
+
+
+def _resampled(cells: Floats, n_boot: int, seed: int) -> Floats:
+    """Return the sums of resampled clusters (n_boot, coders × codes, 4)."""
+    n_clusters = len(cells)
+    if n_clusters < FEWEST_CLUSTERS:
+        return np.zeros((0, *cells.shape[1:]))
+    rng, flat = np.random.default_rng(seed), cells.reshape(n_clusters, -1)
+    parts = []
+    for start in range(0, n_boot, _CHUNK):
+        size = min(_CHUNK, n_boot - start)
+        drawn = rng.multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), size=size)
+        parts.append(drawn @ flat)
+    return np.concatenate(parts).reshape(n_boot, *cells.shape[1:])
+
+
+def _view(cells: Floats, resampled: Floats, level: float, tested: int) -> dict[str, object]:
+    """Return the numbers of a coder on a code from its counts (clusters, 4), in the order hit, missed,
+    absent alike, added, and their resampled sums (n_boot, 4)."""
+    hit, missed, alike, added = sums = cells.sum(axis=0)
+    n = sums.sum()
+    view: dict[str, object] = {"n_units": n, "n_present": hit + missed, "n_absent": alike + added}
+    if not n:
+        return view | {"reason": Reason.NO_PAIRABLE_UNITS}
+    view |= {
+        "prevalence": (hit + added) / n,
+        "others": (hit + missed) / n,
+        "difference": (added - missed) / n,
+    }
+    filled = (cells.sum(axis=1) > 0).sum()
+    if filled >= FEWEST_CLUSTERS:
+        low, high = _difference(sums, resampled, int(filled), level)
+        surely = _difference(sums, resampled, int(filled), 1 - (1 - level) / tested)
+        view |= {"difference_low": low, "difference_high": high}
+        view["leans"] = "more" if surely[0] > 0 else "less" if surely[1] < 0 else None
+    few = filled < FEWEST_CLUSTERS
+    for name, right, wrong in (("sensitivity", 0, 1), ("specificity", 2, 3)):
+        if sums[right] + sums[wrong]:
+            view[name] = sums[right] / (sums[right] + sums[wrong])
+        having = int((cells[:, [right, wrong]].sum(axis=1) > 0).sum())
+        few |= having < FEWEST_CLUSTERS
+        if having >= FEWEST_CLUSTERS:
+            ends = _share(sums[right], sums[wrong], resampled[:, [right, wrong]], having, level)
+            view[f"{name}_low"], view[f"{name}_high"] = ends
+    return view | ({"reason": Reason.FEW_CLUSTERS} if few else {})
+
+
+def _difference(sums: Floats, resampled: Floats, n_clusters: int, level: float) -> tuple[float, float]:
+    """Return the ends of the paired difference: Bonett and Price, for the units that clusters are worth."""
+    from scipy import special
+
+    n, missed, added = sums.sum(), sums[1], sums[3]
+    total = resampled.sum(axis=1)
+    has_units = total > 0
+    spread = np.var((resampled[has_units, 3] - resampled[has_units, 1]) / total[has_units])
+    simple = ((missed + added) / n - ((added - missed) / n) ** 2) / n
+    worth = n / max(1.0, float(spread / simple)) if simple > 0 else float(n_clusters)
+    more, less = ((count / n * worth + 1) / (worth + 2) for count in (added, missed))
+    error = np.sqrt((more + less - (more - less) ** 2) / (worth + 2))
+    half = special.stdtrit(n_clusters - 1, (1 + level) / 2) * error
+    return max(-1.0, float(more - less - half)), min(1.0, float(more - less + half))
+
+
+def _share(
+    right: float, wrong: float, resampled: Floats, n_clusters: int, level: float
+) -> tuple[float, float]:
+    """Return the ends of a share: Clopper and Pearson, for the units that clusters are worth."""
+    from scipy import special
+
+    n, share = right + wrong, right / (right + wrong)
+    total = resampled.sum(axis=1)
+    has_units = total > 0
+    spread = float(np.var(resampled[has_units, 0] / total[has_units]))
+    worth = float(n_clusters) if share in (0, 1) else n / max(1.0, spread * n / (share * (1 - share)))
+    tail = (1 - level) / 2
+    worth *= float(special.ndtri(1 - tail) / special.stdtrit(n_clusters - 1, 1 - tail)) ** 2
+    hits = share * worth
+    low = special.betaincinv(hits, worth - hits + 1, tail) if hits > 0 else 0.0
+    high = special.betaincinv(hits + 1, worth - hits, 1 - tail) if hits < worth else 1.0
+    return float(low), float(high)
+
+
+_FEWEST_AGAIN: Final = 20
+"""Texts that a coder must have decided on again before their disagreements are told."""
+_MANY_CODERS: Final = 4
+"""Coders on one text from which an ambiguous one looks otherwise than one coder's slip or stance."""
+_FEWEST_BY_MANY: Final = 50
+"""Texts of so many coders before ambiguous ones are told without repeats."""
+
+_KEY: Final = ["unit_id", "coder", "code"]
+_CELL: Final = ["unit_id", "code"]
+_SAYS_ANY, _SAYS_SLIP, _SAYS_AMBIGUOUS, _SAYS_NO_SLIP = range(4)
+_POSSIBLE: Final = np.array(
+    [[True, True, True], [True, False, False], [False, True, False], [False, True, True]]
+)
+"""Which kinds a disagreement can be of (slip, ambiguous text, stance), after what a person said of it."""
+_AFTER: Final = {
+    "slip": _SAYS_SLIP,
+    "ambiguous_text": _SAYS_AMBIGUOUS,
+    "unclear_rule": _SAYS_NO_SLIP,
+    "missing_code": _SAYS_NO_SLIP,
+    "different_reading": _SAYS_NO_SLIP,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The rows of the model, and of each unit × code (`cells`: unit_id, code, row, disputed) which
+    is its own.
+
+    `repeats` says whether the coders (in the rows' order) decided again; else only ambiguous texts are told.
+    """
+
+    repeats: bool
+    coders: list[str] = field(repr=False)
+    codes: list[str] = field(repr=False)
+    rows: Rows = field(repr=False)
+    cells: pd.DataFrame = field(repr=False)
+
+
+def made_again(own: pd.DataFrame, repeats: pd.DataFrame) -> pd.DataFrame:
+    """Return the second decisions of coders on what they decided on before: the columns of `own`."""
+    both = own[[*_KEY, "applied"]].merge(repeats[[*_KEY, "applied"]], on=_KEY, suffixes=("_first", ""))
+    if len(repeats) and both.empty:
+        raise TableError(
+            f"repeats: expected decisions that coders made again – found {len(repeats)}, none of them by the "
+            "coder of a decision on the same unit and code – pass the decisions of another round, such as "
+            'store.decisions(round="again"), with the same units and coders.'
+        )
+    if len(both) >= 50 and (both["applied_first"] == both["applied"]).all():
+        warnings.warn(
+            f"repeats: none of {len(both)} decisions differs from the first. If they are the same decisions, "
+            "no slip is found: store.decisions() has the last round's, so name a round for both.",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return both[[*_KEY, "applied"]]
+
+
+def evidence(
+    own: pd.DataFrame, again: pd.DataFrame, reasons: Mapping[tuple[str, str], str]
+) -> Evidence | None:
+    """Return what tells kinds apart, out of decisions, those made again, and reasons by unit_id and code."""
+    texts = again.groupby("coder")["unit_id"].nunique()
+    steady = set(texts.index[texts >= _FEWEST_AGAIN])
+    by_them = own[own["coder"].isin(steady)]
+    if by_them.groupby(_CELL)["coder"].size().ge(2).any():
+        return _evidence_of_code(by_them, again[again["coder"].isin(steady)], reasons, repeats=True)
+    by_many = own[own.groupby(_CELL)["coder"].transform("size") >= _MANY_CODERS]
+    if by_many["unit_id"].nunique() >= _FEWEST_BY_MANY:
+        return _evidence_of_code(by_many, again.iloc[:0], reasons, repeats=False)
+    return None
+
+
+def _evidence_of_code(
+    own: pd.DataFrame, again: pd.DataFrame, reasons: Mapping[tuple[str, str], str], *, repeats: bool
+) -> Evidence:
+    coders, codes = sorted(own["coder"].unique()), sorted(own["code"].unique())
+    cells = own[_CELL].drop_duplicates(ignore_index=True)
+    first = _counted(own, cells, coders)
+    both = first + _counted(again, cells, coders)
+    disputed = np.asarray((first > 0).any(axis=2).all(axis=0))
+    keys = zip(cells["unit_id"], cells["code"], strict=True)
+    possible = np.where(disputed, [_AFTER.get(reasons.get(key, ""), _SAYS_ANY) for key in keys], _SAYS_ANY)
+    number = pd.Index(codes).get_indexer(pd.Index(cells["code"]))
+    counted = disputed & (possible != _SAYS_NO_SLIP)
+    table = np.column_stack([number, counted, possible, both[1], both[0]]).astype(np.int64)
+    ways, row, n = np.unique(table, axis=0, return_inverse=True, return_counts=True)
+    rows = Rows(
+        code=ways[:, 0],
+        n=n,
+        applied=ways[:, 3 : 3 + len(coders)].astype(np.float64),
+        absent=ways[:, 3 + len(coders) :].astype(np.float64),
+        counted=ways[:, 1].astype(np.bool_),
+        possible=_POSSIBLE[ways[:, 2]],
+    )
+    cells = cells.assign(row=row.reshape(-1), disputed=disputed)
+    return Evidence(repeats, list(map(str, coders)), list(map(str, codes)), rows, cells)
+
+
+def _counted(decided: pd.DataFrame, cells: pd.DataFrame, coders: list[str]) -> Floats:
+    """Return how often each coder left out and applied the code (2, cells, coders)."""
+    at = pd.MultiIndex.from_frame(cells).get_indexer(pd.MultiIndex.from_frame(decided[_CELL]))
+    times = np.zeros((2, len(cells), len(coders)))
+    by = pd.Index(coders).get_indexer(pd.Index(decided["coder"]))
+    np.add.at(times, (decided["applied"].to_numpy(dtype=np.int64), at, by), 1)
+    return times

@@ -16,10 +16,10 @@ from sense7_qual._bootstrap import check_resampling
 from sense7_qual._contract import holding
 from sense7_qual._reasons import Reason
 from sense7_qual.acts import REASONS, Act
-from sense7_qual.adjudication import _evidence, _kinds
-from sense7_qual.adjudication._coder_views import coder_views
+from sense7_qual.adjudication import _kinds
 from sense7_qual.adjudication._consensus import disagreements, latest_rulings, overruled, refuse_facet
 from sense7_qual.adjudication._dawid_skene import dawid_skene, members
+from sense7_qual.adjudication._kinds import Evidence, coder_views, evidence as evidence_of, made_again
 from sense7_qual.adjudication._results import CODERS, KINDS, SHARES, SLIPS, SOFT_LABELS
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, people, without_models
@@ -171,13 +171,13 @@ def profile(
             f"profile: expected told_from above 0.5 and at most 1 – found {told_from!r} – 0.8 is usual."
         )
     own = _own(decisions)
-    again = own.iloc[:0] if repeats is None else _evidence.made_again(own, _own(repeats))
+    again = own.iloc[:0] if repeats is None else made_again(own, _own(repeats))
     latest = latest_rulings(rulings)
     refuse_facet({code for _, code in latest}, set(own["code"]))
     reasons = {key: act.reason for key, act in latest.items() if act.reason is not None}
     unit_ids = pd.Index(sorted(own["unit_id"].unique()))
     clusters = pd.Series(members(clusters_by_unit(units, cluster), unit_ids)[0], index=unit_ids)
-    evidence = _evidence.evidence(own, again, reasons)
+    evidence = evidence_of(own, again, reasons)
     drawn = None
     if evidence is not None:
         drawn = _kinds.draw(
@@ -207,7 +207,7 @@ def _disagreements(
     own: pd.DataFrame,
     again: pd.DataFrame,
     reasons: Mapping[tuple[str, str], str],
-    evidence: _evidence.Evidence | None,
+    evidence: Evidence | None,
     drawn: _kinds.Drawn | None,
     told_from: float,
 ) -> pd.DataFrame:
@@ -243,9 +243,7 @@ def _disagreements(
     return KINDS.frame(frame)
 
 
-def _soft_labels(
-    own: pd.DataFrame, evidence: _evidence.Evidence | None, drawn: _kinds.Drawn | None
-) -> pd.DataFrame:
+def _soft_labels(own: pd.DataFrame, evidence: Evidence | None, drawn: _kinds.Drawn | None) -> pd.DataFrame:
     """Return the share of coders who applied each code to each unit, and how probably a coder reads it."""
     labels = codings.tally(own)
     labels["share"] = labels["n_applied"] / labels["n_coders"]
@@ -267,7 +265,7 @@ _KINDS: Final = (*_kinds.KINDS, *(reason for reason in REASONS if reason not in 
 
 def shares(
     disputed: pd.DataFrame,
-    evidence: _evidence.Evidence | None,
+    evidence: Evidence | None,
     drawn: _kinds.Drawn | None,
     *,
     level: float,
@@ -293,7 +291,7 @@ def _without_interval(row: dict[str, object]) -> dict[str, object]:
 
 
 def _counts(
-    disputed: pd.DataFrame, code: str | None, evidence: _evidence.Evidence, drawn: _kinds.Drawn
+    disputed: pd.DataFrame, code: str | None, evidence: Evidence, drawn: _kinds.Drawn
 ) -> npt.NDArray[np.float64]:
     """Return how many disagreements are of each kind, by draw (n_draws, 3): in the model, and said so."""
     counts = drawn.counts.sum(axis=1)
@@ -341,7 +339,7 @@ def _shares_of(
 def slip_rates(
     own: pd.DataFrame,
     again: pd.DataFrame,
-    evidence: _evidence.Evidence | None,
+    evidence: Evidence | None,
     drawn: _kinds.Drawn | None,
     level: float,
 ) -> pd.DataFrame:

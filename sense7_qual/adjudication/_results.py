@@ -7,9 +7,8 @@ from typing import Final
 from sense7_qual._contract import Contract, count, estimated, flag, number, reason, share, text
 
 __all__ = [
-    "CODERS",
-        "DISAGREEMENTS", "DRAWS", "ERROR_RATES", "FITS", "KINDS", "OVERRULED", "POSTERIOR", "PREVALENCE",
-    "QUEUE", "REMAINING", "SHARES", "SLIPS", "SOFT_LABELS",
+    "CODERS", "DISAGREEMENTS", "DRAWS", "ERROR_RATES", "FITS", "KINDS", "OVERRULED", "POSTERIOR",
+    "PREVALENCE", "QUEUE", "REMAINING", "SHARES", "SLIPS", "SOFT_LABELS",
 ]  # fmt: skip
 
 _NO_MODEL: Final = (

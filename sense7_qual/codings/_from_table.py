@@ -8,7 +8,7 @@ from typing import Final, Literal
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._comparable import applied_only
+from sense7_qual._coder_names import applied_only
 from sense7_qual._messages import first_three, word
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import DECISIONS, RESERVED_CODERS, require_column

@@ -13,10 +13,10 @@ Which column of a file may hold what?          `describe_columns`              `
 … the workbook of the SENSE-7 data set?        `read_sense7`,                  ``_sense7.py``
                                                `read_sense7_messages`
 Who codes what?                                `assign`                        ``_assign.py``
-How probable was it to be coded twice?         `inclusion`                     ``_inclusion.py``
+How probable was it to be coded twice?         `inclusion`                     ``_assign.py``
 … in a study that keeps its plan?              `planned`, `assignments`,       ``_plan.py``
                                                `Assignment`
-In which form are texts stored and counted?    `canonical`                     ``../_checks.py``
+In which form are texts stored and counted?    `canonical`                     ``../_arguments.py``
 Which formats are read, and how safely?        `Limits`                        ``_formats/``
 Which rows below the first are headers?                                        ``_header_rows.py``
 Which columns hold others' labels?                                             ``_columns.py``
@@ -25,12 +25,11 @@ Which columns hold others' labels?                                             `
 
 from __future__ import annotations
 
-from sense7_qual._checks import canonical as canonical
+from sense7_qual._arguments import canonical as canonical
 from sense7_qual._limits import Limits
-from sense7_qual._sense7 import SENSE7_DIMENSIONS as SENSE7_DIMENSIONS, sense7_levels as sense7_levels
-from sense7_qual.corpus._assign import assign
+from sense7_qual._rating_values import SENSE7_DIMENSIONS as SENSE7_DIMENSIONS, sense7_levels as sense7_levels
+from sense7_qual.corpus._assign import assign, inclusion
 from sense7_qual.corpus._describe import describe_columns
-from sense7_qual.corpus._inclusion import inclusion
 from sense7_qual.corpus._plan import Assignment as Assignment, assignments as assignments, planned as planned
 from sense7_qual.corpus._read import read
 from sense7_qual.corpus._sense7 import read_sense7, read_sense7_messages

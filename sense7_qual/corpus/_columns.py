@@ -14,23 +14,14 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual._arguments import read_mapping
-from sense7_qual._checks import canonical
+from sense7_qual._arguments import canonical, read_mapping
 from sense7_qual._messages import did_you_mean, first_three, places, shown
 from sense7_qual.errors import TableError
 
 __all__ = [
-    "ids_of",
-    "label_columns",
-    "labels_of",
-    "listed_turns",
-    "missing",
-    "parsed_json",
-    "positions_of",
-    "require",
-    "turns_of",
-    "unit_ids",
-]
+    "ids_of", "label_columns", "labels_of", "listed_turns", "missing", "parsed_json", "positions_of",
+    "require", "turns_of", "unit_ids",
+]  # fmt: skip
 
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,15}")
 _LONGEST_ID: Final = 200

@@ -12,7 +12,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._limits import Limits
-from sense7_qual._sense7 import NUMBER
+from sense7_qual._rating_values import NUMBER
 from sense7_qual.corpus._columns import label_columns, listed_turns, parsed_json
 from sense7_qual.corpus._read import table_of
 

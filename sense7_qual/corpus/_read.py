@@ -10,11 +10,10 @@ from typing import Final, Literal
 
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments
-from sense7_qual._checks import canonical
+from sense7_qual._arguments import canonical, check_arguments
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, places, shown
-from sense7_qual._sense7 import ratings_of
+from sense7_qual._rating_values import ratings_of
 from sense7_qual.corpus._cells import cells_of, frame_of
 from sense7_qual.corpus._columns import (
     ids_of,

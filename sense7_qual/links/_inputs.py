@@ -17,8 +17,7 @@ import pandas as pd
 from sense7_qual._contract import Column, Contract
 from sense7_qual._decisions import majority, tally
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual._missing_codes import codes_for_missing, counted
-from sense7_qual._sense7 import SENSE7_DIMENSIONS
+from sense7_qual._rating_values import SENSE7_DIMENSIONS, codes_for_missing, counted
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import DECISIONS, is_model, people, require_column, without_models
 

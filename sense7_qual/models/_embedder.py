@@ -19,14 +19,12 @@ from typing import Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import Progress, check_arguments, reporting
 from sense7_qual._limits import read_file
 from sense7_qual._messages import first_three
-from sense7_qual._progress import Progress, reporting
 from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.models._caches import VectorCache
-from sense7_qual.models._int8_model import PACKAGES, Int8Model, check_kind, int8_hash
-from sense7_qual.models._torch_model import TorchModel
+from sense7_qual.models._sentence_models import PACKAGES, Int8Model, TorchModel, check_kind, int8_hash
 
 __all__ = ["Embedder", "embedder"]
 

@@ -20,10 +20,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import Progress, check_arguments, reporting
 from sense7_qual._atomic import make_folder, new_file, save
 from sense7_qual._limits import read_file
-from sense7_qual._progress import Progress, reporting
 from sense7_qual.errors import ArgumentError, StoreError, TableError
 from sense7_qual.models._caches import read_or_make_key
 from sense7_qual.models._embedder import Embedder

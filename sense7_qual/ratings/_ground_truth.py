@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._rating_values import SENSE7_DIMENSIONS, sense7_levels
 from sense7_qual._reasons import Reason
-from sense7_qual._sense7 import SENSE7_DIMENSIONS, sense7_levels
 from sense7_qual.errors import TableError
 from sense7_qual.frames import require_column
 from sense7_qual.ratings._turns import ASSISTANT, column_of, turns_by_document

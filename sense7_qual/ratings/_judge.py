@@ -11,10 +11,8 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments
-from sense7_qual._checks import canonical
+from sense7_qual._arguments import Progress, canonical, check_arguments, reporting
 from sense7_qual._messages import first_three
-from sense7_qual._progress import Progress, reporting
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.frames import require_column

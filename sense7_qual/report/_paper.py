@@ -14,10 +14,9 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual import _atomic
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import Progress, check_arguments, reporting
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual._present import count
-from sense7_qual._progress import Progress, reporting
 from sense7_qual.acts import preregistrations
 from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.errors import ArgumentError, StoreError

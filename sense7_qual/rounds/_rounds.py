@@ -10,8 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments, read_once
-from sense7_qual._checks import is_name
+from sense7_qual._arguments import check_arguments, is_name, read_once
 from sense7_qual._messages import first_three
 from sense7_qual.acts import Act, check_coder, check_person, stamp
 from sense7_qual.codebook import Codebook

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from sense7_qual._arguments import check_arguments
-from sense7_qual._progress import Progress
+from sense7_qual._arguments import Progress, check_arguments
 from sense7_qual.acts import check_person, preregistrations
 from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.errors import ArgumentError, StoreError

@@ -8,12 +8,12 @@ question                                    function                    file
 Which codes may these texts have?           `fit`, `Suggester`          ``_fit.py``
 Which words carry a suggestion?             `Suggester.suggest`         ``_suggester.py``
 What did people code that is alike?         `Suggester.nearest`         ``_suggester.py``
-Which suggestions may a coder be shown?     `suggest`                   ``_frames.py``
-Are suggestions of my own in order?         `check`                     ``_frames.py``
-Which units never get any?                  `withheld`                  ``_order.py``
-Which units are coded next?                 `order`                     ``_order.py``
-On which units were suggestions shown?      `shown`                     ``_answers.py``
-What did coders make of them?               `answers`                   ``_answers.py``
+Which suggestions may a coder be shown?     `suggest`                   ``_suggest.py``
+Are suggestions of my own in order?         `check`                     ``_suggest.py``
+Which units never get any?                  `withheld`                  ``_suggest.py``
+Which units are coded next?                 `order`                     ``_suggest.py``
+On which units were suggestions shown?      `shown`                     ``_effect.py``
+What did coders make of them?               `answers`                   ``_effect.py``
 What do suggestions do to coding?           `effect`                    ``_effect.py``
 What may a model decide by itself?          `screen`, `Screening`       ``_screen.py``
 ==========================================  ==========================  ===================
@@ -21,13 +21,11 @@ What may a model decide by itself?          `screen`, `Screening`       ``_scree
 
 from __future__ import annotations
 
-from sense7_qual.suggestions._answers import answers, shown
-from sense7_qual.suggestions._effect import effect
+from sense7_qual.suggestions._effect import answers, effect, shown
 from sense7_qual.suggestions._fit import fit
-from sense7_qual.suggestions._frames import check, suggest
-from sense7_qual.suggestions._order import order, withheld
 from sense7_qual.suggestions._results import ANSWERS as ANSWERS
 from sense7_qual.suggestions._screen import Screening as Screening, screen
+from sense7_qual.suggestions._suggest import check, order, suggest, withheld
 from sense7_qual.suggestions._suggester import Suggester as Suggester
 
 __all__ = ["answers", "check", "effect", "fit", "order", "screen", "shown", "suggest", "withheld"]

@@ -22,12 +22,12 @@ from sense7_qual.suggestions._features import (
     fit_features,
     human_quotes,
     labels,
+    sentences,
     vectors,
 )
-from sense7_qual.suggestions._frames import ByDefinition, ByModel, Described
 from sense7_qual.suggestions._learn import Scorer, calibrate, folds, learn, out_of_fold, threshold
+from sense7_qual.suggestions._suggest import ByDefinition, ByModel, Described
 from sense7_qual.suggestions._suggester import Suggester
-from sense7_qual.suggestions._texts import sentences
 
 __all__ = ["fit"]
 

@@ -13,10 +13,9 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._reasons import Reason
 from sense7_qual.frames import SUGGESTIONS, UNITS
-from sense7_qual.suggestions._features import Embed, Features, vectors
-from sense7_qual.suggestions._frames import ByDefinition, ByModel
+from sense7_qual.suggestions._features import Embed, Features, sentences, vectors
 from sense7_qual.suggestions._results import NEAR_QUOTES, SUGGESTED
-from sense7_qual.suggestions._texts import sentences
+from sense7_qual.suggestions._suggest import ByDefinition, ByModel
 
 __all__ = ["Suggester", "evidence"]
 
@@ -178,7 +177,7 @@ class Suggester:
         """
         check_arguments(Suggester.nearest, locals())
         check_least(Suggester.nearest, 1, k=k)
-        from sense7_qual.suggestions._frames import carried_words
+        from sense7_qual.suggestions._suggest import carried_words
 
         words = carried_words(suggestions, units)
         here = vectors(words["words"].tolist(), self.embed)

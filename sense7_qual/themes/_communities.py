@@ -17,15 +17,8 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 __all__ = [
-    "NO_GROUP",
-    "Labels",
-    "adjusted_rand",
-    "by_size",
-    "centres",
-    "communities",
-    "fuzzy_graph",
-    "strengths",
-]
+    "NO_GROUP", "Labels", "adjusted_rand", "by_size", "centres", "communities", "fuzzy_graph", "strengths",
+]  # fmt: skip
 
 Labels = npt.NDArray[np.int64]
 

@@ -17,9 +17,8 @@ from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import UNITS
 from sense7_qual.themes._communities import NO_GROUP
 from sense7_qual.themes._neighbours import Floats
-from sense7_qual.themes._record import EDITS, Edit, edit_text, run_text
+from sense7_qual.themes._record import EDITS, Edit, StudyThemes, edit_text, run_text, study_themes
 from sense7_qual.themes._results import MATCHED
-from sense7_qual.themes._study_themes import StudyThemes, study_themes
 from sense7_qual.themes._themes import Themes
 
 __all__ = ["edit", "match_recorded", "record"]

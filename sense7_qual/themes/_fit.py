@@ -1,8 +1,12 @@
-"""Themes from texts: embed, group, resample, describe, and put it into frames."""
+"""Themes from texts: embed, group, resample, describe, and put into frames; warn of several languages."""
 
 from __future__ import annotations
 
 import importlib.util
+import re
+import unicodedata
+import warnings
+from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib import metadata
@@ -13,15 +17,15 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual.errors import ImportRefused, TableError
-from sense7_qual.themes._frames import themes_of
+from sense7_qual.themes._communities import NO_GROUP, Labels, centres
+from sense7_qual.themes._granularity import stability
 from sense7_qual.themes._groups import Groups, groups
-from sense7_qual.themes._languages import warn_of_several
-from sense7_qual.themes._neighbours import check_number
-from sense7_qual.themes._terms import Terms
+from sense7_qual.themes._neighbours import Floats, Vectors, check_number
+from sense7_qual.themes._terms import Terms, labels_of
 from sense7_qual.themes._texts import Embed, Progress, Texts, distinct_texts, embedded, sha256_of
 from sense7_qual.themes._themes import Themes
 
-__all__ = ["fit"]
+__all__ = ["described", "fit", "languages", "themes_of", "typical", "warn_of_several"]
 
 #: Under so many distinct texts a neighbour graph has no communities worth a name.
 _LEAST_TEXTS: Final = 50
@@ -217,3 +221,152 @@ def _reporting(progress: Progress | bool | None) -> Iterator[Progress]:
     finally:
         for bar in bars.values():
             bar.close()
+
+
+_COMMON: Final = {
+    "English": "the and is was to of it that for with this are you not have be my they but",
+    "German": "der die das und ist nicht ich es ein eine zu mit auf für war sich auch wir sehr",
+    "French": "le la les et est des une pas je que pour dans qui ce il vous avec très mais",
+    "Spanish": "el los las y es un una que no por con para se muy pero mi lo del como",
+    "Italian": "il gli e è che non di un una per sono con mi molto ma della ho si anche",
+    "Portuguese": "o os as e é um uma que não por com para se muito mas eu do da foi",
+    "Dutch": "de het een en is niet ik van dat op te zijn met voor maar was ook heel wij",
+}
+_WORDS: Final = {name: frozenset(words.split()) for name, words in _COMMON.items()}
+_WORD: Final = re.compile(r"[^\W\d_]+")
+#: A text says its language with so many of its commonest words, and more of them than of any other.
+_LEAST_WORDS: Final = 2
+_LEAST_SHARE: Final = 0.05
+_FEWEST_OF_A_LANGUAGE: Final = 5
+#: Texts that are looked at, evenly spaced.
+_MOST_READ: Final = 1_000
+
+
+def languages(texts: list[str]) -> Counter[str]:
+    """Count the texts by language, or by script where it is not Latin; texts that do not say are left out."""
+    found = Counter(_language(text) for text in texts)
+    del found[""]
+    return found
+
+
+def _language(text: str) -> str:
+    letters = "" if text.isascii() else [character for character in text if character.isalpha()]
+    scripts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in letters)
+    script = max(scripts, key=scripts.__getitem__, default="")
+    if script and script != "LATIN":
+        return f"{script.capitalize()} script"
+    words = _WORD.findall(text.lower())
+    hits = sorted(((sum(word in listed for word in words), name) for name, listed in _WORDS.items()))
+    (second, _), (first, name) = hits[-2:]
+    return name if first >= _LEAST_WORDS and first > second else ""
+
+
+def warn_of_several(texts: list[str]) -> None:
+    """Warn where several languages have a share of the texts: themes would part by language."""
+    found = languages(texts[:: -(-len(texts) // _MOST_READ)])
+    least = max(_FEWEST_OF_A_LANGUAGE, _LEAST_SHARE * found.total())
+    several = [f"{name} ({number:,})" for name, number in found.most_common() if number >= least]
+    if len(several) > 1:
+        warnings.warn(
+            f"fit: the texts seem to be in several languages: {', '.join(several)} of {found.total():,} "
+            "texts that were looked at. The usual model reads English alone, and themes part by language: "
+            "fit each language by itself, or use a model of many languages.",
+            stacklevel=3,
+        )
+
+
+_N_QUOTES: Final = 10
+
+
+def themes_of(
+    texts: Texts, vectors: Vectors, found: Groups, terms: Terms, parameters: dict[str, Any]
+) -> Themes:
+    """Put the groups into frames, and count units, cases and what is in no theme."""
+    assignments = pd.DataFrame(
+        {
+            "unit_id": texts.units["unit_id"],
+            "theme": _of_units(texts, found.themes),
+            "similarity": _similarity(texts, vectors, found.themes),
+            "coarse": _of_units(texts, found.coarse),
+            "sub": _of_units(texts, found.subs),
+        }
+    )
+    listed = terms.of(found.themes)
+    rows = described(texts, assignments["theme"], listed).assign(**stability(found.jaccard["theme"]))
+    similarity = assignments.groupby("theme")["similarity"].mean().reindex(rows.index)
+    rows.insert(4, "similarity", similarity)
+    counts = {
+        "n_units": len(assignments),
+        "n_texts": len(texts.distinct),
+        "n_blank": int((texts.text_of < 0).sum()),
+        "n_themes": len(rows),
+        "n_nowhere": int((assignments["theme"] == NO_GROUP).sum()),
+    }
+    return Themes(
+        assignments=assignments,
+        terms=listed,
+        summary=rows.rename_axis("theme").reset_index(),
+        quotes=typical(texts, assignments),
+        parameters=parameters | counts,
+        granularities=found.granularities,
+        hierarchy=_hierarchy(texts, assignments, found, terms, rows),
+    )
+
+
+def _of_units(texts: Texts, labels: Labels) -> Labels:
+    return np.where(texts.text_of >= 0, labels[texts.text_of], NO_GROUP)
+
+
+def _similarity(texts: Texts, vectors: Vectors, labels: Labels) -> Floats:
+    own = np.full(len(labels), np.nan)
+    inside = labels != NO_GROUP
+    own[inside] = np.einsum("ij,ij->i", vectors[inside], centres(vectors, labels)[labels[inside]])
+    return np.where(texts.text_of >= 0, own[texts.text_of], np.nan)
+
+
+def described(texts: Texts, group: pd.Series, terms: pd.DataFrame) -> pd.DataFrame:
+    """Return one row per group, by number: its label and counts."""
+    rows = texts.units.assign(group=group.to_numpy(), text=texts.text_of)
+    rows_of_group: pd.DataFrame = (
+        rows[rows["group"] != NO_GROUP]
+        .groupby("group")
+        .agg(n_units=("unit_id", "size"), n_texts=("text", "nunique"), n_cases=("case_id", "nunique"))
+    )
+    labels = pd.Series(labels_of(terms), dtype="string").reindex(rows_of_group.index)
+    rows_of_group.insert(0, "label", labels)
+    return rows_of_group
+
+
+def _hierarchy(
+    texts: Texts, assignments: pd.DataFrame, found: Groups, terms: Terms, themes: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the coarse themes, the themes and the sub-themes, each with its parent."""
+    columns = ["label", "n_units", "n_texts", "n_cases", "stability"]
+    levels = []
+    above: pd.Series | None = None
+    for name, column, labels in (
+        ("coarse", "coarse", found.coarse), ("theme", "theme", found.themes), ("sub", "sub", found.subs)
+    ):  # fmt: skip
+        rows = themes
+        if name != "theme":
+            rows = described(texts, assignments[column], terms.of(labels))
+            rows = rows.assign(**stability(found.jaccard[name]))
+        parent = pd.Series(pd.NA, index=rows.index, dtype="Int64")
+        if above is not None:
+            parent = above.groupby(assignments[column]).first().reindex(rows.index).astype("Int64")
+        level = rows[columns].rename_axis("group").reset_index()
+        level.insert(0, "level", pd.Series(name, index=level.index, dtype="string"))
+        level.insert(2, "parent", parent.to_numpy())
+        levels.append(level)
+        above = assignments[column]
+    return pd.concat(levels, ignore_index=True)
+
+
+def typical(texts: Texts, assignments: pd.DataFrame) -> pd.DataFrame:
+    """Return the units most similar to their theme's centre; equal texts stand once."""
+    rows = assignments.assign(text=texts.text_of)
+    rows = rows[rows["theme"] != NO_GROUP].drop_duplicates("text")
+    rows = rows.sort_values(["theme", "similarity", "unit_id"], ascending=[True, False, True])
+    rows["rank"] = rows.groupby("theme").cumcount() + 1
+    rows = rows[rows["rank"] <= _N_QUOTES].rename(columns={"similarity": "typicality"})
+    return rows[["theme", "rank", "unit_id", "typicality"]].reset_index(drop=True)

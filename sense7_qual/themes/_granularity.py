@@ -1,4 +1,4 @@
-"""How fine the themes are: resamples at several granularities, and the middle of what they show again."""
+"""How fine the themes are, and how stable: the median of the granularities that resamples reproduce."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pandas as pd
 
-from sense7_qual.themes._communities import Labels, adjusted_rand, communities, fuzzy_graph
+from sense7_qual.themes._communities import NO_GROUP, Labels, adjusted_rand, communities, fuzzy_graph
 from sense7_qual.themes._neighbours import (
     Floats,
     Neighbours,
@@ -24,15 +24,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 __all__ = [
-    "GRANULARITIES",
-    "NOT_DRAWN",
-    "N_KNOWN",
-    "Resamples",
-    "affordable",
-    "chosen",
-    "n_neighbours",
-    "table",
-]
+    "GRANULARITIES", "NOT_DRAWN", "N_KNOWN", "Resamples", "affordable", "chosen", "jaccard_of_resamples",
+    "n_neighbours", "stability", "table",
+]  # fmt: skip
 
 #: Half octaves, from a handful of themes to about as many as the neighbours of a text allow.
 GRANULARITIES: Final = (0.5, 0.71, 1.0, 1.41, 2.0, 2.83, 4.0, 5.66, 8.0)
@@ -223,3 +217,61 @@ def _structureless(vectors: Vectors, seed: list[int]) -> Vectors:
     drawn = some.mean(axis=0) + normal.astype(np.float32) @ spread
     length = np.linalg.norm(drawn, axis=1, keepdims=True)
     return np.asarray(drawn / np.where(length > 0, length, 1), dtype=np.float32)
+
+
+#: Hennig (2007): at .5 or less a resample has dissolved the theme, from .75 on it has found it again.
+_DISSOLVED: Final = 0.5
+_RECOVERED: Final = 0.75
+
+
+def stability(jaccard: Floats) -> pd.DataFrame:
+    """Return how stable each group is, by what `jaccard_of_resamples` returned.
+
+    A row per group, all in 0 … 1: stability (the mean Jaccard similarity over resamples), dissolved and
+    recovered (the shares of resamples with at most .5 and at least .75); missing without resamples.
+
+    References
+    ----------
+    Hennig (2007), Cluster-wise assessment of cluster stability, CSDA 52, 258–271.
+    """
+    by_group = pd.DataFrame(jaccard.T)
+    counted = by_group.notna().sum(axis=1).replace(0, np.nan)
+    return pd.DataFrame(
+        {
+            "stability": by_group.mean(axis=1),
+            "dissolved": (by_group <= _DISSOLVED).sum(axis=1) / counted,
+            "recovered": (by_group >= _RECOVERED).sum(axis=1) / counted,
+        }
+    )
+
+
+def jaccard_of_resamples(labels: Labels, resamples: Sequence[Labels]) -> Floats:
+    """Return how well each group is found again in bootstrap samples of the rows.
+
+    `resamples` have the groups in each sample, `NOT_DRAWN` for a row that is not in it. The result
+    (n_resamples, groups) is NaN where no member of the group was drawn.
+
+    A group's value is the Jaccard similarity of its drawn members to the most similar group of the sample
+    (Hennig 2007; `clusterboot` of the R package fpc, `bootmethod="boot"`).
+
+    References
+    ----------
+    Hennig (2007), Cluster-wise assessment of cluster stability, CSDA 52, 258–271.
+    """
+    n_groups = int(labels.max(initial=NO_GROUP)) + 1
+    jaccard = np.empty((len(resamples), n_groups))
+    for number, again in enumerate(resamples):
+        drawn = again != NOT_DRAWN
+        jaccard[number] = _best_jaccard(labels[drawn], again[drawn], n_groups)
+    return jaccard
+
+
+def _best_jaccard(labels: Labels, again: Labels, n_groups: int) -> Floats:
+    both = np.zeros((n_groups + 1, int(again.max(initial=NO_GROUP)) + 2))
+    np.add.at(both, (labels, again), 1)  # −1 counts in the last row and column, which are then left out
+    size, size_again = both.sum(axis=1)[:-1, None], both.sum(axis=0)[None, :-1]
+    either = size + size_again - both[:-1, :-1]
+    overlap = np.divide(both[:-1, :-1], either, out=np.zeros_like(either), where=either > 0)
+    best = overlap.max(axis=1, initial=0.0)
+    best[size[:, 0] == 0] = np.nan
+    return np.asarray(best)

@@ -10,9 +10,15 @@ import pandas as pd
 
 from sense7_qual.themes import _granularity
 from sense7_qual.themes._communities import NO_GROUP, Labels, by_size, centres, communities, fuzzy_graph
-from sense7_qual.themes._granularity import GRANULARITIES, N_KNOWN, Resamples, affordable, n_neighbours
+from sense7_qual.themes._granularity import (
+    GRANULARITIES,
+    N_KNOWN,
+    Resamples,
+    affordable,
+    jaccard_of_resamples,
+    n_neighbours,
+)
 from sense7_qual.themes._neighbours import Floats, Neighbours, Vectors, in_threads, nearest_neighbours
-from sense7_qual.themes._stability import jaccard_of_resamples
 from sense7_qual.themes._texts import Progress
 
 __all__ = ["Groups", "coarse_themes", "groups", "level", "sub_themes"]

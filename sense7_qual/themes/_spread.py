@@ -11,7 +11,7 @@ from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._messages import first_three
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import UNITS, clusters_by_unit, require_column, without_blanks
-from sense7_qual.themes._code_shares import INTERVALS, check_level, estimates
+from sense7_qual.themes._against_codebook import INTERVALS, check_level, estimates
 from sense7_qual.themes._results import PARTICIPANTS, SPREAD
 from sense7_qual.themes._themes import Themes
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import optimize
 
 from sense7_qual import adjudication
-from sense7_qual.adjudication import _latent_class
+from sense7_qual.adjudication._dawid_skene import Patterns, fit_latent_class, probabilities
 from sense7_qual.errors import ArgumentError, QualError, TableError
 from tests.helpers.reference import in_clusters
 
@@ -28,7 +28,7 @@ def coded(true: np.ndarray, sensitivity: list[float], specificity: list[float], 
 
 def test_fit_is_the_highest_point_of_the_posterior_found_by_brute_force() -> None:
     kinds = np.array(list(itertools.product([0, 1], repeat=3)), dtype=np.float64)
-    patterns = _latent_class.Patterns(kinds, 1 - kinds, np.zeros(8, dtype=np.int64), 1)
+    patterns = Patterns(kinds, 1 - kinds, np.zeros(8, dtype=np.int64), 1)
     weights = np.array([60, 12, 9, 5, 8, 4, 6, 21], dtype=np.float64)
 
     def height(logits: np.ndarray) -> float:
@@ -45,14 +45,14 @@ def test_fit_is_the_highest_point_of_the_posterior_found_by_brute_force() -> Non
 
     starts = np.random.default_rng(1).normal(size=(12, 7))
     best = min((optimize.minimize(height, start, method="BFGS") for start in starts), key=lambda r: r.fun)
-    found = _latent_class.fit(patterns, weights)
+    found = fit_latent_class(patterns, weights)
     assert found.converged
     assert found.log_posterior == pytest.approx(-best.fun, abs=1e-5)
     values = np.concatenate(
         [found.parameters.prevalence, found.parameters.sensitivity, found.parameters.specificity]
     )
     assert height(np.log(values / (1 - values))) == pytest.approx(best.fun, abs=1e-5)
-    chance = _latent_class.probabilities(patterns, found.parameters)
+    chance = probabilities(patterns, found.parameters)
     assert chance[7] > 0.95  # all three applied it
     assert chance[0] < 0.05
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from sense7_qual.errors import ImportRefused
-from sense7_qual.models import Embedder, _int8_model, embedder
+from sense7_qual.models import Embedder, _sentence_models, embedder
 
 DATA = Path(__file__).parents[2] / "data"
 WEATHER = ["The weather is lovely today.", "It's so sunny outside!", "He drove to the stadium."]
@@ -62,14 +62,14 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(int8: Embedder) -> None
 @pytest.mark.model
 def test_vectors_are_those_of_wider_products(int8: Embedder, monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = int8(WEATHER)
-    monkeypatch.setattr(_int8_model, "_overflows", lambda: True)
+    monkeypatch.setattr(_sentence_models, "_overflows", lambda: True)
     np.testing.assert_array_equal(embedder(precision="int8")(WEATHER), vectors)
 
 
 def test_the_product_that_is_tried_is_of_8_bit_numbers() -> None:
     import onnx
 
-    model = onnx.load_model_from_string(_int8_model._PRODUCT)
+    model = onnx.load_model_from_string(_sentence_models._PRODUCT)
     onnx.checker.check_model(model, full_check=True)
     assert [node.op_type for node in model.graph.node] == ["MatMulInteger"]
     kinds = [given.type.tensor_type.elem_type for given in model.graph.input]
@@ -79,10 +79,10 @@ def test_the_product_that_is_tried_is_of_8_bit_numbers() -> None:
 def test_a_processor_that_cuts_off_large_sums_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     told = Path("/proc/cpuinfo")
     if told.exists() and {"avx512_vnni", "avx_vnni"} & set(told.read_text().split()):
-        assert not _int8_model._overflows()  # instructions that sum in 32 bits
+        assert not _sentence_models._overflows()  # instructions that sum in 32 bits
     cut_off = SimpleNamespace(run=lambda names, given: [np.full((2, 2), 2 * 32767)])
-    monkeypatch.setattr(_int8_model, "_session", lambda model, wide: cut_off)
-    assert _int8_model._overflows()
+    monkeypatch.setattr(_sentence_models, "_session", lambda model, wide: cut_off)
+    assert _sentence_models._overflows()
 
 
 @pytest.mark.model

@@ -8,9 +8,9 @@ import pytest
 
 from sense7_qual import suggestions
 from sense7_qual.errors import ArgumentError, CodebookError, TableError
+from sense7_qual.suggestions._features import SURFACE, sentences, surface
 from sense7_qual.suggestions._learn import calibrate, threshold
-from sense7_qual.suggestions._order import _systematic
-from sense7_qual.suggestions._texts import SURFACE, sentences, surface
+from sense7_qual.suggestions._suggest import _systematic
 from tests.helpers.suggested_texts import BOOK, DECIDED, SPANS, UNITS, embed
 
 FIRST = DECIDED[DECIDED["unit_id"] < "u080"]

@@ -5,9 +5,14 @@ import pandas as pd
 import pytest
 
 from sense7_qual.themes._communities import communities, fuzzy_graph
-from sense7_qual.themes._granularity import NOT_DRAWN, Resamples
+from sense7_qual.themes._granularity import (
+    NOT_DRAWN,
+    Resamples,
+    _best_jaccard,
+    jaccard_of_resamples,
+    stability,
+)
 from sense7_qual.themes._neighbours import nearest_neighbours
-from sense7_qual.themes._stability import _best_jaccard, jaccard_of_resamples, stability
 from tests.helpers.planted_groups import grouped, planted, unit
 
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 from sense7_qual import themes
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, ImportRefused, QualError, TableError
-from sense7_qual.themes._languages import languages, warn_of_several
+from sense7_qual.themes._fit import languages, warn_of_several
 from sense7_qual.themes._terms import _plain, _stop_list, counter
 from tests.helpers.messages import SOURCES, messages
 from tests.helpers.planted_groups import planted

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._messages import did_you_mean
-from sense7_qual._missing_codes import codes_for_missing, counted
+from sense7_qual._rating_values import codes_for_missing, counted
 from sense7_qual.agreement.coefficients._patterns import Coded, Patterns
 from sense7_qual.errors import ArgumentError, TableError
 

@@ -16,9 +16,9 @@ from typing import Any, Final
 
 import pandas as pd
 
+from sense7_qual._arguments import Progress, reporting
 from sense7_qual._atomic import make_folder, move_in, new_file, new_folder, write_new
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual._progress import Progress, reporting
 from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, StoreError

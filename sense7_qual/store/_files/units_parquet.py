@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from sense7_qual._checks import is_unicode
+from sense7_qual._arguments import is_unicode
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
 from sense7_qual.frames import UNITS

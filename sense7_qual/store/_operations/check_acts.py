@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from sense7_qual._checks import is_unicode
+from sense7_qual._arguments import is_unicode
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
