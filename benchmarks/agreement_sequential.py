@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual.agreement._intervals._bootstrap import FEWEST, logarithmic, within
 from sense7_qual.agreement._intervals._methods import left_out_error
 from sense7_qual.agreement._sequential import Look, look
 from sense7_qual.agreement.coefficients._compute import compute, evidence
-from sense7_qual.agreement.coefficients._few_clusters import FEWEST, logarithmic, within
 from sense7_qual.agreement.coefficients._patterns import Coded
 
 Values = npt.NDArray[np.uint8]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.agreement_sequential import Integers, Values, coded, study
-from sense7_qual.agreement._weighted_back import alpha_of
+from sense7_qual.agreement._by_code import alpha_of
 from sense7_qual.corpus._assign import drawn_first, probabilities
 
 DESIGNS = [

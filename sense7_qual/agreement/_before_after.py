@@ -14,19 +14,17 @@ from sense7_qual._bootstrap import check_resampling
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._counts import binary_alpha, cluster_numbers, own_decisions
 from sense7_qual.agreement._intervals._bootstrap import (
+    FEWEST,
+    RESAMPLED_FROM,
     Resampling,
     effective,
+    freedom,
+    jackknife_error,
     left_out,
     resampled_interval,
     summed,
 )
 from sense7_qual.agreement._results import BEFORE_AFTER
-from sense7_qual.agreement.coefficients._few_clusters import (
-    FEWEST,
-    RESAMPLED_FROM,
-    freedom,
-    jackknife_error,
-)
 from sense7_qual.frames import clusters_by_unit
 
 __all__ = ["before_after"]

@@ -13,7 +13,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._coder_names import applied_only
 from sense7_qual._messages import did_you_mean, first_three, outside, word
-from sense7_qual.agreement._frames import AXES, by_coder
+from sense7_qual.agreement._values import AXES, by_coder
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import RESERVED_CODERS, one_case
 

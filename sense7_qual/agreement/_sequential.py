@@ -15,16 +15,16 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._by_code import code_tables, prevalence_of
-from sense7_qual.agreement._intervals._methods import left_out_error, without_disputes
-from sense7_qual.agreement._results import SEQUENTIAL
-from sense7_qual.agreement.coefficients._compute import Computed, compute, evidence
-from sense7_qual.agreement.coefficients._few_clusters import (
+from sense7_qual.agreement._intervals._bootstrap import (
     FEWEST,
     Evidence,
     around,
     within,
     without_disagreement,
 )
+from sense7_qual.agreement._intervals._methods import left_out_error, without_disputes
+from sense7_qual.agreement._results import SEQUENTIAL
+from sense7_qual.agreement.coefficients._compute import Computed, compute, evidence
 from sense7_qual.agreement.coefficients._patterns import Coded
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import DECISIONS, without_models

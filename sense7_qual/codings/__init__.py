@@ -9,11 +9,11 @@ Decisions that are computed from several coders' have a coder of their own name,
 left out wherever coders are counted.
 
 From codings to decisions: ``_decisions.py``; from a table made elsewhere: ``_from_table.py``. Codings and
-rulings under an earlier codebook: ``_carry_over.py``, ``_carry_over_rulings.py``. Those of a round, what the
+rulings under an earlier codebook: ``_carry_over.py``. Those of a round, what the
 majority decided, in which order units were coded: ``sense7_qual/_decisions.py``, for the statistics, too.
-Decisions about quotes: ``_quotes.py``. How the codes came, participant by participant (`development`), and
-what further participants would bring (`saturation`): ``_saturation.py``; what each run of participants
-brought, in any order (`new_information`): ``_saturation.py``.
+Decisions about quotes: ``_decisions.py``. How the codes came, participant by participant (`development`),
+what further participants would bring (`saturation`), and what each run of participants brought, in any order
+(`new_information`): ``_saturation.py``.
 """
 
 from __future__ import annotations
@@ -25,11 +25,9 @@ from sense7_qual._decisions import (
     of_round as of_round,
     tally as tally,
 )
-from sense7_qual.codings._carry_over import carried, stale
-from sense7_qual.codings._carry_over_rulings import rulings as rulings
-from sense7_qual.codings._decisions import decisions
+from sense7_qual.codings._carry_over import carried, rulings as rulings, stale
+from sense7_qual.codings._decisions import decisions, quotes as quotes
 from sense7_qual.codings._from_table import from_table
-from sense7_qual.codings._quotes import quotes as quotes
 from sense7_qual.codings._saturation import development, new_information, saturation
 
 __all__ = [

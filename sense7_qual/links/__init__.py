@@ -12,7 +12,7 @@ What are they rated?                    `distributions`                 ``_distr
 Would another choice say the same?      `multiverse`                    ``_multiverse.py``
 How large if coders had not erred?      `corrected`                     ``_corrected.py``
 Is it the link of other codes with it?  `joint`                         ``_joint.py``
-Which codes come together?              `co_occurrence`                 ``_co_occurrence.py``
+Which codes come together?              `co_occurrence`                 ``_joint.py``
 Does a code go with its dimension?      `by_dimension`                  ``_by_dimension.py``
 How individual are the judgements?      `variance_shares`               ``_variance_shares.py``
 Does a poor turn spoil what follows?    `disruption`                    ``_disruption.py``
@@ -20,7 +20,7 @@ Do ratings depend on the system?        `context`                       ``_conte
 How many participants?                  `power`                         ``_power.py``
 An odds ratio, several predictors?      `cumulative_mixed`, `marginal`  ``models/``
 Do two ordinal ratings go together?     `polychoric`                    ``scales/_polychoric.py``
-Do the dimensions measure one thing?    `internal_consistency`          ``scales/_cronbach_alpha.py``
+Do the dimensions measure one thing?    `internal_consistency`          ``scales/``
 ======================================  ==============================  ===================================
 """
 
@@ -28,13 +28,12 @@ from __future__ import annotations
 
 from sense7_qual.links import models, scales
 from sense7_qual.links._by_dimension import by_dimension
-from sense7_qual.links._co_occurrence import co_occurrence
 from sense7_qual.links._code_to_rating import code_to_rating
 from sense7_qual.links._context import context
 from sense7_qual.links._corrected import corrected
 from sense7_qual.links._disruption import disruption
 from sense7_qual.links._distributions import distributions
-from sense7_qual.links._joint import joint
+from sense7_qual.links._joint import co_occurrence, joint
 from sense7_qual.links._multiverse import multiverse
 from sense7_qual.links._power import power
 from sense7_qual.links._results import (

@@ -13,9 +13,8 @@ from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
-from sense7_qual.links._adjusted_p import with_adjusted
 from sense7_qual.links._inputs import RatingRange, checked_units, numbered, ratings_of
-from sense7_qual.links._rank_biserial import rank_biserial
+from sense7_qual.links._rank_biserial import rank_biserial, with_adjusted
 from sense7_qual.links._resample import (
     Resampling,
     decided_by,

@@ -15,10 +15,9 @@ from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
 from sense7_qual.frames import require_column
 from sense7_qual.links import _inputs, _rank_biserial
-from sense7_qual.links._adjusted_p import with_adjusted
 from sense7_qual.links._inputs import RatingRange
-from sense7_qual.links._odds_ratio import LogOdds, columns_of, log_odds
-from sense7_qual.links._pooled import RankEffect
+from sense7_qual.links._odds_ratio import LogOdds, RankEffect, columns_of, log_odds
+from sense7_qual.links._rank_biserial import with_adjusted
 from sense7_qual.links._results import CORRECTED
 from sense7_qual.links._rubin import pool
 

@@ -6,18 +6,22 @@ question                                     function                     file
 What is the rating of a conversation?        `ground_truth`               ``_ground_truth.py``
 How well does a predictor meet the ratings?  `evaluate`, `evaluate_runs`  ``_evaluate.py``
 … of people it has not seen?                 `cross_validate`, `compare`  ``_cross_validate.py``
-What does a plain model of words reach?      `ordinal_regression`         ``_ordinal_regression.py``
+What does a plain model of words reach?      `ordinal_regression`         ``_cross_validate.py``
 Can a language model estimate them?          `judge`, `judge_prompts`     ``_judge.py``
 ===========================================  ===========================  ==========================
 """
 
 from __future__ import annotations
 
-from sense7_qual.ratings._cross_validate import compare, cross_validate
+from sense7_qual.ratings._cross_validate import (
+    OrdinalRegression as OrdinalRegression,
+    compare,
+    cross_validate,
+    ordinal_regression,
+)
 from sense7_qual.ratings._evaluate import Evaluation as Evaluation, evaluate, evaluate_runs
 from sense7_qual.ratings._ground_truth import ground_truth
 from sense7_qual.ratings._judge import INSTRUCTIONS as INSTRUCTIONS, judge, judge_prompts
-from sense7_qual.ratings._ordinal_regression import OrdinalRegression as OrdinalRegression, ordinal_regression
 from sense7_qual.ratings._results import COMPARISON as COMPARISON
 
 __all__ = [

@@ -17,8 +17,8 @@ from sense7_qual._reasons import Reason
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.frames import require_column
 from sense7_qual.ratings._evaluate import LEVELS
+from sense7_qual.ratings._ground_truth import column_of, turns_by_document
 from sense7_qual.ratings._results import JUDGED
-from sense7_qual.ratings._turns import column_of, turns_by_document
 
 __all__ = ["INSTRUCTIONS", "judge", "judge_prompts"]
 

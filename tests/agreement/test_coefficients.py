@@ -439,9 +439,9 @@ def test_the_ordinal_difference_of_krippendorff_is_not_gwets_ordinal_weight() ->
 
 
 def test_alpha_of_wide_scales_equals_the_narrow_way() -> None:
-    from sense7_qual.agreement.coefficients._continuous_alpha import wide_alpha
     from sense7_qual.agreement.coefficients._patterns import coded
     from sense7_qual.agreement.coefficients._sums import alpha_totals
+    from sense7_qual.agreement.coefficients._weights import wide_alpha
 
     rng = np.random.default_rng(25)
     for trial in range(40):

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from sense7_qual import report
+from sense7_qual.agreement import diagnosis
 from sense7_qual.agreement._by_code import by_code
-from sense7_qual.agreement.diagnosis import _cross_check
-from sense7_qual.agreement.diagnosis._cross_check import cross_check
+from sense7_qual.agreement.diagnosis import cross_check
 from sense7_qual.errors import TableError
 
 
@@ -56,11 +56,11 @@ def test_ours_are_the_numbers_of_the_table() -> None:
 def test_a_wrong_number_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check is itself checked: with one coefficient spoilt it reports the difference."""
     decisions = study(7, coders=3)
-    right = _cross_check.krippendorff_alpha
-    monkeypatch.setattr(_cross_check, "krippendorff_alpha", lambda v, *, level: right(v, level=level) + 0.01)
+    right = diagnosis.krippendorff_alpha
+    monkeypatch.setattr(diagnosis, "krippendorff_alpha", lambda v, *, level: right(v, level=level) + 0.01)
     found = cross_check(decisions)
     assert found.loc[found["statistic"] == "alpha", "difference"].to_numpy() == pytest.approx(0.01)
-    monkeypatch.setattr(_cross_check, "krippendorff_alpha", lambda v, *, level: float("nan"))
+    monkeypatch.setattr(diagnosis, "krippendorff_alpha", lambda v, *, level: float("nan"))
     found = cross_check(decisions)
     assert found.loc[found["statistic"] == "alpha", "reason"].tolist() == ["one_side_undefined"] * 2
 

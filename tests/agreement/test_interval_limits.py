@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from sense7_qual import agreement
+from sense7_qual.agreement._intervals._bootstrap import within
 from sense7_qual.agreement.coefficients._compute import compute
-from sense7_qual.agreement.coefficients._few_clusters import within
 from tests.helpers.reference import in_clusters
 from tests.helpers.simulation import SOAK
 

@@ -8,14 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7_qual.agreement.spans import _intervals as si, alpha_u_2004, span_agreement
-from sense7_qual.agreement.spans._alpha_u_2004 import resampled_borders
+from sense7_qual.agreement import spans as si
+from sense7_qual.agreement.spans import alpha_u_2004, span_agreement
 from sense7_qual.agreement.spans._unitizing_alphas import (
     all_text_alpha,
     all_text_parts,
     by_text,
     coded_text_alpha,
     coded_text_parts,
+    resampled_borders,
 )
 from sense7_qual.agreement.spans._values import continuum
 from sense7_qual.errors import QualError, TableError

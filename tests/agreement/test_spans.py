@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from sense7_qual import acts
 from sense7_qual.agreement import spans as sp
-from sense7_qual.agreement.spans import _alpha_u_2004
+from sense7_qual.agreement.spans import _unitizing_alphas
 from sense7_qual.agreement.spans._values import continuum
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
@@ -84,7 +84,7 @@ def alpha_of_1995(category: str, length: int) -> float:
 )
 def test_observed_disagreements_of_krippendorff_1995(category: str, observed: float) -> None:
     spans = example_of_1995(category, 24)
-    assert _alpha_u_2004._observed_borders(spans, 24) == pytest.approx(observed, abs=1e-5)
+    assert _unitizing_alphas._observed_borders(spans, 24) == pytest.approx(observed, abs=1e-5)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_observed_disagreements_of_krippendorff_1995(category: str, observed: fl
 def test_alphas_of_krippendorff_1995(category: str, length: int, expected: float, alpha: float) -> None:
     """As quoted in the tests of DKPro Statistics, which meets them to .005 and .02 only."""
     spans = example_of_1995(category, length)
-    assert _alpha_u_2004._expected_borders(spans, length) == pytest.approx(expected, abs=1e-5)
+    assert _unitizing_alphas._expected_borders(spans, length) == pytest.approx(expected, abs=1e-5)
     assert alpha_of_1995(category, length) == pytest.approx(alpha, abs=6e-4)
 
 
@@ -108,10 +108,12 @@ def test_what_is_wrong_in_two_figures_of_krippendorff_1995() -> None:
     spans = example_of_1995("C", length)
     long = np.concatenate([end - start for start, end in (one.T for one in spans)])
     all_pairs = 2 * length * (2 * length - 1)
-    expected = _alpha_u_2004._expected_borders(spans, length)
+    expected = _unitizing_alphas._expected_borders(spans, length)
     with_itself = expected * (all_pairs - (long * (long - 1)).sum()) / all_pairs
     assert with_itself == pytest.approx(0.08642, abs=1e-5)
-    assert 1 - _alpha_u_2004._observed_borders(spans, length) / with_itself == pytest.approx(0.679, abs=6e-4)
+    assert 1 - _unitizing_alphas._observed_borders(spans, length) / with_itself == pytest.approx(
+        0.679, abs=6e-4
+    )
     assert expected == pytest.approx(0.09051, abs=1e-5)
     assert alpha_of_1995("C", length) == pytest.approx(0.693, abs=5e-4)
 
@@ -121,7 +123,7 @@ def test_what_is_wrong_in_two_figures_of_krippendorff_1995() -> None:
     pairs = 48**2 - np.square(long).sum()
     coarse = 2 / 24 * (7 * 2 / 3 * (long**3).sum() + _room(long, (6, 14)) + longer) / pairs
     assert coarse == pytest.approx(1.17731, abs=1e-5)
-    fine = _alpha_u_2004._expected_borders(example_of_1995("B", length), length)
+    fine = _unitizing_alphas._expected_borders(example_of_1995("B", length), length)
     assert fine == pytest.approx(1.17578, abs=1e-5)
 
 
@@ -383,7 +385,7 @@ def test_the_older_alpha_equals_its_definition(
     if spans["coder"].nunique() < 2:
         return
     line = continuum(spans, {"t0": length}, None, by_all=True)
-    found, reason = _alpha_u_2004.border_alpha(line, range(len(line.codes)))
+    found, reason = _unitizing_alphas.border_alpha(line, range(len(line.codes)))
     assert found == pytest.approx(brute_alpha_u_2004(spans, length), abs=1e-9, nan_ok=True)
     assert math.isnan(found) == (reason is not None)
 

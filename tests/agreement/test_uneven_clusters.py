@@ -10,6 +10,7 @@ from sense7_qual.agreement._human_model import _cross_kappa
 from sense7_qual.agreement._intervals._bootstrap import (
     Resampling,
     bias_corrected,
+    effective_clusters,
     ends,
     left_out,
     resampled,
@@ -17,9 +18,8 @@ from sense7_qual.agreement._intervals._bootstrap import (
     summed,
 )
 from sense7_qual.agreement.coefficients._compute import compute
-from sense7_qual.agreement.coefficients._few_clusters import effective_clusters
 from sense7_qual.agreement.coefficients._patterns import coded
-from sense7_qual.agreement.spans._intervals import mean_f1
+from sense7_qual.agreement.spans import mean_f1
 from tests.helpers.simulation import studies
 
 FIVE = [0.1, 0.2, 0.4, 0.2, 0.1]

@@ -233,7 +233,7 @@ def test_the_rules_see_an_import_wherever_it_stands(monkeypatch: pytest.MonkeyPa
         breaks(name, crossing, test_the_record_and_the_statistics_do_not_know_each_other)
 
 
-CROSSING = {"links": "codings", "agreement": "codebook", "ratings": "links", "codings._quotes": "agreement"}
+CROSSING = {"links": "codings", "agreement": "codebook", "ratings": "links", "codings._from_table": "links"}
 
 
 def test_no_test_imports_another_test() -> None:

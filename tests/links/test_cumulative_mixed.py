@@ -9,8 +9,7 @@ import pytest
 
 from sense7_qual import links
 from sense7_qual.errors import QualError, TableError
-from sense7_qual.links.models._link_functions import log_probability
-from sense7_qual.links.models._quadrature import Parameters, integrate, patterns_of
+from sense7_qual.links.models._likelihood import Parameters, integrate, log_probability, patterns_of
 from tests.helpers.places import PUBLISHED
 
 REFERENCE = PUBLISHED / "agreement_reference.json"

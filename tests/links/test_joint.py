@@ -112,7 +112,7 @@ def test_codes_that_no_model_can_hold_are_named_and_do_not_disturb_the_others() 
 
 def test_leaving_out_what_an_infinite_odds_ratio_explains_is_the_limit_of_the_likelihood() -> None:
     """The coefficient of the separating code is held at ever larger values: the others settle."""
-    from sense7_qual.links.models._quadrature import Parameters, integrate, patterns_of
+    from sense7_qual.links.models._likelihood import Parameters, integrate, patterns_of
 
     applied, units = study()
     top = (units["empathy"] == 5).to_numpy() & (np.random.default_rng(1).random(len(units)) < 0.2)

@@ -11,7 +11,7 @@ import pytest
 from benchmarks import mixed_robustness
 from sense7_qual import links
 from sense7_qual.links.models import _maximise
-from sense7_qual.links.models._quadrature import Integral
+from sense7_qual.links.models._likelihood import Integral
 from tests.helpers.places import PUBLISHED
 
 ROWS = PUBLISHED / "ordinal_158_rows.csv"

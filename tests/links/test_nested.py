@@ -10,8 +10,7 @@ from scipy import optimize, special, stats
 
 from sense7_qual import links
 from sense7_qual.errors import TableError
-from sense7_qual.links.models._nested import Nested, integrate_nested
-from sense7_qual.links.models._quadrature import Parameters, patterns_of
+from sense7_qual.links.models._likelihood import Nested, Parameters, integrate_nested, patterns_of
 from tests.helpers.simulation import studies
 
 CUTS = np.array([-1.5, 0.0, 1.2])
@@ -115,7 +114,7 @@ def test_the_gradient_is_that_of_the_likelihood(link: Literal["logit", "probit"]
 
 
 def test_without_a_variance_of_conversations_it_is_laplaces_approximation_of_the_plain_model() -> None:
-    from sense7_qual.links.models._quadrature import integrate
+    from sense7_qual.links.models._likelihood import integrate
 
     level, x, _, nested, at = tiny("logit")
     at = dataclasses.replace(at, inner_sd=0.0)

@@ -13,7 +13,7 @@ import pytest
 from sense7_qual import links, ratings
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.links._inputs import refuse_off_scale
-from sense7_qual.ratings._ordinal_regression import BASELINES
+from sense7_qual.ratings._cross_validate import BASELINES
 
 Frames = tuple[pd.DataFrame, pd.DataFrame]
 Call = Callable[..., Any]

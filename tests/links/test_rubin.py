@@ -7,7 +7,7 @@ from scipy import stats
 
 from sense7_qual import links, report
 from sense7_qual.errors import QualError
-from sense7_qual.links import _adjusted_p, _rubin, _share_of_coders
+from sense7_qual.links import _code_to_rating, _rank_biserial, _rubin
 from tests.helpers.rating_studies import frames, link, people, study
 from tests.helpers.simulation import studies
 
@@ -227,7 +227,7 @@ def test_spearman_with_the_share_of_coders_is_scipys() -> None:
     half = np.arctanh(with_unit_clusters["spearman_high"]) - np.arctanh(with_unit_clusters["spearman"])
     assert half == pytest.approx(1.96 * np.sqrt(1.06 / 277), rel=0.15)
     constant = pd.DataFrame({"cluster": range(8), "share": 0.5, "rating": range(8)})
-    assert np.isnan(_share_of_coders.share_columns(constant, 0.95)["spearman"])
+    assert np.isnan(_code_to_rating.share_columns(constant, 0.95)["spearman"])
 
 
 @pytest.mark.long
@@ -235,8 +235,8 @@ def test_adjusted_p_are_those_of_statsmodels() -> None:
     from statsmodels.stats.multitest import multipletests
 
     p = np.random.default_rng(9).random(12) ** 2
-    np.testing.assert_allclose(_adjusted_p.holm(p), multipletests(p, method="holm")[1], rtol=1e-12)
-    rows = _adjusted_p.with_adjusted(pd.DataFrame({"p": [*p, np.nan]}), "p")
+    np.testing.assert_allclose(_rank_biserial.holm(p), multipletests(p, method="holm")[1], rtol=1e-12)
+    rows = _rank_biserial.with_adjusted(pd.DataFrame({"p": [*p, np.nan]}), "p")
     np.testing.assert_allclose(rows["p_adjusted"][:12], multipletests(p, method="fdr_bh")[1], rtol=1e-12)
     assert np.isnan(rows["p_holm"].iloc[12])
 

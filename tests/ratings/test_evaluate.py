@@ -403,10 +403,10 @@ def test_a_predictor_that_knows_participants_by_heart_gains_nothing() -> None:
 
 @pytest.mark.long
 def test_the_penalty_is_chosen_in_folds_of_whole_participants(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sense7_qual.ratings import _ordinal_regression
+    from sense7_qual.ratings import _cross_validate
 
     fitted: list[tuple[int, int]] = []
-    plain = _ordinal_regression._fit_predict
+    plain = _cross_validate._fit_predict
     frame = units().assign(truth=units()["empathy"].astype(float), cluster=units()["case_id"])
 
     def spy(vectors: np.ndarray, levels: np.ndarray, new: np.ndarray, penalty: float) -> np.ndarray:
@@ -416,7 +416,7 @@ def test_the_penalty_is_chosen_in_folds_of_whole_participants(monkeypatch: pytes
         return plain(vectors, levels, new, penalty)
 
     frame["text"] = [f"{text} {place}" for place, text in enumerate(frame["text"])]
-    monkeypatch.setattr(_ordinal_regression, "_fit_predict", spy)
+    monkeypatch.setattr(_cross_validate, "_fit_predict", spy)
     embed = ratings.ordinal_regression(
         lambda texts: np.array([[text.count("x"), float(text.split()[-1])] for text in texts])
     )

@@ -39,7 +39,10 @@ def patterns(
     value: str | None = ...,
     by: None = ...,
     keep_coders: bool = ...,
-) -> Patterns: ...
+) -> Patterns:
+    """Count the patterns of one table."""
+
+
 @overload
 def patterns(
     table: object,
@@ -49,7 +52,10 @@ def patterns(
     value: str | None = ...,
     by: str,
     keep_coders: bool = ...,
-) -> dict[Any, Patterns]: ...
+) -> dict[Any, Patterns]:
+    """Count the patterns of each group."""
+
+
 def patterns(
     table: object,
     *,

@@ -17,9 +17,9 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual.agreement._frames import named_table
+from sense7_qual.agreement._intervals._bootstrap import Evidence
 from sense7_qual.agreement._intervals._methods import Method, Settings, interval
-from sense7_qual.agreement._values import read_values
+from sense7_qual.agreement._values import named_table, read_values
 from sense7_qual.agreement.coefficients._compute import (
     Computed,
     check_options,
@@ -29,7 +29,6 @@ from sense7_qual.agreement.coefficients._compute import (
     values_of,
     with_scale,
 )
-from sense7_qual.agreement.coefficients._few_clusters import Evidence
 from sense7_qual.agreement.coefficients._patterns import Coded, Patterns, coded
 from sense7_qual.agreement.coefficients._weights import check_scale
 from sense7_qual.agreement.sets import set_table

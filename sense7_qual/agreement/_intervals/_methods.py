@@ -12,28 +12,26 @@ import pandas as pd
 
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._intervals._bootstrap import (
+    FEWEST,
+    RESAMPLED_FROM,
+    Evidence,
     bias_corrected,
+    effective_clusters,
+    freedom,
+    jackknife_error,
     left_out,
+    logarithmic,
     resampled,
     resampled_pairs,
     resampled_wide,
     summed,
-)
-from sense7_qual.agreement.coefficients._compute import Computed, compute, options_of
-from sense7_qual.agreement.coefficients._continuous_alpha import WideAlpha
-from sense7_qual.agreement.coefficients._few_clusters import (
-    FEWEST,
-    RESAMPLED_FROM,
-    Evidence,
-    effective_clusters,
-    freedom,
-    jackknife_error,
-    logarithmic,
     within,
     without_disagreement,
 )
+from sense7_qual.agreement.coefficients._compute import Computed, compute, options_of
 from sense7_qual.agreement.coefficients._patterns import Coded, Patterns, known_coders, tally
 from sense7_qual.agreement.coefficients._sums import Totals
+from sense7_qual.agreement.coefficients._weights import WideAlpha
 
 __all__ = ["Method", "Settings", "interval", "left_out_error", "without_disputes"]
 

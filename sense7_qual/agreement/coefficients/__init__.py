@@ -1,13 +1,13 @@
 """Coefficients of agreement, each a number from a table of values (coders, units).
 
-All take the same table: numbers or strings, with NaN, None or pandas' NA where a coder has no value; a number
-that looks like a code for missing is refused unless `categories` names it. A unit counts with the values it
-has. All take `Patterns` in its place, which need `keep_coders=True` for Cohen's, Conger's and Light's kappa
-and Scott's pi. None raises where it cannot be computed: it gives NaN, and one warning that says why.
-`estimate` gives any of them an interval, and `patterns` counts a table of any size where it lies.
+All take the same table: numbers or strings, with NaN, None or pandas' NA where a coder has no value. A unit
+counts with the values it has. A number that looks like a code for missing is refused unless `categories`
+names it. All take `Patterns` instead; these need `keep_coders=True` for Cohen's, Conger's and Light's kappa
+and Scott's pi. A coefficient that cannot be computed is NaN, with one warning that gives the reason.
+`estimate` gives any of them an interval, and `patterns` counts a table of any size where it is stored.
 
 No coefficient is right for all data. Krippendorff's alpha serves any number of coders, any scale and missing
-values, and is the main one here; the others are for comparison with what a field is used to.
+values, and is the main one here; the others allow comparison with what a field is used to.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from sense7_qual._reasons import Reason
 from sense7_qual.agreement._engines import patterns
 from sense7_qual.agreement._intervals import Estimate, estimate
 from sense7_qual.agreement._values import read_values
-from sense7_qual.agreement.coefficients._compute import compute, options_of
+from sense7_qual.agreement.coefficients._compute import compute, options_of, per_category
 from sense7_qual.agreement.coefficients._icc_kendall import icc, kendall_w
 from sense7_qual.agreement.coefficients._patterns import Patterns
-from sense7_qual.agreement.coefficients._per_category import per_category
 from sense7_qual.agreement.coefficients._weights import Metric, Weights, check_scale
 
 __all__ = [
@@ -36,18 +35,16 @@ __all__ = [
     "percent_agreement", "scott_pi", "specific_agreement",
 ]  # fmt: skip
 
-
-def __dir__() -> list[str]:
-    return __all__
-
-
 Values = npt.ArrayLike | Patterns
 Categories = Sequence[Any]
-
 _WHY: Final = {
     Reason.NO_PAIRABLE_UNITS: "no unit has values from two or more coders",
     Reason.ONE_CODER: "no unit has values from two or more coders: there is one coder",
 }
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 def krippendorff_alpha(values: Values, *, level: Metric, categories: Categories | None = None) -> float:
@@ -55,7 +52,7 @@ def krippendorff_alpha(values: Values, *, level: Metric, categories: Categories 
 
     Use it as the main number, whatever the number of coders, the scale, and what is missing. Do not use it
     where a code is very rare and one would say "they nearly always agree": alpha asks whether the rare code
-    is found reliably, and `percent_agreement` and `gwet_ac` beside it ask the other question.
+    is found reliably; `percent_agreement` and `gwet_ac` ask the other question.
 
     Parameters
     ----------
@@ -76,16 +73,16 @@ def krippendorff_alpha(values: Values, *, level: Metric, categories: Categories 
     -------
     float
         At most 1 (perfect agreement); 0 is the agreement expected by chance; negative is less than that.
-        NaN, with a warning that says why, where no unit has two values or all values are the same.
+        NaN, with a warning, where no unit has two values or all values are the same.
 
     Raises
     ------
     TableError
         Not a table of two dimensions; strings where `level` needs numbers; numbers mixed with strings;
         an infinite value; a negative value where `level` is ratio; a number that looks like a code for
-        missing (−99, or 9 beside 1 to 5), without `categories`.
+        missing (−99, or 9 next to 1 to 5), without `categories`.
     ArgumentError
-        An unknown level, a matrix of differences that is none, or a value missing in `categories`.
+        An unknown level, an invalid matrix of differences, or a value missing in `categories`.
 
     References
     ----------
@@ -113,19 +110,20 @@ def percent_agreement(
 ) -> float:
     """Return the share of agreeing pairs of values, averaged over the units.
 
-    Use it beside a chance-corrected coefficient, never in its place: with a rare code two coders who guess
+    Use it with a chance-corrected coefficient, never instead of one: with a rare code two coders who guess
     agree nearly always.
 
     Parameters
     ----------
     values : array-like (coders, units), frame of `from_wide`, or Patterns
-        What each coder gave each unit; None or NaN is missing. Units with two or more values count, each the
-        same, however many values it has.
+        Each coder's value of each unit; None or NaN is missing. Units with two or more values count, all with
+        the same weight.
     weights : {"linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"}, matrix, None
-        Gwet's weights: how much agreement there is in two unequal values, 0 to 1. A matrix is in the order of
-        the categories (a DataFrame by its names). Words need an order: `categories`, or a Categorical's.
+        Gwet's weights: the agreement of two unequal values, 0 to 1. A matrix is in the order of the
+        categories (a DataFrame by its names). Words need an order: `categories`, or a Categorical's.
     categories : sequence, optional
-        All categories that could have been given, words in the order of their scale: weights depend on them.
+        All categories that could have been given, words in the order of their scale; without it, those that
+        occur. Weights depend on them.
 
     Returns
     -------
@@ -136,7 +134,7 @@ def percent_agreement(
     ------
     TableError
         `values` is not a table of numbers or of strings; a number looks like a code for missing (−99, or 9
-        beside 1 to 5), and no `categories` say that it is a value.
+        next to 1 to 5) and `categories` does not list it.
     ArgumentError
         Unknown weights, or a category missing in `categories`.
 
@@ -158,31 +156,19 @@ def percent_agreement(
 def cohen_kappa(
     values: Values, *, weights: Weights | None = None, categories: Categories | None = None
 ) -> float:
-    """Return Cohen's kappa of two coders, chance being what their own habits would give.
+    """Return Cohen's kappa of two coders, with chance agreement from each coder's own habits.
 
     Use it for two fixed coders, where a field expects it. Do not use it for more coders (`conger_kappa`), and
     know that it rewards coders whose habits differ: their chance agreement is lower.
 
-    Parameters
-    ----------
-    values : array-like (2, units), frame of `from_wide`, or Patterns with coders
-        What each coder gave each unit; a unit that lacks one of the two values does not count.
-    weights : {"linear", "quadratic", …} or matrix, optional
-        See `percent_agreement`. With quadratic weights kappa is close to an intraclass correlation.
-    categories : sequence, optional
-        All categories that could have been given.
+    `values` holds two coders (2, units), else a TableError; units without both values do not count. With
+    quadratic weights kappa is close to an intraclass correlation. Parameters and errors: as for
+    `percent_agreement`; patterns need coders.
 
     Returns
     -------
     float
         At most 1; 0 is chance. NaN, with a warning, where no unit has both values or there is one category.
-
-    Raises
-    ------
-    TableError
-        Not two coders, or not a table of numbers or of strings.
-    ArgumentError
-        Unknown weights, a category missing in `categories`, or patterns without coders.
 
     References
     ----------
@@ -203,27 +189,17 @@ def cohen_kappa(
 def scott_pi(
     values: Values, *, weights: Weights | None = None, categories: Categories | None = None
 ) -> float:
-    """Return Scott's pi of two coders, chance being what the pooled values would give.
+    """Return Scott's pi of two coders, with chance agreement from the pooled values.
 
     Use it for two interchangeable coders in large samples; Krippendorff's nominal alpha is the same with a
     correction for small samples. Do not use it for more coders (`fleiss_kappa`).
 
-    Parameters
-    ----------
-    values : array-like (2, units), frame of `from_wide`, or Patterns with coders
-        What each coder gave each unit; a unit that lacks one of the two values does not count.
-    weights, categories
-        As for `cohen_kappa`.
+    Parameters and errors: as for `cohen_kappa`.
 
     Returns
     -------
     float
         At most 1; 0 is chance. NaN, with a warning, where no unit has both values or there is one category.
-
-    Raises
-    ------
-    TableError, ArgumentError
-        As for `cohen_kappa`.
 
     References
     ----------
@@ -245,28 +221,18 @@ def scott_pi(
 def fleiss_kappa(
     values: Values, *, weights: Weights | None = None, categories: Categories | None = None
 ) -> float:
-    """Return Fleiss' kappa of any number of coders, chance being what the pooled values would give.
+    """Return Fleiss' kappa of any number of coders, with chance agreement from the pooled values.
 
-    Use it where every unit has values of several, possibly different, coders. Do not use it where the same
-    few coders coded all units and their habits matter (`conger_kappa`).
+    Use it where every unit has values from several coders, who may differ by unit. Do not use it where the
+    same few coders coded all units and their habits matter (`conger_kappa`).
 
-    Parameters
-    ----------
-    values : array-like (coders, units), frame of `from_wide`, or Patterns
-        What each coder gave each unit; None or NaN is missing. Agreement is averaged over the units with two
-        or more values, chance comes from all units with a value (Gwet).
-    weights, categories
-        As for `percent_agreement`.
+    Agreement is averaged over the units with two or more values; chance comes from all units with a value
+    (Gwet). Parameters and errors: as for `percent_agreement`.
 
     Returns
     -------
     float
         At most 1; 0 is chance. NaN, with a warning, where no unit has two values or there is one category.
-
-    Raises
-    ------
-    TableError, ArgumentError
-        As for `percent_agreement`.
 
     References
     ----------
@@ -290,29 +256,19 @@ def fleiss_kappa(
 def conger_kappa(
     values: Values, *, weights: Weights | None = None, categories: Categories | None = None
 ) -> float:
-    """Return Conger's kappa, Cohen's for any number of coders: chance is what their own habits would give.
+    """Return Conger's kappa, Cohen's kappa for any number of coders.
 
     Use it where the same few coders coded all units. Do not use it where many coders did a few units each:
     a coder's habits cannot be told from a handful of values.
 
-    Parameters
-    ----------
-    values : array-like (coders, units), frame of `from_wide`, or Patterns with coders
-        What each coder gave each unit; None or NaN is missing. Agreement is averaged over the units with two
-        or more values, each coder's habits come from all units that the coder has (Gwet).
-    weights, categories
-        As for `percent_agreement`.
+    Agreement is averaged over the units with two or more values; a coder's habits come from all of the
+    coder's units (Gwet). Parameters and errors: as for `percent_agreement`; patterns need coders.
 
     Returns
     -------
     float
         At most 1; 0 is chance. NaN, with a warning, where no unit has two values or there is one category.
         For two coders without missing values it is Cohen's kappa.
-
-    Raises
-    ------
-    TableError, ArgumentError
-        As for `percent_agreement`; patterns without coders.
 
     References
     ----------
@@ -340,24 +296,14 @@ def light_kappa(
     Use it for a few coders who coded the same units, and look at the pairs as well (`pairwise`). Do not use
     it with many missing values: every pair of coders counts the same, however few units they share.
 
-    Parameters
-    ----------
-    values : array-like (coders, units), frame of `from_wide`, or Patterns with coders
-        What each coder gave each unit. A pair of coders counts with the units that both have; a pair without
-        any is left out.
-    weights, categories
-        As for `cohen_kappa`.
+    Each pair of coders counts with the units that both have; a pair without any is left out. Parameters and
+    errors: as for `percent_agreement`; patterns need coders.
 
     Returns
     -------
     float
         At most 1; 0 is chance. NaN, with a warning, where no pair has a unit, or where both of a pair gave
         one category only, so that their kappa does not exist.
-
-    Raises
-    ------
-    TableError, ArgumentError
-        As for `percent_agreement`; patterns without coders.
 
     References
     ----------
@@ -378,29 +324,17 @@ def light_kappa(
 def brennan_prediger(
     values: Values, *, weights: Weights | None = None, categories: Categories | None = None
 ) -> float:
-    """Return Brennan and Prediger's kappa, chance being 1 over the number of categories.
+    """Return Brennan and Prediger's kappa, with chance agreement 1 / number of categories.
 
-    Use it where coders had no expectation of how often each category occurs. Do not use it without naming all
-    `categories`: one more category that nobody gave raises it. For two categories it is Bennett's S.
+    Use it where coders had no expectation of how often each category occurs. Name all `categories`: a
+    category that nobody used raises it. For two categories it is Bennett's S.
 
-    Parameters
-    ----------
-    values : array-like (coders, units), frame of `from_wide`, or Patterns
-        What each coder gave each unit; None or NaN is missing. Units with two or more values count.
-    weights : {"linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"}, matrix, None
-        As for `percent_agreement`.
-    categories : sequence, optional
-        All categories that could have been given; without it, those that occur.
+    Parameters and errors: as for `percent_agreement`.
 
     Returns
     -------
     float
         At most 1; 0 is chance. NaN, with a warning, where no unit has two values or there is one category.
-
-    Raises
-    ------
-    TableError, ArgumentError
-        As for `percent_agreement`.
 
     References
     ----------
@@ -419,30 +353,18 @@ def brennan_prediger(
 
 
 def gwet_ac(values: Values, *, weights: Weights | None = None, categories: Categories | None = None) -> float:
-    """Return Gwet's AC1 and, with weights, AC2: chance is little where one category prevails.
+    """Return Gwet's AC1 or, with weights, AC2: chance agreement is low where one category prevails.
 
-    Use it beside alpha where a code is rare, to see that alpha's low value comes from rarity. Do not use it
-    alone for rare codes: it is high also for coders who never find the code.
+    Use it with alpha where a code is rare, to see that alpha's low value comes from rarity. Do not use it
+    alone for rare codes: it is also high for coders who never find the code.
 
-    Parameters
-    ----------
-    values : array-like (coders, units), frame of `from_wide`, or Patterns
-        What each coder gave each unit; None or NaN is missing. Agreement is averaged over the units with two
-        or more values, chance comes from all units with a value.
-    weights : {"linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"}, matrix, None
-        Without weights the coefficient is AC1, with them AC2; as for `percent_agreement`.
-    categories : sequence, optional
-        All categories that could have been given; without it, those that occur.
+    Agreement is averaged over the units with two or more values; chance comes from all units with a value.
+    Parameters and errors: as for `percent_agreement`.
 
     Returns
     -------
     float
         At most 1; 0 is chance. NaN, with a warning, where no unit has two values or there is one category.
-
-    Raises
-    ------
-    TableError, ArgumentError
-        As for `percent_agreement`.
 
     References
     ----------
@@ -464,10 +386,10 @@ def gwet_ac(values: Values, *, weights: Weights | None = None, categories: Categ
 
 
 def specific_agreement(values: Values, *, category: object, categories: Categories | None = None) -> float:
-    """Return the specific agreement on a category: where one coder gave it, how often another did too.
+    """Return the specific agreement on a category: how often a coder gives it where another one does.
 
-    Use it for a code applied (positive agreement) and for the same code not applied (negative agreement),
-    side by side: they show on which of the two coders differ. It is not corrected for chance.
+    Use it for a code applied (positive agreement) and not applied (negative agreement): the two show where
+    coders differ. It is not corrected for chance.
 
     Parameters
     ----------

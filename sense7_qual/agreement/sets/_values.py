@@ -17,7 +17,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.agreement._counts import own_decisions
-from sense7_qual.agreement._frames import check_rows, named_table, refuse_other_frames, warn_of_shape
+from sense7_qual.agreement._values import check_rows, named_table, refuse_other_frames, warn_of_shape
 from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
@@ -44,6 +44,8 @@ Truths = npt.NDArray[np.bool_]
 _BLOCK: Final = 32_768  # units handled at a time, within a processor's second cache
 _BITS: Final = 20  # up to so many labels are numbered through a table of all sets
 _CONTAINERS: Final = (frozenset, set, list, tuple)
+SetDistance = Literal["masi", "jaccard", "dice"]
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,10 +247,6 @@ def labels_of(one: object, coder: int, unit: int) -> frozenset[Label]:
         raise TableError(
             f"sets: expected labels that are strings or numbers – found others at {where} – convert them."
         ) from None
-
-
-SetDistance = Literal["masi", "jaccard", "dice"]
-Floats = npt.NDArray[np.float64]
 
 
 def distance(a: Iterable[Label], b: Iterable[Label], distance: SetDistance) -> float:

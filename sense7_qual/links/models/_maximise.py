@@ -11,10 +11,17 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._reasons import Reason
-from sense7_qual.links.models._design import Observed
-from sense7_qual.links.models._link_functions import Floats, Link
-from sense7_qual.links.models._nested import Nested, integrate_nested
-from sense7_qual.links.models._quadrature import Integral, Parameters, Patterns, integrate
+from sense7_qual.links.models._likelihood import (
+    Floats,
+    Integral,
+    Link,
+    Nested,
+    Parameters,
+    Patterns,
+    integrate,
+    integrate_nested,
+)
+from sense7_qual.links.models._model import Observed
 
 __all__ = [
     "Maximum",
@@ -43,6 +50,10 @@ _SAME: Final = 1e-6
 """Where Newton's steps moved the parameters by more, the Hessian is taken anew where they ended."""
 _SOLVED: Final = 1e-7
 """The largest element of the gradient at a maximum, per root of the number of rows."""
+_FLAT: Final = 30.0
+"""A standard error (predictors in standard deviations) that only an estimate on its way to infinity has."""
+_LARGEST_SD: Final[dict[Link, float]] = {"logit": 12.0, "probit": 7.0}
+"""Beyond (98 % of the latent variance between clusters) clusters tell the ratings apart all but perfectly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +238,6 @@ def _updated(inverse: Floats, moved: Floats, fallen: Floats) -> Floats:
         return inverse  # not concave on the way: nothing to be learnt
     aside = np.eye(len(moved)) - np.outer(moved, fallen) / product
     return np.asarray(aside @ inverse @ aside.T + np.outer(moved, moved) / product)
-
-
-_FLAT: Final = 30.0
-"""A standard error (predictors in standard deviations) that only an estimate on its way to infinity has."""
-_LARGEST_SD: Final[dict[Link, float]] = {"logit": 12.0, "probit": 7.0}
-"""Beyond (98 % of the latent variance between clusters) clusters tell the ratings apart all but perfectly."""
 
 
 def reason_before(rows: Observed) -> Reason | None:

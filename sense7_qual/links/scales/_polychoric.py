@@ -13,8 +13,8 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._inputs import Range
-from sense7_qual.links.models._design import levels_of
-from sense7_qual.links.models._link_functions import BEYOND, Floats
+from sense7_qual.links.models._likelihood import BEYOND, Floats
+from sense7_qual.links.models._model import levels_of
 
 __all__ = ["Polychoric", "polychoric"]
 
