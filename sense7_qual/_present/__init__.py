@@ -1,9 +1,8 @@
 """What tables and figures share: labels, order, and APA numbers.
 
 A result frame has one row per code with unrounded numbers; here its codes get the codebook's labels and
-order (``_looks.py``), its settings a note (``_settings.py``) and its numbers text (``_apa.py``). Where a
-text can be cut: ``_apa.py``. How codes look on the screen and in figures, with the arithmetic of colours:
-``_looks.py``.
+order (``_looks.py``), its numbers and settings text (``_apa.py``). How codes look on the screen
+and in figures, with the arithmetic of colours: ``_looks.py``.
 """
 
 from __future__ import annotations
@@ -17,10 +16,12 @@ from sense7_qual._present._apa import (
     counted,
     divides,
     interval,
+    interval_name,
     number,
     number_interval,
     p_value,
     percent,
+    seed,
 )
 from sense7_qual._present._looks import (
     LINES,
@@ -41,7 +42,6 @@ from sense7_qual._present._looks import (
     rows,
     shades,
 )
-from sense7_qual._present._settings import interval_name, seed
 
 __all__ = [
     "LINES",

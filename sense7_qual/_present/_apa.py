@@ -1,14 +1,16 @@
-"""Numbers as the APA prints them: no zero before the point of what cannot exceed 1, a dash if missing."""
+"""Numbers, confidence levels and seeds in APA style: no zero before the point of what cannot exceed 1."""
 
 from __future__ import annotations
 
+import numbers
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual.errors import ArgumentError
+from sense7_qual._messages import first_three
+from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
     "MISSING",
@@ -19,10 +21,12 @@ __all__ = [
     "counted",
     "divides",
     "interval",
+    "interval_name",
     "number",
     "number_interval",
     "p_value",
     "percent",
+    "seed",
 ]
 
 MISSING: Final = "–"
@@ -165,3 +169,54 @@ def divides(text: str, at: int) -> bool:
     before, character = text[at - 1], text[at]
     flag = all("\U0001f1e6" <= half <= "\U0001f1ff" for half in (character, before))
     return flag or before == "\u200d" or unicodedata.category(character) in _EXTENDING
+
+
+def interval_name(rows: Sequence[Mapping[str, Any]], *, frame_name: str) -> str:
+    """Return what the intervals of a result are called: their confidence level, then "CI".
+
+    Without rows there is no level to name.
+
+    Examples
+    --------
+    >>> interval_name([{"confidence_level": 0.95}], frame_name="agreement"), interval_name([], frame_name="x")
+    ('95% CI', 'CI')
+    """
+    level = _setting(rows, "confidence_level", frame_name=frame_name)
+    if level is None:
+        return "CI"
+    if not isinstance(level, float) or not 0 < level < 1:
+        raise TableError(
+            f"{frame_name}: expected a confidence_level between 0 and 1 – found {level!r} – pass the result "
+            "as it was computed."
+        )
+    return f"{100 * level:.10g}% CI"
+
+
+def seed(rows: Sequence[Mapping[str, Any]], *, frame_name: str) -> str:
+    """Return the seed of a result in words, for a note; without rows, "no seed".
+
+    Examples
+    --------
+    >>> seed([{"seed": 7}, {"seed": 7}], frame_name="agreement")
+    'seed 7'
+    """
+    value = _setting(rows, "seed", frame_name=frame_name)
+    if value is None:
+        return "no seed"
+    if not isinstance(value, numbers.Integral):
+        raise TableError(
+            f"{frame_name}: expected a whole number as seed – found {value!r} – pass the result as it was "
+            "computed."
+        )
+    return f"seed {int(value)}"
+
+
+def _setting(rows: Sequence[Mapping[str, Any]], name: str, *, frame_name: str) -> Any:
+    """Return the one value that all rows have in column `name`, None without rows."""
+    values = list(dict.fromkeys(None if pd.isna(row[name]) else row[name] for row in rows))
+    if len(values) > 1 or None in values:
+        raise TableError(
+            f"{frame_name}: expected one {name} in all rows – found {first_three(values)} – pass the rows of "
+            "one call at a time, as they were computed."
+        )
+    return values[0] if values else None

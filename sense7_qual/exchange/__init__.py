@@ -7,21 +7,20 @@ has no place for is counted in a report.
 =============================================  ==================  =====================================
 question                                       function            file
 =============================================  ==================  =====================================
-How is the coded data got at elsewhere?        `export`            ``_export.py``, ``_export.py``
+How is the coded data got at elsewhere?        `export`            ``_export.py``
 How does a study get to another program?       `write_project`     ``_write_project.py``
 What does another program's project hold?      `read_project`      ``_read_project.py``
 … and what was changed there of a study?       `match`             ``_match.py``
 How does a program count positions in a text?  `Project.offsets`   ``_positions.py``
-What was lost on the way?                      `LossReport`        ``_losses.py``
+What was lost on the way?                      `LossReport`        ``_project.py``
 =============================================  ==================  =====================================
 """
 
 from __future__ import annotations
 
 from sense7_qual.exchange._export import export
-from sense7_qual.exchange._losses import Loss as Loss, LossReport as LossReport
 from sense7_qual.exchange._match import Match as Match, match
-from sense7_qual.exchange._project import Project as Project
+from sense7_qual.exchange._project import Loss as Loss, LossReport as LossReport, Project as Project
 from sense7_qual.exchange._read_project import read_project
 from sense7_qual.exchange._write_project import write_project
 

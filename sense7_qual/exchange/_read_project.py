@@ -24,12 +24,10 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.corpus import canonical
 from sense7_qual.errors import ArgumentError, ImportRefused
 from sense7_qual.exchange import _refi
-from sense7_qual.exchange._archive import LIMITS, Archive, local, open_archive
-from sense7_qual.exchange._losses import LossReport, has_place, losses_of, put_in_place
+from sense7_qual.exchange._archive import LIMITS, Archive, Tree, local, open_archive, plain_guid
 from sense7_qual.exchange._positions import RULES, Placed, Rule, Selection, Source, infer, is_quote, placed
-from sense7_qual.exchange._project import QUOTATIONS, Project
+from sense7_qual.exchange._project import QUOTATIONS, LossReport, Project, has_place, losses_of, put_in_place
 from sense7_qual.exchange._read_variables import Memos, Text, groups_of, texts_by_guid, units_of, written_text
-from sense7_qual.exchange._tree import Tree, plain_guid
 from sense7_qual.frames import CODINGS, MODEL_PREFIX, RESERVED_CODERS, is_model
 
 __all__ = ["read_project"]

@@ -15,9 +15,8 @@ import pandas as pd
 
 from sense7_qual.corpus import canonical
 from sense7_qual.exchange import _refi
-from sense7_qual.exchange._archive import Archive, local
+from sense7_qual.exchange._archive import Archive, Tree, local, plain_guid
 from sense7_qual.exchange._project import GROUPS
-from sense7_qual.exchange._tree import Tree, plain_guid
 from sense7_qual.frames import COVERAGE, MEMOS, UNITS
 
 __all__ = [

@@ -20,8 +20,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import CodebookError
-from sense7_qual.exchange._archive import local
-from sense7_qual.exchange._tree import Tree, plain_guid
+from sense7_qual.exchange._archive import Tree, local, plain_guid
 
 __all__ = [
     "FINISHED", "MEMO", "NOTE_ON_CODING", "ORIGIN", "UNDECIDED", "WHOLE", "codebook_lines", "description",

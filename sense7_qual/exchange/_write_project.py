@@ -17,10 +17,18 @@ from sense7_qual._atomic import write_by_suffix
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.exchange import _refi
-from sense7_qual.exchange._layouts import LayoutName, layout_of
-from sense7_qual.exchange._losses import LossReport, losses_of
+from sense7_qual.exchange._match import LayoutName, layout_of
 from sense7_qual.exchange._positions import Rule
-from sense7_qual.exchange._project import GROUPS, QUOTATIONS, Study, require_study, rows_of, standing
+from sense7_qual.exchange._project import (
+    GROUPS,
+    QUOTATIONS,
+    LossReport,
+    Study,
+    losses_of,
+    require_study,
+    rows_of,
+    standing,
+)
 from sense7_qual.exchange._write_selections import Notes, Selections, Variables, Words, first_time
 
 __all__ = ["write_project"]

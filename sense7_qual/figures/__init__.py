@@ -8,34 +8,30 @@ With ``codebook=store.codebook`` each code's label has the code's line and colou
 ==============================================  ==================================  =========================
 question                                        function                            file
 ==============================================  ==================================  =========================
-How well do coders agree on each code?          `agreement_plot`                    ``_agreement.py``
-Which codes go with higher ratings?             `link_plot`                         ``_links.py``
+How well do coders agree on each code?          `agreement_plot`                    ``_forest.py``
+Which codes go with higher ratings?             `link_plot`                         ``_forest.py``
 … whoever codes?                                `link_forest`                       ``_forest.py``
-What are texts with a code rated?               `rating_distributions`              ``_distributions.py``
+What are texts with a code rated?               `rating_distributions`              ``_ratings.py``
 Does the rating change after the code?          `disruption`                        ``_forest.py``
 Would another analysis say the same?            `specification_curve`               ``_multiverse.py``
 Where, when and on what do coders differ?       `pairwise_plot`, `drift_plot`,      ``_disagreement.py``
                                                 `unit_plot`
-Which codes go with which dimension?            `code_dimension_matrix`             ``_code_by_dimension.py``
+Which codes go with which dimension?            `code_dimension_matrix`             ``_ratings.py``
 How many texts are needed?                      `power_curve`                       ``_power.py``
-How fine may themes be?                         `granularity_plot`                  ``_granularity.py``
-In which conditions or turns are themes?        `theme_spread`                      ``_theme_spread.py``
+How fine may themes be?                         `granularity_plot`                  ``_themes.py``
+In which conditions or turns are themes?        `theme_spread`                      ``_themes.py``
 ==============================================  ==================================  =========================
 """
 
 from __future__ import annotations
 
-from sense7_qual.figures._agreement import agreement_plot
-from sense7_qual.figures._code_by_dimension import code_dimension_matrix
 from sense7_qual.figures._disagreement import drift_plot, pairwise_plot, unit_plot as unit_plot
-from sense7_qual.figures._distributions import rating_distributions
 from sense7_qual.figures._figure import Figure as Figure
-from sense7_qual.figures._forest import disruption_plot, link_forest
-from sense7_qual.figures._granularity import granularity_plot
-from sense7_qual.figures._links import link_plot
+from sense7_qual.figures._forest import agreement_plot, disruption_plot, link_forest, link_plot
 from sense7_qual.figures._multiverse import specification_curve
 from sense7_qual.figures._power import power_curve as power_curve
-from sense7_qual.figures._theme_spread import theme_spread
+from sense7_qual.figures._ratings import code_dimension_matrix, rating_distributions
+from sense7_qual.figures._themes import granularity_plot, theme_spread
 
 __all__ = [
     "agreement_plot",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, Literal, get_args
@@ -13,7 +14,6 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError
-from sense7_qual.figures._effect_axis import EffectScale, Kind, effect_scale
 from sense7_qual.figures._figure import (
     DARK,
     POINT,
@@ -34,10 +34,10 @@ from sense7_qual.figures._figure import (
     title_lines,
     why_missing,
 )
-from sense7_qual.figures._panels import PanelPoint, draw_panels
+from sense7_qual.figures._panels import EffectScale, Kind, PanelPoint, draw_panels, effect_scale
 from sense7_qual.frames import require_column
 
-__all__ = ["disruption_plot", "draw_rows", "link_forest", "read_points"]
+__all__ = ["agreement_plot", "disruption_plot", "draw_rows", "link_forest", "link_plot", "read_points"]
 
 Effect = Literal["rank_biserial", "odds_ratio"]
 
@@ -315,3 +315,120 @@ def _in_words(row: Mapping[str, Any], printed: Callable[[Any, int], str]) -> str
     interval = _present.interval(row["low"], row["high"], 2)
     words = "no interval" if interval == _present.MISSING else interval
     return f"{row['label']}: {printed(row['at'], 2)} {words}."
+
+
+def agreement_plot(
+    agreement: pd.DataFrame,
+    *,
+    codebook: Codebook | None = None,
+    columns: Columns = 1,
+) -> Figure:
+    """Draw Krippendorff's alpha of each code with its interval.
+
+    One row per code, from the top in the codebook's order (without one, in the frame's). Dashed lines stand
+    at .667 and .800, Krippendorff's conventions; they decide nothing. A code whose interval is missing is a
+    hollow point marked "no interval"; one whose alpha is missing is marked "not computable".
+
+    Parameters
+    ----------
+    agreement : DataFrame
+        The result of `agreement.by_code`: code, alpha, alpha_low, alpha_high (each at most 1),
+        confidence_level.
+    codebook : Codebook, optional
+        Gives the labels and the order of the codes.
+    columns : {1, 2}
+        Width on the page: one column (85 mm) or two (178 mm).
+
+    Raises
+    ------
+    TableError
+        A column is missing, a code has several rows, or rows were computed with different levels.
+    CodebookError
+        A code is not in the codebook.
+    ArgumentError
+        `columns` is out of range.
+
+    References
+    ----------
+    Krippendorff (2004), Content Analysis: An Introduction to Its Methods (2nd ed.), chapter 11.
+
+    Examples
+    --------
+    >>> result = pd.DataFrame({"code": ["prosocial"], "alpha": [0.77], "alpha_low": [0.64],
+    ...     "alpha_high": [0.87], "confidence_level": [0.95]})
+    >>> print(agreement_plot(result).description)
+    Krippendorff's α with 95% CI for each code. prosocial: .77 [.64, .87].
+    """
+    check_arguments(agreement_plot, locals())
+    names = ("alpha", "alpha_low", "alpha_high")
+    rows, interval = read_points(agreement, names, frame_name="agreement", codebook=codebook)
+    title = f"Krippendorff's α with {interval}"
+    lowest = min([0.0, *(row[name] for row in rows for name in ("at", "low") if row[name] is not None)])
+    return draw_rows(
+        rows,
+        domain=(math.floor((lowest + 0.002) * 5) / 5, 1.0),
+        titles=(title, "Dashed: conventions .667 and .800"),
+        marks={0.667: ".667", 0.8: ".800"},
+        columns=columns,
+        description=f"{title} for each code.",
+        printed=_present.alpha,
+    )
+
+
+def link_plot(
+    links: pd.DataFrame,
+    *,
+    source: str,
+    codebook: Codebook | None = None,
+    columns: Columns = 1,
+) -> Figure:
+    """Draw the rank-biserial correlation of each code with the rating, with its interval, for one source.
+
+    One row per code, from the top in the codebook's order (without one, in the frame's); right of the line
+    at zero, texts with the code are rated higher. A code whose interval is missing is a hollow point marked
+    "no interval"; one whose correlation is missing is marked "not computable".
+
+    Parameters
+    ----------
+    links : DataFrame
+        The result of `links.code_to_rating`: code, source, rank_biserial, rank_biserial_low,
+        rank_biserial_high (each −1 to 1), confidence_level.
+    source : str
+        Whose decisions: a coder, "majority" or "consensus".
+    codebook : Codebook, optional
+        Gives the labels and the order of the codes.
+    columns : {1, 2}
+        Width on the page: one column (85 mm) or two (178 mm).
+
+    Raises
+    ------
+    TableError
+        A column is missing, there is no such source, a code has several rows for it, or rows were computed
+        with different levels.
+    CodebookError
+        A code is not in the codebook.
+    ArgumentError
+        `columns` is out of range.
+
+    Examples
+    --------
+    >>> result = pd.DataFrame({"code": ["prosocial"], "source": ["majority"], "rank_biserial": [0.21],
+    ...     "rank_biserial_low": [-0.01], "rank_biserial_high": [0.41], "confidence_level": [0.95]})
+    >>> print(link_plot(result, source="majority").description)
+    Rank-biserial r with 95% CI (majority) for each code. prosocial: .21 [−.01, .41].
+    """
+    check_arguments(link_plot, locals())
+    names = ("rank_biserial", "rank_biserial_low", "rank_biserial_high")
+    chosen = _present.of_source(links, source)
+    rows, interval = read_points(chosen, names, frame_name="links", codebook=codebook)
+    title = f"Rank-biserial r with {interval} ({source})"
+    sizes = [abs(row[name]) for row in rows for name in ("at", "low", "high") if row[name] is not None]
+    limit = min(1.0, max(0.4, math.ceil(max(sizes, default=0.0) * 5) / 5))
+    return draw_rows(
+        rows,
+        domain=(-limit, limit),
+        titles=(title, "← rated lower with code · higher\u00a0→"),
+        marks={0.0: ""},
+        columns=columns,
+        description=f"{title} for each code.",
+    )

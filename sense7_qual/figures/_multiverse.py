@@ -12,7 +12,6 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.figures._effect_axis import EffectScale, effect_scale
 from sense7_qual.figures._figure import (
     DARK,
     GREY,
@@ -31,6 +30,7 @@ from sense7_qual.figures._figure import (
     why_missing,
 )
 from sense7_qual.figures._lettering import wrapped
+from sense7_qual.figures._panels import EffectScale, effect_scale
 from sense7_qual.links import MULTIVERSE
 
 __all__ = ["specification_curve"]

@@ -10,8 +10,8 @@ the list or are misspelt, user names that stand alone, postal addresses, employe
 and whatever tells who somebody is by what they tell. How much is found was measured (docs/redaction.md).
 Read the texts.
 
-What is replaced and by what: ``_redact.py``. The forms of identifiers: ``_patterns.py``, ``_phones.py``,
-``_names.py``, and the words in them: ``words.toml``.
+What is replaced and by what: ``_redact.py``. The forms of identifiers: ``_patterns.py``, ``_names.py``, and
+the words in them: ``words.toml``.
 """
 
 from __future__ import annotations

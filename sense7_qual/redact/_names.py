@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
-from sense7_qual.redact._words import any_of, words
+__all__ = ["UNPARTED", "Names", "any_of", "words"]
 
-__all__ = ["UNPARTED", "Names"]
+_LISTS: Final = tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))
+
+
+def words(name: str) -> tuple[str, ...]:
+    """Return the list called `name`."""
+    return tuple(_LISTS[name])
+
+
+def any_of(*names: str) -> str:
+    """Return the words of the lists as alternatives of a regular expression, in their order."""
+    return "|".join(re.escape(word) for name in names for word in words(name))
+
 
 #: Letters of the scripts that do not part words: there a name is found inside of what looks like one.
 UNPARTED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"

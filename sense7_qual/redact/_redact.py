@@ -1,4 +1,4 @@
-"""Finding identifiers in units, showing them, and putting pseudonyms in their place."""
+"""Identifiers in units: finding them, showing them, and replacing them by pseudonyms."""
 
 from __future__ import annotations
 
@@ -14,14 +14,29 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
-from sense7_qual._contract import holding
+from sense7_qual._contract import Contract, count, holding, text
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import TableError
 from sense7_qual.frames import require_column
 from sense7_qual.redact._patterns import KINDS, PLACEHOLDER, Names, identifiers_in, same
-from sense7_qual.redact._results import FOUND, REPLACEMENTS
 
-__all__ = ["Redacted", "apply", "find", "preview", "summary"]
+__all__ = ["FOUND", "REPLACEMENTS", "Redacted", "apply", "find", "preview", "summary"]
+
+FOUND: Final = Contract("found", ("unit_id", "column", "turn", "start"), {
+    "unit_id, column": text(),
+    "turn": count("from 0, in the column context; otherwise missing", missing=True),
+    "kind": text("of two kinds, the first in `KINDS` counts"),
+    "start, end": count("code points, half-open; no two overlap"),
+}, row="One row per identifier, in the order of the units. Missing texts hold none. It holds no text: see "
+       "`preview`")  # fmt: skip
+
+REPLACEMENTS: Final = Contract("replacements", FOUND.key, {
+    **FOUND.columns,
+    "replacement": text("the pseudonym"),
+    "new_start, new_end": count("its place in the text as it is"),
+}, row="One row per replacement, in order; start and end in the text as it was. It holds no "
+       "identifier")  # fmt: skip
+
 
 _TEXTS: Final = ("text", "context")
 # Of n identifiers of one kind two share a pseudonym with a chance of about n²/2⁴¹: 1 in 22,000 for 10,000.
@@ -280,8 +295,8 @@ class _Pseudonyms:
         self._key = key
         self._tags: dict[tuple[str, str], str] = {}
         self._taken: dict[str, int] = {}
-        for text in texts if key is None else ():
-            for label, number in PLACEHOLDER.findall(text):
+        for one in texts if key is None else ():
+            for label, number in PLACEHOLDER.findall(one):
                 if number.isdecimal():
                     self._taken[label] = max(self._taken.get(label, 0), int(number))
 
@@ -359,11 +374,11 @@ def _texts(units: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[_Place
     if not present and len(columns):
         require_column(units, columns[0], frame_name="units")
     for column in present:
-        for row, (unit, text) in enumerate(zip(ids, units[column], strict=True)):
-            if column == "context" and isinstance(text, str):
-                yield from (((unit, column, i), turn["text"]) for i, turn in enumerate(_turns(text, row)))
-            elif isinstance(text, str):
-                yield (unit, column, None), text
+        for row, (unit, cell) in enumerate(zip(ids, units[column], strict=True)):
+            if column == "context" and isinstance(cell, str):
+                yield from (((unit, column, i), turn["text"]) for i, turn in enumerate(_turns(cell, row)))
+            elif isinstance(cell, str):
+                yield (unit, column, None), cell
 
 
 def _turns(context: str, row: int) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ What does a reporting guideline ask?   `checklist`              ``_checklist.py`
 What is stated on the use of AI?       `ai_statement`           ``_ai_statement.py``
 Which passages could be quoted?        `quote_candidates`       ``_choose_quotes.py``
 How is a table written?                `Table`                  ``_table.py``, ``_latex.py``, ``_docx.py``
-… a text, and whence a number in it?                            ``_text.py``, ``_sentences.py``
+… a text, and whence a number in it?                            ``_text.py``
 =====================================  =======================  ==========================================
 """
 

@@ -10,8 +10,11 @@ from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import is_model
 from sense7_qual.report._review_facts import Study
-from sense7_qual.report._sentences import (
+from sense7_qual.report._text import (
+    Paragraph,
     Phrase,
+    Sentence,
+    Text,
     Traced,
     coefficient,
     count,
@@ -24,7 +27,6 @@ from sense7_qual.report._sentences import (
     sentence,
     times,
 )
-from sense7_qual.report._text import Paragraph, Sentence, Text
 from sense7_qual.report._text_record import Record, record_of
 
 __all__ = ["ai_statement", "ai_statement_of", "ai_used"]

@@ -14,13 +14,11 @@ from sense7_qual.report import (
     _text_material as material,
 )
 from sense7_qual.report._ai_statement import ai_used
-from sense7_qual.report._notes import made_with
 from sense7_qual.report._review_facts import Study
-from sense7_qual.report._sentences import named, plural, sentence
-from sense7_qual.report._table import Table
-from sense7_qual.report._text import Sentence
+from sense7_qual.report._table import Table, made_with
+from sense7_qual.report._text import Sentence, named, plural, sentence
+from sense7_qual.report._text_material import positionality_memo
 from sense7_qual.report._text_record import Record, record_of
-from sense7_qual.report._text_reflexive import positionality_memo
 
 __all__ = ["GUIDELINES", "Guideline", "GuidelineName", "Item", "checklist", "checklist_of"]
 

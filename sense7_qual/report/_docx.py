@@ -11,9 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from sense7_qual._atomic import undated
-from sense7_qual.report._column_widths import Column, columns, shared
 from sense7_qual.report._entries import BULLET, Entry, Printed, entries
-from sense7_qual.report._styles import Paper, Style
+from sense7_qual.report._escape import Column, Paper, Style, columns, shared
 
 __all__ = ["word_document", "word_text"]
 

@@ -6,10 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 from typing import Final, NamedTuple
 
-from sense7_qual.report._column_widths import Column, columns, folded, shared
 from sense7_qual.report._entries import BULLET, Entry, Part, Printed, entries
-from sense7_qual.report._escape import LATEX_MACROS, beyond_engines, escape_latex, one_line, spelled_out
-from sense7_qual.report._styles import Style, caption_setup
+from sense7_qual.report._escape import (
+    LATEX_MACROS,
+    Column,
+    Style,
+    beyond_engines,
+    caption_setup,
+    columns,
+    escape_latex,
+    folded,
+    one_line,
+    shared,
+    spelled_out,
+)
 
 __all__ = ["latex_list", "latex_table", "latex_text"]
 

@@ -9,13 +9,12 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual.report import (
     _text_agreement as coders,
     _text_findings as findings,
-    _text_links as links,
     _text_material as material,
 )
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._text import Paragraph, Sentence, Text
+from sense7_qual.report._text_material import positionality_memo, reflexivity
 from sense7_qual.report._text_record import Record, record_of
-from sense7_qual.report._text_reflexive import positionality_memo, reflexivity
 
 __all__ = ["methods", "methods_of", "results", "results_of"]
 
@@ -30,7 +29,7 @@ _METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Reflexivity", False, (reflexivity,)),
     ("Themes", False, (findings.themes_recorded,)),
     ("Saturation", True, (findings.saturation_method,)),
-    ("Codes and ratings", None, (links.link_method,)),
+    ("Codes and ratings", None, (findings.link_method,)),
     ("Memos", True, (material.memos,)),
     ("Software and record", None, (material.software,)),
 )
@@ -40,7 +39,7 @@ _RESULTS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Codes", True, (findings.frequencies,)),
     ("Codes", False, (findings.applied_codes,)),
     ("Saturation", True, (findings.saturation_found,)),
-    ("Codes and ratings", None, (links.links_found,)),
+    ("Codes and ratings", None, (findings.links_found,)),
 )
 _ASKED: Final = (
     "How were participants found and chosen, how many were asked, and how many declined?",

@@ -20,12 +20,10 @@ from sense7_qual._present import count
 from sense7_qual.acts import preregistrations
 from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.errors import ArgumentError, StoreError
-from sense7_qual.report._notes import made_with
+from sense7_qual.report._escape import Page, Paper, Style
 from sense7_qual.report._paper_parts import Part, Sources, parts_of
-from sense7_qual.report._read_once import read_once
-from sense7_qual.report._review_facts import Study
-from sense7_qual.report._styles import Page, Paper, Style
-from sense7_qual.report._table import Layout, Table
+from sense7_qual.report._review_facts import Study, read_once
+from sense7_qual.report._table import Layout, Table, made_with
 from sense7_qual.report._text_record import record_of
 
 __all__ = ["PaperFolder", "listed", "note_begun", "note_written", "outdated", "paper"]

@@ -19,13 +19,13 @@ from sense7_qual.report import tables
 from sense7_qual.report._ai_statement import ai_statement_of
 from sense7_qual.report._checklist import GuidelineName, checklist_of
 from sense7_qual.report._deviations import deviations
+from sense7_qual.report._escape import Page
 from sense7_qual.report._methods import methods_of, results_of
 from sense7_qual.report._quote_passages import covered
 from sense7_qual.report._review import review
 from sense7_qual.report._review_facts import Study
-from sense7_qual.report._sentences import Traced
-from sense7_qual.report._styles import Page
 from sense7_qual.report._table import Layout
+from sense7_qual.report._text import Traced
 from sense7_qual.report._text_record import ANY_CODER, Record
 
 __all__ = ["Part", "Sources", "parts_of"]

@@ -11,11 +11,10 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._present import count, percent
-from sense7_qual.report._notes import made_with
 from sense7_qual.report._review_coders import ON_AGREEMENT, ON_CODERS, ON_OVERLAP
 from sense7_qual.report._review_coding import ON_CODING
 from sense7_qual.report._review_facts import SIZE, Facts, Objection, Study, require_study
-from sense7_qual.report._table import Table
+from sense7_qual.report._table import Table, made_with
 
 __all__ = ["ON_MATERIAL", "Review", "review"]
 

@@ -12,21 +12,42 @@ import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import pandas as pd
 
+from sense7_qual import _present, _reasons
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
+from sense7_qual._contract import Contract
+from sense7_qual._present import MISSING
+from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.report._docx import word_document
 from sense7_qual.report._entries import Entry, Printed, entries, html_list, markdown_list
-from sense7_qual.report._escape import clean, escape_html, escape_markdown, no_formula, one_line
+from sense7_qual.report._escape import Paper, Style, clean, escape_html, escape_markdown, no_formula, one_line
 from sense7_qual.report._latex import latex_table
-from sense7_qual.report._styles import Paper, Style
 
-__all__ = ["STYLE", "Alignment", "Layout", "Table", "html_page", "left_then_right"]
+__all__ = [
+    "STYLE",
+    "Alignment",
+    "Layout",
+    "Table",
+    "bootstrap_note",
+    "caution_notes",
+    "check_numbers",
+    "family_note",
+    "grouped",
+    "html_page",
+    "left_then_right",
+    "made_with",
+    "reason_notes",
+    "row_label",
+    "statements_of_models",
+    "undefined_note",
+]
 
 Alignment = Literal["left", "right"]
 Layout = Literal["grid", "list"]
@@ -317,3 +338,120 @@ def html_page(title: str, body: str) -> str:
     """Return a whole page with `body`, which is HTML already."""
     head = f'<meta charset="utf-8">\n<title>{one_line(title, escape_html)}</title>\n{STYLE}'
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}</head>\n<body>\n{body}</body>\n</html>\n'
+
+
+def check_numbers(frame: pd.DataFrame, contract: Contract) -> None:
+    """Raise `TableError`, which shows no value, where a column is missing, or one of numbers holds others."""
+    contract.require(frame)
+    for name in (name for name in contract.printed if contract.columns[name].is_number):
+        known = frame[name].notna()
+        wrong = int((known & pd.to_numeric(frame[name], errors="coerce").isna()).sum())
+        if wrong:
+            raise TableError(
+                f"{contract.name}: expected numbers in the column {name!r} – found {wrong} other values – "
+                "pass the result as it was computed."
+            )
+
+
+def row_label(row: Mapping[str, Any]) -> str:
+    """Return what a row is called in a note: its label, with its source where there are several."""
+    return str(row.get("row_label", row["label"]))
+
+
+def bootstrap_note(
+    rows: Sequence[Mapping[str, Any]], interval: str, cluster_name: str, name: str, seed: str
+) -> str:
+    """Return how the intervals of `name` were resampled, and in which rows they were not."""
+    resampled = [row for row in rows if not pd.isna(row["n_boot"])]
+    limits = _not_resampled(rows, cluster_name)
+    if not resampled:
+        return f"{interval}:{limits}" if limits else f"{interval}: none, because nothing was resampled."
+    clusters = _present.count_range(row["n_clusters"] for row in resampled)
+    resamples = _present.count_range(row["n_boot"] for row in resampled)
+    alone = ", one text each" if all(row["n_clusters"] == row.get("n_units") for row in resampled) else ""
+    return (
+        f"{interval}: bootstrap over whole {cluster_name} (number: {clusters}{alone}; B = {resamples} "
+        f"resamples; {seed}). {undefined_note(rows, name)}{limits}"
+    )
+
+
+def undefined_note(rows: Sequence[Mapping[str, Any]], name: str) -> str:
+    """Return in how many resamples of which rows `name` was not defined."""
+    undefined = [
+        f"{row_label(row)} {_present.count(row['n_undefined'])}"
+        for row in rows
+        if not pd.isna(row["n_undefined"]) and row["n_undefined"] > 0
+    ]
+    return f"Resamples in which {name} was not defined: {', '.join(undefined) or 'none'}."
+
+
+def _not_resampled(rows: Sequence[Mapping[str, Any]], cluster_name: str) -> str:
+    """Name the rows whose interval is not from resamples (see `agreement.coefficients.estimate`)."""
+    labels = [row_label(row) for row in rows if pd.isna(row["n_boot"]) and not pd.isna(row.get("alpha_low"))]
+    if not labels:
+        return ""
+    return (
+        f" Not resampled: {', '.join(labels)} (from leaving out each of the {cluster_name}, Student's t; a "
+        "binomial limit where coders never disagreed)."
+    )
+
+
+def reason_notes(
+    rows: Sequence[Mapping[str, Any]], numbers: Iterable[str], *, column: str = "reason", of: str = ""
+) -> list[str]:
+    """Spell out, grouped by reason, why a value is missing, or with what caution a present one is read.
+
+    `of` names the value, as in "for the odds ratio", where a table has reasons of several kinds.
+    """
+    groups: dict[str, list[str]] = {}
+    names, whose = list(numbers), f" {of}" if of else ""
+    for row in rows:
+        missing = any(pd.isna(row[name]) for name in names)
+        if missing or not pd.isna(row[column]):
+            lead = f"{MISSING}{whose} = not computable" if missing else "To be read with caution"
+            groups.setdefault(f"{lead}: {_reasons.reason_words(row[column])}", []).append(row_label(row))
+    return grouped(groups)
+
+
+def caution_notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Spell out, grouped by caution, what to know of rows that have numbers."""
+    groups: dict[str, list[str]] = {}
+    for row in rows:
+        for words in _reasons.caution_words(row["caution"]):
+            groups.setdefault(f"To be read with caution: {words}", []).append(row_label(row))
+    return grouped(groups)
+
+
+def grouped(groups: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a note per group, with the rows it is about, each named once."""
+    return [f"{words} ({', '.join(dict.fromkeys(names))})." for words, names in groups.items()]
+
+
+def family_note(rows: Sequence[Mapping[str, Any]], p: str = "p_adjusted") -> str:
+    """Name the families over which p was adjusted, with the number of tests in each."""
+    sizes: dict[str, int] = {}
+    for row in rows:
+        sizes[str(row["family"])] = sizes.get(str(row["family"]), 0) + (not pd.isna(row[p]))
+    families = ", ".join(f"{family} ({n})" for family, n in sizes.items())
+    return f"Adjusted p: Benjamini–Hochberg within each family (number of tests): {families or 'none'}."
+
+
+def made_with(codebook: Codebook | None, rows: Sequence[Mapping[str, Any]] | None = None) -> str:
+    """Name the codebook by its fingerprint, its codes that have no row, and the software."""
+    software = f"Made with sense7_qual {version('sense7_qual')}."
+    if codebook is None:
+        return software
+    number = f", version {codebook.version}" if codebook.version else ""
+    used = None if rows is None else {str(row["code"]) for row in rows}
+    absent = [] if used is None else [code.label for code in codebook.codable if code.id not in used]
+    without = f" Codes without a result: {', '.join(absent)}." if absent else ""
+    name = codebook.title or codebook.name
+    return f"Codebook: {name}{number}, fingerprint {codebook.fingerprint}.{without} {software}"
+
+
+def statements_of_models(named: Sequence[str], models: Mapping[str, str]) -> list[str]:
+    """Return what is stated of each model, and of which nothing is."""
+    known = [f"{name}: {models[name].rstrip('.')}." for name in named if models.get(name)]
+    silent = [name for name in named if not models.get(name)]
+    missing = "Not stated here: version, prompt and settings of"
+    return [*known, *([f"{missing} {', '.join(silent)}."] if silent else [])]

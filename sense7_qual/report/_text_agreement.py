@@ -8,8 +8,10 @@ from typing import Final
 import pandas as pd
 
 from sense7_qual.acts import REASONS
-from sense7_qual.report._sentences import (
+from sense7_qual.report._text import (
+    Number,
     Phrase,
+    Sentence,
     Traced,
     alpha,
     coefficient,
@@ -27,7 +29,6 @@ from sense7_qual.report._sentences import (
     sentence,
     times,
 )
-from sense7_qual.report._text import Number, Sentence
 from sense7_qual.report._text_record import Record
 
 __all__ = ["agreement_by_code", "agreement_method", "discussions", "settled", "settling"]

@@ -9,9 +9,8 @@ from typing import Any, Final
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.errors import ArgumentError
-from sense7_qual.report._read_once import read_once
-from sense7_qual.report._review_facts import Study
-from sense7_qual.report._sentences import Traced, trace
+from sense7_qual.report._review_facts import Study, read_once
+from sense7_qual.report._text import Traced, trace
 
 __all__ = ["ANY_CODER", "COMPUTED", "Record", "record_of"]
 

@@ -13,7 +13,7 @@ import pytest
 from sense7_qual import acts, agreement, exchange
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError
-from sense7_qual.exchange._statistics_files import variable_names
+from sense7_qual.exchange._export import variable_names
 from sense7_qual.store import Store
 from tests.helpers.hostile_strings import HOSTILE
 

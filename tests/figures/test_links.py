@@ -12,7 +12,7 @@ import pytest
 from sense7_qual import figures, links
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, TableError
-from sense7_qual.figures._effect_axis import effect_scale
+from sense7_qual.figures._panels import effect_scale
 from tests.helpers.conversations import rated_turns
 from tests.helpers.pictures import marks, parsed, size, texts
 

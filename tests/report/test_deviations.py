@@ -10,8 +10,7 @@ import pytest
 
 from sense7_qual import acts, corpus, report
 from sense7_qual.errors import ArgumentError
-from sense7_qual.report._deviation_checks import CHECKS
-from sense7_qual.report._deviations import FIELDS, of_analysis
+from sense7_qual.report._deviations import CHECKS, FIELDS, of_analysis
 from sense7_qual.store import Store
 from tests.helpers.nightly import nightly_but
 from tests.helpers.planned_study import BEFORE, DEVIATIONS, NAMED, PLAN, planned_study

@@ -15,7 +15,7 @@ import pytest
 
 from sense7_qual import report
 from sense7_qual.report import Table
-from sense7_qual.report._styles import Style
+from sense7_qual.report._escape import Style
 from tests.helpers import documents
 from tests.helpers.engines import office, program
 from tests.helpers.example_papers import PLAN, shipped

@@ -17,7 +17,7 @@ import pytest
 from sense7_qual import acts, report, rounds
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.report import Text
-from sense7_qual.report._read_once import read_once
+from sense7_qual.report._review_facts import read_once
 from sense7_qual.store import Store
 from tests.helpers.nightly import nightly_but
 from tests.helpers.small_study import CODEBOOK, frame_of

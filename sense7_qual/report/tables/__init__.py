@@ -8,40 +8,41 @@ question                               function               file
 =====================================  =====================  =======================================
 What do the codes mean?                `codebook`             ``_codebook.py``
 … and how did they come about?         `revision`             ``_codebook.py``
-… and the themes, with their memos?    `theme`                ``_theme.py``
-How well do coders agree?              `reliability`          ``_reliability.py``
-… before and after they discussed?     `discussion`           ``_disagreement.py``
-… and a model with them?               `human_model`          ``_reliability.py``
-What was made of suggestions?          `suggestion`           ``_theme.py``
-Why did they disagree?                 `disagreement`         ``_disagreement.py``
+… and the themes, with their memos?    `theme`                ``_themes.py``
+How well do coders agree?              `reliability`          ``_agreement.py``
+… before and after they discussed?     `discussion`           ``_agreement.py``
+… and a model with them?               `human_model`          ``_agreement.py``
+What was made of suggestions?          `suggestion`           ``_themes.py``
+Why did they disagree?                 `disagreement`         ``_agreement.py``
 How often is each code applied?        `condition`            ``_co_occurrence.py``
 Which codes come together?             `co_occurrence`        ``_co_occurrence.py``
-Which codes go with higher ratings?    `link`                 ``_link.py``
-… beside each other?                   `joint`                ``_joint.py``
-How individual are the judgements?     `variance`             ``_variance.py``
-What follows a poor turn?              `disruption`           ``_variance.py``
-How well are ratings predicted?        `rating`               ``_rating.py``
-Which quotes show a code?              `quote`                ``_quote.py``, ``../_choose_quotes.py``
-What was noted, and on which words?    `memo`                 ``_quote.py``
-Who was overruled, and why?            `overruled`            ``_overruled.py``
-What is to be done, as registered?     `preregistration`      ``_preregistration.py``
+Which codes go with higher ratings?    `link`                 ``_links.py``
+… beside each other?                   `joint`                ``_links.py``
+How individual are the judgements?     `variance`             ``_ratings.py``
+What follows a poor turn?              `disruption`           ``_ratings.py``
+How well are ratings predicted?        `rating`               ``_ratings.py``
+Which quotes show a code?              `quote`                ``_quotes.py``, ``../_choose_quotes.py``
+What was noted, and on which words?    `memo`                 ``_quotes.py``
+Who was overruled, and why?            `overruled`            ``_agreement.py``
+What is to be done, as registered?     `preregistration`      ``_codebook.py``
 =====================================  =====================  =======================================
 """
 
 from __future__ import annotations
 
+from sense7_qual.report.tables._agreement import (
+    disagreement,
+    discussion,
+    human_model,
+    overruled,
+    reliability,
+)
 from sense7_qual.report.tables._co_occurrence import co_occurrence, condition
-from sense7_qual.report.tables._codebook import codebook, revision
-from sense7_qual.report.tables._disagreement import disagreement, discussion
-from sense7_qual.report.tables._joint import joint
-from sense7_qual.report.tables._link import link
-from sense7_qual.report.tables._overruled import overruled
-from sense7_qual.report.tables._preregistration import preregistration
-from sense7_qual.report.tables._quote import memo, quote
-from sense7_qual.report.tables._rating import rating
-from sense7_qual.report.tables._reliability import human_model, reliability
-from sense7_qual.report.tables._theme import suggestion, theme
-from sense7_qual.report.tables._variance import disruption, variance
+from sense7_qual.report.tables._codebook import codebook, preregistration, revision
+from sense7_qual.report.tables._links import joint, link
+from sense7_qual.report.tables._quotes import memo, quote
+from sense7_qual.report.tables._ratings import disruption, rating, variance
+from sense7_qual.report.tables._themes import suggestion, theme
 
 __all__ = [
     "co_occurrence",

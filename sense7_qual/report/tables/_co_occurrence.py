@@ -14,8 +14,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, check_people, labels_by_unit, require_column
 from sense7_qual.links import CO_OCCURRENCE
-from sense7_qual.report._notes import check_numbers, made_with, reason_notes
-from sense7_qual.report._table import Table, left_then_right
+from sense7_qual.report._table import Table, check_numbers, left_then_right, made_with, reason_notes
 
 __all__ = ["co_occurrence", "condition"]
 

@@ -17,9 +17,8 @@ from sense7_qual.errors import TableError
 from sense7_qual.frames import MEMOS, UNITS
 from sense7_qual.redact import KINDS
 from sense7_qual.report import _choose_quotes
-from sense7_qual.report._notes import made_with
 from sense7_qual.report._quote_passages import LeftOut, approved, has_approved, participant_of, passages_of
-from sense7_qual.report._table import Table
+from sense7_qual.report._table import Table, made_with
 
 __all__ = [
     "IDENTIFYING",

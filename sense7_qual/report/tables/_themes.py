@@ -13,10 +13,9 @@ from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._present import MISSING, count
 from sense7_qual.codebook import Change, Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.report._notes import made_with, statements_of_models
 from sense7_qual.report._quote_passages import covered
 from sense7_qual.report._review_facts import Study, require_study
-from sense7_qual.report._table import Table, left_then_right
+from sense7_qual.report._table import Table, left_then_right, made_with, statements_of_models
 from sense7_qual.suggestions import ANSWERS
 
 __all__ = ["suggestion", "theme"]

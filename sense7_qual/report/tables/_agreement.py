@@ -1,0 +1,558 @@
+"""Agreement: its size for each code and for a model, why coders disagreed, and who was overruled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import pandas as pd
+
+from sense7_qual import _present
+from sense7_qual._arguments import check_arguments, read_mapping
+from sense7_qual._messages import first_three
+from sense7_qual._reasons import Reason
+from sense7_qual.acts import REASONS
+from sense7_qual.adjudication import OVERRULED, QUEUE
+from sense7_qual.agreement import AGREEMENT, BEFORE_AFTER, CROSS_CHECK, HUMAN_MODEL
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import TableError
+from sense7_qual.report._table import (
+    Table,
+    bootstrap_note,
+    check_numbers,
+    left_then_right,
+    made_with,
+    reason_notes,
+    statements_of_models,
+    undefined_note,
+)
+
+__all__ = ["disagreement", "discussion", "human_model", "overruled", "reliability"]
+
+
+def reliability(
+    agreement: pd.DataFrame,
+    *,
+    codebook: Codebook | None = None,
+    digits: int = 2,
+    cluster_name: str = "clusters",
+    cross_check: pd.DataFrame | None = None,
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return inter-coder agreement as a table, one row per code.
+
+    Parameters
+    ----------
+    agreement : DataFrame
+        The result of `agreement.by_code`; where n_models says that models count as coders, so does the foot.
+        A missing number is printed as "–" and its reason in the foot.
+    codebook : Codebook, optional
+        Gives the labels and the order of the codes; without it the ids are printed in the frame's order.
+    digits : int
+        Decimals of alpha and its interval (1–6); alpha has more where these would lift it to .667 or .800.
+        Percentages have one.
+    cluster_name : str
+        What the resampled clusters are, as a plural, such as "participants".
+    cross_check : DataFrame, optional
+        The result of `agreement.diagnosis.cross_check` on the same decisions: the foot then states with which
+        packages the agreement was recomputed, and the largest difference.
+    notes : sequence of str
+        Further lines for the foot, such as the round, or the share of the corpus coded twice.
+
+    Raises
+    ------
+    TableError
+        A column is missing, a code has several rows, rows were computed with different levels or seeds, or
+        `cross_check` was computed from other decisions.
+    CodebookError
+        A code is not in the codebook.
+    ArgumentError
+        `digits` is out of range.
+
+    References
+    ----------
+    Krippendorff (2004), Content Analysis: An Introduction to Its Methods (2nd ed.), chapter 11: alpha, and
+    the conventions .800 and .667, which the foot names and no number here depends on.
+
+    Examples
+    --------
+    >>> from sense7_qual.agreement import AGREEMENT
+    >>> result = AGREEMENT.example(
+    ...     code="prosocial", n_units=120, n_coders=2, n_clusters=40, prevalence=0.254, percent=0.9123,
+    ...     alpha=0.7681, alpha_low=0.6412, alpha_high=0.8666, n_boot=2000, confidence_level=0.95, seed=7)
+    >>> reliability(result).rows
+    (('prosocial', '120', '25.4', '91.2', '.77', '[.64, .87]'),)
+    """
+    check_arguments(reliability, locals())
+    AGREEMENT.require(agreement)
+    rows = _present.rows(agreement, frame_name="agreement", codebook=codebook)
+    interval = _present.interval_name(rows, frame_name="agreement")
+    return Table(
+        title="Inter-coder agreement by code",
+        headers=("Code", "n", "Prevalence (%)", "Agreement (%)", "α", interval),
+        rows=tuple(_reliability_row(row, digits) for row in rows),
+        notes=(
+            _reliability_terms(rows),
+            bootstrap_note(rows, interval, cluster_name, "α", _present.seed(rows, frame_name="agreement")),
+            *reason_notes(rows, ("prevalence", "percent", "alpha", "alpha_low", "alpha_high")),
+            "α ≥ .800, and α ≥ .667 for tentative conclusions, are Krippendorff's (2004) conventions, which "
+            "are not verdicts.",
+            *([] if cross_check is None else [_second_opinion(cross_check, rows)]),
+            *notes,
+            made_with(codebook, rows),
+        ),
+        alignments=("left", "right", "right", "right", "right", "right"),
+    )
+
+
+def _reliability_row(row: Mapping[str, Any], digits: int) -> tuple[str, ...]:
+    return (
+        row["label"],
+        _present.count(row["n_units"]),
+        _present.percent(row["prevalence"]),
+        _present.percent(row["percent"]),
+        _present.alpha(row["alpha"], digits),
+        _present.interval(row["alpha_low"], row["alpha_high"], digits),
+    )
+
+
+def _reliability_terms(rows: Sequence[Mapping[str, Any]]) -> str:
+    coders = _present.count_range(row["n_coders"] for row in rows)
+    n_models = [row.get("n_models", 0) for row in rows]
+    models = f", models among them: {_present.count_range(n_models)}" if any(n_models) else ""
+    return (
+        "Unit of analysis: the text. n = texts that two or more coders finished (number of coders: "
+        f"{coders}{models}). Prevalence = share of the decisions on these texts in which the code is "
+        "applied. Agreement = mean share of coder pairs that decided alike. α = Krippendorff's alpha, "
+        "nominal."
+    )
+
+
+def _second_opinion(cross_check: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> str:
+    """State with what the agreement was recomputed, and the largest difference."""
+    CROSS_CHECK.require(cross_check)
+    labels = {str(row["code"]): str(row["label"]) for row in rows}
+    checks = cross_check[cross_check["code"].astype("string").isin(list(labels))]
+    _refuse_other_decisions(checks, rows)
+    known = checks[checks["difference"].notna()]
+    one_sided = checks[checks["reason"] == Reason.ONE_SIDE_UNDEFINED]
+    undefined = [f"{labels[str(row.code)]}, {row.statistic}" for row in one_sided.itertuples()]
+    caution = f" Defined on one side alone: {'; '.join(undefined)}." if undefined else ""
+    if not len(known):
+        return f"Second opinion: nothing could be recomputed.{caution}"
+    packages = dict.fromkeys(f"{row.package} {row.version}" for row in known.itertuples())
+    worst = known.sort_values("difference").iloc[-1]
+    largest = float(worst["difference"])
+    size = "below 1e-12" if largest < 1e-12 else f"{largest:.1e}"
+    where = "" if largest < 1e-12 else f" ({labels[str(worst['code'])]}, {worst['statistic']})"
+    names = ", ".join(dict.fromkeys(str(name) for name in known["statistic"]))
+    return (
+        f"Second opinion: {names} recomputed with {', '.join(packages)}; largest absolute difference "
+        f"{size}{where}.{caution}"
+    )
+
+
+def _refuse_other_decisions(checks: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse a cross-check whose alphas are not those of the table."""
+    alphas = checks[checks["statistic"] == "alpha"]
+    checked = {str(code): ours for code, ours in zip(alphas["code"], alphas["ours"], strict=True)}
+    wrong = [
+        str(row["code"])
+        for row in rows
+        if not pd.isna(row["alpha"])
+        and not abs(checked.get(str(row["code"]), float("nan")) - row["alpha"]) < 1e-9
+    ]
+    if wrong:
+        raise TableError(
+            f"cross_check: expected the alphas of the table – found others, or none, for "
+            f"{first_three(wrong)} – pass the cross_check of the same decisions."
+        )
+
+
+def human_model(
+    agreement: pd.DataFrame,
+    *,
+    codebook: Codebook | None = None,
+    models: Mapping[str, str] | None = None,
+    digits: int = 2,
+    cluster_name: str = "clusters",
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return how models agree with people, beside how people agree with each other, for a report of AI use.
+
+    For each code a row of the humans among each other and one for each model: texts, share of the decisions
+    in which humans and the model apply the code, agreement, and the coefficient with its interval.
+
+    Parameters
+    ----------
+    agreement : DataFrame
+        The result of `agreement.human_model`. A missing number is printed as "–" and its reason in the foot.
+    codebook : Codebook, optional
+        Gives the labels and the order of the codes.
+    models : mapping of str to str, optional
+        For each model what a reader needs to know of it, for the foot: name and version, prompt, settings,
+        date, and whether coders saw its suggestions. The foot says where this is not stated.
+    digits : int
+        Decimals of the coefficients (1–6); percentages have one.
+    cluster_name : str
+        What the resampled clusters are, as a plural, such as "participants".
+    notes : sequence of str
+        Further lines for the foot.
+
+    Raises
+    ------
+    TableError
+        A column is missing, a comparison of a code stands in several rows, or rows were computed with
+        different levels or seeds.
+    CodebookError
+        A code is not in the codebook.
+    ArgumentError
+        `digits` is out of range.
+
+    References
+    ----------
+    Wong, Paritosh & Aroyo (2021), Cross-replication reliability, ACL 2021: the cross-kappa.
+
+    Examples
+    --------
+    >>> from sense7_qual import agreement
+    >>> given = {"ana": [0, 1, 0, 0, 0, 0, 0, 0, 1, 0], "gpt": [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]}
+    >>> decisions = pd.DataFrame([
+    ...     {"unit_id": f"m{i}", "coder": coder, "code": "interest", "applied": bool(value)}
+    ...     for coder, row in given.items() for i, value in enumerate(row)])
+    >>> table = human_model(agreement.human_model(decisions, models=["gpt"], seed=7))
+    >>> table.rows[1][:6]
+    ('interest', 'humans – gpt', '10', '20.0', '40.0', '60.0')
+    """
+    check_arguments(human_model, locals())
+    rows = _rows(agreement, codebook)
+    interval = _present.interval_name(rows, frame_name="agreement")
+    seed = _present.seed(rows, frame_name="agreement")
+    named = list(dict.fromkeys(str(row["model"]) for row in rows if not pd.isna(row["model"])))
+    humans = _present.count_range(row["n_humans"] for row in rows)
+    return Table(
+        title="Agreement of humans and models by code",
+        headers=("Code", "Between", "n", "Humans (%)", "Model (%)", "Agreement (%)", "α or κ", interval),
+        rows=tuple(_comparison_row(row, digits) for row in rows),
+        notes=(
+            f"n = texts with two humans, or with a human and the model (number of humans: {humans}). Humans, "
+            "model (%) = share of their decisions in which the code is applied (– among humans: no model). "
+            "Agreement = mean share of pairs that decided alike. Humans among each other: Krippendorff's "
+            "alpha, nominal; humans with a model: cross-kappa (Wong et al., 2021). A high one is no "
+            "permission to replace humans.",
+            bootstrap_note(rows, interval, cluster_name, "the coefficient", seed),
+            *reason_notes(rows, ("prevalence_humans", "percent", "estimate", "low", "high")),
+            *statements_of_models(named, read_mapping(models)),
+            *notes,
+            made_with(codebook, rows),
+        ),
+        alignments=left_then_right(2, 6),
+    )
+
+
+def _rows(agreement: pd.DataFrame, codebook: Codebook | None) -> list[dict[str, Any]]:
+    """Return the rows in the codebook's order, humans first, under the names that the notes expect."""
+    check_numbers(agreement, HUMAN_MODEL)
+    if agreement.duplicated(["code", "comparison", "model"]).any():
+        raise TableError(
+            "agreement: expected one row per code and comparison – found several – pass one result of "
+            "agreement.human_model."
+        )
+    codes = pd.DataFrame({"code": agreement["code"].astype("string").unique()})
+    labels = _present.rows(codes, frame_name="agreement", codebook=codebook)
+    place = {str(row["code"]): (number, str(row["label"])) for number, row in enumerate(labels)}
+    records = [{str(k): v for k, v in row.items()} for row in agreement.to_dict("records")]
+    records.sort(key=lambda row: (place[str(row["code"])][0], not pd.isna(row["model"])))
+    return [_named(row, place[str(row["code"])][1]) for row in records]
+
+
+def _named(row: dict[str, Any], label: str) -> dict[str, Any]:
+    between = "humans" if pd.isna(row["model"]) else f"humans – {row['model']}"
+    own = {"label": label, "between": between, "row_label": f"{label}, {between}", "alpha_low": row["low"]}
+    return row | own
+
+
+def _comparison_row(row: Mapping[str, Any], digits: int) -> tuple[str, ...]:
+    return (
+        row["label"],
+        row["between"],
+        _present.count(row["n_units"]),
+        _present.percent(row["prevalence_humans"]),
+        _present.percent(row["prevalence_model"]),
+        _present.percent(row["percent"]),
+        _present.alpha(row["estimate"], digits),
+        _present.interval(row["low"], row["high"], digits),
+    )
+
+
+_HEADS: Final = {
+    "slip": "Slip",
+    "unclear_rule": "Unclear rule",
+    "ambiguous_text": "Ambiguous text",
+    "missing_code": "Missing code",
+    "different_reading": "Different reading",
+}
+
+
+def disagreement(
+    disagreements: pd.DataFrame, *, codebook: Codebook | None = None, notes: Sequence[str] = ()
+) -> Table:
+    """Return how many disagreements each code has, how many are settled, and why coders disagreed.
+
+    One row per code, and one for all of them: texts on which coders disagreed about the code, those that are
+    not ruled on, and of the others how many were ruled on with each reason. A reason that no ruling gives has
+    no column.
+
+    Parameters
+    ----------
+    disagreements : DataFrame
+        The result of `adjudication.queue` in the order "split": unit_id, code, settled, reason.
+    codebook : Codebook, optional
+        Gives the labels and the order of the codes.
+    notes : sequence of str
+        Further lines for the foot.
+
+    Raises
+    ------
+    TableError
+        A column is missing, a disagreement stands in several rows, as in the other orders, or a reason is
+        none of `acts.REASONS`.
+    CodebookError
+        A code is not in the codebook.
+
+    Examples
+    --------
+    >>> from sense7_qual import acts, adjudication
+    >>> decisions = pd.DataFrame({"unit_id": ["m1", "m1", "m2", "m2"], "coder": ["ana", "ben"] * 2,
+    ...                           "code": "interest", "applied": [True, False] * 2})
+    >>> ruling = acts.rule(coder="lead", unit_id="m1", code="interest", applied=True, reason="slip",
+    ...                    codebook=Codebook.read("sense7"))
+    >>> table = disagreement(adjudication.queue(decisions, rulings=[ruling]))
+    >>> table.headers, table.rows[0]
+    (('Code', 'Disagreements', 'Open', 'Slip', 'No reason given'), ('interest', '2', '1', '1', '0'))
+    """
+    check_arguments(disagreement, locals())
+    QUEUE.require(disagreements)
+    twice = int(disagreements.duplicated(["unit_id", "code"]).sum())
+    if twice:
+        raise TableError(
+            f"disagreements: expected one row per text and code – found {twice} more – pass "
+            "adjudication.queue(…, by='split')."
+        )
+    unknown = int((disagreements["reason"].notna() & ~disagreements["reason"].isin(list(_HEADS))).sum())
+    if unknown:
+        raise TableError(
+            f"disagreements: expected reasons out of {', '.join(_HEADS)} – found {unknown} others – pass "
+            "adjudication.queue(…, rulings=store.rulings())."
+        )
+    codes = pd.DataFrame({"code": disagreements["code"].astype("string").unique()})
+    rows = _present.rows(codes, frame_name="disagreements", codebook=codebook)
+    of_code = {str(code): some for code, some in disagreements.groupby("code", sort=False)}
+    given = [name for name in _HEADS if (_settled(disagreements) == name).any()]
+    shown = [(str(row["label"]), *_counts(of_code[str(row["code"])], given)) for row in rows]
+    return Table(
+        title="Disagreements by code and reason",
+        headers=("Code", "Disagreements", "Open", *(_HEADS[name] for name in given), "No reason given"),
+        rows=(*shown, ("All codes", *_counts(disagreements, given))),
+        notes=(
+            "Disagreements = texts on which coders decided differently about the code; open = not ruled on. "
+            f"{_reasons_note(given)}",
+            *notes,
+            made_with(codebook),
+        ),
+        alignments=left_then_right(1, 3 + len(given)),
+    )
+
+
+def _settled(disagreements: pd.DataFrame) -> pd.Series:
+    """Return the reasons of those that are ruled on; missing where a ruling gives none."""
+    return disagreements.loc[disagreements["settled"].notna(), "reason"].astype("string")
+
+
+def _reasons_note(given: Sequence[str]) -> str:
+    named = (f"{_HEADS[name]} = {REASONS[name][0].lower()}{REASONS[name][1:]}" for name in given)
+    others = [head.lower() for name, head in _HEADS.items() if name not in given]
+    told = f"Reasons, as the rulings give them: {'; '.join(named)}." if given else ""
+    none = f"No ruling gives as its reason: {', '.join(others)}." if others else ""
+    return f"{told} {none}".strip()
+
+
+def _counts(disagreements: pd.DataFrame, given: Sequence[str]) -> tuple[str, ...]:
+    reasons = _settled(disagreements)
+    counts = [len(disagreements), len(disagreements) - len(reasons)]
+    counts += [int((reasons == name).sum()) for name in given]
+    return tuple(_present.count(n) for n in [*counts, int(reasons.isna().sum())])
+
+
+def discussion(
+    before_after: pd.DataFrame,
+    *,
+    codebook: Codebook | None = None,
+    digits: int = 2,
+    cluster_name: str = "clusters",
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return each code's agreement before and after a discussion (negotiated agreement) as a table.
+
+    One row per code: texts that two or more coded, of these those discussed, decisions that were changed,
+    α before and after, and the difference with its interval.
+
+    Parameters
+    ----------
+    before_after : DataFrame
+        The result of `agreement.before_after`. A missing number is printed as "–" and its reason in the foot.
+    codebook : Codebook, optional
+        Gives the labels and the order of the codes.
+    digits : int
+        Decimals of alpha and of the difference (1–6).
+    cluster_name : str
+        What the resampled clusters are, as a plural, such as "participants".
+    notes : sequence of str
+        Further lines for the foot.
+
+    Raises
+    ------
+    TableError
+        A column is missing, a code has several rows, or rows were computed with different levels or seeds.
+    CodebookError
+        A code is not in the codebook.
+    ArgumentError
+        `digits` is out of range.
+
+    References
+    ----------
+    Campbell, Quincy, Osserman & Pedersen (2013), Coding in-depth semistructured interviews, Sociological
+    Methods & Research 42, 294–320: what a report of negotiated agreement states.
+
+    Examples
+    --------
+    >>> from sense7_qual import agreement
+    >>> before = pd.DataFrame(
+    ...     [(f"m{i}", coder, "interest", i % 2 == 0 or (coder == "ben" and i < 4))
+    ...      for i in range(8) for coder in ("ana", "ben")],
+    ...     columns=["unit_id", "coder", "code", "applied"])
+    >>> discussed = before[before["unit_id"].isin(["m1"])].assign(applied=False)
+    >>> discussion(agreement.before_after(before, discussed)).rows
+    (('interest', '8', '1', '1', '.50', '.76', '.26', '–'),)
+    """
+    check_arguments(discussion, locals())
+    check_numbers(before_after, BEFORE_AFTER)
+    rows = _present.rows(before_after, frame_name="before_after", codebook=codebook)
+    interval = _present.interval_name(rows, frame_name="before_after")
+    seed = _present.seed(rows, frame_name="before_after")
+    coders = _present.count_range(row["n_coders"] for row in rows)
+    return Table(
+        title="Agreement before and after discussion",
+        headers=("Code", "n", "Discussed", "Changed", "α before", "α after", "Difference", interval),
+        rows=tuple(_discussion_row(row, digits) for row in rows),
+        notes=(
+            f"n = texts that two or more coders finished (number of coders: {coders}); discussed = those of "
+            "them that a coder decided on in the discussion; changed = decisions changed there. α = "
+            "Krippendorff's alpha, nominal.",
+            "After a discussion decisions are no longer independent: α before is the reliability of the "
+            "coding, α after is not.",
+            *_interval_notes(rows, interval, cluster_name, seed),
+            *reason_notes(rows, ("before", "after", "difference", "low", "high")),
+            *notes,
+            made_with(codebook, rows),
+        ),
+        alignments=left_then_right(1, 7),
+    )
+
+
+def _discussion_row(row: Mapping[str, Any], digits: int) -> tuple[str, ...]:
+    return (
+        row["label"],
+        *(_present.count(row[name]) for name in ("n_units", "n_discussed", "n_revised")),
+        _present.alpha(row["before"], digits),
+        _present.alpha(row["after"], digits),
+        _present.number(row["difference"], digits)
+        if abs(row["difference"]) >= 1
+        else _present.coefficient(row["difference"], digits),
+        _present.interval(row["low"], row["high"], digits),
+    )
+
+
+def _interval_notes(
+    rows: Sequence[Mapping[str, Any]], interval: str, cluster_name: str, seed: str
+) -> list[str]:
+    """Return how the intervals of the difference were computed, in which rows how."""
+    resampled = [row for row in rows if not pd.isna(row["n_boot"])]
+    left_out = [row["label"] for row in rows if pd.isna(row["n_boot"]) and not pd.isna(row["low"])]
+    told = []
+    if resampled:
+        clusters = _present.count_range(row["n_clusters"] for row in resampled)
+        resamples = _present.count_range(row["n_boot"] for row in resampled)
+        told.append(
+            f"{interval}: of the difference, bootstrap over whole {cluster_name} (number: {clusters}; B = "
+            f"{resamples} resamples; {seed}). {undefined_note(resampled, 'the difference')}"
+        )
+    if left_out:
+        told.append(
+            f"{interval} from leaving out each of the {cluster_name}, Student's t: {', '.join(left_out)}."
+        )
+    return told
+
+
+def overruled(overruled: pd.DataFrame, *, notes: Sequence[str] = ()) -> Table:
+    """Return, for each coder, how many decisions were ruled on, how many were overruled, and why.
+
+    One row per coder: decisions that an adjudicator ruled on, those that were overruled, of these the codes
+    that the coder had missed and those that the coder had added, and the reasons of the rulings that
+    overruled them, most frequent first.
+
+    Parameters
+    ----------
+    overruled : DataFrame
+        The result of `adjudication.overruled`.
+    notes : sequence of str
+        Further lines for the foot.
+
+    Raises
+    ------
+    TableError
+        A column is missing.
+
+    Examples
+    --------
+    >>> from sense7_qual import acts, adjudication
+    >>> from sense7_qual.codebook import Codebook
+    >>> decisions = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ben"], "code": "interest",
+    ...                           "applied": [True, False]})
+    >>> ruling = acts.rule(coder="lead", unit_id="m1", code="interest", applied=True, reason="slip",
+    ...                    codebook=Codebook.read("sense7"))
+    >>> overruled(adjudication.overruled(decisions, rulings=[ruling])).rows
+    (('ana', '1', '0', '0', '0', '–'), ('ben', '1', '1', '1', '0', 'A slip: overlooked or mistyped 1'))
+    """
+    check_arguments(globals()["overruled"], locals())  # a parameter has its name
+    OVERRULED.require(overruled)
+    both = int(overruled["ruled"].isna().sum())
+    standing = (
+        f"On {_present.count(both)} of these decisions different readings were ruled legitimate: they were "
+        "not overruled, and there is no consensus there."
+    )
+    return Table(
+        title="Decisions ruled on, by coder",
+        headers=("Coder", "Ruled on", "Overruled", "Code missed", "Code added", "Reasons"),
+        rows=tuple(_coder_row(str(coder), rows) for coder, rows in overruled.groupby("coder", sort=True)),
+        notes=(
+            *([standing] if both else []),
+            "Rulings are made where coders disagree: these are no error rates.",
+            *notes,
+            made_with(None),
+        ),
+        alignments=("left", "right", "right", "right", "right", "left"),
+    )
+
+
+def _coder_row(coder: str, rows: pd.DataFrame) -> tuple[str, ...]:
+    wrong = rows[rows["overruled"].astype(bool)]
+    counts = [len(rows), len(wrong), int((~wrong["applied"]).sum()), int(wrong["applied"].sum())]
+    return coder, *(_present.count(n) for n in counts), _reasons_given(wrong["reason"]) or _present.MISSING
+
+
+def _reasons_given(reasons: pd.Series) -> str:
+    labels: Mapping[Any, str] = dict(REASONS)
+    counts = reasons.map(lambda one: labels.get(one, "No reason given")).value_counts()
+    ordered = sorted(counts.items(), key=lambda each: (-int(each[1]), str(each[0])))
+    return "; ".join(f"{label} {_present.count(int(n))}" for label, n in ordered)
