@@ -100,7 +100,7 @@ _HIGHEST_OF_SCALES: Final = 11
 
 
 def codes_for_missing(levels: Floats) -> npt.NDArray[np.bool_]:
-    """Find levels that look like customary codes for missing values, such as −99, 9 or 999.
+    """Find the levels, sorted and distinct, that look like codes for missing values: −99, 9 or 999.
 
     Read as ratings they reverse a link, and two coders who agree on all that they rated have an alpha of 0.
 
@@ -111,11 +111,6 @@ def codes_for_missing(levels: Floats) -> npt.NDArray[np.bool_]:
     to 1. With more than twelve levels it must be further away than the range of all others, unless it alone
     is negative: 999 with 0 to 100, or −9; not 99 with 3 to 90. Values above 11 are amounts (seconds, words)
     rather than a scale; with them a number of two digits is no code.
-
-    Parameters
-    ----------
-    levels : ndarray
-        The values of the column, sorted and distinct.
     """
     own = np.flatnonzero(~np.isin(levels, _CODES))
     if len(own) and levels[own[-1]] > _HIGHEST_OF_SCALES:
