@@ -1,4 +1,4 @@
-// Bundles each widget (a folder of src/ beside shared/) into one script and one style sheet inside the Python
+// Bundles each widget (a folder of src/ next to shared/) into one script and one style sheet inside the Python
 // package, without anything from a network. The first line of both holds the hash of the sources, so that a test can
 // tell when they are stale.
 import { createHash } from "node:crypto";
@@ -22,7 +22,11 @@ for (const name of [...sources, "build.mjs", "package-lock.json"].sort()) {
 for (const widget of folders.filter((folder) => folder !== "shared")) {
   const made = `sense7_qual ${widget} widget; sources ${hash.copy().digest("hex")}`;
   await build({
-    entryPoints: [join(here, `src/${widget}/index.tsx`)],
+    // What anywidget loads: a session and its page in each place where the widget is shown.
+    stdin: {
+      contents: `import { widget } from "./shared/frame"; import { Page } from "./${widget}/page"; import { Session } from "./${widget}/session"; export default widget(Session, Page);`,
+      resolveDir: join(here, "src"),
+    },
     outfile: join(out, `${widget}.js`),
     bundle: true,
     format: "esm",
@@ -33,8 +37,8 @@ for (const widget of folders.filter((folder) => folder !== "shared")) {
     jsxImportSource: "preact",
     banner: { js: `// ${made}` },
   });
-  // Several widgets stand in one page, and their sheets share names of classes: all rules of a sheet, the shared ones
-  // too, hold for its own widget alone. Its root is the element with both classes. :where() adds no specificity.
+  // Several widgets are in one page, and their sheets share names of classes: all rules of a sheet, the shared ones
+  // too, apply to its own widget alone. Its root is the element with both classes. :where() adds no specificity.
   const sheets = ["shared", widget].flatMap(files).filter((name) => name.endsWith(".css"));
   const rules = sheets.map((name) => readFileSync(join(here, name), "utf8")).join("\n").replace(/\.s7(?![\w-])/g, "&.s7");
   const scoped = await transform(`:where(.s7-${widget}-widget) {\n${rules}}`, {

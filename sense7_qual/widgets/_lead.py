@@ -11,10 +11,10 @@ from sense7_qual._messages import first_three
 from sense7_qual.acts import Act, check_person
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError
-from sense7_qual.widgets._desk import Desk, desk_of, field
+from sense7_qual.widgets._base import BaseWidget, desk_of, field
 from sense7_qual.widgets._lead_view import Board, Seen, leads_of
 
-__all__ = ["LeadDesk", "Unsaved", "decisions_of"]
+__all__ = ["LeadWidget", "Unsaved", "decisions_of"]
 
 _NEEDS: Final = (
     "units", "codebook", "codebooks", "acts", "append", "revise", "desk",
@@ -31,7 +31,7 @@ class Decisions(Protocol):
         """Return a person's decisions that stand, or those that they took back, the last at the end."""
 
 
-class LeadDesk(Desk):
+class LeadWidget(BaseWidget):
     """A widget on a study as a whole, opened by who leads it.
 
     Attributes
@@ -65,7 +65,7 @@ class LeadDesk(Desk):
         self._study, self._coder, self._without_round = study, check_person(coder), without_round
         if self._alone:
             self._refuse_others()
-        self._begun = Unsaved(study, self._work, coder=self._coder, name=self._outbox)
+        self._begun = Unsaved(study, self._work, coder=self._coder, name=self._work_id)
         self._heard: dict[str, dict[str, Any]] = {}
         self._done: dict[str, Act] = {}
         self._look()
@@ -94,7 +94,7 @@ class LeadDesk(Desk):
         return self._heard[asked]
 
     @property
-    def _outbox(self) -> str:
+    def _work_id(self) -> str:
         """Names what is unsent or begun, so that a new widget of the same study takes it over."""
         path = str(getattr(self._study, "path", ""))
         named = [self._work, self._coder, path, *self._study.units["unit_id"][:100]]
@@ -129,7 +129,7 @@ class LeadDesk(Desk):
         asked, act_id = field(content, "act", dict), field(content, "id", str)
         act = self._done.get(act_id)
         if act is None:
-            act = self._done[act_id] = self._save_once(act_id, lambda: self._act(asked, act_id, on))
+            act = self._done[act_id] = self._save_by_id(act_id, lambda: self._act(asked, act_id, on))
             on.add(act)
         about = act if act.target is None else self._done[act.target]
         return about, {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import unicodedata
 from collections.abc import Iterable
@@ -16,6 +17,8 @@ from sense7_qual.errors import ActError
 
 __all__ = [
     "FoldedTexts",
+    "as_bits",
+    "as_numbers",
     "as_text",
     "code_points",
     "find_folded",
@@ -112,6 +115,16 @@ def utf16_units(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _length(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def as_bits(fits: npt.NDArray[np.bool_]) -> str:
+    """Return one bit a unit, the first in the lowest, in base64: what a browser unpacks at once."""
+    return base64.b64encode(np.packbits(fits, bitorder="little").tobytes()).decode("ascii")
+
+
+def as_numbers(places: npt.NDArray[np.uint32]) -> str:
+    """Return the places as 32-bit numbers, the lowest byte first, in base64."""
+    return base64.b64encode(places.astype("<u4").tobytes()).decode("ascii")
 
 
 _END: Final = b"\xff"  # after each text; no byte of UTF-8

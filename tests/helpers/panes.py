@@ -110,7 +110,7 @@ def in_round(page: Page, store: qual.Store) -> Iterator[str]:
     yield "codes in a row of the grid"
     _to_text(page)
     page.keyboard.press("#")
-    page.wait_for_selector(".s7-desk")
+    page.wait_for_selector(".s7-text-pane")
     page.keyboard.press("+")
     page.wait_for_selector(".s7-new-label:focus")
     page.keyboard.type("Contextual understandin")

@@ -164,7 +164,7 @@ def test_rows_by_mouse_spans_filters_and_the_way_to_the_text(lab, folder):
         assert long.locator(".s7-cell-number").all_inner_texts() == ["4"]
         assert long.bounding_box()["height"] < 130
         long.locator(".s7-open").click()
-        page.wait_for_selector(".s7-desk .s7-text")
+        page.wait_for_selector(".s7-text-pane .s7-text")
         assert page.locator(".s7-unit-id").inner_text() == "t3"
         page.keyboard.press("#")
         here(page, 4)

@@ -45,7 +45,7 @@ WIDGETS = {
     "quotes": "qual.widgets.QuotesWidget(store, coder='lead')",
 }
 READY = {
-    "coding": ".s7-desk .s7-text",
+    "coding": ".s7-text-pane .s7-text",
     "codebook": ".s7-tree-figures",
     "adjudication": ".s7-case .s7-disputed",
     "overview": ".s7-door",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sense7_qual.widgets import _desk
+from sense7_qual.widgets import _base
 from tests.helpers.declared import faults
 
 NO = ("refused", "failed")
@@ -17,7 +17,7 @@ NO = ("refused", "failed")
 def as_declared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Hear what each widget is asked, answers and tells, and hold it to `messages.ts`."""
     wrong: list[str] = []
-    receive, tell = _desk.Desk._receive, _desk.Desk._tell
+    receive, tell = _base.BaseWidget._receive, _base.BaseWidget._tell
 
     def received(desk: Any, origin: object, message: Any, buffers: object) -> None:
         folder, send, said = type(desk).__name__.removesuffix("Widget").lower(), desk.send, []
@@ -37,7 +37,7 @@ def as_declared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         wrong.extend(faults(type(desk).__name__.removesuffix("Widget").lower(), "Told", message))
         tell(desk, message)
 
-    monkeypatch.setattr(_desk.Desk, "_receive", received)
-    monkeypatch.setattr(_desk.Desk, "_tell", told)
+    monkeypatch.setattr(_base.BaseWidget, "_receive", received)
+    monkeypatch.setattr(_base.BaseWidget, "_tell", told)
     yield
     assert sorted(set(wrong)) == []

@@ -147,7 +147,7 @@ def test_the_next_kernel_takes_the_steps_over_that_a_page_kept(store: Store) -> 
     store.desk.keep_draft("codebook", None, coder="lead")  # as where a study keeps none
     new = Lead(Store(store.path))
     welcome = new.ask("hello")
-    assert welcome["outbox"] == lead.ask("hello")["outbox"]
+    assert welcome["work_id"] == lead.ask("hello")["work_id"]
     assert welcome["base"] != kept["base"]
     new.ask("restore", base=kept["base"], steps=kept["steps"], undone=kept["undone"])
     assert new.widget.draft == lead.widget.draft

@@ -14,7 +14,7 @@ from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.store import Store
 from sense7_qual.widgets._codebook.draft import Draft
-from sense7_qual.widgets._codebook.shown import preview
+from sense7_qual.widgets._codebook.in_use import preview
 from sense7_qual.widgets._lead_view import Seen, pace
 from tests.helpers.revised_codebooks import BASE
 

@@ -50,10 +50,10 @@ def test_the_rating_may_be_shown_on_finished_texts_alone() -> None:
 
 
 def test_what_unsent_deeds_belong_to_is_named_by_coder_codebook_round_and_units() -> None:
-    first = Browser([].extend).ask("hello")["outbox"]
-    assert Browser([].extend).ask("hello")["outbox"] == first
+    first = Browser([].extend).ask("hello")["work_id"]
+    assert Browser([].extend).ask("hello")["work_id"] == first
     others = [{"coder": "ben"}, {"round": "two"}, {"units": units().head(3)}]
-    assert first not in {Browser([].extend, **other).ask("hello")["outbox"] for other in others}
+    assert first not in {Browser([].extend, **other).ask("hello")["work_id"] for other in others}
     assert SENTINEL not in first
 
 

@@ -13,7 +13,7 @@ from sense7_qual import Store, acts, rounds
 from sense7_qual.errors import StoreError
 from sense7_qual.store._postgres import server
 from tests.helpers.browser import SENSE7, SENTINEL, TEXTS, units
-from tests.helpers.desk import EVERYTHING, Desk
+from tests.helpers.own_view import EVERYTHING, OwnView
 
 IDS = [f"m{place}" for place in range(len(TEXTS))]
 WORDS = TEXTS[0].index("listened"), TEXTS[0].index("listened") + len("listened")
@@ -73,9 +73,9 @@ def test_in_a_blind_round_every_answer_is_what_it_is_when_nobody_else_has_coded(
         coded(store, "ana", "affective")
         for colleague in colleagues:
             coded(store, colleague, "interest", "cognitive*")
-        desk = Desk(store)
-        told = [desk.ask(kind, **named) for kind, named in EVERYTHING]
-        traits = {name: value for name, value in desk.widget.get_state().items() if name != "layout"}
+        view = OwnView(store)
+        told = [view.ask(kind, **named) for kind, named in EVERYTHING]
+        traits = {name: value for name, value in view.widget.get_state().items() if name != "layout"}
         answers.append((told, traits))
     assert answers[0] == answers[1]
     said = json.dumps(answers[1][0])
@@ -93,12 +93,12 @@ def test_after_unblinding_they_stand_beside_ones_own_code_by_code(new_store: Cal
     store.append(
         [acts.memo(coder="ben", unit_id="m0", text=f"Private {SENTINEL}", codebook=SENSE7)]
     )  # of no round
-    desk = Desk(store)
-    assert desk.ask("colleagues")["state"] == "blind"
+    view = OwnView(store)
+    assert view.ask("colleagues")["state"] == "blind"
     unblind(store)
-    assert desk.ask("hello")["colleagues"] == "open"
-    assert desk.ask("colleagues") == {"type": "colleagues", "state": "open", "names": ["ben", "cleo"]}
-    theirs = desk.beside()
+    assert view.ask("hello")["colleagues"] == "open"
+    assert view.ask("colleagues") == {"type": "colleagues", "state": "open", "names": ["ben", "cleo"]}
+    theirs = view.beside()
     assert theirs["ben"]["signs"] == {
         "affective": "both",
         "interest": "own",
@@ -111,8 +111,8 @@ def test_after_unblinding_they_stand_beside_ones_own_code_by_code(new_store: Cal
     ]
     assert (theirs["cleo"]["finished"], theirs["cleo"]["signs"]) == (False, {})
     assert [one["code"] for one in theirs["cleo"]["codings"]] == ["interest"]
-    assert desk.beside(1)["ben"] == {"coder": "ben", "finished": False, "codings": [], "signs": {}}
-    assert "Private" not in json.dumps(desk.heard)
+    assert view.beside(1)["ben"] == {"coder": "ben", "finished": False, "codings": [], "signs": {}}
+    assert "Private" not in json.dumps(view.heard)
 
 
 def test_the_same_code_on_other_words_is_no_full_agreement_and_what_was_removed_is_gone(
@@ -125,9 +125,9 @@ def test_the_same_code_on_other_words_is_no_full_agreement_and_what_was_removed_
     store.append([acts.apply(code="affective", start=0, end=2, **named), gone])
     store.append([acts.undo(gone, codebook=SENSE7), acts.finish(**named)])
     unblind(store)
-    desk = Desk(store)
-    desk.ask("colleagues")
-    assert desk.beside()["ben"]["signs"] == {"affective": "elsewhere"}
+    view = OwnView(store)
+    view.ask("colleagues")
+    assert view.beside()["ben"]["signs"] == {"affective": "elsewhere"}
 
 
 def test_texts_that_differ_from_a_colleague_can_be_listed_and_ones_own_act_is_heeded(tmp_path: Path) -> None:
@@ -137,14 +137,14 @@ def test_texts_that_differ_from_a_colleague_can_be_listed_and_ones_own_act_is_he
         coded(store, "ana", *mine, unit_id=unit_id)
         coded(store, "ben", *theirs, unit_id=unit_id, finish=unit_id != "m2")
     unblind(store)
-    desk = Desk(store)
+    view = OwnView(store)
 
     def listed() -> list[str]:
-        return [row["unit_id"] for row in desk.ask("list", state="differs", show_rating=False)["rows"]]
+        return [row["unit_id"] for row in view.ask("list", state="differs", show_rating=False)["rows"]]
 
     assert listed() == ["m0"]  # m2 ben has not finished
     for kind, code in (("remove", "affective"), ("apply", "interest")):
-        desk.ask("act", act={"kind": kind, "unit_id": "m0", "code": code, "start": None, "end": None})
+        view.ask("act", act={"kind": kind, "unit_id": "m0", "code": code, "start": None, "end": None})
     assert listed() == []
     assert {act.coder for act in store.acts() if act.kind == "remove"} == {"ana"}
 
@@ -154,17 +154,17 @@ def test_without_a_round_or_a_study_there_is_nobody_beside(tmp_path: Path) -> No
     coded(store, "ben", "interest")
     unblind(store)
     parts = {"units": store.units, "codebook": SENSE7, "acts": [], "save": list}
-    for desk in (Desk(None, **parts), Desk(None, round=None, **parts)):
-        assert desk.ask("hello")["colleagues"] is None
-        assert desk.ask("colleagues") == {"type": "colleagues", "state": None, "names": []}
-        assert desk.beside() == {}
+    for view in (OwnView(None, **parts), OwnView(None, round=None, **parts)):
+        assert view.ask("hello")["colleagues"] is None
+        assert view.ask("colleagues") == {"type": "colleagues", "state": None, "names": []}
+        assert view.beside() == {}
 
 
 def test_a_study_that_cannot_be_read_says_so_where_colleagues_are_asked_for(tmp_path: Path) -> None:
     store = opened(Store.create(tmp_path / "study", units=units(), codebook=SENSE7))
     coded(store, "ben", "interest")
     unblind(store)
-    desk = Desk(store)
+    view = OwnView(store)
 
     class Damaged:
         rounds = store.rounds
@@ -172,10 +172,10 @@ def test_a_study_that_cannot_be_read_says_so_where_colleagues_are_asked_for(tmp_
         def acts(self) -> None:
             raise StoreError("acts: expected whole files – found a damaged one – run store.verify().")
 
-    desk.widget._colleagues._study = Damaged()
-    assert desk.ask("colleagues")["type"] == "failed"
-    assert desk.ask("unit", place=9)["type"] == "refused"
-    assert desk.ask("beside", place="0")["type"] == "refused"
+    view.widget._colleagues._study = Damaged()
+    assert view.ask("colleagues")["type"] == "failed"
+    assert view.ask("unit", place=9)["type"] == "refused"
+    assert view.ask("beside", place="0")["type"] == "refused"
 
 
 def test_in_a_discussion_the_discussed_round_stands_beside_ones_own(new_store: Callable[[], Store]) -> None:
@@ -188,6 +188,6 @@ def test_in_a_discussion_the_discussed_round_stands_beside_ones_own(new_store: C
     store.append([talk])
     named: dict[str, Any] = {"coder": "cleo", "unit_id": "m0", "codebook": SENSE7, "round": "talk"}
     store.append([acts.apply(code="relational", **named)])  # blind still, and none of the discussed round
-    desk = Desk(store, round="talk")
-    answer = desk.ask("colleagues")
+    view = OwnView(store, round="talk")
+    answer = view.ask("colleagues")
     assert (answer["state"], answer["names"]) == ("open", ["ben"])

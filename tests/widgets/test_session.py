@@ -31,8 +31,8 @@ def deed(kind: str, unit_id: str = "m0", **named: object) -> dict[str, Any]:
 
 def do(on: Session, kind: str, unit_id: str = "m0", **named: object) -> Act:
     """Do one act as the widget does, when saving succeeds."""
-    act = on.act(deed(kind, unit_id, **named))
-    on.record(act)
+    act = on.act_from(deed(kind, unit_id, **named))
+    on.take_saved(act)
     return act
 
 
@@ -152,7 +152,7 @@ def test_undo_and_redo_go_on_over_a_restart() -> None:
     do(again, "finish")
     assert not again.can_redo
     with pytest.raises(ActError, match="redo: expected an act to redo – found none"):
-        again.act(deed("redo"))
+        again.act_from(deed("redo"))
 
 
 def test_a_round_has_its_own_finished_units_and_its_own_undo() -> None:
@@ -212,7 +212,7 @@ def test_a_memo_of_another_unit_cannot_be_revised_from_here() -> None:
     on = session()
     memo = do(on, "memo", "m0", text=SENTINEL)
     with pytest.raises(ActError, match="memo of one's own on the same thing") as refused:
-        on.act(deed("memo", "m1", text=SENTINEL, memo_id=memo.memo_id))
+        on.act_from(deed("memo", "m1", text=SENTINEL, memo_id=memo.memo_id))
     assert SENTINEL not in str(refused.value)
     do(on, "memo", "m0", text="two", memo_id=memo.memo_id)
     shown = on.unit(0)["memo"]

@@ -12,7 +12,7 @@ from sense7_qual import Store, acts, agreement, rounds, suggestions
 from sense7_qual.acts.contents import Suggested
 from sense7_qual.errors import ActError, ArgumentError, CodebookError
 from tests.helpers.browser import SENSE7, SENTINEL
-from tests.helpers.desk import EVERYTHING, Desk
+from tests.helpers.own_view import EVERYTHING, OwnView
 from tests.helpers.suggested_texts import BOOK, DECIDED, SPANS, UNITS, embed
 
 pytestmark = pytest.mark.long
@@ -57,16 +57,16 @@ def store(tmp_path: Path) -> Store:
     return store
 
 
-def do(desk: Desk, kind: str, place: int = PLACE, **named: object) -> dict[str, Any]:
-    return desk.ask("act", act={"kind": kind, "unit_id": IDS[place], **named})
+def do(view: OwnView, kind: str, place: int = PLACE, **named: object) -> dict[str, Any]:
+    return view.ask("act", act={"kind": kind, "unit_id": IDS[place], **named})
 
 
-def look(desk: Desk, place: int = PLACE) -> dict[str, Any]:
+def look(view: OwnView, place: int = PLACE) -> dict[str, Any]:
     """Ask for the suggestions of a text, and once more when they are there."""
-    answer = desk.ask("suggestions", place=place)
+    answer = view.ask("suggestions", place=place)
     if answer.get("state") == "waiting":
-        desk.widget._suggestions._later.join()
-        answer = desk.ask("suggestions", place=place)
+        view.widget._suggestions._later.join()
+        answer = view.ask("suggestions", place=place)
     return answer
 
 
@@ -75,9 +75,9 @@ def states(answer: dict[str, Any]) -> dict[str, str]:
 
 
 def test_nothing_of_a_model_is_sent_or_recorded_before_the_text_is_finished(store: Store) -> None:
-    with_model = Desk(store, suggest=Model())
+    with_model = OwnView(store, suggest=Model())
     with_model.widget._suggestions._later.join()
-    without = Desk(store)
+    without = OwnView(store)
     for kind, named in EVERYTHING[:-2]:
         answer = with_model.ask(kind, **named)
         assert {**answer, "suggest": None} == {**without.ask(kind, **named), "suggest": None}
@@ -94,10 +94,10 @@ def test_nothing_of_a_model_is_sent_or_recorded_before_the_text_is_finished(stor
 
 
 def test_what_is_shown_stands_in_the_record_first_with_its_words(store: Store) -> None:
-    desk = Desk(store, suggest=Model())
-    do(desk, "apply", code="affective", start=None, end=None)
-    do(desk, "finish")
-    answer = look(desk)
+    view = OwnView(store, suggest=Model())
+    do(view, "apply", code="affective", start=None, end=None)
+    do(view, "finish")
+    answer = look(view)
     act = store.acts(kind="show_suggestions")[0]
     assert Suggested.from_text(act.text) == Suggested(
         model="Model",
@@ -115,8 +115,8 @@ def test_what_is_shown_stands_in_the_record_first_with_its_words(store: Store) -
             {"code": "affective", "probability": 0.4, "start": None, "end": None, "state": "agreed"},
         ],
     }
-    assert look(desk) == answer
-    assert look(Desk(store, suggest=Model()))["unit"] == answer["unit"]  # what was shown once stays
+    assert look(view) == answer
+    assert look(OwnView(store, suggest=Model()))["unit"] == answer["unit"]  # what was shown once stays
     assert len(store.acts(kind="show_suggestions")) == 1
     assert store.codings()["code"].tolist() == ["affective"]
     assert store.verify()["ok"].all()
@@ -136,11 +136,11 @@ def test_what_is_shown_stands_in_the_record_first_with_its_words(store: Store) -
 def test_what_a_coder_makes_of_a_suggestion_is_told_from_the_record(
     store: Store, steps: list[tuple[str, dict[str, Any]]], answer: str
 ) -> None:
-    desk = Desk(store, suggest=Model())
-    do(desk, "finish")
-    look(desk)
+    view = OwnView(store, suggest=Model())
+    do(view, "finish")
+    look(view)
     for kind, named in steps:
-        done = do(desk, kind, **named)
+        done = do(view, kind, **named)
         assert done["type"] == "done", done
     assert states(done) == {"interest": answer, "affective": "none"}
     made = suggestions.answers(store.acts())
@@ -149,13 +149,13 @@ def test_what_a_coder_makes_of_a_suggestion_is_told_from_the_record(
 
 
 def test_decisions_before_suggestions_are_those_that_stood_before_they_were_shown(store: Store) -> None:
-    desk = Desk(store, suggest=Model())
-    do(desk, "apply", code="affective", start=None, end=None)
-    do(desk, "finish")
-    do(desk, "finish", PLACE + 1 + (PLACE + 1 in LEFT_OUT))
-    look(desk)
-    do(desk, "apply", code="interest", start=5, end=13)
-    do(desk, "remove", code="affective", start=None, end=None)
+    view = OwnView(store, suggest=Model())
+    do(view, "apply", code="affective", start=None, end=None)
+    do(view, "finish")
+    do(view, "finish", PLACE + 1 + (PLACE + 1 in LEFT_OUT))
+    look(view)
+    do(view, "apply", code="interest", start=5, end=13)
+    do(view, "remove", code="affective", start=None, end=None)
     ben = {"coder": "ben", "unit_id": IDS[PLACE], "codebook": SENSE7, "round": "one"}
     store.append([acts.apply(code="affective", **ben), acts.finish(**ben)])
 
@@ -173,10 +173,10 @@ def test_decisions_before_suggestions_are_those_that_stood_before_they_were_show
 
 def test_shown_from_the_start_nothing_counts_as_decided_before(store: Store) -> None:
     store.set_options(suggestions="shown", coder="lead")
-    desk = Desk(store, suggest=Model())
-    assert desk.ask("hello")["suggest"] == "shown"
-    assert states(look(desk))["interest"] == "none"
-    do(desk, "finish")
+    view = OwnView(store, suggest=Model())
+    assert view.ask("hello")["suggest"] == "shown"
+    assert states(look(view))["interest"] == "none"
+    do(view, "finish")
     assert len(store.decisions())
     assert store.decisions(before_suggestions=True).empty
     assert suggestions.answers(store.acts())["when"].unique().tolist() == ["shown"]
@@ -185,21 +185,21 @@ def test_shown_from_the_start_nothing_counts_as_decided_before(store: Store) -> 
 @pytest.mark.nightly
 def test_a_random_tenth_gets_nothing_and_that_is_recorded(store: Store) -> None:
     model = Model()
-    desk = Desk(store, suggest=model)
+    view = OwnView(store, suggest=model)
     for place in range(N):
-        desk.ask("unit", place=place)
-        desk.widget._suggestions._later.join()
+        view.ask("unit", place=place)
+        view.widget._suggestions._later.join()
     assert sorted(model.asked) == sorted(IDS[place] for place in range(N) if place not in LEFT_OUT)
     for place in range(N):
-        do(desk, "finish", place)
-        answer = look(desk, place)
+        do(view, "finish", place)
+        answer = look(view, place)
         assert answer["unit"]["suggestions"]["withheld"] is (place in LEFT_OUT)
         assert bool(answer["unit"]["suggestions"]["rows"]) is (place not in LEFT_OUT)
     shown = suggestions.shown(store.acts())
     assert sorted(shown[~shown].index) == sorted(IDS[place] for place in LEFT_OUT)
     assert len(LEFT_OUT) in range(1, 7)
     for place in (PLACE, LEFT_OUT[0]):
-        do(desk, "apply", place, code="interest", start=None, end=None)
+        do(view, "apply", place, code="interest", start=None, end=None)
     before = store.decisions(before_suggestions=True)
     assert before.loc[before["applied"], "unit_id"].tolist() == [IDS[LEFT_OUT[0]]]
     effect = suggestions.effect(store.decisions(), shown, units=store.units)
@@ -220,12 +220,12 @@ def test_without_suggestions_nothing_is_asked_of_a_model(store: Store, switch: s
         )
         store.append([opening])
         named["round"] = "gold"
-    desk = Desk(store, **named)
-    assert desk.ask("hello")["suggest"] is None
-    desk.ask("unit", place=PLACE)
-    do(desk, "finish")
-    assert desk.ask("suggestions", place=PLACE)["type"] == "refused"
-    desk.widget._suggestions._later.join()
+    view = OwnView(store, **named)
+    assert view.ask("hello")["suggest"] is None
+    view.ask("unit", place=PLACE)
+    do(view, "finish")
+    assert view.ask("suggestions", place=PLACE)["type"] == "refused"
+    view.widget._suggestions._later.join()
     assert not model.asked
     assert not store.acts(kind="show_suggestions")
 
@@ -241,40 +241,40 @@ def test_without_suggestions_nothing_is_asked_of_a_model(store: Store, switch: s
 def test_a_model_that_fails_is_named_without_a_word_of_the_text_and_coding_goes_on(
     store: Store, model: Any, words: str
 ) -> None:
-    desk = Desk(store, suggest=model)
-    do(desk, "finish")
-    answer = look(desk)
+    view = OwnView(store, suggest=model)
+    do(view, "finish")
+    answer = look(view)
     assert answer["state"] == "failed"
     assert words in answer["message"]
     assert SENTINEL not in str(answer)
     assert not store.acts(kind="show_suggestions")
-    assert do(desk, "finish", PLACE + 1)["type"] == "done"
+    assert do(view, "finish", PLACE + 1)["type"] == "done"
 
 
 def test_what_cannot_be_recorded_is_not_shown(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = Desk(store, suggest=Model())
-    do(desk, "finish")
-    desk.widget._suggestions._later.join()
+    view = OwnView(store, suggest=Model())
+    do(view, "finish")
+    view.widget._suggestions._later.join()
 
-    def full(_: object) -> None:
+    def full(_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(desk.widget, "_save", full)
-    answer = look(desk)
+    monkeypatch.setattr(view.widget._recorder, "_append_after", full)
+    answer = look(view)
     assert answer["type"] == "failed"
     assert "No space left" in answer["message"]
     assert "interest" not in str(answer)
     monkeypatch.undo()
     assert not store.acts(kind="show_suggestions")
-    assert states(look(desk)) == {"interest": "none", "affective": "none"}
+    assert states(look(view)) == {"interest": "none", "affective": "none"}
 
 
 def test_only_a_suggested_code_can_be_rejected(store: Store) -> None:
-    desk = Desk(store, suggest=Model())
-    assert do(desk, "reject_suggestion", code="interest")["type"] == "refused"
-    do(desk, "finish")
-    look(desk)
-    assert do(desk, "reject_suggestion", code="cognitive")["type"] == "refused"
+    view = OwnView(store, suggest=Model())
+    assert do(view, "reject_suggestion", code="interest")["type"] == "refused"
+    do(view, "finish")
+    look(view)
+    assert do(view, "reject_suggestion", code="cognitive")["type"] == "refused"
     with pytest.raises(CodebookError):
         acts.contents.reject_suggestion(coder="ana", unit_id="m0", code="none", codebook=SENSE7)
 
@@ -307,15 +307,15 @@ def test_a_suggester_that_learned_from_blind_colleagues_is_refused(tmp_path: Pat
     decided = pd.concat([both, both.assign(coder="ben")], ignore_index=True)
     store, of_all = learned(tmp_path, coder=None, decided=decided)
     with pytest.raises(ArgumentError, match=r"learned from 'ben'.*coder='ana'"):
-        Desk(store, suggest=of_all)
+        OwnView(store, suggest=of_all)
     own = suggestions.fit(UNITS, store.decisions(), BOOK, embed=embed, coder="ana")
-    Desk(store, suggest=own)
+    OwnView(store, suggest=own)
     agreed = store.decisions(consensus=True)
     of_consensus = suggestions.fit(UNITS, agreed[agreed["coder"] == "consensus"], BOOK, embed=embed)
     with pytest.raises(ArgumentError, match="ben"):
-        Desk(store, suggest=of_consensus)
+        OwnView(store, suggest=of_consensus)
     store.append([rounds.unblind("one", coder="lead", codebook=BOOK)])
-    Desk(store, suggest=of_all)
+    OwnView(store, suggest=of_all)
 
 
 @pytest.mark.nightly
@@ -332,15 +332,15 @@ def test_the_nearest_quotes_are_one_s_own_codings_alone(tmp_path: Path) -> None:
     )
     store, suggester = learned(tmp_path, coder=None, decided=decided, units=units)
     store.append([rounds.unblind("one", coder="lead", codebook=BOOK)])
-    desk = Desk(store, suggest=suggester)
+    view = OwnView(store, suggest=suggester)
     own = {
         UNITS.set_index("unit_id")["text"][row.unit_id][row.start : row.end]
         for row in store.codings(coder="ana").itertuples()
     }
     seen = []
     for place in range(90, 120):
-        desk.ask("act", act={"kind": "finish", "unit_id": UNITS["unit_id"][place]})
-        for quotes in look(desk, place).get("quotes", {}).values():
+        view.ask("act", act={"kind": "finish", "unit_id": UNITS["unit_id"][place]})
+        for quotes in look(view, place).get("quotes", {}).values():
             assert len(quotes) <= 3
             seen += quotes
     assert seen
@@ -349,9 +349,9 @@ def test_the_nearest_quotes_are_one_s_own_codings_alone(tmp_path: Path) -> None:
 
 
 def test_of_a_withdrawn_participant_nothing_remains(store: Store) -> None:
-    desk = Desk(store, suggest=Model())
-    do(desk, "finish")
-    look(desk)
+    view = OwnView(store, suggest=Model())
+    do(view, "finish")
+    look(view)
     store.forget(f"p{PLACE // 2}", why="By mail.")
     assert store.acts(kind="show_suggestions")[0].text is None
     assert suggestions.answers(store.acts()).empty

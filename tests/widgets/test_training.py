@@ -13,7 +13,7 @@ import pytest
 from sense7_qual import Store, acts, rounds
 from sense7_qual.store._postgres import server
 from tests.helpers.browser import SENSE7, TEXTS, units
-from tests.helpers.desk import EVERYTHING, Desk
+from tests.helpers.own_view import EVERYTHING, OwnView
 
 IDS = [f"m{place}" for place in range(len(TEXTS))]
 CODES = [code.id for code in SENSE7.codable]
@@ -57,9 +57,9 @@ def new_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callab
             server.connect(str(one.path)).engine.dispose()
 
 
-def do(desk: Desk, kind: str, code: str | None = None, unit_id: str = "m0") -> dict[str, Any]:
+def do(view: OwnView, kind: str, code: str | None = None, unit_id: str = "m0") -> dict[str, Any]:
     coding = {} if code is None else {"code": code, "start": None, "end": None}
-    return desk.ask("act", act={"kind": kind, "unit_id": unit_id, **coding})
+    return view.ask("act", act={"kind": kind, "unit_id": unit_id, **coding})
 
 
 @pytest.mark.long
@@ -69,12 +69,12 @@ def test_before_a_text_is_finished_every_answer_is_the_same_whatever_gold_says(
     """Of gold on the other texts, too: only what was finished may tell of it."""
     answers = []
     for others in ((), [(unit_id, code) for unit_id in IDS[1:] for code in CODES[:4]]):
-        desk = Desk(opened(new_store(), ("m0", "interest"), *others), round="training")
-        do(desk, "apply", "affective")
-        told = [desk.ask(kind, **named) for kind, named in EVERYTHING]
-        told += [desk.ask("feedback", place=place) for place in range(len(IDS))]
-        told += [do(desk, "apply", "affective", unit_id="m1"), desk.ask("unit", place=1)]
-        traits = {name: value for name, value in desk.widget.get_state().items() if name != "layout"}
+        view = OwnView(opened(new_store(), ("m0", "interest"), *others), round="training")
+        do(view, "apply", "affective")
+        told = [view.ask(kind, **named) for kind, named in EVERYTHING]
+        told += [view.ask("feedback", place=place) for place in range(len(IDS))]
+        told += [do(view, "apply", "affective", unit_id="m1"), view.ask("unit", place=1)]
+        traits = {name: value for name, value in view.widget.get_state().items() if name != "layout"}
         answers.append((told, traits))
     assert answers[0] == answers[1]
     told = answers[1][0]
@@ -84,21 +84,23 @@ def test_before_a_text_is_finished_every_answer_is_the_same_whatever_gold_says(
 
 @pytest.mark.long
 def test_after_finish_it_says_code_by_code_what_differs_and_counts_on(store: Store) -> None:
-    desk = Desk(opened(store, ("m0", "interest"), ("m0", "affective"), ("m1", "interest")), round="training")
-    welcome = desk.ask("hello")
+    view = OwnView(
+        opened(store, ("m0", "interest"), ("m0", "affective"), ("m1", "interest")), round="training"
+    )
+    welcome = view.ask("hello")
     assert welcome["training"] == {"n": 0, "most": 4, "kappa": "", "verdict": "go on", "words": ""}
-    do(desk, "apply", "affective")
-    do(desk, "apply", "cognitive")
-    do(desk, "finish")
-    feedback = desk.ask("feedback", place=0)
+    do(view, "apply", "affective")
+    do(view, "apply", "cognitive")
+    do(view, "finish")
+    feedback = view.ask("feedback", place=0)
     assert {row["code"]: row["state"] for row in feedback["rows"]} == {
         "affective": "same",
         "cognitive": "added",
         "interest": "missed",
     }
-    do(desk, "apply", "interest", unit_id="m1")
-    do(desk, "finish", unit_id="m1")
-    feedback = desk.ask("feedback", place=1)
+    do(view, "apply", "interest", unit_id="m1")
+    do(view, "finish", unit_id="m1")
+    feedback = view.ask("feedback", place=1)
     assert feedback["rows"] == [{"code": "interest", "state": "same"}]
     assert {code: feedback["counts"][code] for code in ("affective", "cognitive", "interest")} == {
         "affective": [1, 0, 0],
@@ -111,15 +113,15 @@ def test_after_finish_it_says_code_by_code_what_differs_and_counts_on(store: Sto
 
 @pytest.mark.long
 def test_what_was_first_finished_counts_whatever_is_changed_after_seeing_gold(store: Store) -> None:
-    desk = Desk(opened(store, ("m0", "interest")), round="training")
-    do(desk, "finish")
-    before = desk.ask("feedback", place=0)
+    view = OwnView(opened(store, ("m0", "interest")), round="training")
+    do(view, "finish")
+    before = view.ask("feedback", place=0)
     for kind, code in (("undo", None), ("apply", "interest"), ("finish", None)):
-        do(desk, kind, code)
+        do(view, kind, code)
     assert (
-        desk.ask("feedback", place=0)["rows"] == before["rows"] == [{"code": "interest", "state": "missed"}]
+        view.ask("feedback", place=0)["rows"] == before["rows"] == [{"code": "interest", "state": "missed"}]
     )
-    assert Desk(store, round="training").ask("hello")["training"]["n"] == 1
+    assert OwnView(store, round="training").ask("hello")["training"]["n"] == 1
     one = store.rounds[0]
     first = rounds.first_decisions(store.acts(), one, coder="ana")
     assert not first["applied"].any()
@@ -128,15 +130,15 @@ def test_what_was_first_finished_counts_whatever_is_changed_after_seeing_gold(st
 
 @pytest.mark.long
 def test_training_is_in_the_decisions_of_the_study_only_where_its_round_is_named(store: Store) -> None:
-    desk = Desk(opened(store, ("m0", "interest")), round="training")
-    do(desk, "apply", "interest")
-    do(desk, "finish")
+    view = OwnView(opened(store, ("m0", "interest")), round="training")
+    do(view, "apply", "interest")
+    do(view, "finish")
     assert store.decisions().empty
     assert store.decisions(viewer="ana").empty
     named = {"coder": "ana", "unit_id": "m0", "codebook": SENSE7}
     store.append([acts.apply(code="affective", **named), acts.finish(**named)])
-    do(desk, "reopen")
-    do(desk, "finish")  # the last round that was finished, but no decision of the study
+    do(view, "reopen")
+    do(view, "finish")  # the last round that was finished, but no decision of the study
     decisions = store.decisions()
     assert decisions.loc[decisions["applied"], "code"].tolist() == ["affective"]
     training = store.decisions(round="training")
@@ -145,11 +147,11 @@ def test_training_is_in_the_decisions_of_the_study_only_where_its_round_is_named
 
 def test_another_round_is_no_training(store: Store) -> None:
     store.append([rounds.open_round("one", units=IDS, coders=["ana"], coder="lead", codebook=SENSE7)])
-    desk = Desk(store)
-    assert desk.ask("hello")["training"] is None
-    do(desk, "finish")
-    assert desk.ask("feedback", place=0)["type"] == "refused"
-    assert "gold" not in repr(store.rounds[0]) + json.dumps(desk.heard)
+    view = OwnView(store)
+    assert view.ask("hello")["training"] is None
+    do(view, "finish")
+    assert view.ask("feedback", place=0)["type"] == "refused"
+    assert "gold" not in repr(store.rounds[0]) + json.dumps(view.heard)
 
 
 @pytest.mark.long
@@ -175,7 +177,7 @@ def test_the_verdict_is_said_with_its_probability(tmp_path: Path, right: bool, v
         named = {"coder": "ana", "unit_id": one, "codebook": book, "round": "training"}
         codes = here.loc[here["applied"] == right, "code"]
         store.append([*(acts.apply(code=code, **named) for code in codes), acts.finish(**named)])
-    progress = Desk(store, round="training").ask("hello")["training"]
+    progress = OwnView(store, round="training").ask("hello")["training"]
     assert (progress["verdict"], progress["n"], progress["most"]) == (verdict, 20, 20)
     assert "after 15 texts" in progress["words"]
     assert "% probable" in progress["words"]

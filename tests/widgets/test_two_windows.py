@@ -157,7 +157,7 @@ def test_memos_and_reopened_texts_come_along(windows: Windows) -> None:
 
 def test_a_finish_whose_answer_was_lost_is_there_once_whatever_came_after_it(windows: Windows) -> None:
     first, second = windows.first, windows.second
-    windows_of_second = second.widget._windows
+    windows_of_second = second.widget._recorder
     append = windows_of_second._append_after
 
     def recorded_and_cut_off(*arguments: Any, **named: Any) -> int:

@@ -1,5 +1,6 @@
 // The form in which a settled text becomes an example or a counter-example, or the code's rule is sharpened.
 import { useState } from "preact/hooks";
+import { Button } from "../shared/button";
 import type { Change, Foretold, Rule } from "./messages";
 import { shownDate } from "../shared/times";
 import type { Session } from "./session";
@@ -37,18 +38,14 @@ export function ChangeForm({ session }: { session: Session }) {
           <Stale foretold={changing.foretold.value} overtaken={changing.overtaken.value !== null} />
         )}
         <div class="s7-change-buttons">
-          <button type="button" class="s7-primary" disabled={changing.saving.value || !changing.foretold.value} title="Ctrl+Enter" onClick={() => changing.save()}>
-            Save the codebook
-          </button>
-          <button
-            type="button"
+          <Button class="s7-primary" disabled={changing.saving.value || !changing.foretold.value} title="Ctrl+Enter" onClick={() => changing.save()} words="Save the codebook" />
+          <Button
             onClick={() => {
               changing.end();
               session.focus.value = ".s7";
             }}
-          >
-            Cancel
-          </button>
+            words="Cancel"
+          />
         </div>
       </div>
     </section>
@@ -101,10 +98,10 @@ function RuleFields({ session, draft }: { session: Session; draft: Change & { ki
 
 function Side({ name, value, onChoose }: { name: string; value: string | string[]; onChoose: () => void }) {
   return (
-    <button type="button" onClick={onChoose}>
+    <Button onClick={onChoose}>
       <b class="s7-strong">{name}</b>
       <span dir="auto">{asText(value) || "nothing"}</span>
-    </button>
+    </Button>
   );
 }
 

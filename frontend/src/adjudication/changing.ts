@@ -1,6 +1,6 @@
 // A change of the codebook that comes out of settling: an example, a counter-example, or a sharper rule.
 import { signal } from "@preact/signals";
-import type { Answers, Unanswered } from "../shared/desk";
+import type { Answers, Unanswered } from "../shared/session";
 import type { Code } from "../shared/protocol";
 import type { Answer, Change, Foretold, Overtaken, Question, Rule } from "./messages";
 

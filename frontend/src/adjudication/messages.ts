@@ -168,7 +168,7 @@ export interface Reason {
   label: string;
 }
 
-export type Welcome = Queue & { type: "welcome"; coder: string; outbox: string; reasons: Reason[]; by_meaning: boolean; codebook: Codebook; unsaved: Partial<Unsaved> };
+export type Welcome = Queue & { type: "welcome"; coder: string; work_id: string; reasons: Reason[]; by_meaning: boolean; codebook: Codebook; unsaved: Partial<Unsaved> };
 
 export type Answer = Welcome | (Queue & { type: "queue" }) | Dispute | Similar | Foretold | Overtaken | { type: "changed_code"; code: string } | { type: "called" | "kept" };
 

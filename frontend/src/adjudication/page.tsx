@@ -1,5 +1,6 @@
 // The adjudication widget on screen: the queue, the text with its readings and the ruling, and the rule of the code.
 import { useRef } from "preact/hooks";
+import { Button } from "../shared/button";
 import { Conversation } from "../shared/conversation";
 import { Definition } from "../shared/definition";
 import { Bar, Frame, WAITING, Who } from "../shared/frame";
@@ -39,9 +40,10 @@ function Header({ session }: { session: Session }) {
   const [open, settled] = [session.nOpen.value, session.nSettled.value];
   return (
     <>
-      <button type="button" class="s7-queue-button" aria-pressed={session.showQueue.value} aria-label="Queue" title="The queue in the place of the rule (,)" onClick={() => (session.showQueue.value = !session.showQueue.value)}>
-        ☰
-      </button>
+      <Button
+        type="button" class="s7-queue-button" aria-pressed={session.showQueue.value} aria-label="Queue" title="The queue in the place of the rule (,)" onClick={() => (session.showQueue.value = !session.showQueue.value)}
+        words="☰"
+      />
       <Who session={session} role="The lead who settles" />
       <div class="s7-progress">
         <Bar label="Settled" done={settled} of={open + settled} />
@@ -49,9 +51,9 @@ function Header({ session }: { session: Session }) {
           {settled} settled, {open} open
         </span>
       </div>
-      <button type="button" class="s7-quiet s7-letters-button" aria-pressed={session.letters.value} title="Coders by letters, so that nobody is judged by who they are (l)" onClick={() => session.call(!session.letters.value)}>
+      <Button class="s7-quiet s7-letters-button" aria-pressed={session.letters.value} title="Coders by letters, so that nobody is judged by who they are (l)" onClick={() => session.call(!session.letters.value)}>
         Coders: {session.letters.value ? "A, B, C" : "by name"}
-      </button>
+      </Button>
     </>
   );
 }
@@ -75,10 +77,10 @@ function TextPane({ session, dispute }: { session: Session; dispute: Dispute }) 
           <span class="s7-also" title="Other codes disputed on the text">
             also:{" "}
             {dispute.others.map(({ code, settled }) => (
-              <button key={code} type="button" class="s7-quiet" onClick={() => session.openKey({ unit_id: dispute.unit_id, code })}>
+              <Button key={code} class="s7-quiet" onClick={() => session.openKey({ unit_id: dispute.unit_id, code })}>
                 {session.label(code)}
                 {settled && ` ${SIGNS[settled][0]}`}
-              </button>
+              </Button>
             ))}
           </span>
         )}
@@ -118,15 +120,9 @@ function Beside({ session, dispute }: { session: Session; dispute: Dispute }) {
     <section class="s7-rule" aria-label="Rule and earlier rulings">
       <Definition book={session.book} pins={false} />
       <div class="s7-change-kinds" role="group" aria-label={`Change the code ${session.label(dispute.code)}`}>
-        <button type="button" onClick={() => begin("example")}>
-          <kbd>e</kbd> Example
-        </button>
-        <button type="button" onClick={() => begin("counter_example")}>
-          <kbd>c</kbd> Near miss
-        </button>
-        <button type="button" onClick={() => begin("rule")}>
-          <kbd>s</kbd> Sharpen rule
-        </button>
+        <Button onClick={() => begin("example")} press="e" words="Example" />
+        <Button onClick={() => begin("counter_example")} press="c" words="Near miss" />
+        <Button onClick={() => begin("rule")} press="s" words="Sharpen rule" />
       </div>
       <ReadingsInFull session={session} dispute={dispute} />
       <SimilarTexts session={session} />
@@ -204,7 +200,7 @@ export function Page({ session }: { session: Session }) {
       redo={() => session.redo()}
       press={(event) => scrollsText(root.current!, event.key)}
       bar={<Header session={session} />}
-      waits={!session.welcomed.value && WAITING}
+      placeholder={!session.welcomed.value && WAITING}
     >
       {empty && !begun ? (
         <div class="s7-waiting">

@@ -1,4 +1,5 @@
 // The queue: in which order disagreements come, which are settled, and what the next ones bring.
+import { Button } from "../shared/button";
 import { VirtualList } from "../shared/virtuallist";
 import type { By, QueueRow, Settled } from "./messages";
 import type { Session } from "./session";
@@ -39,13 +40,9 @@ export function QueueList({ session }: { session: Session }) {
     <section class="s7-queue" aria-label="Disagreements">
       <div class="s7-orders" role="group" aria-label="In which order (o)">
         {ORDERS.map(([name, words, title]) => (
-          <button key={name} type="button" aria-pressed={by === name} title={title} onClick={() => session.order(name)}>
-            {words}
-          </button>
+          <Button key={name} aria-pressed={by === name} title={title} onClick={() => session.order(name)} words={words} />
         ))}
-        <button type="button" class="s7-quiet" aria-label="Read the study again" title="Read the study again" onClick={() => session.order(by, true)}>
-          ⟳
-        </button>
+        <Button class="s7-quiet" aria-label="Read the study again" title="Read the study again" onClick={() => session.order(by, true)} words="⟳" />
       </div>
       <VirtualList
         count={shown.length}

@@ -1,4 +1,5 @@
 // The ruling: first whether the code applies, then why the coders differed; a note where there is something to say.
+import { Button } from "../shared/button";
 import type { Dispute } from "./messages";
 import { SIGNS } from "./queue";
 import { DIFFERENT, type Session } from "./session";
@@ -15,26 +16,20 @@ export function RulingBar({ session }: { session: Session }) {
         </label>
       )}
       <div class="s7-verdicts" role="group" aria-label="Does the code apply?">
-        <button type="button" class="s7-verdict" aria-pressed={verdict === true} onClick={() => session.decide(true)}>
-          <kbd>a</kbd> Applies
-        </button>
-        <button type="button" class="s7-verdict" aria-pressed={verdict === false} onClick={() => session.decide(false)}>
-          <kbd>d</kbd> Does not apply
-        </button>
-        <button type="button" class="s7-verdict" title="Both readings stand: consensus has no row here" onClick={() => session.because(DIFFERENT)}>
-          <kbd>f</kbd> Different readings
-        </button>
+        <Button class="s7-verdict" aria-pressed={verdict === true} onClick={() => session.decide(true)} press="a" words="Applies" />
+        <Button class="s7-verdict" aria-pressed={verdict === false} onClick={() => session.decide(false)} press="d" words="Does not apply" />
+        <Button class="s7-verdict" title="Both readings stand: consensus has no row here" onClick={() => session.because(DIFFERENT)} press="f" words="Different readings" />
         <span class="s7-ruling-tools">
-          <button type="button" class="s7-quiet" aria-expanded={session.noting.value} title="A note in words (n)" onClick={() => session.beginNote()}>
+          <Button class="s7-quiet" aria-expanded={session.noting.value} title="A note in words (n)" onClick={() => session.beginNote()}>
             ✎<span class="s7-tool-word"> Note</span>
             {session.note.value && " ·"}
-          </button>
-          <button type="button" class="s7-quiet" title="Take the last ruling back (u)" onClick={() => session.undo()}>
+          </Button>
+          <Button class="s7-quiet" title="Take the last ruling back (u)" onClick={() => session.undo()}>
             ↶<span class="s7-tool-word"> Undo</span>
-          </button>
-          <button type="button" class="s7-quiet" title="Do again what was taken back (y)" onClick={() => session.redo()}>
+          </Button>
+          <Button class="s7-quiet" title="Do again what was taken back (y)" onClick={() => session.redo()}>
             ↷<span class="s7-tool-word"> Redo</span>
-          </button>
+          </Button>
         </span>
       </div>
       <div class={verdict === null ? "s7-reasons s7-waits" : "s7-reasons"} role="group" aria-label="Why did the coders differ?">
@@ -42,9 +37,7 @@ export function RulingBar({ session }: { session: Session }) {
           ({ name, label }, n) =>
             // That one needs no decision before it: its button stands above, its number works all the same.
             name !== DIFFERENT && (
-              <button key={name} type="button" disabled={verdict === null} onClick={() => session.because(name)}>
-                <kbd>{n + 1}</kbd> {label}
-              </button>
+              <Button key={name} disabled={verdict === null} onClick={() => session.because(name)} press={n + 1} words={label} />
             ),
         )}
       </div>

@@ -66,7 +66,7 @@ class Kernel {
 
   private one(asked: Asked): void {
     const book = { title: "Book", version: "", facets: [], codes: [code("warm", null), code("kind", null)] };
-    if (asked.type === "hello") this.say({ type: "welcome", coder: "lead", outbox: "work", reasons: REASONS, by_meaning: false, codebook: book, unsaved: this.unsaved, ...this.queue() }, asked);
+    if (asked.type === "hello") this.say({ type: "welcome", coder: "lead", work_id: "work", reasons: REASONS, by_meaning: false, codebook: book, unsaved: this.unsaved, ...this.queue() }, asked);
     else if (asked.type === "dispute") this.say(this.dispute(asked.unit_id), asked);
     else if (asked.type === "similar") this.say({ type: "similar", unit_id: asked.unit_id, code: asked.code, rows: [], n_ruled: 0, note: "" }, asked);
     else if (asked.type === "queue") {
@@ -157,7 +157,7 @@ test("nothing is ruled without a decision, nor on a text that is not on screen y
 });
 
 /** Press keys as the page does, while the kernel says nothing; then let it answer until all is done. */
-const press = (...actions: (() => void)[]) => actions.forEach((action) => session.presses.take(action));
+const press = (...actions: (() => void)[]) => actions.forEach((action) => session.presses.inTurn(action));
 const settle = async () => {
   for (let turn = 0; turn < 60; turn++) {
     kernel.answer();
@@ -183,7 +183,7 @@ test("what is pressed after one that is taken back is meant for that text", asyn
 test("what was typed into a note that had not opened yet settles nothing", async () => {
   again(6);
   press(...Array(4).fill(ruling).flat());
-  session.presses.take(() => session.beginNote(), { opens: true });
+  session.presses.inTurn(() => session.beginNote(), { opens: true });
   press(...ruling);
   await settle();
   expect([said().length, session.noting.value, session.announced.value]).toEqual([4, true, expect.stringMatching(/^2 presses were not taken/)]);

@@ -1,7 +1,7 @@
 // What one open view of the adjudication widget shows, and what the lead can do in it.
 import { batch, computed, signal } from "@preact/signals";
 import type { Model } from "../shared/channel";
-import { DeskSession } from "../shared/desk";
+import { WidgetSession } from "../shared/session";
 import { Keeper } from "../shared/keeper";
 import { kept } from "../shared/kept";
 import type { Theirs } from "../shared/protocol";
@@ -26,7 +26,7 @@ function ofKey(key: string): Key {
   return { unit_id: key.slice(0, at), code: key.slice(at + 1) };
 }
 
-export class Session extends DeskSession<Question, Answer, Done, Told> {
+export class Session extends WidgetSession<Question, Answer, Done, Told> {
   readonly reasons = signal<readonly Reason[]>([]);
   readonly letters = signal(false);
   readonly by = signal<By>("split");
@@ -74,7 +74,7 @@ export class Session extends DeskSession<Question, Answer, Done, Told> {
   /** The order that was asked for last: presses are faster than answers. */
   private wanted: By = "split";
   private ordering = false;
-  private outboxName = "";
+  private workId = "";
   /** The texts after the one on screen, asked for beforehand. */
   private readonly ahead = new Map<string, Dispute>();
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -188,7 +188,7 @@ export class Session extends DeskSession<Question, Answer, Done, Told> {
 
   /** Go to a row that was clicked, after the presses that wait. */
   choose(place: number): void {
-    this.presses.take(() => this.open(place), { waits: false });
+    this.presses.inTurn(() => this.open(place), { mustWait: false });
   }
 
   /** Go to a disagreement, wherever it stands in the queue. */
@@ -294,13 +294,13 @@ export class Session extends DeskSession<Question, Answer, Done, Told> {
     const [here, draft, written] = [this.here.value, this.changing.draft.value, this.written.value];
     const change: Begun | null = here && draft ? { unit_id: here.unit_id, code: here.code, change: draft, why: this.changing.why.value } : null;
     const gone = [...this.gone].map((key) => [key, ""] as const);
-    notes().set(this.outboxName, { notes: new Map([...gone, ...written]), change });
+    notes().set(this.workId, { notes: new Map([...gone, ...written]), change });
     this.keeper.keep({ notes: [...written].map(([key, text]) => ({ ...ofKey(key), text })), change });
   }
 
   /** Go on with what was begun before, as the page has it, or else the kernel; the notes go first. */
   private takeUp({ notes: before = [], change = null }: Partial<Unsaved>): () => void {
-    const kept = notes().get(this.outboxName);
+    const kept = notes().get(this.workId);
     const all = new Map([...before.map((note) => [keyOf(note), note.text] as const), ...(kept?.notes ?? [])]);
     this.written.value = new Map([...all].filter(([, text]) => text));
     [...all].forEach(([key, text]) => void (text || this.gone.add(key)));
@@ -336,14 +336,14 @@ export class Session extends DeskSession<Question, Answer, Done, Told> {
 
   private heardWelcome(welcome: Welcome): void {
     batch(() => {
-      this.outboxName = welcome.outbox;
+      this.workId = welcome.work_id;
       this.coder.value = welcome.coder;
       this.reasons.value = welcome.reasons;
       this.book.codebook.value = welcome.codebook;
       this.welcomed.value = true;
     });
     const goOn = this.takeUp(welcome.unsaved);
-    this.channel.takeOver(welcome.outbox);
+    this.channel.takeOver(welcome.work_id);
     this.heardQueue(welcome);
     goOn();
   }

@@ -1,4 +1,5 @@
 // The draft: its steps, what becomes stale by it, saving it, and what to do where somebody else changed the same thing.
+import { Button } from "../shared/button";
 import { shownDate } from "../shared/times";
 import type { Choice, Conflict, ConflictRow, Preview, Saved } from "./messages";
 import type { Session } from "./session";
@@ -18,9 +19,7 @@ export function Changes({ session }: { session: Session }) {
             {draft.said.map((words, n) => (
               <li key={n}>
                 <span dir="auto">{words}</span>
-                <button type="button" class="s7-quiet" aria-label={`Take back: ${words}`} title="Take this step back" onClick={() => session.leaveOut(n)}>
-                  ×
-                </button>
+                <Button class="s7-quiet" aria-label={`Take back: ${words}`} title="Take this step back" onClick={() => session.leaveOut(n)} words="×" />
               </li>
             ))}
           </ol>
@@ -98,12 +97,8 @@ function SaveForm({ session }: { session: Session }) {
         <textarea class="s7-why" rows={2} dir="auto" value={why} placeholder="As the methods section will tell it" onInput={(event) => session.typed.put("why", event.currentTarget.value)} />
       </label>
       <div class="s7-form-buttons">
-        <button type="button" class="s7-primary s7-save-button" disabled={session.saving.value || open > 0} onClick={send}>
-          {session.conflict.value ? "Save with these choices" : "Save"}
-        </button>
-        <button type="button" onClick={() => session.discard()}>
-          Discard the draft
-        </button>
+        <Button class="s7-primary s7-save-button" disabled={session.saving.value || open > 0} onClick={send} words={session.conflict.value ? "Save with these choices" : "Save"} />
+        <Button onClick={() => session.discard()} words="Discard the draft" />
       </div>
     </section>
   );
@@ -137,9 +132,9 @@ function ConflictChoice({ row, chosen, onChoose }: { row: ConflictRow; chosen: C
       {row.base.length > 0 && <Lines class="s7-before" name="Before" lines={row.base} />}
       <div class="s7-sides">
         {sides.map(([side, words, lines]) => (
-          <button key={side} type="button" class={`s7-${side}`} aria-pressed={chosen === side} onClick={() => onChoose(side)}>
+          <Button key={side} class={`s7-${side}`} aria-pressed={chosen === side} onClick={() => onChoose(side)}>
             <Lines name={words} lines={lines} />
-          </button>
+          </Button>
         ))}
       </div>
     </div>
@@ -182,9 +177,7 @@ function SavedNote({ session, saved }: { session: Session; saved: Saved }) {
       ) : (
         <p>Nothing needs to be looked at again, of what may be seen here.</p>
       )}
-      <button type="button" class="s7-quiet" onClick={() => (session.saved.value = null)}>
-        Close
-      </button>
+      <Button class="s7-quiet" onClick={() => (session.saved.value = null)} words="Close" />
     </section>
   );
 }

@@ -1,5 +1,6 @@
 // The code that is open: its fields, edited in place; what can be done with it; and its quotes beneath.
 import { useState } from "preact/hooks";
+import { Button } from "../shared/button";
 import { Field } from "./field";
 import { AddForm, MergeForm, SplitForm } from "./forms";
 import type { DraftCode } from "./messages";
@@ -28,17 +29,11 @@ export function Fields({ session }: { session: Session }) {
         <span class="s7-code-deeds">
           {code.codable && (
             <>
-              <button type="button" title="Merge into another code (m)" onClick={() => session.begin("merge")}>
-                Merge…
-              </button>
-              <button type="button" title="Split into parts (s)" onClick={() => session.begin("split")}>
-                Split…
-              </button>
+              <Button title="Merge into another code (m)" onClick={() => session.begin("merge")} words="Merge…" />
+              <Button title="Split into parts (s)" onClick={() => session.begin("split")} words="Split…" />
             </>
           )}
-          <button type="button" title="Retire the code (Del)" onClick={() => session.step({ do: "retire", code: code.id })}>
-            Retire
-          </button>
+          <Button title="Retire the code (Del)" onClick={() => session.step({ do: "retire", code: code.id })} words="Retire" />
         </span>
       </div>
       {form === "merge" && <MergeForm key={code.id} session={session} code={code} />}
@@ -88,21 +83,17 @@ function ColourField({ value, shown, onWrite }: { value: string | null; shown: s
         {value || open ? (
           <>
             <input type="color" aria-label="Colour" value={value ?? shown} onChange={(event) => write(event.currentTarget.value)} />
-            <button
-              type="button"
+            <Button
               title="Take the colour away: one is chosen"
               onClick={() => {
                 setOpen(false);
                 write("");
               }}
-            >
-              ×
-            </button>
+              words="×"
+            />
           </>
         ) : (
-          <button type="button" title="One is chosen; take one of its own" onClick={() => setOpen(true)}>
-            chosen
-          </button>
+          <Button title="One is chosen; take one of its own" onClick={() => setOpen(true)} words="chosen" />
         )}
       </span>
     </div>

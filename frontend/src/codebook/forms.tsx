@@ -1,5 +1,6 @@
 // The forms: a code that is new, what a code is merged into, and the parts that it is split into.
 import { useState } from "preact/hooks";
+import { Button } from "../shared/button";
 import type { DraftCode } from "./messages";
 import type { Session } from "./session";
 
@@ -17,12 +18,8 @@ function Line({ label, value, onInput, rows = 0, first = false }: { label: strin
 function Buttons({ words, disabled = false, onSend, onCancel }: { words: string; disabled?: boolean; onSend: () => void; onCancel: () => void }) {
   return (
     <div class="s7-form-buttons">
-      <button type="button" class="s7-primary" disabled={disabled} onClick={onSend}>
-        {words}
-      </button>
-      <button type="button" onClick={onCancel}>
-        Cancel
-      </button>
+      <Button class="s7-primary" disabled={disabled} onClick={onSend} words={words} />
+      <Button onClick={onCancel} words="Cancel" />
     </div>
   );
 }
@@ -113,9 +110,7 @@ export function SplitForm({ session, code }: { session: Session; code: DraftCode
           <Line label={`Definition of part ${n + 1}`} rows={2} value={part.definition} onInput={(text) => put(n, "definition", text)} />
         </div>
       ))}
-      <button type="button" class="s7-quiet" onClick={() => setMore(parts.length + 1)}>
-        + another part
-      </button>
+      <Button class="s7-quiet" onClick={() => setMore(parts.length + 1)} words="+ another part" />
       <Buttons words="Split" onSend={send} onCancel={() => session.endForm()} />
     </div>
   );

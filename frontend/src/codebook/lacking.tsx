@@ -1,4 +1,5 @@
 // The themes that no code covers, above the proposals: each is proposed by the lead, or as a language model drafts it.
+import { Button } from "../shared/button";
 import type { LackingTheme } from "./messages";
 import type { Session } from "./session";
 
@@ -27,7 +28,7 @@ function Theme({ session, row }: { session: Session; row: LackingTheme }) {
   const isOpen = lacking.open.value === row.theme;
   return (
     <article class="s7-lacking-theme" aria-label={row.label}>
-      <button type="button" class="s7-lacking-line" aria-expanded={isOpen} onClick={() => lacking.toggle(row.theme)}>
+      <Button class="s7-lacking-line" aria-expanded={isOpen} onClick={() => lacking.toggle(row.theme)}>
         <span class="s7-lacking-name" dir="auto">
           {row.label}
         </span>
@@ -35,7 +36,7 @@ function Theme({ session, row }: { session: Session; row: LackingTheme }) {
           {row.n_units} texts, {row.n_cases} people
           {row.sent_back && " · answered before"}
         </span>
-      </button>
+      </Button>
       {isOpen && <Open session={session} row={row} />}
     </article>
   );
@@ -60,13 +61,9 @@ function Open({ session, row }: { session: Session; row: LackingTheme }) {
         ))}
       </fieldset>
       <div class="s7-form-buttons">
-        <button type="button" class="s7-primary s7-propose" disabled={busy || !ticked.size} onClick={() => lacking.propose()}>
-          Propose it
-        </button>
+        <Button class="s7-primary s7-propose" disabled={busy || !ticked.size} onClick={() => lacking.propose()} words="Propose it" />
         {lacking.found.value?.chats && !lacking.cost.value && (
-          <button type="button" disabled={busy || !ticked.size} onClick={() => lacking.askCost()}>
-            Let the language model draft it…
-          </button>
+          <Button disabled={busy || !ticked.size} onClick={() => lacking.askCost()} words="Let the language model draft it…" />
         )}
       </div>
       {!ticked.size && lacking.quotes.value.length > 0 && <p class="s7-hint">Tick a text that shows it.</p>}
@@ -83,9 +80,10 @@ function ByChat({ session }: { session: Session }) {
       <label>
         <input type="checkbox" checked={lacking.consented.value} onChange={(event) => (lacking.consented.value = event.currentTarget.checked)} /> I agree that the texts that are ticked are sent there
       </label>
-      <button type="button" disabled={!lacking.consented.value || lacking.asking.value || !lacking.ticked.value.size} onClick={() => lacking.askChat()}>
-        {lacking.asking.value ? "Asking…" : "Send; what comes is proposed"}
-      </button>
+      <Button
+        type="button" disabled={!lacking.consented.value || lacking.asking.value || !lacking.ticked.value.size} onClick={() => lacking.askChat()}
+        words={lacking.asking.value ? "Asking…" : "Send; what comes is proposed"}
+      />
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // The themes that no code covers: which is open, which of its texts are ticked, whether a language model may read them.
 import { batch, signal } from "@preact/signals";
-import type { Answers, Tellings, Unanswered } from "../shared/desk";
+import type { Answers, Tellings, Unanswered } from "../shared/session";
 import type { Answer, Lacking, Question, ThemeQuote, Told } from "./messages";
 
 const TICKED = 2;

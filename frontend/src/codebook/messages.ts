@@ -226,7 +226,7 @@ export interface Alike {
 }
 
 /** `typed`: what was typed and is no step yet; `n_lost`: steps that cannot be taken any more. */
-export type Welcome = Draft & { type: "welcome"; coder: string; outbox: string; typed: Record<string, string>; n_lost: number };
+export type Welcome = Draft & { type: "welcome"; coder: string; work_id: string; typed: Record<string, string>; n_lost: number };
 
 export type Answer =
   | Welcome

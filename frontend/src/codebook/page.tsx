@@ -1,5 +1,6 @@
 // The codebook widget on screen: the tree of codes, the code's fields with its quotes, and what is done with the draft.
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "../shared/button";
 import { Frame, Tool, WAITING, Who } from "../shared/frame";
 import { Changes } from "./changes";
 import { Fields } from "./fields";
@@ -51,10 +52,10 @@ function Tabs({ session }: { session: Session }) {
   return (
     <div class="s7-side-tabs" role="group" aria-label="What stands beside the code">
       {TABS.map(([name, words, key]) => (
-        <button key={name} type="button" aria-pressed={session.tab.value === name} title={`${words} (Alt+${key})`} onClick={() => session.open(name)}>
+        <Button key={name} aria-pressed={session.tab.value === name} title={`${words} (Alt+${key})`} onClick={() => session.open(name)}>
           {words}
           {!!counts[name] && <span class="s7-count"> {counts[name]}</span>}
-        </button>
+        </Button>
       ))}
     </div>
   );
@@ -151,7 +152,7 @@ export function Page({ session }: { session: Session }) {
           </p>
         )
       }
-      waits={!draft && WAITING}
+      placeholder={!draft && WAITING}
     >
       <div class="s7-revision">
         <CodeTree session={session} />

@@ -1,5 +1,6 @@
 // The codes that coders or models proposed: each becomes a code, goes into one, or back with a reason.
 import { useState } from "preact/hooks";
+import { Button } from "../shared/button";
 import { shownDate } from "../shared/times";
 import { Lacking } from "./lacking";
 import type { Proposal } from "./messages";
@@ -58,9 +59,7 @@ function Card({ session, row }: { session: Session; row: Proposal }) {
             <input type="checkbox" checked={asExamples} onChange={(event) => setAsExamples(event.currentTarget.checked)} /> with the {nWords === 1 ? "quote as its example" : `${nWords} quotes as its examples`}
           </label>
           <div class="s7-form-buttons">
-            <button type="button" class="s7-primary s7-take" onClick={() => session.take(row.proposal_id, { label, definition, parent: null, with_examples: asExamples })}>
-              Take as a code
-            </button>
+            <Button class="s7-primary s7-take" onClick={() => session.take(row.proposal_id, { label, definition, parent: null, with_examples: asExamples })} words="Take as a code" />
           </div>
           <div class="s7-form-buttons">
             <select aria-label="Goes into" value={into} onChange={(event) => setInto(event.currentTarget.value)}>
@@ -70,15 +69,11 @@ function Card({ session, row }: { session: Session; row: Proposal }) {
                 </option>
               ))}
             </select>
-            <button type="button" disabled={!into} onClick={() => session.take(row.proposal_id, { into })}>
-              is meant
-            </button>
+            <Button disabled={!into} onClick={() => session.take(row.proposal_id, { into })} words="is meant" />
           </div>
           <div class="s7-form-buttons">
             <input type="text" dir="auto" aria-label="Why it is sent back" placeholder="Why not" value={why} onInput={type("why")} />
-            <button type="button" class="s7-send-back" disabled={!why.trim()} onClick={() => session.sendBack(row.proposal_id, why)}>
-              Send back
-            </button>
+            <Button class="s7-send-back" disabled={!why.trim()} onClick={() => session.sendBack(row.proposal_id, why)} words="Send back" />
           </div>
         </>
       )}

@@ -1,5 +1,6 @@
 // The quotes of the code that is open: by coder and text, searched, page by page.
 import { useRef } from "preact/hooks";
+import { Button } from "../shared/button";
 import type { Quote } from "./messages";
 import type { Session } from "./session";
 
@@ -45,9 +46,9 @@ export function QuoteList({ session }: { session: Session }) {
         ))}
       </ul>
       {quotes.rows.length < quotes.n && (
-        <button type="button" class="s7-more-quotes" onClick={() => session.askQuotes(quotes.rows.length)}>
+        <Button class="s7-more-quotes" onClick={() => session.askQuotes(quotes.rows.length)}>
           {quotes.n - quotes.rows.length} more
-        </button>
+        </Button>
       )}
     </section>
   );

@@ -37,7 +37,7 @@ class Kernel {
 
   answer(refuse = false): void {
     for (const asked of this.asked.splice(0)) {
-      if (asked.type === "hello") this.say({ type: "welcome", coder: "lead", outbox: "work", typed: this.typed, n_lost: 0, ...this.draft() }, asked);
+      if (asked.type === "hello") this.say({ type: "welcome", coder: "lead", work_id: "work", typed: this.typed, n_lost: 0, ...this.draft() }, asked);
       else if (refuse) this.say({ type: "refused", message: "no" }, asked);
       else if (asked.type === "step" || asked.type === "restore") {
         this.steps = asked.type === "step" ? [...this.steps, asked.step] : [...asked.steps];

@@ -1,7 +1,7 @@
 // What one open view of the codebook widget shows, and what the lead can do in it.
 import { batch, computed, signal } from "@preact/signals";
 import type { Model } from "../shared/channel";
-import { DeskSession } from "../shared/desk";
+import { WidgetSession } from "../shared/session";
 import { kept } from "../shared/kept";
 import type { Answer, Choice, Compare, Conflict, Draft, DraftCode, Figures, Preview, Proposal, Question, Quotes, Saved, Sorting, Step, Told, Version, Welcome } from "./messages";
 import { dropped, isWithin, moved, type Drop, type Place, type Way } from "./moving";
@@ -28,7 +28,7 @@ export const drafts = () => kept<Kept>("drafts");
 export type Tab = "changes" | "proposals" | "sorting" | "versions";
 
 /** One open view of the codebook widget. */
-export class Session extends DeskSession<Question, Answer, never, Told> {
+export class Session extends WidgetSession<Question, Answer, never, Told> {
   readonly draft = signal<Draft | null>(null);
   readonly codes = computed((): DraftCode[] => this.draft.value?.codes ?? []);
   /** The code whose fields are open. */
@@ -284,9 +284,9 @@ export class Session extends DeskSession<Question, Answer, never, Told> {
   }
 
   private heardWelcome(welcome: Welcome): void {
-    const before = drafts().get(welcome.outbox);
+    const before = drafts().get(welcome.work_id);
     batch(() => {
-      this.work = welcome.outbox;
+      this.work = welcome.work_id;
       this.coder.value = welcome.coder;
       this.show(welcome);
       this.selected.value ??= welcome.codes[0]?.id ?? null;

@@ -1,6 +1,6 @@
 // Going through the texts of a code that was split: which parts each of them belongs to.
 import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
-import type { Unanswered } from "../shared/desk";
+import type { Unanswered } from "../shared/session";
 import { PressQueue } from "../shared/pressqueue";
 import type { Question, Sorting } from "./messages";
 
@@ -137,7 +137,7 @@ export class Sorter {
   /** Do what a key means here, once the text that it is meant for is on screen; false where it means nothing. */
   press(key: string, shift = false): boolean {
     const action = this.meant(key, shift);
-    if (action) this.presses.take(action);
+    if (action) this.presses.inTurn(action);
     return action !== null;
   }
 

@@ -1,5 +1,6 @@
 // The texts of a code that was split: each is told, by one key, which parts it belongs to; or many at once.
 import { useEffect, useRef } from "preact/hooks";
+import { Button } from "../shared/button";
 import { focusIn } from "../shared/keys";
 import type { Sorting } from "./messages";
 import { QuoteView } from "./quotes";
@@ -15,9 +16,9 @@ export function SplitList({ session }: { session: Session }) {
   return (
     <div class="s7-beside-body">
       {found?.splits.map(({ code, label, n, n_all }) => (
-        <button key={code} type="button" class="s7-split" aria-pressed={found.code === code} onClick={() => sorter.begin(code)}>
+        <Button key={code} class="s7-split" aria-pressed={found.code === code} onClick={() => sorter.begin(code)}>
           <span dir="auto">{label}</span>: {n_all - n} of {n_all} sorted
-        </button>
+        </Button>
       ))}
       {found && !found.splits.length && <p class="s7-hint">No text waits for being sorted, of what may be seen here.</p>}
       <p class="s7-hint">
@@ -62,9 +63,7 @@ function Unread({ sorter }: { sorter: Sorter }) {
   return (
     <p class="s7-hint">
       These texts could not be read.{" "}
-      <button type="button" class="s7-read-again" onClick={() => sorter.readAgain()}>
-        Ask once more ⏎
-      </button>
+      <Button class="s7-read-again" onClick={() => sorter.readAgain()} words="Ask once more ⏎" />
     </p>
   );
 }
@@ -101,9 +100,7 @@ export function SortingPane({ session }: { session: Session }) {
       <div class="s7-pane-line">
         <h4>{found.n && !unread ? `Text ${sorter.at.value + 1} of ${found.n}` : "No text"}</h4>
         <span class="s7-space" />
-        <button type="button" disabled={!found.can_undo} title="z" onClick={() => sorter.undo()}>
-          Take back
-        </button>
+        <Button disabled={!found.can_undo} title="z" onClick={() => sorter.undo()} words="Take back" />
       </div>
       <div class="s7-pane-line">
         {found.themes.length > 0 && <ThemeChoice sorter={sorter} themes={found.themes} />}
@@ -111,9 +108,9 @@ export function SortingPane({ session }: { session: Session }) {
       </div>
       <div class="s7-parts" role="group" aria-label="Parts">
         {found.parts.map(({ id, label }, n) => (
-          <button key={id} type="button" aria-pressed={chosen.includes(id)} onClick={() => sorter.toggle(id)}>
+          <Button key={id} aria-pressed={chosen.includes(id)} onClick={() => sorter.toggle(id)}>
             <kbd>{n + 1}</kbd> <span dir="auto">{label}</span>
-          </button>
+          </Button>
         ))}
       </div>
       {row ? (
@@ -129,22 +126,16 @@ export function SortingPane({ session }: { session: Session }) {
             ))}
           </ul>
           <div class="s7-form-buttons">
-            <button type="button" class="s7-primary" disabled={sorter.busy.value} onClick={() => sorter.sort(false)}>
-              These parts ⏎
-            </button>
-            <button type="button" disabled={sorter.busy.value} onClick={() => sorter.sort(false, true)}>
+            <Button class="s7-primary" disabled={sorter.busy.value} onClick={() => sorter.sort(false)} words="These parts ⏎" />
+            <Button disabled={sorter.busy.value} onClick={() => sorter.sort(false, true)}>
               None of them <kbd>0</kbd>
-            </button>
-            <button type="button" onClick={() => sorter.step(-1)}>
-              ← Back
-            </button>
-            <button type="button" onClick={() => sorter.step(1)}>
-              Later →
-            </button>
+            </Button>
+            <Button onClick={() => sorter.step(-1)} words="← Back" />
+            <Button onClick={() => sorter.step(1)} words="Later →" />
             {found.n > 1 && sorter.isChosen.value && (
-              <button type="button" class="s7-sort-all" disabled={!chosen.length || sorter.busy.value || sorter.looking.value} onClick={() => sorter.sort(true)}>
+              <Button class="s7-sort-all" disabled={!chosen.length || sorter.busy.value || sorter.looking.value} onClick={() => sorter.sort(true)}>
                 These parts for all {found.n} found <kbd>⇧⏎</kbd>
-              </button>
+              </Button>
             )}
           </div>
         </>

@@ -1,5 +1,6 @@
 // The tree of codes: moved through and changed by keys, and by dragging; with how each code is used.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { Button } from "../shared/button";
 import { sample, UNKNOWN } from "../shared/colours";
 import type { DraftCode } from "./messages";
 import { isWithin, type Drop, type Way } from "./moving";
@@ -84,9 +85,7 @@ export function CodeTree({ session }: { session: Session }) {
         <h4>Codes</h4>
         <span class="s7-numbers">{session.codes.value.length}</span>
         <span class="s7-space" />
-        <button type="button" title="Add a code (+)" onClick={() => session.begin("add")}>
-          + Code
-        </button>
+        <Button title="Add a code (+)" onClick={() => session.begin("add")} words="+ Code" />
       </div>
       <div ref={box} class="s7-tree" role="tree" tabIndex={0} aria-label="Codes of the draft" aria-activedescendant={place < 0 ? undefined : `${id.current}-${place}`} onDragLeave={left}>
         {rows.map(({ code, depth, below }, n) => (

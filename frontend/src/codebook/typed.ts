@@ -1,6 +1,6 @@
 // What is typed in fields and forms and is no step yet, by field: for the page, and the kernel, that comes after this one.
 import { signal } from "@preact/signals";
-import type { Answers, Unanswered } from "../shared/desk";
+import type { Answers, Unanswered } from "../shared/session";
 import { Keeper } from "../shared/keeper";
 import type { Answer, Question } from "./messages";
 

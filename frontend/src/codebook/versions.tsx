@@ -1,4 +1,5 @@
 // The versions of the codebook: who made each, when and why; and any two side by side.
+import { Button } from "../shared/button";
 import { shownDate } from "../shared/times";
 import type { Side, Version } from "./messages";
 import type { Session } from "./session";
@@ -42,12 +43,8 @@ function VersionView({ session, version, chosen, children }: { session: Session;
     <div class="s7-version">
       {children}
       <div class="s7-form-buttons">
-        <button type="button" aria-pressed={chosen?.one === version} onClick={() => pick("one")}>
-          Left
-        </button>
-        <button type="button" aria-pressed={chosen?.other === version} onClick={() => pick("other")}>
-          Right
-        </button>
+        <Button aria-pressed={chosen?.one === version} onClick={() => pick("one")} words="Left" />
+        <Button aria-pressed={chosen?.other === version} onClick={() => pick("other")} words="Right" />
       </div>
     </div>
   );

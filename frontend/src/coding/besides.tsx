@@ -1,4 +1,5 @@
 // Colleagues’ codings beside one's own, on screen.
+import { Button } from "../shared/button";
 import { CodersTable } from "../shared/coderstable";
 import { keyLabel } from "../shared/keys";
 import type { Unit } from "./messages";
@@ -10,13 +11,11 @@ export function ColleaguesButtons({ session }: { session: Session }) {
   const [on, { colleagues: key = "", next_colleague: next = "" }] = [colleagues.on.value, session.commands.value];
   return (
     <span class="s7-colleagues-buttons">
-      <button type="button" class="s7-quiet" aria-pressed={on} title={`Show or hide colleagues’ codings (${keyLabel(key)})`} onClick={() => colleagues.toggle()}>
-        Colleagues
-      </button>
+      <Button class="s7-quiet" aria-pressed={on} title={`Show or hide colleagues’ codings (${keyLabel(key)})`} onClick={() => colleagues.toggle()} words="Colleagues" />
       {on && colleagues.names.value.length > 1 && (
-        <button type="button" class="s7-quiet" title={`The next colleague (${keyLabel(next)})`} aria-label={`Beside yours: ${colleagues.words()}. The next colleague`} onClick={() => colleagues.next()}>
+        <Button class="s7-quiet" title={`The next colleague (${keyLabel(next)})`} aria-label={`Beside yours: ${colleagues.words()}. The next colleague`} onClick={() => colleagues.next()}>
           {colleagues.words()} ▸
-        </button>
+        </Button>
       )}
     </span>
   );

@@ -1,4 +1,5 @@
 // What the coder should know of the codebook, and what taking in a newer one would mean.
+import { Button } from "../shared/button";
 import type { Session } from "./session";
 
 export function CodebookNotice({ session }: { session: Session }) {
@@ -6,19 +7,19 @@ export function CodebookNotice({ session }: { session: Session }) {
   const meaning = newer.meaning.value;
   if (!newer.notice.value) return null;
   const key = session.commands.value.take_codebook;
-  const take = () => session.presses.take(() => newer.take());
+  const take = () => session.presses.inTurn(() => newer.take());
   return (
     <div class="s7-notice" role="status">
       <span>{newer.notice.value}</span>
       {newer.there.value && !meaning && (
-        <button type="button" class="s7-take" onClick={take}>
+        <Button class="s7-take" onClick={take}>
           Take it in now {key && <kbd>{key}</kbd>}
-        </button>
+        </Button>
       )}
       {newer.toReview.value > 0 && !meaning && (
-        <button type="button" class="s7-look-again" onClick={() => session.lookAgain()}>
+        <Button class="s7-look-again" onClick={() => session.lookAgain()}>
           Show {newer.toReview.value === 1 ? "this text" : `these ${newer.toReview.value} texts`}
-        </button>
+        </Button>
       )}
       {meaning && (
         <div class="s7-meaning" role="group" aria-label="What the new codebook means for your codings">
@@ -27,12 +28,12 @@ export function CodebookNotice({ session }: { session: Session }) {
               <li key={words}>{words}</li>
             ))}
           </ul>
-          <button type="button" class="s7-primary s7-take" onClick={take}>
+          <Button class="s7-primary s7-take" onClick={take}>
             Take it in {key && <kbd>{key}</kbd>}
-          </button>
-          <button type="button" onClick={() => newer.leave()}>
+          </Button>
+          <Button onClick={() => newer.leave()}>
             Not now <kbd>Esc</kbd>
-          </button>
+          </Button>
         </div>
       )}
     </div>

@@ -1,5 +1,6 @@
 // What is coded on the unit, each coding with its facets, doubt and removal.
 import type { VNode } from "preact";
+import { Button } from "../shared/button";
 import { sample, UNKNOWN } from "../shared/colours";
 import type { Coding } from "../shared/protocol";
 import { FacetButtons, FacetStrip } from "./facetbuttons";
@@ -59,7 +60,7 @@ function CodingRow({ session, unit, coding, active, place }: RowProps) {
   const names = ["s7-coding", coding.pending && "s7-pending", active && "s7-active"];
   const look = session.book.looks.value.get(coding.code) ?? UNKNOWN;
   const unsure = coding.confidence === "unsure";
-  const take = (action: () => void) => session.presses.take(action, unit);
+  const take = (action: () => void) => session.presses.inTurn(action, unit);
   return (
     <li
       class={names.filter(Boolean).join(" ")}
@@ -76,18 +77,8 @@ function CodingRow({ session, unit, coding, active, place }: RowProps) {
       </span>
       <span class="s7-facets">
         <FacetButtons session={session} coding={coding} label={label} take={take} />
-        <button
-          type="button"
-          class="s7-facet"
-          aria-pressed={unsure}
-          aria-label={`${label}: unsure`}
-          onClick={() => take(() => session.toggleUnsure(coding))}
-        >
-          unsure
-        </button>
-        <button type="button" class="s7-facet s7-remove" aria-label={`Remove ${label}`} onClick={() => take(() => session.remove(coding))}>
-          ×
-        </button>
+        <Button class="s7-facet" aria-pressed={unsure} aria-label={`${label}: unsure`} onClick={() => take(() => session.toggleUnsure(coding))} words="unsure" />
+        <Button class="s7-facet s7-remove" aria-label={`Remove ${label}`} onClick={() => take(() => session.remove(coding))} words="×" />
       </span>
       {session.facets.isOn(coding) && <FacetStrip session={session} coding={coding} label={label} take={take} />}
     </li>

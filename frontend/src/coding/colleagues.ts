@@ -1,15 +1,9 @@
 // Colleagues’ codings beside one's own, once their round is unblinded: asked for and stepped through, never changed.
-import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
-import type { Answers } from "../shared/desk";
+import { computed, effect, signal } from "@preact/signals";
+import type { Answers } from "../shared/session";
 import type { Theirs } from "../shared/protocol";
-import type { Answer, Beside, ColleaguesQuestion, Question, RoundState } from "./messages";
-
-interface Host {
-  ask(question: ColleaguesQuestion): void;
-  say(words: string): void;
-  /** The place of the text on screen. */
-  shown: ReadonlySignal<number | null>;
-}
+import type { Host } from "./host";
+import type { Answer, Beside, Question, RoundState } from "./messages";
 
 const NONE: readonly never[] = [];
 
@@ -45,7 +39,7 @@ export class Colleagues {
     return spans.length ? spans : NONE;
   });
 
-  constructor(private readonly host: Host) {
+  constructor(private readonly host: Pick<Host, "ask" | "say" | "shown">) {
     this.end = effect(() => {
       const place = host.shown.value;
       if (this.on.value && place !== null) host.ask({ type: "beside", place });

@@ -1,7 +1,7 @@
 // Texts that were finished before a code was there, one key each: does it apply?
-import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
-import type { CodebookView } from "../shared/codebook";
+import { computed, effect, signal } from "@preact/signals";
 import type { Act } from "../shared/protocol";
+import type { Host } from "./host";
 import type { Unit, Waiting } from "./messages";
 
 /** One question about one text; after the `last` one of a text it is finished again. */
@@ -9,17 +9,6 @@ interface Step {
   place: number;
   code: string;
   last: boolean;
-}
-
-interface Host {
-  /** Write on each of these codes, in a memo, that their texts are left as they are. */
-  leave(codes: readonly string[], line: string): void;
-  do(act: Omit<Act, "id" | "unit_id">, unit: Unit): void;
-  unit: ReadonlySignal<Unit | null>;
-  goto(place: number): void;
-  takeBack(): void;
-  say(words: string): void;
-  book: CodebookView;
 }
 
 /** A question takes no key before it was on screen for so long: the key was meant for something else. */
@@ -44,7 +33,7 @@ export class Decide {
   private readonly asks = computed(() => !this.step.value && this.waiting.value !== null && !this.later.value);
   private since = 0;
 
-  constructor(private readonly host: Host) {
+  constructor(private readonly host: Pick<Host, "leave" | "do" | "unit" | "goto" | "takeBack" | "say" | "book">) {
     effect(() => void (this.asks.value && (this.since = Date.now())));
   }
 

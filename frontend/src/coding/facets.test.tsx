@@ -3,7 +3,7 @@ import { act } from "preact/test-utils";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { shelf } from "../shared/outbox";
 import type { Facet } from "../shared/protocol";
-import widget from "./index";
+import widget from "./widget.test.kit";
 import { facet, Kernel } from "./kernel.test.kit";
 
 const TWO = [

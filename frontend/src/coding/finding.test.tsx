@@ -3,7 +3,7 @@ import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { code } from "../shared/code.test.kit";
 import { shelf } from "../shared/outbox";
-import widget from "./index";
+import widget from "./widget.test.kit";
 import { Kernel, TEXTS } from "./kernel.test.kit";
 
 let kernel: Kernel;

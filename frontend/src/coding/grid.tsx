@@ -1,6 +1,7 @@
 // The survey grid on screen: the listed texts as rows of any height, of which only those in sight are drawn.
 import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Button } from "../shared/button";
 import { offsetAt } from "../shared/onscreen";
 import type { RowStyle } from "../shared/rowlist";
 import { trimmed } from "../shared/spans";
@@ -24,15 +25,13 @@ const DRAG = 5;
 export function LayoutButton({ session }: { session: Session }) {
   const on = session.grid.on.value;
   return (
-    <button
-      type="button"
+    <Button
       class="s7-layout-button"
       aria-pressed={on}
       title={`Many texts as rows (${session.commands.value.layout ?? ""})`}
       onClick={() => session.grid.show(on ? "text" : "grid")}
-    >
-      ▤ Grid
-    </button>
+      words="▤ Grid"
+    />
   );
 }
 
@@ -59,9 +58,9 @@ function Bar({ session }: { session: Session }) {
   const rated = ratingsShown(session);
   return (
     <div class="s7-grid-bar">
-      <button type="button" class="s7-quiet" aria-expanded={open} onClick={() => (grid.showColumns.value = !open)}>
+      <Button class="s7-quiet" aria-expanded={open} onClick={() => (grid.showColumns.value = !open)}>
         {open ? "▾" : "▸"} Columns
-      </button>
+      </Button>
       {open && (
         <span class="s7-grid-columns" role="group" aria-label="Columns">
           {box("id", "Text id", grid.showIds.value, () => (grid.showIds.value = !grid.showIds.value))}
@@ -71,9 +70,7 @@ function Bar({ session }: { session: Session }) {
       <span class="s7-space" />
       <ColleaguesButtons session={session} />
       {grid.hasRating.value && session.ratingOfFinished.value === null && (
-        <button type="button" class="s7-quiet" aria-pressed={rated} onClick={() => session.toggleRating()}>
-          {rated ? "Hide ratings" : "Show ratings"}
-        </button>
+        <Button class="s7-quiet" aria-pressed={rated} onClick={() => session.toggleRating()} words={rated ? "Hide ratings" : "Show ratings"} />
       )}
       {grid.hasRating.value && session.ratingOfFinished.value !== null && <span class="s7-hint">Ratings: shown once finished</span>}
     </div>

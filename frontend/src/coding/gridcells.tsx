@@ -73,7 +73,7 @@ function ratingOf(session: Session, unit: Unit | undefined): string | null | und
 
 function open(session: Session, place: number): void {
   if (session.unit.value?.place !== place) session.jump(place);
-  session.presses.take(() => session.grid.show("text"));
+  session.presses.inTurn(() => session.grid.show("text"));
 }
 
 function Answer({ unit }: { unit: Unit | undefined }) {
@@ -95,12 +95,12 @@ function Live({ session, unit }: { session: Session; unit: Unit }) {
       unit={unit}
       book={session.book}
       theirs={session.colleagues.spans.value}
-      onMemo={(span) => session.presses.take(() => session.memos.onSpan(unit, span), unit)}
+      onMemo={(span) => session.presses.inTurn(() => session.memos.onSpan(unit, span), unit)}
       selection={selecting.span.value}
       active={session.active.value}
       sought={selecting.sought.value}
       frozen={selecting.dragging.value}
-      onMark={(coding) => session.presses.take(() => (session.marked.value = coding), unit)}
+      onMark={(coding) => session.presses.inTurn(() => (session.marked.value = coding), unit)}
       ended={!!session.ended.value?.has(unit.unit_id)}
       onEnd={() => session.atEnd(unit.unit_id)}
     >
@@ -128,7 +128,7 @@ function Beside({ session, unit }: { session: Session; unit: Unit }) {
 function RowCodes({ session, unit }: { session: Session; unit: Unit }) {
   const choose = (code: Code) => {
     session.grid.picking.value = false;
-    session.presses.take(() => session.toggle(code), unit);
+    session.presses.inTurn(() => session.toggle(code), unit);
   };
   const codes = session.book.list.value.filter(({ codable }) => codable);
   return (
@@ -148,7 +148,7 @@ function Chips({ session, place, unit: known, live }: Props) {
   // A click in another row goes there first; what it does there waits for that row.
   const take = (action: () => void) => {
     if (session.unit.value?.place !== place) session.jump(place);
-    session.presses.take(action, { unit_id: unit.unit_id });
+    session.presses.inTurn(action, { unit_id: unit.unit_id });
   };
   const pick = (event: MouseEvent) => {
     event.stopPropagation();

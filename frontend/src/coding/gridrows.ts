@@ -1,8 +1,9 @@
 // The survey grid in one view: how high its rows are, which texts are here, which columns are shown, what keys mean.
 import { batch, computed, signal, type ReadonlySignal } from "@preact/signals";
-import type { Answers, Unanswered } from "../shared/desk";
+import type { Answers, Unanswered } from "../shared/session";
 import type { Listing } from "../shared/listing";
-import type { Answer, GridQuestion, GridRow, Question, Unit } from "./messages";
+import type { Host } from "./host";
+import type { Answer, GridRow, Question, Unit } from "./messages";
 
 /** A row that was never drawn is taken to be so high. */
 const ESTIMATE = 60;
@@ -75,19 +76,6 @@ const CHANGES = /^(code:|finish|remove_coding|facet|unsure|memo|new_code|filter|
 
 type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">;
 
-interface Host {
-  ask: (question: GridQuestion) => void;
-  /** A text came with the grid: whoever shows it takes it as it is now. */
-  came: (unit: Unit) => void;
-  goto: (place: number) => void;
-  say: (words: string) => void;
-  /** Give the focus to what this selector finds once it is drawn. */
-  focus: (selector: string) => void;
-  listing: ReadonlySignal<Listing>;
-  /** The place of the text that keys are meant for, also while it is loading. */
-  place: ReadonlySignal<number | null>;
-}
-
 export class Grid {
   readonly layout = signal<"text" | "grid">("text");
   readonly on = computed(() => this.layout.value === "grid");
@@ -120,7 +108,7 @@ export class Grid {
   };
   readonly unanswered: Unanswered<Question> = { grid: () => void (this.asked = false) };
 
-  constructor(private readonly host: Host) {}
+  constructor(private readonly host: Pick<Host, "ask" | "came" | "goto" | "say" | "focus" | "place"> & { listing: ReadonlySignal<Listing> }) {}
 
   /** Show the texts as rows, or one by one. */
   begin(layout: "text" | "grid"): void {

@@ -3,7 +3,7 @@ import { act } from "preact/test-utils";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { shelf } from "../shared/outbox";
 import { described } from "./history";
-import widget from "./index";
+import widget from "./widget.test.kit";
 import { Kernel } from "./kernel.test.kit";
 import type { HistoryRow } from "./messages";
 

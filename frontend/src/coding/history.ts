@@ -1,22 +1,14 @@
 // What was done, the newest first, by day: each line leads to its text, and can be taken back or done again.
-import { computed, signal, type ReadonlySignal } from "@preact/signals";
-import type { Answers, Unanswered } from "../shared/desk";
+import { computed, signal } from "@preact/signals";
+import type { Answers, Unanswered } from "../shared/session";
 import { bytes } from "../shared/listing";
 import { PagedRows } from "../shared/pagedrows";
 import { uuid, type Act } from "../shared/protocol";
 import { byDay } from "../shared/times";
-import type { Answer, Back, BackAnswer, HistoryQuestion, HistoryRow, Question, Unit } from "./messages";
+import type { Host } from "./host";
+import type { Answer, BackAnswer, HistoryQuestion, HistoryRow, Question } from "./messages";
 
 const SETTLED_MS = 200;
-
-interface Host {
-  ask(question: HistoryQuestion | Back): void;
-  /** Take back, or do again. */
-  push(...acts: Omit<Act, "id">[]): void;
-  /** The text on screen. */
-  unit: ReadonlySignal<Unit | null>;
-  say(words: string): void;
-}
 
 export class History {
   readonly id = `s7-${uuid()}`;
@@ -45,7 +37,7 @@ export class History {
   };
   readonly unanswered: Unanswered<Question> = { history: () => this.list.unanswered(), back: () => this.list.unanswered() };
 
-  constructor(private readonly host: Host) {}
+  constructor(private readonly host: Pick<Host, "ask" | "push" | "unit" | "say">) {}
 
   private ask(first: number): void {
     const unit_id = this.host.unit.peek()?.unit_id;

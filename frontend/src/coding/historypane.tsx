@@ -1,4 +1,5 @@
 // What was done, as a list beside the text: each line leads to its text, and can be taken back or done again.
+import { Button } from "../shared/button";
 import { DayLine, HISTORY_ROW, HistoryLine } from "../shared/historyrow";
 import { listBox, listRow, type RowStyle } from "../shared/rowlist";
 import { shownTime } from "../shared/times";
@@ -30,7 +31,7 @@ export function pressInHistory(event: KeyboardEvent, session: Session): boolean 
   const row = history.list.rows.value.get(history.list.cursor.value);
   if (!row || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return false;
   if (event.key === "Delete" || event.key === "Backspace") {
-    if (row.state !== "fixed") session.presses.take(() => history.take(row.state === "undone" ? "redo" : "undo", row));
+    if (row.state !== "fixed") session.presses.inTurn(() => history.take(row.state === "undone" ? "redo" : "undo", row));
   } else if (event.key === "b") history.askBack(row);
   else return false;
   return true;
@@ -76,19 +77,15 @@ export function HistoryPane({ session }: { session: Session }) {
 function GoBack({ session }: { session: Session }) {
   const { history } = session;
   const [back, undone] = [history.back.value, history.undone.value];
-  const take = (action: () => void) => session.presses.take(action);
+  const take = (action: () => void) => session.presses.inTurn(action);
   if (back) {
     return (
       <div class="s7-go-back" role="alert">
         <span>
           Going back takes back {counted(back.ids.length, "step")} on {counted(back.n_texts, "text")}.
         </span>
-        <button type="button" class="s7-primary" onClick={() => take(() => history.goBack())}>
-          Take back
-        </button>
-        <button type="button" onClick={() => (history.back.value = null)}>
-          Cancel
-        </button>
+        <Button class="s7-primary" onClick={() => take(() => history.goBack())} words="Take back" />
+        <Button onClick={() => (history.back.value = null)} words="Cancel" />
       </div>
     );
   }
@@ -96,9 +93,7 @@ function GoBack({ session }: { session: Session }) {
   return (
     <div class="s7-go-back" role="status">
       <span>{counted(undone.length, "step")} taken back.</span>
-      <button type="button" onClick={() => take(() => history.doAgain())}>
-        Do them again
-      </button>
+      <Button onClick={() => take(() => history.doAgain())} words="Do them again" />
     </div>
   );
 }
@@ -126,12 +121,12 @@ export function ActButtons({ session }: { session: Session }) {
   const undone = row.state === "undone";
   return (
     <div class="s7-act-buttons">
-      <button type="button" disabled={row.state === "fixed"} title={row.state === "fixed" ? "It was done in another round" : "Del"} onClick={() => session.presses.take(() => history.take(undone ? "redo" : "undo", row))}>
+      <Button disabled={row.state === "fixed"} title={row.state === "fixed" ? "It was done in another round" : "Del"} onClick={() => session.presses.inTurn(() => history.take(undone ? "redo" : "undo", row))}>
         {undone ? "Do again" : "Take back"} <kbd>Del</kbd>
-      </button>
-      <button type="button" title="b" onClick={() => history.askBack(row)}>
+      </Button>
+      <Button title="b" onClick={() => history.askBack(row)}>
         Back to here <kbd>b</kbd>
-      </button>
+      </Button>
     </div>
   );
 }

@@ -347,9 +347,9 @@ export class Kernel {
   }
 
   /** What is said to all views of another version of the codebook. */
-  ofCodebook(under: string, outbox: string): object {
+  ofCodebook(under: string, work_id: string): object {
     const { codebook } = this.welcome() as { codebook: object };
-    return { type: "codebook", id: null, client: null, codebook, under, outbox, ...this.noticed(), waiting: this.waiting, ...this.progress() };
+    return { type: "codebook", id: null, client: null, codebook, under, work_id, ...this.noticed(), waiting: this.waiting, ...this.progress() };
   }
 
   /** What stands in the record before any view is open. */
@@ -385,7 +385,7 @@ export class Kernel {
       type: "welcome",
       coder: "ana",
       ...this.noticed(),
-      outbox: "work",
+      work_id: "work",
       under: "f1",
       new_codes: this.newCodes,
       waiting: this.waiting,

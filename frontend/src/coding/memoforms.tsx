@@ -1,4 +1,5 @@
 // The memos on words of the text on screen, and the form in which one is written.
+import { Button } from "../shared/button";
 import { ForTeam, MemoForm } from "../shared/memoform";
 import type { Code } from "../shared/protocol";
 import type { About } from "./memos";
@@ -20,14 +21,14 @@ export function SpanMemos({ session, unit }: { session: Session; unit: Unit }) {
     <ul class="s7-memos" aria-label="Memos on words of this text">
       {inOrder.map(({ memo_id, start, end, text, team }) => (
         <li key={memo_id}>
-          <button type="button" class="s7-memo-row" title="Open this memo" onClick={() => session.presses.take(() => session.memos.onSpan(unit, { start, end }), unit)}>
+          <Button class="s7-memo-row" title="Open this memo" onClick={() => session.presses.inTurn(() => session.memos.onSpan(unit, { start, end }), unit)}>
             <span aria-hidden="true">✎ </span>
             <span class="s7-quote" dir="auto">
               “{unit.text.slice(start, end)}”
             </span>{" "}
             <span dir="auto">{text}</span>
             {team && <i> (team)</i>}
-          </button>
+          </Button>
         </li>
       ))}
     </ul>
@@ -39,9 +40,9 @@ export function CodeMemoButton({ session, code }: { session: Session; code: Code
   const memo = session.memos.ofCode(code.id);
   const key = session.commands.value.code_memo;
   return (
-    <button type="button" class="s7-code-memo" disabled={!session.total.value} title={`${memo ? "Read and change" : "Write"} a memo on this code${key ? ` (${key})` : ""}`} onClick={() => session.presses.take(() => session.memos.onCode(code))}>
+    <Button class="s7-code-memo" disabled={!session.total.value} title={`${memo ? "Read and change" : "Write"} a memo on this code${key ? ` (${key})` : ""}`} onClick={() => session.presses.inTurn(() => session.memos.onCode(code))}>
       ✎ {memo ? memo.text.split("\n", 1)[0]!.slice(0, 60) : "Memo"}
-    </button>
+    </Button>
   );
 }
 

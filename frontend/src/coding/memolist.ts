@@ -1,17 +1,14 @@
 // The list of memos: one's own, and the team's once their round is unblinded; each leads to what it is about.
 import { signal } from "@preact/signals";
-import type { Answers, Unanswered } from "../shared/desk";
+import type { Answers, Unanswered } from "../shared/session";
 import { PagedRows } from "../shared/pagedrows";
 import { uuid } from "../shared/protocol";
+import type { Host } from "./host";
 import type { Answer, MemoQuestion, MemoRow, Question } from "./messages";
 
 export type MemoQuery = Pick<MemoQuestion, "find" | "on" | "code">;
 
 const ANY: MemoQuery = { find: "", on: "", code: null };
-
-interface Host {
-  ask(question: MemoQuestion): void;
-}
 
 export class MemoList {
   readonly id = `s7-${uuid()}`;
@@ -32,7 +29,7 @@ export class MemoList {
   };
   readonly unanswered: Unanswered<Question> = { memos: () => this.list.unanswered() };
 
-  constructor(private readonly host: Host) {}
+  constructor(private readonly host: Pick<Host, "ask">) {}
 
   opened(): void {
     this.fresh = true;

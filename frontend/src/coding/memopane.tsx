@@ -1,4 +1,5 @@
 // The list of memos beside the text; each leads to what it is about.
+import { Button } from "../shared/button";
 import { listBox, listRow, type RowStyle } from "../shared/rowlist";
 import { shownDate } from "../shared/times";
 import { VirtualList } from "../shared/virtuallist";
@@ -58,9 +59,7 @@ export function MemoPane({ session }: { session: Session }) {
         </div>
         <div class="s7-counted">
           <span aria-live="polite">{n === all ? `${n}` : `${n} of ${all}`} {all === 1 ? "memo" : "memos"}</span>
-          <button type="button" class="s7-quiet" onClick={() => (session.texts.leave(), session.memos.onStudy())}>
-            ✎ On the study
-          </button>
+          <Button class="s7-quiet" onClick={() => (session.texts.leave(), session.memos.onStudy())} words="✎ On the study" />
         </div>
       </div>
       <VirtualList

@@ -2,7 +2,7 @@
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { shelf } from "../shared/outbox";
-import widget from "./index";
+import widget from "./widget.test.kit";
 import { Kernel } from "./kernel.test.kit";
 
 const TEXTS = ["It listened. It cared.", "It did not.", "Only facts.", "So kind."];

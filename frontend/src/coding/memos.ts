@@ -1,7 +1,8 @@
 // Memos: on the text on screen, on words of it, on a code, on the study; one's own, or for the team.
-import { computed, signal, type ReadonlySignal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import type { Act, Code, Span } from "../shared/protocol";
 import { sameSpan } from "../shared/spans";
+import type { Host } from "./host";
 import type { FreeMemo, Memo, Unit } from "./messages";
 
 /** What a memo is about, with the memo that stands there; `unit` for a text or words of it. */
@@ -11,14 +12,6 @@ export interface About {
   span: Span | null;
   code: string | null;
   memo: Memo | null;
-}
-
-interface Host {
-  waiting: ReadonlySignal<readonly Act[]>;
-  do(act: Omit<Act, "id" | "unit_id">, unit: Unit | null): void;
-  say(words: string): void;
-  /** Give the focus to what this selector finds once it is drawn. */
-  focus(selector: string): void;
 }
 
 type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey">;
@@ -35,7 +28,7 @@ export class Memos {
   readonly draft = signal("");
   readonly team = signal(false);
 
-  constructor(private readonly host: Host) {}
+  constructor(private readonly host: Pick<Host, "waiting" | "do" | "say" | "focus">) {}
 
   ofCode(code: string): FreeMemo | null {
     return this.free.value.find((memo) => memo.on === "code" && memo.code === code) ?? null;

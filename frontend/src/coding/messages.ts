@@ -234,7 +234,7 @@ export interface Notice {
 
 /** `under` is the codebook's fingerprint, `flags` how far each text is under it. */
 export interface OfTheCodebook extends Notice {
-  outbox: string;
+  work_id: string;
   codebook: Codebook;
   under: string;
   waiting: Waiting | null;

@@ -1,9 +1,9 @@
 // A code that the codebook lacks: named without leaving the text, proposed to the lead or added at once.
 import { computed, signal } from "@preact/signals";
-import type { CodebookView } from "../shared/codebook";
-import type { Answers, Unanswered } from "../shared/desk";
-import type { Act, Code } from "../shared/protocol";
-import type { Answer, NewCodeQuestion, Question, Unit } from "./messages";
+import type { Answers, Unanswered } from "../shared/session";
+import type { Code } from "../shared/protocol";
+import type { Host } from "./host";
+import type { Answer, Question, Unit } from "./messages";
 
 /** Longer selections are no label. */
 const LONGEST_IN_VIVO = 60;
@@ -14,15 +14,6 @@ export interface Seen {
   unit: Unit;
   start: number | null;
   end: number | null;
-}
-
-interface Host {
-  ask(question: NewCodeQuestion): void;
-  do(act: Omit<Act, "id" | "unit_id">, unit: Unit): void;
-  say(words: string): void;
-  book: CodebookView;
-  /** Give the focus to what this selector finds once it is drawn. */
-  focus(selector: string): void;
 }
 
 type Alike = Extract<Answer, { type: "alike" }>["codes"];
@@ -71,7 +62,7 @@ export class NewCode {
     },
   };
 
-  constructor(private readonly host: Host) {}
+  constructor(private readonly host: Pick<Host, "ask" | "do" | "say" | "book" | "focus">) {}
 
   open(unit: Unit, span: { start: number; end: number } | null): void {
     if (this.seen.value) return;

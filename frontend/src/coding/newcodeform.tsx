@@ -1,14 +1,13 @@
 // The form for a code that the codebook lacks.
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "../shared/button";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
 
 export function NewCodeButton({ session, unit }: { session: Session; unit: Unit }) {
   if (session.newCode.seen.value) return null;
   return (
-    <button type="button" class="s7-quiet s7-new-code-button" onClick={() => session.presses.take(() => session.openNewCode(), unit)}>
-      + New code
-    </button>
+    <Button class="s7-quiet s7-new-code-button" onClick={() => session.presses.inTurn(() => session.openNewCode(), unit)} words="+ New code" />
   );
 }
 
@@ -43,9 +42,9 @@ export function NewCodeForm({ session }: { session: Session }) {
       <div class="s7-alike" role="status">
         {newCode.alike.value.length > 0 && <span>Like it:</span>}
         {newCode.alike.value.map(({ code, how }) => (
-          <button type="button" key={code.id} title={code.definition} disabled={!code.codable} onClick={() => newCode.use(code)}>
+          <Button key={code.id} title={code.definition} disabled={!code.codable} onClick={() => newCode.use(code)}>
             Use “{code.label}” instead{how === "meaning" && <i> (alike in meaning)</i>}
-          </button>
+          </Button>
         ))}
         {newCode.note.value && <span>{newCode.note.value}</span>}
       </div>
@@ -69,17 +68,11 @@ export function NewCodeForm({ session }: { session: Session }) {
         </p>
       )}
       <div class="s7-new-buttons">
-        <button type="button" class="s7-primary s7-new-send" disabled={newCode.busy.value} onClick={() => newCode.send()}>
-          {adds ? "Add and apply" : "Propose to the lead"}
-        </button>
+        <Button class="s7-primary s7-new-send" disabled={newCode.busy.value} onClick={() => newCode.send()} words={adds ? "Add and apply" : "Propose to the lead"} />
         {adds && newCode.problem.value && (
-          <button type="button" onClick={() => newCode.send("propose")}>
-            Propose to the lead
-          </button>
+          <Button onClick={() => newCode.send("propose")} words="Propose to the lead" />
         )}
-        <button type="button" onClick={() => newCode.close()}>
-          Cancel
-        </button>
+        <Button onClick={() => newCode.close()} words="Cancel" />
       </div>
     </section>
   );

@@ -1,16 +1,8 @@
 // A newer codebook of the study: that there is one, what it would mean for one's codings, and taking it in.
-import { effect, signal, type ReadonlySignal } from "@preact/signals";
-import type { Answers } from "../shared/desk";
+import { effect, signal } from "@preact/signals";
+import type { Answers } from "../shared/session";
+import type { Host } from "./host";
 import type { Answer, Notice, Question, TakeAnswer, TakeQuestion } from "./messages";
-
-interface Host {
-  ask(question: TakeQuestion): void;
-  say(words: string): void;
-  /** Make acts of what is being written. */
-  keep(): void;
-  /** What is on its way to the record, which is to be there under the version that it was done with. */
-  waiting: ReadonlySignal<readonly unknown[]>;
-}
 
 type Meaning = Extract<TakeAnswer, { type: "newer" }>;
 
@@ -37,7 +29,7 @@ export class Newer {
     },
   };
 
-  constructor(private readonly host: Host) {
+  constructor(private readonly host: Pick<Host, "ask" | "say" | "keep" | "waiting">) {
     this.end = effect(() => {
       const wanted = this.wanted.value;
       if (!wanted || host.waiting.value.length) return;

@@ -3,7 +3,7 @@ import { act } from "preact/test-utils";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { shelf } from "../shared/outbox";
 import { PAUSE_MS } from "../shared/pressqueue";
-import widget from "./index";
+import widget from "./widget.test.kit";
 import { Kernel } from "./kernel.test.kit";
 
 const HOSTILE = "<img src=x onerror=alert(1)> & <b>bold</b>\n👍🏽 cafe\u0301";

@@ -1,5 +1,6 @@
 // The coding widget on screen: its header, the unit with its codings, the codebook; and what each key does there.
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "../shared/button";
 import { CodePicker } from "../shared/codepicker";
 import { Conversation } from "../shared/conversation";
 import { scrollDefinition } from "../shared/definition";
@@ -71,7 +72,7 @@ function Header({ session, unit }: { session: Session; unit: Unit | null }) {
 }
 
 function TakeBack({ session }: { session: Session }) {
-  const take = (kind: "undo" | "redo") => session.presses.take(() => session.takeBack(kind), { waits: session.mustWait(kind) });
+  const take = (kind: "undo" | "redo") => session.presses.inTurn(() => session.takeBack(kind), { mustWait: session.mustWait(kind) });
   return (
     <>
       <Tool name="Undo" sign="↶" press="z" ready={session.canUndo.value} run={() => take("undo")} />
@@ -81,23 +82,15 @@ function TakeBack({ session }: { session: Session }) {
 }
 
 function Footer({ session, unit }: { session: Session; unit: Unit }) {
-  const step = (by: number) => session.presses.take(() => session.step(by), { waits: session.mustWait("next") });
-  const take = (action: () => void) => session.presses.take(action, unit);
+  const step = (by: number) => session.presses.inTurn(() => session.step(by), { mustWait: session.mustWait("next") });
+  const take = (action: () => void) => session.presses.inTurn(action, unit);
   return (
     <footer class="s7-footer">
-      <button type="button" disabled={session.beside(-1) === undefined} onClick={() => step(-1)}>
-        ← Back
-      </button>
-      <button type="button" disabled={session.beside(1) === undefined} onClick={() => step(1)}>
-        Next →
-      </button>
+      <Button disabled={session.beside(-1) === undefined} onClick={() => step(-1)} words="← Back" />
+      <Button disabled={session.beside(1) === undefined} onClick={() => step(1)} words="Next →" />
       <span class="s7-space" />
-      <button type="button" class="s7-finish" aria-pressed={unit.finished} onClick={() => take(() => session.finish())}>
-        {unit.finished ? "✓ Finished" : "Finish"}
-      </button>
-      <button type="button" class="s7-primary" onClick={() => take(() => session.finishAndNext())}>
-        {session.training.isOn.value && !unit.finished ? "Finish and compare ⏎" : "Finish and next ⏎"}
-      </button>
+      <Button class="s7-finish" aria-pressed={unit.finished} onClick={() => take(() => session.finish())} words={unit.finished ? "✓ Finished" : "Finish"} />
+      <Button class="s7-primary" onClick={() => take(() => session.finishAndNext())} words={session.training.isOn.value && !unit.finished ? "Finish and compare ⏎" : "Finish and next ⏎"} />
     </footer>
   );
 }
@@ -116,10 +109,10 @@ function Text({ session, unit }: { session: Session; unit: Unit }) {
       theirs={session.colleagues.spans.value}
       selection={session.selecting.span.value}
       active={session.active.value}
-      onMemo={(span) => session.presses.take(() => session.memos.onSpan(unit, span), unit)}
+      onMemo={(span) => session.presses.inTurn(() => session.memos.onSpan(unit, span), unit)}
       sought={session.selecting.sought.value}
       frozen={session.selecting.dragging.value}
-      onMark={(coding) => session.presses.take(() => (session.marked.value = coding), unit)}
+      onMark={(coding) => session.presses.inTurn(() => (session.marked.value = coding), unit)}
       ended={!!session.ended.value?.has(unit.unit_id)}
       onEnd={() => session.atEnd(unit.unit_id)}
     >
@@ -128,9 +121,9 @@ function Text({ session, unit }: { session: Session; unit: Unit }) {
   );
 }
 
-function Desk({ session, unit }: { session: Session; unit: Unit }) {
+function TextPane({ session, unit }: { session: Session; unit: Unit }) {
   return (
-    <div class={session.outbox.turning.value ? "s7-desk s7-undoing" : "s7-desk"}>
+    <div class={session.outbox.turning.value ? "s7-text-pane s7-undoing" : "s7-text-pane"}>
       <ListNote session={session} />
       <div class="s7-unit-line">
         <span class="s7-unit-id">{unit.unit_id}</span>
@@ -184,7 +177,7 @@ export function Page({ session }: { session: Session }) {
 
   /** What has the focus while keys are for the text. */
   const home = () => root.current?.querySelector<HTMLElement>(".s7-grid") ?? root.current;
-  const pick = (code: Code) => session.grid.hides("code:") || session.presses.take(() => session.toggle(code), { unit_id: unit?.unit_id });
+  const pick = (code: Code) => session.grid.hides("code:") || session.presses.inTurn(() => session.toggle(code), { unit_id: unit?.unit_id });
   const keymap = () => ({ commands: session.commands.value, codes: session.book.list.value, given: session.book.recent.keys.value });
 
   const means = (event: KeyboardEvent) => session.decide.meaning(event) ?? session.grid.meaning(event, meaning(event, keymap()));
@@ -338,7 +331,7 @@ export function Page({ session }: { session: Session }) {
     // The chosen result, which Tab reaches from the field, takes Enter as the field does.
     const field = target.matches("[role=option]") && event.key === "Enter" ? root.current!.querySelector(".s7-filter") : null;
     if (field || isTextField(target)) {
-      const take = (action: () => void) => session.presses.take(action, { unit_id: finding.current });
+      const take = (action: () => void) => session.presses.inTurn(action, { unit_id: finding.current });
       return void (inField(event, field ?? target, take) && event.preventDefault());
     }
     if (target.closest("button") !== null && (event.key === "Enter" || event.key === " ")) {
@@ -361,7 +354,7 @@ export function Page({ session }: { session: Session }) {
     if (session.grid.hides(what)) return;
     if (event.repeat && !session.grid.repeats(what) && !/word|sentence|scroll/.test(what ?? "")) return;
     if (what === "escape" && !presses.waiting.value.length) return act(event, escape);
-    presses.take(() => act(event, escape), { waits: session.mustWait(what) });
+    presses.inTurn(() => act(event, escape), { mustWait: session.mustWait(what) });
   };
 
   const { texts } = session;
@@ -427,7 +420,7 @@ export function Page({ session }: { session: Session }) {
         {inGrid ? (
           <GridPane session={session}>{unit && <Below session={session} unit={unit} />}</GridPane>
         ) : unit ? (
-          <Desk session={session} unit={unit} />
+          <TextPane session={session} unit={unit} />
         ) : (
           <Waiting session={session} />
         )}

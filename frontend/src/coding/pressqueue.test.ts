@@ -12,9 +12,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const code = (session: Session, id: string) => session.presses.take(() => press(session, id));
-const finish = (session: Session) => session.presses.take(() => session.finishAndNext());
-const undo = (session: Session) => session.presses.take(() => session.takeBack("undo"), { waits: session.mustWait("undo") });
+const code = (session: Session, id: string) => session.presses.inTurn(() => press(session, id));
+const finish = (session: Session) => session.presses.inTurn(() => session.finishAndNext());
+const undo = (session: Session) => session.presses.inTurn(() => session.takeBack("undo"), { mustWait: session.mustWait("undo") });
 const recorded = () => kernel.recorded.map(({ kind, unit_id, code }) => [kind, unit_id, code].filter(Boolean).join(" "));
 
 /** Let the kernel answer and what waited be done, until nothing more comes of it. */
@@ -52,7 +52,7 @@ test("a click on what was on screen is not done to another text, nor what was pr
   code(session, "affective");
   finish(session);
   undo(session);
-  session.presses.take(() => session.finish(), session.unit.value!);
+  session.presses.inTurn(() => session.finish(), session.unit.value!);
   finish(session);
   await settle();
   expect(recorded()).toEqual(["apply m0 affective", "finish m0", "undo m0"]);
@@ -63,7 +63,7 @@ test("what was begun on a text that is no longer on screen is not done to the on
   const session = ready();
   const unit = session.unit.value!;
   session.goto(1);
-  session.presses.take(() => session.finish(), unit);
+  session.presses.inTurn(() => session.finish(), unit);
   expect([kernel.acts(), session.message.value]).toEqual([[], expect.stringMatching(/^One press was not taken/)]);
 });
 

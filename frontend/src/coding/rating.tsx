@@ -1,4 +1,5 @@
 // The rating of a text: hidden or shown as the person likes, or with the text's finishing.
+import { Button } from "../shared/button";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
 
@@ -8,8 +9,6 @@ export function Rating({ session, unit }: { session: Session; unit: Unit }) {
   const waits = session.ratingOfFinished.value !== null && !unit.finished;
   const words = waits ? "Rating: shown once finished" : shown ? `Rating: ${unit.rating}` : "Show rating";
   return (
-    <button type="button" class="s7-quiet s7-rating" aria-pressed={shown} disabled={waits} onClick={() => session.toggleRating()}>
-      {words}
-    </button>
+    <Button class="s7-quiet s7-rating" aria-pressed={shown} disabled={waits} onClick={() => session.toggleRating()} words={words} />
   );
 }

@@ -1,7 +1,7 @@
 // What one open view of the coding widget shows, and what a person can do in it.
 import { computed, signal } from "@preact/signals";
 import type { Model } from "../shared/channel";
-import { DeskSession } from "../shared/desk";
+import { WidgetSession } from "../shared/session";
 import type { Act, Code, Coding, Span } from "../shared/protocol";
 import { sameSpan } from "../shared/spans";
 import { Colleagues } from "./colleagues";
@@ -9,6 +9,7 @@ import { Decide } from "./decide";
 import { Facets, type Mark } from "./facets";
 import { Grid } from "./gridrows";
 import { History } from "./history";
+import type { Host } from "./host";
 import { MemoList } from "./memolist";
 import { Memos } from "./memos";
 import type { Answer, Counts, Done, Elsewhere, OfTheCodebook, Question, Told, Unit, Welcome } from "./messages";
@@ -31,7 +32,7 @@ const WHOLE = { start: null, end: null };
 export type SideName = "texts" | "memos" | "history";
 
 /** One open view of the coding widget. */
-export class Session extends DeskSession<Question, Answer, Done, Told> {
+export class Session extends WidgetSession<Question, Answer, Done, Told> {
   readonly commands = signal<Record<string, string>>({});
   readonly flags = signal<string>("");
   readonly finished = signal(0);
@@ -94,20 +95,18 @@ export class Session extends DeskSession<Question, Answer, Done, Told> {
     () => this.unit.value?.unit_id,
     (words) => void (this.message.value = words),
   );
-  /** What the features may know of the view, and do in it. */
-  private readonly host = {
-    ask: (question: Question) => this.channel.ask(question),
-    say: (words: string) => this.say(words),
-    do: (act: Omit<Act, "id" | "unit_id">, unit: Unit | null) => (unit ? this.do(act, unit) : this.push(act)),
-    push: (...acts: Omit<Act, "id">[]) => this.push(...acts),
+  private readonly host: Host = {
+    ask: (question) => this.channel.ask(question),
+    say: (words) => this.say(words),
+    do: (act, unit) => (unit ? this.do(act, unit) : this.push(act)),
+    push: (...acts) => this.push(...acts),
     takeBack: () => this.takeBack("undo"),
-    came: (unit: Unit) => this.heardUnit(unit),
-    goto: (place: number) => this.goto(place),
-    jump: (place: number) => this.jump(place),
+    came: (unit) => this.heardUnit(unit),
+    goto: (place) => this.goto(place),
     goOn: () => this.nextUnfinished(),
-    focus: (selector: string) => void (this.focus.value = selector),
+    focus: (selector) => void (this.focus.value = selector),
     keep: () => this.memos.keep(),
-    leave: (codes: readonly string[], line: string) => codes.forEach((code) => this.memos.addLine(code, line)),
+    leave: (codes, line) => codes.forEach((code) => this.memos.addLine(code, line)),
     toReview: () => this.newer.toReview.peek(),
     book: this.book,
     total: this.total,
@@ -157,7 +156,7 @@ export class Session extends DeskSession<Question, Answer, Done, Told> {
         elsewhere: (told) => this.heardElsewhere(told),
         codebook: (told) => {
           this.newer.noticed(told);
-          this.channel.rename(told.outbox);
+          this.channel.rename(told.work_id);
           this.heardCodebook(told);
           this.askAgain();
         },
@@ -238,7 +237,7 @@ export class Session extends DeskSession<Question, Answer, Done, Told> {
     this.count(welcome);
     if (welcome.layout === "grid") this.grid.begin("grid");
     if (welcome.unit) this.heardUnit(welcome.unit, true);
-    this.channel.takeOver(welcome.outbox);
+    this.channel.takeOver(welcome.work_id);
   }
 
   private heardUnit(unit: Unit, show = false): void {
@@ -328,7 +327,7 @@ export class Session extends DeskSession<Question, Answer, Done, Told> {
 
   /** Go to a text that was chosen elsewhere; presses that wait are done first, or not at all. */
   jump(place: number): void {
-    this.presses.take(() => this.goto(place), { waits: this.mustWait("next") });
+    this.presses.inTurn(() => this.goto(place), { mustWait: this.mustWait("next") });
   }
 
   /** Go to a text that was chosen elsewhere, and select words of it. */
@@ -339,7 +338,7 @@ export class Session extends DeskSession<Question, Answer, Done, Told> {
       this.selecting.select(span);
       this.selecting.seek(span, "start");
     };
-    this.presses.take(select, { waits: this.loading.value || this.unit.value?.unit_id !== unit_id, unit_id });
+    this.presses.inTurn(select, { mustWait: this.loading.value || this.unit.value?.unit_id !== unit_id, unit_id });
   }
 
   /** Show something beside the text; what stands there already is folded. */

@@ -1,19 +1,8 @@
 // What a model suggests for the text on screen: shown once the text is finished (or as the lead settled it), never a coding.
-import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
-import type { Answers, Tellings } from "../shared/desk";
-import type { Answer, Question, SuggestionsAnswer, SuggestionsQuestion, Told, Unit } from "./messages";
-
-interface Host {
-  ask(question: SuggestionsQuestion): void;
-  say(words: string): void;
-  came(unit: Unit): void;
-  /** Nothing is left to look at on the text that was just finished. */
-  goOn(): void;
-  /** The text on screen as the record has it; null while another one is loading. */
-  known: ReadonlySignal<Unit | null>;
-  /** The same with what is on its way to the record. */
-  unit: ReadonlySignal<Unit | null>;
-}
+import { computed, effect, signal } from "@preact/signals";
+import type { Answers, Tellings } from "../shared/session";
+import type { Host } from "./host";
+import type { Answer, Question, SuggestionsAnswer, Told, Unit } from "./messages";
 
 export class Suggestions {
   readonly when = signal<"finished" | "shown" | null>(null);
@@ -39,7 +28,7 @@ export class Suggestions {
   readonly open = computed(() => this.shown.value?.rows.find(({ state }) => state === "none") ?? null);
   readonly words = computed(() => (this.pending.value?.place === this.place.value ? this.pending.value?.words : undefined));
 
-  constructor(private readonly host: Host) {
+  constructor(private readonly host: Pick<Host, "ask" | "say" | "came" | "goOn" | "known" | "unit">) {
     this.end = effect(() => {
       const place = this.place.value;
       if (place !== null) host.ask({ type: "suggestions", place });

@@ -1,5 +1,6 @@
 // What a model suggests for the text on screen, and the buttons that take or reject it.
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "../shared/button";
 import { UNKNOWN } from "../shared/colours";
 import { keyLabel } from "../shared/keys";
 import type { Suggestion, SuggestionState, Unit } from "./messages";
@@ -38,7 +39,7 @@ export function SuggestionsPanel({ session, unit }: { session: Session; unit: Un
 
 function Row({ session, unit, row, current }: { session: Session; unit: Unit; row: Suggestion; current: boolean }) {
   const { code, probability, start, end, state } = row;
-  const take = (action: () => void) => session.presses.take(action, unit);
+  const take = (action: () => void) => session.presses.inTurn(action, unit);
   const look = session.book.looks.value.get(code) ?? UNKNOWN;
   const quotes = session.suggestions.quotes(code);
   const root = useRef<HTMLDivElement>(null);
@@ -56,12 +57,8 @@ function Row({ session, unit, row, current }: { session: Session; unit: Unit; ro
         {state !== "none" && <span class="s7-suggestion-state">{STATES[state]}</span>}
         {state === "none" && (
           <span class="s7-suggestion-buttons">
-            <button type="button" aria-label={`Apply ${session.label(code)} as suggested`} onClick={() => take(() => session.acceptSuggestion(row))}>
-              Apply
-            </button>
-            <button type="button" aria-label={`Reject ${session.label(code)}`} onClick={() => take(() => session.rejectSuggestion(row))}>
-              Reject
-            </button>
+            <Button aria-label={`Apply ${session.label(code)} as suggested`} onClick={() => take(() => session.acceptSuggestion(row))} words="Apply" />
+            <Button aria-label={`Reject ${session.label(code)}`} onClick={() => take(() => session.rejectSuggestion(row))} words="Reject" />
           </span>
         )}
       </p>
@@ -70,9 +67,9 @@ function Row({ session, unit, row, current }: { session: Session; unit: Unit; ro
           {start === null ? (
             "The whole text"
           ) : (
-            <button type="button" class="s7-quiet" lang="" dir="auto" title="Select these words: on others, press the code’s key" onClick={() => take(select)}>
+            <Button class="s7-quiet" lang="" dir="auto" title="Select these words: on others, press the code’s key" onClick={() => take(select)}>
               “{unit.text.slice(start, end!)}”
-            </button>
+            </Button>
           )}
         </p>
       )}

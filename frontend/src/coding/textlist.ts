@@ -2,27 +2,15 @@
 import { batch, computed, effect, signal, untracked, type ReadonlySignal } from "@preact/signals";
 import { uuid } from "../shared/protocol";
 import { bytes, Listing, orderOf, type Order } from "../shared/listing";
-import type { Answers, Unanswered } from "../shared/desk";
-import type { Answer, Choices, Done, Group, GroupBy, ListAnswer, ListQuestion, Query, Question, Row } from "./messages";
+import type { Answers, Unanswered } from "../shared/session";
+import type { Host } from "./host";
+import type { Answer, Choices, Done, Group, GroupBy, ListAnswer, Query, Question, Row } from "./messages";
 
 export const EVERYTHING: Query = { find: "", state: "", code: null, rating: null, group: null, conditions: {}, order: "plan" };
 const MOST_ROWS = 2000;
 const MOST_ASKED = 200;
 /** After an act the list is asked for again, once no further one has followed for so long. */
 const SETTLED_MS = 250;
-
-interface Host {
-  ask: (question: ListQuestion) => void;
-  goto: (place: number) => void;
-  /** Give the focus to what this selector finds once it is drawn. */
-  focus: (selector: string) => void;
-  total: ReadonlySignal<number>;
-  /** The place of the text that keys are meant for, also while it is loading. */
-  place: ReadonlySignal<number | null>;
-  showRating: ReadonlySignal<boolean>;
-  /** How many texts are to be looked at again. */
-  toReview: () => number;
-}
 
 export class TextList {
   /** Names its elements: several views can be on one page. */
@@ -76,7 +64,7 @@ export class TextList {
     choices: () => void (this.choicesAsked = false),
   };
 
-  constructor(private readonly host: Host) {
+  constructor(private readonly host: Pick<Host, "ask" | "goto" | "focus" | "total" | "place" | "showRating" | "toReview">) {
     this.total = host.total;
     this.ends = [
       effect(() => this.follow(host.place.value, this.listing.value)),

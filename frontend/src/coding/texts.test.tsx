@@ -2,7 +2,7 @@
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { shelf } from "../shared/outbox";
-import widget from "./index";
+import widget from "./widget.test.kit";
 import { Kernel, TEXTS } from "./kernel.test.kit";
 
 let kernel: Kernel;

@@ -1,5 +1,6 @@
 // The list of texts beside the text, or as a drawer over it: find, choose, go there; and how far each participant is.
 import type { VNode } from "preact";
+import { Button } from "../shared/button";
 import { listBox, stepOf, type RowStyle } from "../shared/rowlist";
 import { SidePane } from "../shared/sidepane";
 import { VirtualList } from "../shared/virtuallist";
@@ -53,9 +54,7 @@ export function ListNote({ session }: { session: Session }) {
         <strong>{listing.n}</strong> of {texts.total.value} · {described(texts.shown.value, (code) => session.label(code))}
         {elsewhere && " (this text is not among them)"}
       </span>
-      <button type="button" class="s7-quiet s7-clear" aria-label="Show all texts again" title="Show all texts again" onClick={() => texts.clear()}>
-        ×
-      </button>
+      <Button class="s7-quiet s7-clear" aria-label="Show all texts again" title="Show all texts again" onClick={() => texts.clear()} words="×" />
     </p>
   );
 }
@@ -63,16 +62,9 @@ export function ListNote({ session }: { session: Session }) {
 export function TextsButton({ session }: { session: Session }) {
   const open = session.texts.isOpen.value;
   return (
-    <button
-      type="button"
-      class="s7-texts-button"
-      aria-expanded={open}
-      aria-label="Texts"
-      title={`List of texts (${session.commands.value.texts ?? ""})`}
-      onClick={() => session.texts.toggle()}
-    >
+    <Button class="s7-texts-button" aria-expanded={open} aria-label="Texts" title={`List of texts (${session.commands.value.texts ?? ""})`} onClick={() => session.texts.toggle()}>
       ☰<span class="s7-texts-word"> Texts</span>
-    </button>
+    </Button>
   );
 }
 
@@ -109,8 +101,7 @@ function Find({ session }: { session: Session }) {
       />
       <div class="s7-choose-line">
         <Select label="Which texts" value={query.state} options={STATES.filter(([name]) => query.state === name || isOffered(session, name))} onPick={(state) => texts.change({ state: state as Query["state"] })} />
-        <button
-          type="button"
+        <Button
           class="s7-filters-button"
           aria-expanded={open}
           onPointerEnter={prepare}
@@ -120,15 +111,13 @@ function Find({ session }: { session: Session }) {
           }}
         >
           Filters {open ? "▴" : "▾"}
-        </button>
+        </Button>
       </div>
       {open && <Filters session={session} />}
       <div class="s7-counted">
         <span aria-live="polite">{n === texts.total.value ? `${n} texts` : `${n} of ${texts.total.value} texts`}</span>
         {!isEverything(query) && (
-          <button type="button" class="s7-quiet" onClick={() => texts.clear()}>
-            Show all
-          </button>
+          <Button class="s7-quiet" onClick={() => texts.clear()} words="Show all" />
         )}
       </div>
     </div>
@@ -192,9 +181,9 @@ function Filters({ session }: { session: Session }) {
         />
       ))}
       {query.group && (
-        <button type="button" onClick={() => texts.change({ group: null })}>
+        <Button onClick={() => texts.change({ group: null })}>
           {GROUPS[query.group.by]} {query.group.name} ×
-        </button>
+        </Button>
       )}
     </div>
   );
@@ -331,9 +320,9 @@ function Groups({ texts }: { texts: TextList }) {
   return (
     <div class="s7-progress-by">
       <div class="s7-choose-line">
-        <button type="button" class="s7-quiet" aria-expanded={by !== null} onClick={open}>
+        <Button class="s7-quiet" aria-expanded={by !== null} onClick={open}>
           {by ? "▾" : "▸"} Progress by {by ? "" : GROUPS[kinds[0]!]}
-        </button>
+        </Button>
         {by && (
           <Select label="Progress by" value={by} options={kinds.map((kind): [string, string] => [kind, GROUPS[kind]])} onPick={(kind) => texts.showProgress(kind as GroupBy)} />
         )}
@@ -348,9 +337,8 @@ function Groups({ texts }: { texts: TextList }) {
             const [name, n, finished] = groups[index]!;
             const chosen = query.group?.by === by && query.group.name === name;
             return (
-              <button
+              <Button
                 key={name}
-                type="button"
                 class="s7-group-row"
                 style={style}
                 aria-pressed={chosen}
@@ -364,7 +352,7 @@ function Groups({ texts }: { texts: TextList }) {
                 <span class="s7-numbers">
                   {finished} of {n}
                 </span>
-              </button>
+              </Button>
             );
           }}
         />

@@ -1,14 +1,8 @@
 // A round of training: how far one is, and after each finished text where and why it differs from gold.
-import { computed, effect, signal, type ReadonlySignal } from "@preact/signals";
-import type { Answers } from "../shared/desk";
-import type { Answer, Feedback, FeedbackQuestion, Question, TrainingProgress, Unit } from "./messages";
-
-interface Host {
-  ask(question: FeedbackQuestion): void;
-  say(words: string): void;
-  /** The text on screen as the record has it; null while another one is loading. */
-  known: ReadonlySignal<Unit | null>;
-}
+import { computed, effect, signal } from "@preact/signals";
+import type { Answers } from "../shared/session";
+import type { Host } from "./host";
+import type { Answer, Feedback, Question, TrainingProgress } from "./messages";
 
 export class Training {
   readonly progress = signal<TrainingProgress | null>(null);
@@ -24,7 +18,7 @@ export class Training {
   });
   private readonly end: () => void;
 
-  constructor(private readonly host: Host) {
+  constructor(private readonly host: Pick<Host, "ask" | "say" | "known">) {
     this.end = effect(() => {
       const place = this.finished.value;
       if (this.isOn.value && place !== null) host.ask({ type: "feedback", place });

@@ -1,5 +1,6 @@
 // The texts behind a number: the list, and beside it the marked text with the codings that may be seen.
 import { useId, useRef } from "preact/hooks";
+import { Button } from "../shared/button";
 import { CodersTable } from "../shared/coderstable";
 import type { Theirs } from "../shared/protocol";
 import { listBox, listRow } from "../shared/rowlist";
@@ -24,9 +25,7 @@ export function Behind({ session }: { session: Session }) {
     <div class="s7-behind">
       <section class="s7-listed" aria-label={session.title.value || "Texts"}>
         <div class="s7-back-line">
-          <button type="button" class="s7-back" title="Back (Esc)" onClick={() => session.back()}>
-            ← Overview
-          </button>
+          <Button class="s7-back" title="Back (Esc)" onClick={() => session.back()} words="← Overview" />
           <span class="s7-of" role="status">
             {count} {count === 1 ? "text" : "texts"}
           </span>

@@ -1,5 +1,6 @@
 // A number that can be opened: the texts that it counts are listed.
 import type { ComponentChildren } from "preact";
+import { Button } from "../shared/button";
 import type { Door } from "./messages";
 import type { Session } from "./session";
 
@@ -18,8 +19,6 @@ export function NumberDoor({ session, door, n, label, children }: Props) {
   const key = JSON.stringify([door.of, door.round ?? null, door.coder ?? null, door.code ?? null]);
   const opener = `.s7-door[data-door="${CSS.escape(key)}"]`;
   return (
-    <button type="button" class="s7-door" data-door={key} aria-label={label} title={label} onClick={() => session.open(door, opener)}>
-      {children}
-    </button>
+    <Button class="s7-door" data-door={key} aria-label={label} title={label} onClick={() => session.open(door, opener)} words={children} />
   );
 }

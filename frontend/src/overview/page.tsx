@@ -89,7 +89,7 @@ export function Page({ session }: { session: Session }) {
       quiet
       state={<AsOf session={session} />}
       tools={<Recount session={session} />}
-      waits={!session.coder.value && WAITING}
+      placeholder={!session.coder.value && WAITING}
     >
       {session.door.value ? (
         <Behind session={session} />

@@ -1,14 +1,14 @@
 // What one open view of the overview shows, and what can be asked in it.
 import { batch, effect, signal } from "@preact/signals";
 import type { Model } from "../shared/channel";
-import { DeskSession } from "../shared/desk";
+import { WidgetSession } from "../shared/session";
 import { PagedRows } from "../shared/pagedrows";
 import type { Agreement, Answer, Attention, Book, Change, Door, Part, Question, Rounds, Told, UnitRow, UnitText, Used } from "./messages";
 
 /** Counting anew waits so long after an act, and at least so many times what counting took: others work in this kernel. */
 const [WAIT_MS, REST] = [1_000, 3];
 
-export class Session extends DeskSession<Question, Answer, never, Told> {
+export class Session extends WidgetSession<Question, Answer, never, Told> {
   readonly presses = this.queue();
   readonly rounds = signal<Rounds | null>(null);
   readonly used = signal<Used | null>(null);

@@ -1,6 +1,7 @@
 // The codes with how many quotes each has, and the passages of the open code.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "../shared/button";
 import type { Candidate, OfCode, Quote, Words } from "./messages";
 import { keyOf, type Session } from "./session";
 
@@ -20,12 +21,12 @@ export function Codes({ session }: { session: Session }) {
       <ul>
         {session.progress.value.map((one) => (
           <li key={one.code}>
-            <button type="button" class="s7-quiet s7-quote-code" aria-current={one.code === open ? "true" : undefined} style={{ "--s7-c": session.book.looks.value.get(one.code)?.colour ?? "currentColor" }} onClick={() => session.openCode(one.code)}>
+            <Button class="s7-quiet s7-quote-code" aria-current={one.code === open ? "true" : undefined} style={{ "--s7-c": session.book.looks.value.get(one.code)?.colour ?? "currentColor" }} onClick={() => session.openCode(one.code)}>
               <span class="s7-quote-label" dir="auto">
                 {session.label(one.code)}
               </span>
               <Approved of={one} />
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
@@ -81,9 +82,10 @@ export function Candidates({ session }: { session: Session }) {
         <span class="s7-count">
           {session.n.value} {session.n.value === 1 ? "passage" : "passages"}
         </span>
-        <button type="button" class="s7-quiet s7-again" aria-label="Read the study again" title="Read the study again, and propose anew" onClick={() => session.openCode(session.code.value, true)}>
-          ⟳
-        </button>
+        <Button
+          type="button" class="s7-quiet s7-again" aria-label="Read the study again" title="Read the study again, and propose anew" onClick={() => session.openCode(session.code.value, true)}
+          words="⟳"
+        />
       </h4>
       <div class="s7-candidate-rows" ref={box} role={rows.length ? "listbox" : undefined} aria-label="Passages" tabIndex={0}>
         {rows.map((row, at) => (
@@ -91,9 +93,7 @@ export function Candidates({ session }: { session: Session }) {
         ))}
       </div>
       {rows.length < session.n.value && (
-        <button type="button" onClick={() => session.more()}>
-          More
-        </button>
+        <Button onClick={() => session.more()} words="More" />
       )}
       {!rows.length && <p class="s7-hint">No passage that may be seen bears this code.</p>}
     </section>

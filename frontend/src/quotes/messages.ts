@@ -84,7 +84,7 @@ export type Question = { type: "hello" } | { type: "code"; code: string; first: 
 export interface Welcome {
   type: "welcome";
   coder: string;
-  outbox: string;
+  work_id: string;
   codebook: Codebook;
   rating: string;
   /** What is counted and what is not. */

@@ -64,7 +64,7 @@ export function Page({ session }: { session: Session }) {
   const press = (event: KeyboardEvent): boolean => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key] as Step | undefined;
     if (!event.shiftKey || event.ctrlKey || event.metaKey || !by) return scrollsText(root.current!, event.key);
-    session.presses.take(() => session.selecting.move(event.altKey ? "start" : "end", "word", by));
+    session.presses.inTurn(() => session.selecting.move(event.altKey ? "start" : "end", "word", by));
     return true;
   };
 
@@ -110,9 +110,9 @@ export function Page({ session }: { session: Session }) {
       redo={() => session.redo()}
       on={{ onPointerDown: drag }}
       bar={<Header session={session} />}
-      waits={!session.welcomed.value && WAITING}
+      placeholder={!session.welcomed.value && WAITING}
     >
-      <div class="s7-quote-desk">
+      <div class="s7-quote-panes">
         <Codes session={session} />
         <Candidates session={session} />
         {passage && row ? <PassagePane session={session} passage={passage} row={row} /> : <p class="s7-passage s7-hint">{row ? waitingWords("Reading the text…", session.presses.waiting.value.length) : "Nothing is open."}</p>}

@@ -1,4 +1,5 @@
 // The open passage: its text, what is printed of it, and what can be decided.
+import { Button } from "../shared/button";
 import { Conversation } from "../shared/conversation";
 import { TextView } from "../shared/textview";
 import { shownDate } from "../shared/times";
@@ -106,34 +107,18 @@ function Buttons({ session, row }: { session: Session; row: Candidate }) {
   const against = (row.quote ?? row).role === "disconfirms";
   return (
     <div class="s7-footer" role="group" aria-label="What becomes of it">
-      <button type="button" class="s7-primary" onClick={() => session.approve()}>
-        <kbd>a</kbd> Approve
-      </button>
-      <button type="button" onClick={() => session.refuse()}>
-        <kbd>r</kbd> Refuse
-      </button>
+      <Button class="s7-primary" onClick={() => session.approve()} press="a" words="Approve" />
+      <Button onClick={() => session.refuse()} press="r" words="Refuse" />
       {session.writing.value ? (
-        <button type="button" onClick={() => session.endParaphrase()}>
-          <kbd>Esc</kbd> Done writing
-        </button>
+        <Button onClick={() => session.endParaphrase()} press="Esc" words="Done writing" />
       ) : (
-        <button type="button" onClick={() => session.beginParaphrase()}>
-          <kbd>p</kbd> Paraphrase
-        </button>
+        <Button onClick={() => session.beginParaphrase()} press="p" words="Paraphrase" />
       )}
-      <button type="button" title="To the words that are selected; without any, the whole passage again" onClick={() => session.shorten()}>
-        <kbd>c</kbd> Shorten
-      </button>
-      <button type="button" aria-pressed={against} title="Whether it speaks against the code" onClick={() => session.turn()}>
-        <kbd>d</kbd> Disconfirms
-      </button>
+      <Button title="To the words that are selected; without any, the whole passage again" onClick={() => session.shorten()} press="c" words="Shorten" />
+      <Button aria-pressed={against} title="Whether it speaks against the code" onClick={() => session.turn()} press="d" words="Disconfirms" />
       <span class="s7-space" />
-      <button type="button" onClick={() => session.undo()}>
-        ↶ Undo
-      </button>
-      <button type="button" onClick={() => session.redo()}>
-        ↷ Redo
-      </button>
+      <Button onClick={() => session.undo()} words="↶ Undo" />
+      <Button onClick={() => session.redo()} words="↷ Redo" />
     </div>
   );
 }

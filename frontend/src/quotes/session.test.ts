@@ -54,7 +54,7 @@ class Kernel {
     const progress = this.progress();
     switch (asked.type) {
       case "hello":
-        return { type: "welcome", coder: "lead", outbox: "study", codebook: { title: "t", version: "", facets: [], codes: [code("warm", "w"), code("cold", "c")] }, rating: "Stars", words: "Counted.", progress, unsaved: this.kept.length ? { drafts: this.kept } : {} };
+        return { type: "welcome", coder: "lead", work_id: "study", codebook: { title: "t", version: "", facets: [], codes: [code("warm", "w"), code("cold", "c")] }, rating: "Stars", words: "Counted.", progress, unsaved: this.kept.length ? { drafts: this.kept } : {} };
       case "code":
         return { type: "code", code: asked.code, n: 3, first: 0, rows: [0, 1, 2].map((n) => this.row(n, asked.code)), progress };
       case "text":
@@ -243,7 +243,7 @@ test("a quote whose coding was removed can be refused, and nothing else", async 
 test("what is pressed faster than passages and codes come is done to each in order", async () => {
   const kernel = new Kernel();
   const view = await session(kernel);
-  const press = (...actions: (() => void)[]) => actions.forEach((action) => view.presses.take(action));
+  const press = (...actions: (() => void)[]) => actions.forEach((action) => view.presses.inTurn(action));
   press(() => view.approve(), () => view.refuse(), () => view.nextCode(1), () => view.approve());
   await settle();
   expect(kernel.acts.map(({ state, unit_id, code }) => [state, unit_id, code])).toEqual([["approved", "m0", "warm"], ["refused", "m1", "warm"], ["approved", "m0", "cold"]]);
@@ -258,6 +258,6 @@ test("a code without passages takes keys as ever", async () => {
   kernel.row = () => ({}) as Candidate;
   view.rows.value = [];
   let done = false;
-  view.presses.take(() => (done = true));
+  view.presses.inTurn(() => (done = true));
   expect(done).toBe(true);
 });

@@ -1,7 +1,7 @@
 // What one open view of the quotes widget shows, and what the lead can do in it.
 import { batch, computed, signal } from "@preact/signals";
 import type { Model } from "../shared/channel";
-import { DeskSession } from "../shared/desk";
+import { WidgetSession } from "../shared/session";
 import { Keeper } from "../shared/keeper";
 import { kept } from "../shared/kept";
 import type { Span } from "../shared/protocol";
@@ -18,7 +18,7 @@ function ofKey(key: string): Key {
   return { unit_id, code, start: start ? Number(start) : null, end: end ? Number(end) : null };
 }
 
-export class Session extends DeskSession<Question, Answer, Done> {
+export class Session extends WidgetSession<Question, Answer, Done> {
   readonly ratingName = signal("");
   readonly words = signal("");
   readonly welcomed = signal(false);
@@ -48,7 +48,7 @@ export class Session extends DeskSession<Question, Answer, Done> {
   readonly writing = signal(false);
   private readonly written = signal<ReadonlyMap<string, string>>(new Map());
   private readonly keeper = new Keeper<Draft[]>((kept) => this.channel.ask({ type: "keep", drafts: kept }, false));
-  private outboxName = "";
+  private workId = "";
   readonly showConversation = signal(false);
   /** Where to go once the passages of another code are there. */
   private wanted: string | null = null;
@@ -129,7 +129,7 @@ export class Session extends DeskSession<Question, Answer, Done> {
 
   /** Go to a passage that was clicked, after the presses that wait. */
   choose(place: number): void {
-    this.presses.take(() => this.open(place), { waits: false });
+    this.presses.inTurn(() => this.open(place), { mustWait: false });
   }
 
   private leave(): void {
@@ -281,16 +281,16 @@ export class Session extends DeskSession<Question, Answer, Done> {
 
   private keep(): void {
     const written = this.written.value;
-    drafts().set(this.outboxName, written);
+    drafts().set(this.workId, written);
     this.keeper.keep([...written].map(([key, text]) => ({ ...ofKey(key), text })));
   }
 
   /* ---- what the kernel says ---- */
 
   private heardWelcome(welcome: Welcome): void {
-    const before = drafts().get(welcome.outbox);
+    const before = drafts().get(welcome.work_id);
     batch(() => {
-      this.outboxName = welcome.outbox;
+      this.workId = welcome.work_id;
       this.coder.value = welcome.coder;
       this.ratingName.value = welcome.rating;
       this.words.value = welcome.words;
@@ -299,7 +299,7 @@ export class Session extends DeskSession<Question, Answer, Done> {
       this.written.value = before ?? new Map((welcome.unsaved.drafts ?? []).map((one) => [keyOf(one), one.text]));
       this.welcomed.value = true;
     });
-    this.channel.takeOver(welcome.outbox);
+    this.channel.takeOver(welcome.work_id);
     const begun = [...this.written.value.keys()].map(ofKey)[0];
     const first = welcome.progress.find((one) => one.n_candidates && one.n_approved < one.n_wanted) ?? welcome.progress.find((one) => one.n_candidates) ?? welcome.progress[0];
     this.wanted = begun ? keyOf(begun) : null;

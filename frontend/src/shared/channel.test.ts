@@ -1,8 +1,8 @@
 // The line to the kernel as any widget uses it: its own questions and answers, the same outbox.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { KernelChannel, type Model, type Reply } from "./channel";
+import { KernelChannel, SILENCE_MS, type Model, type Reply } from "./channel";
 import { PATIENCE_MS, shelf } from "./outbox";
-import { SILENCE_MS } from "./saving";
+
 import type { Act } from "./protocol";
 
 type Question = { type: "hello" } | { type: "pair"; code: string };

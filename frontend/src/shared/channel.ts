@@ -1,8 +1,8 @@
-// The line to the kernel: questions are asked until they are answered, acts sent until they are recorded.
+// The line to the kernel: questions are asked until they are answered, acts sent until they are recorded; and whether
+// there is a kernel that hears of it.
 import { signal, type ReadonlySignal } from "@preact/signals";
 import { Outbox, PATIENCE_MS, shelf } from "./outbox";
 import { uuid } from "./protocol";
-import { KernelWatch, type Host } from "./saving";
 
 /**
  * What the kernel says, to all views at once: `id` is that of the question or act, `client` the view it came from,
@@ -62,7 +62,7 @@ export class KernelChannel<Question extends object, Answer, Done> implements Lin
   readonly cut = signal(false);
   private readonly client = uuid();
   private readonly asked = new Map<string, { question: Question; timer: ReturnType<typeof setTimeout> }>();
-  private outboxName = "";
+  private workId = "";
   private readonly watch: KernelWatch;
 
   constructor(
@@ -79,7 +79,7 @@ export class KernelChannel<Question extends object, Answer, Done> implements Lin
     this.watch.close();
     this.asked.forEach(({ timer }) => clearTimeout(timer));
     const unsent = this.outbox.close();
-    if (unsent.length && this.outboxName) shelf().set(this.outboxName, unsent);
+    if (unsent.length && this.workId) shelf().set(this.workId, unsent);
   }
 
   /** `isAwaited`: a person waits for the answer. */
@@ -93,17 +93,17 @@ export class KernelChannel<Question extends object, Answer, Done> implements Lin
     this.asked.set(id, { question, timer: setTimeout(again, PATIENCE_MS) });
   }
 
-  /** Send what an earlier view of the work called `outboxName` left unsent. */
-  takeOver(outboxName: string): void {
-    this.outboxName = outboxName;
-    const unsent = shelf().get(outboxName) ?? [];
-    shelf().delete(outboxName);
+  /** Send what an earlier view of the work called `workId` left unsent. */
+  takeOver(workId: string): void {
+    this.workId = workId;
+    const unsent = shelf().get(workId) ?? [];
+    shelf().delete(workId);
     this.outbox.push(...unsent);
   }
 
   /** The work has another name from here on: its codebook was changed. */
-  rename(outboxName: string): void {
-    this.outboxName = outboxName;
+  rename(workId: string): void {
+    this.workId = workId;
   }
 
   /** Send a message; once the kernel was restarted by this host, the model is dead and says so by throwing. */
@@ -155,5 +155,74 @@ export class KernelChannel<Question extends object, Answer, Done> implements Lin
     }
     const unit_id = this.outbox.waiting.value.find((act) => act.id === id)?.unit_id;
     this.listener.refused(message, unit_id, this.outbox.refuse(id));
+  }
+}
+
+/** A kernel that is idle for so long and answers nothing does not know the widget: it was restarted. */
+export const SILENCE_MS = 30_000;
+
+/** What the host says first of a kernel that it restarts, that it found dead, and that another page restarted. */
+const STARTS = ["restarting", "autorestarting", "starting"];
+
+type Heard = (kernel: unknown, status: string) => void;
+
+/** What the host says of its kernel; JupyterLab's widget manager has it, others may not. */
+export interface Host {
+  kernel?: {
+    status?: string;
+    connectionStatus?: string;
+    statusChanged?: { connect(heard: Heard): void; disconnect(heard: Heard): void };
+    commsOverSubshells?: string;
+  } | null;
+}
+
+/** Tells a kernel that is busy from one that is gone, by what the host says of it. */
+export class KernelWatch {
+  private idleSince: number | null = null;
+  /** Whether the kernel is another one, until something is heard after all. */
+  private replaced = false;
+  private readonly kernel: Host["kernel"];
+
+  /** `gone` is called when the kernel was restarted. */
+  constructor(
+    model: Model,
+    private readonly gone: () => void,
+  ) {
+    this.kernel = model.widget_manager?.kernel;
+    this.kernel?.statusChanged?.connect(this.changed);
+  }
+
+  close(): void {
+    this.kernel?.statusChanged?.disconnect(this.changed);
+  }
+
+  /** Something is sent; return whether there is nobody who would hear it. */
+  sent(): boolean {
+    const { status, connectionStatus } = this.kernel ?? {};
+    if (status !== "idle") this.idleSince = null;
+    else this.idleSince ??= Date.now();
+    this.replaced ||= this.idleSince !== null && Date.now() - this.idleSince >= SILENCE_MS;
+    return this.replaced || status === "dead" || connectionStatus === "disconnected";
+  }
+
+  heard(): void {
+    this.idleSince = null;
+    this.replaced = false;
+  }
+
+  private readonly changed: Heard = (_, status) => {
+    if (!STARTS.includes(status)) return;
+    this.close();
+    if (status === "starting") this.doWithoutSubshells();
+    this.replaced = true;
+    this.gone();
+  };
+
+  /**
+   * A restart that JupyterLab did not ask for itself: it would go on sending to a subshell of the kernel before, which
+   * this one does not have, also what the widget of a cell that is run again says. Widgets made from now on have none.
+   */
+  private doWithoutSubshells(): void {
+    if (this.kernel && "commsOverSubshells" in this.kernel) this.kernel.commsOverSubshells = "disabled";
   }
 }

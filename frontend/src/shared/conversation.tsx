@@ -1,5 +1,6 @@
 // The earlier turns of the conversation, the last one in view.
 import { useEffect, useRef } from "preact/hooks";
+import { Button } from "./button";
 import type { Turn } from "./protocol";
 
 interface Props {
@@ -16,9 +17,9 @@ export function Conversation({ unit, open, onToggle }: Props) {
   if (!unit.context.length) return null;
   return (
     <section class="s7-context">
-      <button type="button" class="s7-quiet" aria-expanded={open} onClick={onToggle}>
+      <Button class="s7-quiet" aria-expanded={open} onClick={onToggle}>
         {open ? "▾" : "▸"} Conversation before ({unit.context.length} {unit.context.length === 1 ? "turn" : "turns"})
-      </button>
+      </Button>
       {open && (
         <div class="s7-turns" ref={box} tabIndex={0} role="log" aria-label="Earlier turns">
           {unit.context.map((turn, index) => (

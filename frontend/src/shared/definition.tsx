@@ -1,6 +1,7 @@
 // The open definition: what a code means, its rules and examples; pinned, it stays while others are used.
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "./button";
 import type { CodebookView } from "./codebook";
 import { UNKNOWN } from "./colours";
 import type { Code } from "./protocol";
@@ -35,9 +36,10 @@ export function Definition({ book, beside, pins = true }: Props) {
       aria-label={`Definition of ${code.label}`}
     >
       {pins && (
-        <button type="button" class="s7-pin" aria-pressed={pinned} aria-label="Keep this definition open" title="Keep this definition open (-)" onClick={() => book.definition.togglePin(code.id)}>
-          {pinned ? "Pinned" : "Pin"}
-        </button>
+        <Button
+          type="button" class="s7-pin" aria-pressed={pinned} aria-label="Keep this definition open" title="Keep this definition open (-)" onClick={() => book.definition.togglePin(code.id)}
+          words={pinned ? "Pinned" : "Pin"}
+        />
       )}
       <h4 dir="auto">{code.label}</h4>
       {beside?.(code)}

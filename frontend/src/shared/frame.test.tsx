@@ -3,10 +3,10 @@ import { useRef } from "preact/hooks";
 import { act } from "preact/test-utils";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Model } from "./channel";
-import { DeskSession } from "./desk";
+import { WidgetSession } from "./session";
 import { Frame, widget } from "./frame";
 
-class Session extends DeskSession<{ type: "hello" }, { type: "welcome" }, never> {
+class Session extends WidgetSession<{ type: "hello" }, { type: "welcome" }, never> {
   readonly presses = this.queue();
 }
 
@@ -22,7 +22,7 @@ function Page({ session: mine }: { session: Session }) {
   const back = () => form && !(form = false);
   const note = (what: string) => () => void done.push(what);
   return (
-    <Frame {...{ session, root, back }} name="test" label="Test" keys={[["a", "All of it"]]} commands={{ a: note("a"), ArrowDown: note("down") }} undo={note("undo")} redo={note("redo")} home=".s7" still="button" bar={<b>Test</b>} waits={false}>
+    <Frame {...{ session, root, back }} name="test" label="Test" keys={[["a", "All of it"]]} commands={{ a: note("a"), ArrowDown: note("down") }} undo={note("undo")} redo={note("redo")} home=".s7" still="button" bar={<b>Test</b>} placeholder={false}>
       <button type="button" class="other">
         Other
       </button>

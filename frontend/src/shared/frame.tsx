@@ -2,8 +2,9 @@
 // do in every one of them.
 import { render as draw, type ComponentChildren, type ComponentType, type HTMLAttributes, type VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "./button";
 import type { Model } from "./channel";
-import type { DeskSession } from "./desk";
+import type { WidgetSession } from "./session";
 import { Help, type Rows } from "./help";
 import { focusIn, hearKeys, isTextField, type TextField } from "./keys";
 import { useLeaving } from "./leaving";
@@ -17,7 +18,7 @@ const EVERYWHERE: Rows = [
   ["Esc", "Back; twice, not too fast: leave for the notebook"],
 ];
 
-type Session = Pick<DeskSession<never, never, never>, "coder" | "message" | "announced" | "showHelp" | "focus" | "presses" | "isUnsaved"> & {
+type Session = Pick<WidgetSession<never, never, never>, "coder" | "message" | "announced" | "showHelp" | "focus" | "presses" | "isUnsaved"> & {
   channel: Parameters<typeof SaveState>[0]["line"];
   say(words: string): void;
 };
@@ -56,7 +57,7 @@ interface Props {
   /** What stands above the message. */
   notice?: ComponentChildren;
   /** Words in the place of the page, until there is something to show. */
-  waits?: string | false | undefined;
+  placeholder?: string | false | undefined;
   children: ComponentChildren;
 }
 
@@ -98,7 +99,7 @@ export function Frame(props: Props) {
     event.preventDefault();
     if (event.key === "?") command();
     // One that is held down does nothing twice.
-    else if (!event.repeat || repeats.test(event.key)) session.presses.take(command, { opens: !held && opens.includes(event.key) });
+    else if (!event.repeat || repeats.test(event.key)) session.presses.inTurn(command, { opens: !held && opens.includes(event.key) });
   };
   useLayoutEffect(() => hearKeys(() => root.current, press), []);
 
@@ -132,7 +133,7 @@ export function Frame(props: Props) {
       {props.notice}
       <Message session={session} />
       <Card session={session} keys={props.keys} />
-      {props.waits ? <p class="s7-waiting">{props.waits}</p> : props.children}
+      {props.placeholder ? <p class="s7-waiting">{props.placeholder}</p> : props.children}
       <Status session={session} />
     </div>
   );
@@ -148,9 +149,7 @@ function Saving({ session, quiet }: { session: Session; quiet: boolean }) {
 
 function HelpButton({ session }: { session: Session }) {
   return (
-    <button type="button" aria-expanded={session.showHelp.value} aria-label="Keys" title="Keys (?)" onClick={() => toggleHelp(session)}>
-      ?
-    </button>
+    <Button aria-expanded={session.showHelp.value} aria-label="Keys" title="Keys (?)" onClick={() => toggleHelp(session)} words="?" />
   );
 }
 
@@ -159,9 +158,7 @@ function Message({ session }: { session: Session }) {
   return (
     <p class="s7-message" role="alert">
       {session.message.value}{" "}
-      <button type="button" aria-label="Close the message" onClick={() => (session.message.value = null)}>
-        ×
-      </button>
+      <Button aria-label="Close the message" onClick={() => (session.message.value = null)} words="×" />
     </p>
   );
 }
@@ -196,9 +193,7 @@ function focusOn(to: HTMLElement | null | undefined): boolean {
 /** A button of the header. */
 export function Tool({ name, sign, press, ready, run }: { name: string; sign: string; press: string; ready: boolean; run(): void }) {
   return (
-    <button type="button" aria-label={name} title={`${name} (${press})`} disabled={!ready} onClick={run}>
-      {sign}
-    </button>
+    <Button aria-label={name} title={`${name} (${press})`} disabled={!ready} onClick={run} words={sign} />
   );
 }
 

@@ -1,6 +1,7 @@
 // Writing a memo: a form of its own, or a field that stands beneath the text; one's own, or for the team.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "./button";
 
 /** Whether the memo is for the team; nothing outside of a round, which nobody could unblind. */
 export function ForTeam({ round, on, onChange }: { round: string | null; on: boolean; onChange: (team: boolean) => void }) {
@@ -60,16 +61,10 @@ export function MemoForm({ about, words, draft, onWrite, onLeave, onSave, onDisc
         {children}
         <span class="s7-space" />
         {onEnd && (
-          <button type="button" onClick={onEnd}>
-            End memo
-          </button>
+          <Button onClick={onEnd} words="End memo" />
         )}
-        <button type="button" onClick={onDiscard}>
-          Discard
-        </button>
-        <button type="button" class="s7-primary" title="Esc or Ctrl+Enter" onClick={onSave}>
-          Save
-        </button>
+        <Button onClick={onDiscard} words="Discard" />
+        <Button class="s7-primary" title="Esc or Ctrl+Enter" onClick={onSave} words="Save" />
       </div>
     </section>
   );

@@ -1,5 +1,6 @@
 // How a text goes on below what is in sight: said on the pane until its end has been on the screen.
 import { useLayoutEffect, useState } from "preact/hooks";
+import { Button } from "./button";
 import { SCROLLS } from "./keys";
 
 interface Props {
@@ -36,9 +37,9 @@ export function More({ box, unit_id, ended, onEnd }: Props) {
   return (
     <div class="s7-below">
       {!ended && (
-        <button type="button" class="s7-more" tabIndex={-1} onClick={() => scrollText(box.current!, "PageDown")}>
+        <Button class="s7-more" tabIndex={-1} onClick={() => scrollText(box.current!, "PageDown")}>
           ↓ {below} more {below === 1 ? "line" : "lines"}
-        </button>
+        </Button>
       )}
     </div>
   );

@@ -17,7 +17,7 @@ interface Request {
 }
 
 interface Options {
-  waits?: boolean;
+  mustWait?: boolean;
   unit_id?: string | undefined;
   /** Whether it opens a field: what was pressed after it was meant for that field, and is no command. */
   opens?: boolean;
@@ -49,10 +49,10 @@ export class PressQueue {
     ];
   }
 
-  take(action: () => void, { waits = this.busy.value, unit_id, opens = false }: Options = {}): void {
+  inTurn(action: () => void, { mustWait = this.busy.value, unit_id, opens = false }: Options = {}): void {
     this.pressed = Date.now();
-    const later = waits || this.waiting.value.length > 0;
-    if ((waits && this.stuck.value) || Date.now() < this.quietFrom) this.drop(1);
+    const later = mustWait || this.waiting.value.length > 0;
+    if ((mustWait && this.stuck.value) || Date.now() < this.quietFrom) this.drop(1);
     else if (later) this.insert(this.waiting.value.length, action, unit_id, opens);
     else if (unit_id !== undefined && unit_id !== this.shown()) this.drop(1);
     else action();

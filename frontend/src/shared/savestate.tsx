@@ -1,7 +1,31 @@
 // Whether everything is in the record, and what to do when it is not.
 import { useEffect, useState } from "preact/hooks";
+import { Button } from "./button";
 import type { Line } from "./channel";
-import { saveName, type SaveName } from "./saving";
+
+type SaveName = "saved" | "saving" | "waiting" | "failed" | "cut";
+
+/** What is known of the changes that wait, and of the kernel. */
+export interface Facts {
+  /** So many changes are kept here. */
+  kept: number;
+  /** Whether anything else waits: presses, or a question that was asked long ago. */
+  asked: boolean;
+  /** Whether the kernel has said nothing for longer than usual. */
+  late: boolean;
+  /** Whether the kernel said that saving failed. */
+  failed: boolean;
+  /** Whether this page has no kernel any more that would hear of it. */
+  cut: boolean;
+}
+
+/** Red words (`failed`, `cut`) are for what somebody must do something about; a kernel that runs a cell is none of it. */
+export function saveName({ kept, asked, late, failed, cut }: Facts): SaveName {
+  if (cut) return "cut";
+  if (!kept && !asked) return "saved";
+  if (failed) return "failed";
+  return late ? "waiting" : "saving";
+}
 
 /** What is saved sooner changes nothing on screen. */
 const AT_ONCE_MS = 400;
@@ -47,9 +71,7 @@ export function SaveState({ line, queued = false, quiet = false }: Props) {
       {name === "failed" && (
         <>
           {" · "}
-          <button type="button" onClick={() => outbox.retry()}>
-            Try now
-          </button>
+          <Button onClick={() => outbox.retry()} words="Try now" />
         </>
       )}
       {name === "cut" && " · run the cell again"}

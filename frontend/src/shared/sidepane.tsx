@@ -1,5 +1,6 @@
 // What stands beside the text, in a pane or, where there is no room, in a drawer over it; and tabs, where it is one of several.
 import type { ComponentChildren } from "preact";
+import { Button } from "./button";
 
 interface Props<Name extends string> {
   /** What there is, each with its words; and the key that shows it, where there is one. */
@@ -14,9 +15,7 @@ export function SideTabs<Name extends string>({ names, keys, shown, onPick }: Pr
   return (
     <div class="s7-side-tabs" role="group" aria-label="What stands beside the text">
       {tabs.map(([name, words]) => (
-        <button key={name} type="button" aria-pressed={shown === name} title={keys[name] ? `${words} (${keys[name]})` : words} onClick={() => shown === name || onPick(name)}>
-          {words}
-        </button>
+        <Button key={name} aria-pressed={shown === name} title={keys[name] ? `${words} (${keys[name]})` : words} onClick={() => shown === name || onPick(name)} words={words} />
       ))}
     </div>
   );

@@ -1,13 +1,12 @@
 // The form that makes a code of a theme: label, definition, examples, and the codes that are like it.
+import { Button } from "../shared/button";
 import type { Session } from "./session";
 
 function ByChat({ session }: { session: Session }) {
   const { coding } = session;
   if (!coding.cost.value) {
     return (
-      <button type="button" class="s7-quiet" disabled={!coding.ticked.value.size} onClick={() => coding.askCost()}>
-        Let the language model draft it…
-      </button>
+      <Button class="s7-quiet" disabled={!coding.ticked.value.size} onClick={() => coding.askCost()} words="Let the language model draft it…" />
     );
   }
   return (
@@ -16,9 +15,10 @@ function ByChat({ session }: { session: Session }) {
       <label>
         <input type="checkbox" checked={coding.consented.value} onChange={(event) => (coding.consented.value = event.currentTarget.checked)} /> I agree that the quotes that are ticked are sent there
       </label>
-      <button type="button" disabled={!coding.consented.value || coding.asking.value || !coding.ticked.value.size} onClick={() => coding.askChat()}>
-        {coding.asking.value ? "Asking…" : "Send and draft"}
-      </button>
+      <Button
+        type="button" disabled={!coding.consented.value || coding.asking.value || !coding.ticked.value.size} onClick={() => coding.askChat()}
+        words={coding.asking.value ? "Asking…" : "Send and draft"}
+      />
     </div>
   );
 }
@@ -70,21 +70,15 @@ export function CodeForm({ session }: { session: Session }) {
       </fieldset>
       {session.chats.value && <ByChat session={session} />}
       <div class="s7-form-buttons">
-        <button type="button" class="s7-primary" disabled={!ready} onClick={() => coding.send()}>
-          {coding.sending.value ? "Saving…" : "Make this code"}
-        </button>
-        <button
-          type="button"
+        <Button class="s7-primary" disabled={!ready} onClick={() => coding.send()} words={coding.sending.value ? "Saving…" : "Make this code"} />
+        <Button
           class="s7-propose"
           disabled={!ready || !coding.ticked.value.size || waits}
           title={waits ? "It waits for an answer already" : "It waits among the proposals of the codebook widget, and is no code until somebody takes it there"}
           onClick={() => coding.send("propose")}
-        >
-          Propose it
-        </button>
-        <button type="button" onClick={() => session.endForm()}>
-          Cancel
-        </button>
+          words="Propose it"
+        />
+        <Button onClick={() => session.endForm()} words="Cancel" />
       </div>
       {!waits && !coding.ticked.value.size && <p class="s7-hint">A proposal needs a text that shows it: tick one.</p>}
     </div>

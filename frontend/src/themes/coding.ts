@@ -1,6 +1,6 @@
 // The code that is being made of a theme: its draft, the quotes that are ticked, and what is like it.
 import { batch, signal } from "@preact/signals";
-import type { Answers, Tellings } from "../shared/desk";
+import type { Answers, Tellings } from "../shared/session";
 import type { Act } from "../shared/protocol";
 import type { Answer, Draft, Question, Told } from "./messages";
 

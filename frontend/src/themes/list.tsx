@@ -1,5 +1,6 @@
 // The list of themes: the same content as the map, by keys.
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "../shared/button";
 import type { Theme } from "./messages";
 import type { Session } from "./session";
 
@@ -41,9 +42,10 @@ export function ThemeList({ session }: { session: Session }) {
     <section class="s7-theme-list" aria-label="Themes">
       <div class="s7-line-of">
         <h4>{rows.length ? `${rows.filter((row) => !row.dismissed).length} themes` : "Themes"}</h4>
-        <button type="button" class="s7-begin-run" title="Compute themes (r)" onClick={() => session.begin("run")} disabled={!session.embeds.value}>
-          {themes?.recorded ? "Compute anew" : "Compute themes"}
-        </button>
+        <Button
+          type="button" class="s7-begin-run" title="Compute themes (r)" onClick={() => session.begin("run")} disabled={!session.embeds.value}
+          words={themes?.recorded ? "Compute anew" : "Compute themes"}
+        />
       </div>
       <div ref={box} class="s7-theme-rows" role="listbox" tabIndex={0} aria-label="Themes" aria-activedescendant={open === null ? undefined : `${id}-${open}`}>
         {rows.map((row) => (

@@ -1,5 +1,6 @@
 // The map of the texts, drawn on a canvas: a click opens a theme, a line drawn around texts selects them.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Button } from "../shared/button";
 import { nearestPlace, onCanvas, placesWithin, type Point } from "./lasso";
 import type { Session } from "./session";
 
@@ -133,12 +134,8 @@ function Selected({ session }: { session: Session }) {
         <h4>
           {n} {n === 1 ? "text" : "texts"} selected
         </h4>
-        <button type="button" class="s7-quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
-          {open ? "Hide" : "Show"}
-        </button>
-        <button type="button" class="s7-quiet" onClick={() => session.lasso([])}>
-          Select none
-        </button>
+        <Button class="s7-quiet" aria-expanded={open} onClick={() => setOpen(!open)} words={open ? "Hide" : "Show"} />
+        <Button class="s7-quiet" onClick={() => session.lasso([])} words="Select none" />
       </div>
       <p class="s7-hint">
         To look through them text by text, run in a cell: <code>qual.widgets.CodingWidget(store, coder="…", review=widget.selected)</code>
@@ -156,9 +153,7 @@ function Selected({ session }: { session: Session }) {
         </ol>
       )}
       {open && rows.length < n && (
-        <button type="button" onClick={() => session.more()}>
-          More
-        </button>
+        <Button onClick={() => session.more()} words="More" />
       )}
     </section>
   );

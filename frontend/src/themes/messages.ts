@@ -123,7 +123,7 @@ export type Question =
   | { type: "ask_chat"; theme: number; units: string[]; consent: boolean };
 
 export type Answer =
-  | { type: "welcome"; coder: string; outbox: string; embeds: boolean; chats: boolean; mapped: boolean; n_selected: number }
+  | { type: "welcome"; coder: string; work_id: string; embeds: boolean; chats: boolean; mapped: boolean; n_selected: number }
   | { type: "looking" | "begun" | "discarded" }
   | { type: "asking"; theme: number }
   | Quotes

@@ -73,7 +73,7 @@ export function Page({ session }: { session: Session }) {
         </>
       }
       tools={<Tool name="Undo" sign="↶" press="u" ready={session.themes.value?.can_undo ?? false} run={() => session.undo()} />}
-      waits={!session.coder.value ? WAITING : !session.themes.value && "Reading the themes…"}
+      placeholder={!session.coder.value ? WAITING : !session.themes.value && "Reading the themes…"}
     >
       <div class="s7-themes">
         <ThemeList session={session} />

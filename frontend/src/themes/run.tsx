@@ -1,5 +1,6 @@
 // Computing themes: how far it is, and what recording the run would change.
 import { useState } from "preact/hooks";
+import { Button } from "../shared/button";
 import { stageWords } from "./map";
 import type { RanRow } from "./messages";
 import type { Session } from "./session";
@@ -38,13 +39,9 @@ export function RunForm({ session }: { session: Session }) {
             <input type="text" inputMode="decimal" class="s7-first" value={granularity} aria-invalid={isWrong} onInput={(event) => setGranularity(event.currentTarget.value)} />
           </label>
           <div class="s7-form-buttons">
-            <button type="button" class={ran ? undefined : "s7-primary"} disabled={isWrong} onClick={() => session.run(wanted)}>
-              Compute
-            </button>
+            <Button class={ran ? undefined : "s7-primary"} disabled={isWrong} onClick={() => session.run(wanted)} words="Compute" />
             {!ran && (
-              <button type="button" onClick={() => session.endForm()}>
-                Cancel
-              </button>
+              <Button onClick={() => session.endForm()} words="Cancel" />
             )}
           </div>
         </>
@@ -69,12 +66,8 @@ export function RunForm({ session }: { session: Session }) {
             </table>
           </div>
           <div class="s7-form-buttons">
-            <button type="button" class="s7-primary s7-record" onClick={() => session.record()}>
-              Record these themes
-            </button>
-            <button type="button" onClick={() => session.discard()}>
-              Throw the run away
-            </button>
+            <Button class="s7-primary s7-record" onClick={() => session.record()} words="Record these themes" />
+            <Button onClick={() => session.discard()} words="Throw the run away" />
           </div>
         </>
       )}

@@ -1,7 +1,7 @@
 // What one open view of the themes widget shows, and what a person can do in it.
 import { batch, computed, signal } from "@preact/signals";
 import type { Model } from "../shared/channel";
-import { DeskSession } from "../shared/desk";
+import { WidgetSession } from "../shared/session";
 import { dark } from "../shared/theme";
 import { Coding } from "./coding";
 import type { Answer, Done, Going, Places, Question, Quotes, Ran, SelectedRow, Theme, Themes, Told } from "./messages";
@@ -22,7 +22,7 @@ const SAID: Record<string, string> = {
   propose: "It waits among the proposals of the codebook widget",
 };
 
-export class Session extends DeskSession<Question, Answer, Done, Told> {
+export class Session extends WidgetSession<Question, Answer, Done, Told> {
   readonly presses = this.queue();
   readonly embeds = signal(false);
   readonly chats = signal(false);
@@ -210,7 +210,7 @@ export class Session extends DeskSession<Question, Answer, Done, Told> {
       this.embeds.value = answer.embeds;
       this.chats.value = answer.chats;
     });
-    this.channel.takeOver(answer.outbox);
+    this.channel.takeOver(answer.work_id);
     if (answer.mapped) this.channel.ask({ type: "map" });
   }
 

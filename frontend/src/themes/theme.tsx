@@ -1,5 +1,6 @@
 // The theme that is open: its figures, what can be done with it, and its texts in full length.
 import { useState } from "preact/hooks";
+import { Button } from "../shared/button";
 import { CodeForm } from "./codeform";
 import type { Theme } from "./messages";
 import { RunForm } from "./run";
@@ -10,12 +11,8 @@ const PAGE = 5;
 export function Buttons({ words, disabled = false, onSend, onCancel }: { words: string; disabled?: boolean; onSend: () => void; onCancel: () => void }) {
   return (
     <div class="s7-form-buttons">
-      <button type="button" class="s7-primary" disabled={disabled} onClick={onSend}>
-        {words}
-      </button>
-      <button type="button" onClick={onCancel}>
-        Cancel
-      </button>
+      <Button class="s7-primary" disabled={disabled} onClick={onSend} words={words} />
+      <Button onClick={onCancel} words="Cancel" />
     </div>
   );
 }
@@ -59,15 +56,15 @@ function SplitForm({ session, row }: { session: Session; row: Theme }) {
     <div class="s7-form s7-split-form" role="group" aria-label="Split">
       <p class="s7-hint">The largest part keeps the number and the name; the others become themes of their own.</p>
       <div class="s7-form-buttons">
-        <button type="button" class={row.n_subs ? "s7-primary s7-first" : "s7-primary"} disabled={!row.n_subs} onClick={() => session.edit("parts", "subs")}>
-          {row.n_subs ? `Into its ${row.n_subs} sub-themes` : "It has no sub-themes"}
-        </button>
-        <button type="button" class={row.n_subs ? undefined : "s7-first"} disabled={!n} onClick={() => session.edit("parts", "selected")}>
-          {n ? `Take out the selected texts (${n} on the map)` : "Select texts on the map to take them out"}
-        </button>
-        <button type="button" class={row.n_subs || n ? undefined : "s7-first"} onClick={() => session.endForm()}>
-          Cancel
-        </button>
+        <Button
+          type="button" class={row.n_subs ? "s7-primary s7-first" : "s7-primary"} disabled={!row.n_subs} onClick={() => session.edit("parts", "subs")}
+          words={row.n_subs ? `Into its ${row.n_subs} sub-themes` : "It has no sub-themes"}
+        />
+        <Button
+          type="button" class={row.n_subs ? undefined : "s7-first"} disabled={!n} onClick={() => session.edit("parts", "selected")}
+          words={n ? `Take out the selected texts (${n} on the map)` : "Select texts on the map to take them out"}
+        />
+        <Button class={row.n_subs || n ? undefined : "s7-first"} onClick={() => session.endForm()} words="Cancel" />
       </div>
     </div>
   );
@@ -84,12 +81,8 @@ function Quotes({ session }: { session: Session }) {
         <span class="s7-count" role="status">
           {n ? `${first + 1}–${Math.min(first + rows.length, n)} of ${n}` : "none"}
         </span>
-        <button type="button" aria-label="Earlier texts" title="Earlier texts (←)" disabled={first === 0} onClick={() => session.page(Math.max(0, first - PAGE))}>
-          ‹
-        </button>
-        <button type="button" aria-label="Further texts" title="Further texts (→)" disabled={first + PAGE >= n} onClick={() => session.page(first + PAGE)}>
-          ›
-        </button>
+        <Button aria-label="Earlier texts" title="Earlier texts (←)" disabled={first === 0} onClick={() => session.page(Math.max(0, first - PAGE))} words="‹" />
+        <Button aria-label="Further texts" title="Further texts (→)" disabled={first + PAGE >= n} onClick={() => session.page(first + PAGE)} words="›" />
       </div>
       <ol class="s7-texts" start={first + 1}>
         {rows.map(({ unit_id, text, n_same }) => (
@@ -135,21 +128,11 @@ function Open({ session, row }: { session: Session; row: Theme }) {
         <dd dir="auto">{row.terms.join(", ") || "none"}</dd>
       </dl>
       <div class="s7-theme-tools" role="group" aria-label="What can be done with the theme">
-        <button type="button" class="s7-primary" onClick={() => session.begin("code")}>
-          <kbd>c</kbd> Make a code of it
-        </button>
-        <button type="button" onClick={() => session.begin("name")}>
-          <kbd>n</kbd> Name
-        </button>
-        <button type="button" onClick={() => session.begin("merge")}>
-          <kbd>m</kbd> Merge
-        </button>
-        <button type="button" onClick={() => session.begin("split")}>
-          <kbd>s</kbd> Split
-        </button>
-        <button type="button" onClick={() => session.edit("dismissed", !row.dismissed)}>
-          <kbd>d</kbd> {row.dismissed ? "Bring back" : "Dismiss"}
-        </button>
+        <Button class="s7-primary" onClick={() => session.begin("code")} press="c" words="Make a code of it" />
+        <Button onClick={() => session.begin("name")} press="n" words="Name" />
+        <Button onClick={() => session.begin("merge")} press="m" words="Merge" />
+        <Button onClick={() => session.begin("split")} press="s" words="Split" />
+        <Button onClick={() => session.edit("dismissed", !row.dismissed)} press="d" words={row.dismissed ? "Bring back" : "Dismiss"} />
       </div>
       {form === "name" && <NameForm key={row.theme} session={session} row={row} />}
       {form === "merge" && <MergeForm key={row.theme} session={session} row={row} />}

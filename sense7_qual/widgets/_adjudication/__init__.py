@@ -15,9 +15,9 @@ from sense7_qual.acts import REASONS, Act
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._adjudication.disputes import By, Disputes, Key, Names, SimilarTexts
 from sense7_qual.widgets._adjudication.readings import Readings, changed, foretold, overtaken
+from sense7_qual.widgets._base import STATIC, Asked, desk_of, field
 from sense7_qual.widgets._codes import described_book
-from sense7_qual.widgets._desk import STATIC, Asked, desk_of, field
-from sense7_qual.widgets._lead import LeadDesk
+from sense7_qual.widgets._lead import LeadWidget
 from sense7_qual.widgets._offsets import as_text
 
 __all__ = ["AdjudicationWidget"]
@@ -31,7 +31,7 @@ _SETTLED: Final = {True: "applied", False: "absent", None: "differing"}
 _LONGEST: Final = 400
 
 
-class AdjudicationWidget(LeadDesk):
+class AdjudicationWidget(LeadWidget):
     """Settle disagreements between coders text by text: whether the code applies, or both readings stand.
 
     The lead sees a text with its conversation, each coder's codings and memos on it, the rule of the disputed
@@ -118,7 +118,7 @@ class AdjudicationWidget(LeadDesk):
         read = self._read
         coders = {name for frame in (read.coverage, read.codings, read.memos, read.discussed.coverage)
                   for name in frame["coder"]}  # fmt: skip
-        return Names(coders, viewer=self._coder, of_study=self._outbox, letters=self._letters)
+        return Names(coders, viewer=self._coder, of_study=self._work_id, letters=self._letters)
 
     @cached_property
     def _readings(self) -> Readings:
@@ -146,7 +146,7 @@ class AdjudicationWidget(LeadDesk):
         return {
             "type": "welcome",
             "coder": self._coder,
-            "outbox": self._outbox,
+            "work_id": self._work_id,
             "reasons": [{"name": name, "label": label} for name, label in REASONS.items()],
             "by_meaning": self._embed is not None,
             "unsaved": self._begun.read(),

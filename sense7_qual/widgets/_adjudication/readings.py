@@ -14,7 +14,7 @@ from sense7_qual.codings import rulings
 from sense7_qual.errors import CodebookError
 from sense7_qual.widgets._adjudication.disputes import Key, Names
 from sense7_qual.widgets._codebook.draft import Draft, State
-from sense7_qual.widgets._codebook.shown import preview, shown_preview
+from sense7_qual.widgets._codebook.in_use import preview, shown_preview
 from sense7_qual.widgets._lead_view import Seen
 from sense7_qual.widgets._offsets import turns, utf16_units
 

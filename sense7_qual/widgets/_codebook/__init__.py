@@ -13,8 +13,17 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, QualError
+from sense7_qual.widgets._base import STATIC, Asked, Later, acted, desk_of, field, first_of
 from sense7_qual.widgets._codebook.draft import Draft, Step
-from sense7_qual.widgets._codebook.in_use import InUse, answer_to, figures
+from sense7_qual.widgets._codebook.in_use import (
+    InUse,
+    answer_to,
+    figures,
+    preview,
+    shown_draft,
+    shown_preview,
+    shown_revisions,
+)
 from sense7_qual.widgets._codebook.proposals import (
     LackingThemes,
     answers,
@@ -35,11 +44,9 @@ from sense7_qual.widgets._codebook.saving import (
     revised,
     still_typed,
 )
-from sense7_qual.widgets._codebook.shown import preview, shown_draft, shown_preview, shown_revisions
 from sense7_qual.widgets._codebook.sorting import SplitTexts, ThemesOfTexts
 from sense7_qual.widgets._codes import alike
-from sense7_qual.widgets._desk import STATIC, Asked, Later, acted, desk_of, field, first_of
-from sense7_qual.widgets._lead import LeadDesk
+from sense7_qual.widgets._lead import LeadWidget
 from sense7_qual.widgets._offsets import as_text
 
 __all__ = ["CodebookWidget"]
@@ -51,7 +58,7 @@ _DOING: Final = {
 }  # fmt: skip
 
 
-class CodebookWidget(LeadDesk):
+class CodebookWidget(LeadWidget):
     """Revise the codebook of a study: change, merge, split, retire codes, and see first what becomes stale.
 
     What is changed is a draft until it is saved. It is checked step by step, every step can be taken
@@ -134,7 +141,7 @@ class CodebookWidget(LeadDesk):
         self._use: InUse | None = None
         self._counting = Later(self._foretell, partial(self._failed, "uncounted"), doing="counting")
         self._lacking = LackingThemes(
-            self._board, self._current, chat=chat, tell=self._tell, save_once=self._save_in_thread
+            self._board, self._current, chat=chat, tell=self._tell, save_by_id=self._save_in_thread
         )
         super().__init__(store, coder=coder, without_round=without_round)
 
@@ -181,7 +188,7 @@ class CodebookWidget(LeadDesk):
             self._draft = self._new_draft(self._current())
         self._look_again()
         return {
-            "type": "welcome", "coder": self._coder, "outbox": self._outbox, "typed": self._typed,
+            "type": "welcome", "coder": self._coder, "work_id": self._work_id, "typed": self._typed,
             "n_lost": self._n_lost, **self._of_the_draft(),
         }  # fmt: skip
 
@@ -277,7 +284,7 @@ class CodebookWidget(LeadDesk):
     def _save_in_thread(self, act_id: str, make: Callable[[], Act]) -> Act:
         """Save an act, whichever thread asks, and look again at what may be seen."""
         with self._lock:
-            act = self._save_once(act_id, make)
+            act = self._save_by_id(act_id, make)
             self._look_again()
         return act
 
@@ -290,7 +297,7 @@ class CodebookWidget(LeadDesk):
         why = reason_of(field(content, "why", str))
         row = self._in_use().proposal(field(content, "proposal", str))
         asked = field(content, "id", str)
-        self._save_once(
+        self._save_by_id(
             asked, lambda: answer_to(row, f"Sent back: {why}", self._coder, self._current(), asked)
         )
         self._look_again()

@@ -12,12 +12,13 @@ from sense7_qual import themes as models
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, QualError
+from sense7_qual.widgets._base import Asked, Later, field
 from sense7_qual.widgets._codebook.draft import State, Step
 from sense7_qual.widgets._codebook.in_use import InUse, answer_to
 from sense7_qual.widgets._codes import alike
-from sense7_qual.widgets._desk import Asked, Later, field
 from sense7_qual.widgets._lead_view import Board
-from sense7_qual.widgets._themes.edits import (
+from sense7_qual.widgets._themes.reading import (
+    Reading,
     asked_words,
     cost_words,
     draft,
@@ -25,7 +26,6 @@ from sense7_qual.widgets._themes.edits import (
     messages_for,
     proposed,
 )
-from sense7_qual.widgets._themes.reading import Reading
 
 __all__ = ["LackingThemes", "answers", "links", "proposal_rows", "reason_of", "with_origin"]
 
@@ -131,7 +131,7 @@ class LackingThemes:
         A language model that drafts a code.
     tell : callable
         Tells all views something.
-    save_once : callable
+    save_by_id : callable
         Saves the act of this id, made where it is new.
     """
 
@@ -142,10 +142,10 @@ class LackingThemes:
         *,
         chat: Callable[..., str] | None,
         tell: Callable[[Mapping[str, Any]], None],
-        save_once: Callable[[str, Callable[[], Act]], Act],
+        save_by_id: Callable[[str, Callable[[], Act]], Act],
     ) -> None:
         self._board, self._current, self._chat = board, current, chat
-        self._tell, self._save_once = tell, save_once
+        self._tell, self._save_by_id = tell, save_by_id
         self._reading: Reading | None = None
         self._just_proposed: set[int] = set()
         self._drafting: tuple[int, list[str], str] = (0, [], "")
@@ -250,7 +250,7 @@ class LackingThemes:
         self, theme: int, words: Mapping[str, str], units: Sequence[str], asked: str, *, by_chat: bool
     ) -> None:
         viewer = self._now(theme).board.viewer
-        self._save_once(
+        self._save_by_id(
             asked,
             lambda: proposed(
                 theme, words, units, by_chat=by_chat, coder=viewer, codebook=self._current(),

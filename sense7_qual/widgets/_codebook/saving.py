@@ -10,8 +10,7 @@ from sense7_qual._messages import word
 from sense7_qual.codebook import Code, Codebook, Revision, combine
 from sense7_qual.errors import CodebookError
 from sense7_qual.widgets._codebook.draft import Draft, State, Step
-from sense7_qual.widgets._codebook.in_use import InUse
-from sense7_qual.widgets._codebook.shown import FIELD_WORDS
+from sense7_qual.widgets._codebook.in_use import FIELD_WORDS, InUse
 from sense7_qual.widgets._codes import COMMANDS
 
 __all__ = [

@@ -15,15 +15,14 @@ from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, QualError
 from sense7_qual.report import Table
+from sense7_qual.widgets._base import STATIC, Asked, BaseWidget, field
 from sense7_qual.widgets._codes import COMMANDS, code_keys, code_keys_of_others, commands, described
-from sense7_qual.widgets._coding.beside import Colleagues, SuggestionsOfTexts, Training, check_blind
-from sense7_qual.widgets._coding.history import History
-from sense7_qual.widgets._coding.memolist import MemoList
+from sense7_qual.widgets._coding.lists import History, MemoList
+from sense7_qual.widgets._coding.others import Colleagues, SuggestionsOfTexts, Training, check_blind
 from sense7_qual.widgets._coding.revised import LookAgain, NewCodes, NewerCodebook, versions_alike
 from sense7_qual.widgets._coding.session import Session
-from sense7_qual.widgets._coding.study import Given, OtherWindows, of_session, of_study, one_by_one
+from sense7_qual.widgets._coding.study import Given, Recorder, elsewhere_message, of_study, one_by_one
 from sense7_qual.widgets._coding.texts import Grid, TextList
-from sense7_qual.widgets._desk import STATIC, Asked, Desk, field
 
 __all__ = ["COMMANDS", "CodingWidget"]
 
@@ -34,7 +33,7 @@ _DOING: Final = {"act": "saving", "add_code": "adding the code", "alike": "compa
                  "take_codebook": "taking in the codebook"}  # fmt: skip
 
 
-class CodingWidget(Desk):
+class CodingWidget(BaseWidget):
     """Code units one by one, with the codebook beside them.
 
     Every key press is committed by `save` before its coding is shown as saved; what could not be saved
@@ -167,7 +166,7 @@ class CodingWidget(Desk):
         self._new_codes = NewCodes(session, study.study, embed=embed, look_again=self._look_again)
         self._commands = commands(COMMANDS, keys or {})
         self._use(study)
-        super().__init__(self._windows.save)
+        super().__init__(self._recorder.save)
 
     def _use(self, study: Given) -> None:
         """Have what needs no choice: memos, history, training, the codebook as others revise it."""
@@ -177,7 +176,7 @@ class CodingWidget(Desk):
         self._code_keys = code_keys(study.codebook, self._commands)
         self._current, self._moved_on = study.current, False
         self._look_at_the_codebook()
-        self._windows = OtherWindows(session, study, self._came)
+        self._recorder = Recorder(session, study, self._came)
 
     def __repr__(self) -> str:
         session = self._session
@@ -278,7 +277,7 @@ class CodingWidget(Desk):
 
     def _came(self, acts: list[Act]) -> None:
         """Tell all views what the session took in from another window."""
-        self._tell({**of_session(self._session, acts), **self._noticed()})
+        self._tell({**elsewhere_message(self._session, acts), **self._noticed()})
         self._count()
         self.revision += 1
 
@@ -313,7 +312,7 @@ class CodingWidget(Desk):
         return {
             "codebook": described(session.codebook, self._code_keys),
             "under": session.codebook.fingerprint,
-            "outbox": self._outbox,
+            "work_id": self._work_id,
             **self._noticed(),
             "waiting": self._new_codes.waiting(),
             "flags": session.flags,
@@ -325,8 +324,8 @@ class CodingWidget(Desk):
         message = {**field(content, "act", dict), "act_id": act_id}
         act = self._session.knows(act_id)
         if act is None:
-            act = self._save_once(act_id, lambda: self._session.act(message))
-        place = self._session.record(act)
+            act = self._save_by_id(act_id, lambda: self._session.act_from(message))
+        place = self._session.take_saved(act)
         if act.kind == "finish":  # the next unit is often here already, and nothing asks for it
             self._look_at_the_codebook()
         unit = self._session.unit(place)
@@ -371,7 +370,7 @@ class CodingWidget(Desk):
         }
 
     @property
-    def _outbox(self) -> str:
+    def _work_id(self) -> str:
         """Names what unsent acts belong to, so that a new widget for the same work can send them."""
         session = self._session
         named = [session.coder, session.codebook.fingerprint, str(session.round), *session.unit_ids]

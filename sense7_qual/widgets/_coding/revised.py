@@ -15,9 +15,9 @@ from sense7_qual.acts import fold
 from sense7_qual.codebook import Change, Code, Codebook, Revision, changes, path
 from sense7_qual.codings import carried, stale
 from sense7_qual.errors import ActError, QualError
+from sense7_qual.widgets._base import desk_of
 from sense7_qual.widgets._codes import Embed, alike, code_made
 from sense7_qual.widgets._coding.session import Session, typed
-from sense7_qual.widgets._desk import desk_of
 
 __all__ = ["DECLINED", "KEEPING", "LookAgain", "NewCodes", "NewerCodebook", "versions_alike", "what_it_means"]
 

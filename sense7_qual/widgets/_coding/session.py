@@ -20,8 +20,8 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.frames import require_column
 from sense7_qual.suggestions import answers
-from sense7_qual.widgets._coding.memo import free_memos, memo_act, on_text
-from sense7_qual.widgets._coding.units import Units
+from sense7_qual.widgets._coding.lists import free_memos, memo_act, on_text
+from sense7_qual.widgets._coding.study import Units
 from sense7_qual.widgets._offsets import (
     as_text,
     folded,
@@ -220,13 +220,13 @@ class Session(Units):
         is_own = (start, end) in spans or ((None, None) in spans and (start, end) == (0, len(text)))
         return text[start:end] if is_own else None
 
-    def act(self, message: Mapping[str, Any]) -> Act:
+    def act_from(self, message: Mapping[str, Any]) -> Act:
         """Return the act that the browser asks for; nothing is recorded yet."""
         name = str(message.get("kind"))
         if name not in _ASKED:
             raise ActError(f"act: expected one of {', '.join(_ASKED)} – found {name[:40]!r}.")
-        place = record if hasattr(record, name) else record.contents
-        kind, make = KINDS[name], getattr(place, name)  # a constructor has the name of its kind
+        constructors = record if hasattr(record, name) else record.contents
+        kind, make = KINDS[name], getattr(constructors, name)  # a constructor has the name of its kind
         common = {"codebook": self.codebook, "act_id": str(message.get("act_id"))}
         if kind.takes_back:
             return self._taking_back(name, message.get("target"), common)
@@ -262,7 +262,7 @@ class Session(Units):
             )
         return code
 
-    def record(self, act: Act) -> int:
+    def take_saved(self, act: Act) -> int:
         """Take an act that has been saved into what stands; return its unit's place (else the shown one)."""
         self._remember(act)
         if act.unit_id is None:

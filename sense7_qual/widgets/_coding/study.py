@@ -1,9 +1,11 @@
-"""What is coded and where acts go: a study or its parts, and what the coder does in another window."""
+"""What one coder codes and where acts go: a study or its parts, the texts by place, other windows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
@@ -11,11 +13,15 @@ from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import Act, check_person
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError
+from sense7_qual.frames import UNITS, require_column
 from sense7_qual.rounds import Round
-from sense7_qual.widgets._coding.session import Session
-from sense7_qual.widgets._desk import desk_of
+from sense7_qual.widgets._base import desk_of
+from sense7_qual.widgets._offsets import code_points, shown_value, turns
 
-__all__ = ["Given", "OtherWindows", "of_session", "of_study", "one_by_one", "round_of"]
+if TYPE_CHECKING:
+    from sense7_qual.widgets._coding.session import Session
+
+__all__ = ["Given", "Recorder", "Units", "elsewhere_message", "of_study", "one_by_one", "round_of"]
 
 _NEEDS = ("units", "codebook", "acts", "append")
 
@@ -111,7 +117,7 @@ class _Unshown(ActError):
     """Acts on this text came from another window, and the coder has not seen them."""
 
 
-class OtherWindows:
+class Recorder:
     """Saves the acts of a session, and takes in what the coder did elsewhere since it was read.
 
     Attributes
@@ -130,7 +136,7 @@ class OtherWindows:
         self._n_read = len(given.acts)
 
     def __repr__(self) -> str:
-        return f"OtherWindows({self._session.coder!r}, {self._n_read} acts read)"
+        return f"Recorder({self._session.coder!r}, {self._n_read} acts read)"
 
     def save(self, acts: Sequence[Act]) -> None:
         """Record `acts`; return once they are safe, and what was recorded elsewhere is in the session.
@@ -178,7 +184,7 @@ def _counted(acts: Sequence[Act]) -> str:
     return f"{len(acts)} {noun}{'s' * (len(acts) != 1)}"
 
 
-def of_session(session: Session, acts: Sequence[Act]) -> dict[str, Any]:
+def elsewhere_message(session: Session, acts: Sequence[Act]) -> dict[str, Any]:
     """Return what is told to all views once the session has taken in `acts` from another window."""
     places = {session.find_place(act.unit_id) for act in acts} - {None}
     return {
@@ -191,3 +197,119 @@ def of_session(session: Session, acts: Sequence[Act]) -> dict[str, Any]:
         "can_undo": session.can_undo,
         "can_redo": session.can_redo,
     }
+
+
+class Units:
+    """What is coded, in this order.
+
+    Attributes
+    ----------
+    units : DataFrame
+        The units.
+    rating : str, optional
+        Their column with the rating that can be shown beside the text.
+    """
+
+    def __init__(self, units: pd.DataFrame, *, rating: str | None) -> None:
+        table = UNITS.check(units, as_written=True)
+        self.unit_ids: list[str] = table["unit_id"].tolist()
+        self._text = table["text"]
+        self._context = table["context"].array if "context" in table.columns else None
+        if rating is not None:
+            require_column(table, rating, frame_name="units")
+        self._rating = None if rating is None else table[rating].array
+
+    def __repr__(self) -> str:
+        return f"Units({len(self.unit_ids)} units)"
+
+    def context(self, place: int) -> list[dict[str, str]]:
+        """Return what was said before the unit at `place`."""
+        return turns(_value(self._context, place))
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return dict(zip(self.unit_ids, range(len(self.unit_ids)), strict=True))
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """All texts, in order."""
+        texts: list[str] = self._text.fillna("").tolist()
+        return texts
+
+    def text(self, place: int) -> str:
+        """Return the text of the unit at `place`."""
+        return _value(self._text.array, place) or ""
+
+    @property
+    def has_rating(self) -> bool:
+        """Whether the units have a rating that can be shown."""
+        return self._rating is not None
+
+    def rating(self, place: int) -> str | None:
+        """Return the rating of the unit at `place`, as it is shown."""
+        return shown_value(_value(self._rating, place))
+
+    def place_of(self, unit_id: object) -> int:
+        """Return the place of a unit."""
+        place = self._place.get(unit_id) if isinstance(unit_id, str) else None
+        if place is None:
+            near = difflib.get_close_matches(str(unit_id)[:100], self.unit_ids, n=1) or self.unit_ids
+            raise ActError(
+                f"unit_id: expected one of the units to code – found {word(unit_id)} – "
+                f"{did_you_mean(str(unit_id), near)}"
+            )
+        return place
+
+    def check_place(self, place: object) -> int:
+        """Return `place`, or raise `ActError` where no unit has it."""
+        if type(place) is not int or not 0 <= place < len(self.unit_ids):
+            raise ActError(
+                f"units: expected a place from 0 to {len(self.unit_ids) - 1} – found {word(place)} – go to "
+                "another."
+            )
+        return place
+
+    def words(self, message: Mapping[str, Any]) -> str:
+        """Return the text, or the span of it, that the browser names."""
+        unit_id = self.known_unit(message.get("unit_id"))
+        span = self._target(message, unit_id)
+        return self.text(self._place[unit_id])[span["start"] : span["end"]]
+
+    def _target(self, message: Mapping[str, Any], unit_id: str) -> dict[str, Any]:
+        """Return code, start and end (in code points) of a coding that the browser names."""
+        code, start, end = str(message.get("code")), message.get("start"), message.get("end")
+        if start is None and end is None:
+            return {"code": code, "start": None, "end": None}
+        if type(start) is not int or type(end) is not int:  # half a span, or a fraction, is no whole unit
+            raise ActError(
+                f"act on unit {unit_id!r}: expected two whole numbers as start and end – found "
+                f"{type(start).__name__} and {type(end).__name__} – select again."
+            )
+        first, last = code_points(self.text(self._place[unit_id]), start, end)
+        return {"code": code, "start": first, "end": last}
+
+    def span(self, message: Mapping[str, Any], unit_id: str) -> dict[str, int]:
+        """Return start and end, in code points, of the span that the browser names."""
+        named = self._target(message, unit_id)
+        if named["start"] is None:
+            raise ActError(f"act on unit {unit_id!r}: expected words of the text – found none – select some.")
+        return {"start": named["start"], "end": named["end"]}
+
+    def find_place(self, unit_id: str | None) -> int | None:
+        """Return the place of a unit; None where it is not among those that are coded here."""
+        return None if unit_id is None else self._place.get(unit_id)
+
+    def known_unit(self, unit_id: object) -> str:
+        """Return the id of one of the units; raise `ActError` where there is no such one."""
+        if not isinstance(unit_id, str) or unit_id not in self._place:
+            raise ActError(
+                f"act: expected one of the units to code – found {str(unit_id)[:60]!r} – "
+                f"{did_you_mean(str(unit_id), self.unit_ids[:1000])}"
+            )
+        return unit_id
+
+
+def _value(column: Any, place: int) -> Any:
+    """Return the value at `place`; None where it is missing, or there is no column."""
+    value = None if column is None else column[place]
+    return None if pd.isna(value) else value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -17,9 +16,9 @@ import pandas as pd
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ActError
 from sense7_qual.frames import require_column
+from sense7_qual.widgets._base import Asked
 from sense7_qual.widgets._coding.session import Session
-from sense7_qual.widgets._desk import Asked
-from sense7_qual.widgets._offsets import FoldedTexts, find_folded, folded, shown_value
+from sense7_qual.widgets._offsets import FoldedTexts, as_bits, as_numbers, find_folded, folded, shown_value
 
 __all__ = ["LAYOUTS", "MOST_VALUES", "Grid", "Query", "TextList"]
 
@@ -324,16 +323,6 @@ class TextList:
         n_texts = np.bincount(numbers[has_value], minlength=len(names))
         n_finished = np.bincount(numbers[has_value & finished], minlength=len(names))
         return list(zip(map(str, names), n_texts.tolist(), n_finished.tolist(), strict=True))
-
-
-def as_bits(fits: Places) -> str:
-    """Return one bit a unit, the first in the lowest, in base64: what a browser unpacks at once."""
-    return base64.b64encode(np.packbits(fits, bitorder="little").tobytes()).decode("ascii")
-
-
-def as_numbers(places: npt.NDArray[np.uint32]) -> str:
-    """Return the places as 32-bit numbers, the lowest byte first, in base64."""
-    return base64.b64encode(places.astype("<u4").tobytes()).decode("ascii")
 
 
 def one_of(name: str, value: object, known: Any) -> str:

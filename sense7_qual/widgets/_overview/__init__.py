@@ -12,12 +12,11 @@ import traitlets
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual.errors import ArgumentError
+from sense7_qual.widgets._base import STATIC, Asked, Later, field, listen
 from sense7_qual.widgets._codes import described_book
-from sense7_qual.widgets._desk import STATIC, Asked, Later, field, listen
-from sense7_qual.widgets._lead import LeadDesk
+from sense7_qual.widgets._lead import LeadWidget
 from sense7_qual.widgets._lead_view import Board
-from sense7_qual.widgets._overview.attention import attention, change, drift_rows
-from sense7_qual.widgets._overview.doors import page, text_of
+from sense7_qual.widgets._overview.attention import attention, change, drift_rows, page, text_of
 from sense7_qual.widgets._overview.rows import (
     agreement_by_round,
     agreement_rows,
@@ -31,7 +30,7 @@ __all__ = ["OverviewWidget"]
 _DOING: Final = {"hello": "reading the study", "count": "counting", "units": "listing the texts"}
 
 
-class OverviewWidget(LeadDesk):
+class OverviewWidget(LeadWidget):
     """See where a study stands: who is how far, how well coders agree so far, and what to do next.
 
     Behind every number stand the texts that it counts, and behind each text what was coded on it. Of others

@@ -13,9 +13,9 @@ from sense7_qual.acts import QUOTE_ROLES, QUOTE_STATES, Act
 from sense7_qual.errors import ActError
 from sense7_qual.frames import require_column
 from sense7_qual.rounds import visible
+from sense7_qual.widgets._base import STATIC, Asked, field
 from sense7_qual.widgets._codes import described_book
-from sense7_qual.widgets._desk import STATIC, Asked, field
-from sense7_qual.widgets._lead import LeadDesk
+from sense7_qual.widgets._lead import LeadWidget
 from sense7_qual.widgets._offsets import as_text, code_points
 from sense7_qual.widgets._quotes.passages import Passages, Rule
 
@@ -27,7 +27,7 @@ _DOING: Final = {
 }  # fmt: skip
 
 
-class QuotesWidget(LeadDesk):
+class QuotesWidget(LeadWidget):
     """Choose quotes for print, code by code: approve, refuse, shorten, or put a paraphrase in their place.
 
     The passages of each code stand in the order of a stated rule (`report.quote_candidates`), with rating,
@@ -163,7 +163,7 @@ class QuotesWidget(LeadDesk):
         return {
             "type": "welcome",
             "coder": self._coder,
-            "outbox": self._outbox,
+            "work_id": self._work_id,
             "codebook": {**described_book(book), "version": book.version, "facets": []},
             "rating": self._rule.rating or "",
             "words": self._read.words,

@@ -16,15 +16,18 @@ from sense7_qual._present import PALETTE
 from sense7_qual.acts import Act, undo
 from sense7_qual.codebook import Code
 from sense7_qual.errors import ActError, ArgumentError, TableError
+from sense7_qual.widgets._base import STATIC, Asked, Later, acted, field, listen
 from sense7_qual.widgets._codes import alike, code_made, described_book
-from sense7_qual.widgets._desk import STATIC, Asked, Later, acted, field, listen
-from sense7_qual.widgets._lead import LeadDesk
-from sense7_qual.widgets._themes.edits import (
+from sense7_qual.widgets._lead import LeadWidget
+from sense7_qual.widgets._themes.reading import (
+    Reading,
+    Remembered,
     Step,
     asked_words,
     cost_words,
     draft,
     drafted_by,
+    foretold,
     messages_for,
     opposite,
     origin_words,
@@ -32,7 +35,6 @@ from sense7_qual.widgets._themes.edits import (
     step_asked,
     sub_id,
 )
-from sense7_qual.widgets._themes.reading import Reading, Remembered, foretold
 
 __all__ = ["ThemesWidget"]
 
@@ -45,7 +47,7 @@ _QUOTED: Final = 8
 _SIDE: Final = 10_000  # of the map in the browser: its places are whole numbers
 
 
-class ThemesWidget(LeadDesk):
+class ThemesWidget(LeadWidget):
     """Read the themes of a study on a list and a map, and make codes of those that the codebook lacks.
 
     Themes are proposed by a topic model (`themes.fit`), here or before by `Store.record_themes`. A person
@@ -154,7 +156,7 @@ class ThemesWidget(LeadDesk):
         if self._embed is not None and self._map is None:
             self._placing.ask()
         return {
-            "type": "welcome", "coder": self._coder, "outbox": self._outbox,
+            "type": "welcome", "coder": self._coder, "work_id": self._work_id,
             "embeds": self._embed is not None, "chats": self._chat is not None,
             "mapped": self._map is not None, "n_selected": len(self._selected),
         }  # fmt: skip
@@ -374,7 +376,7 @@ class ThemesWidget(LeadDesk):
                 continue  # saved before the kernel or the answer was lost
             row = {} if step.what == "merge_into" else reading.theme(step.theme)
             had = _numbers(reading)
-            self._save_once(one, partial(self._edit, step, one, reading))
+            self._save_by_id(one, partial(self._edit, step, one, reading))
             has = _numbers(self._read()) if step.what == "parts" else had  # only a split makes numbers
             back = [*opposite(step, row, (had, has)), *back]
         return back
@@ -403,7 +405,7 @@ class ThemesWidget(LeadDesk):
             run = self._run
             if run is None:
                 raise ActError("themes: expected a run to record – found none – compute them again.")
-            self._save_once(
+            self._save_by_id(
                 act_id,
                 lambda: replace(
                     models.record(run, reading.acts, coder=self._coder, codebook=self._current())[0],
@@ -432,7 +434,7 @@ class ThemesWidget(LeadDesk):
         self._quoted(reading, theme, asked.get("units"))
         if not any(act.act_id == act_id for act in reading.acts):
             words = {name: field(asked, name, str) for name in ("label", "definition")}
-            self._save_once(
+            self._save_by_id(
                 act_id,
                 lambda: proposed(
                     theme, words, field(asked, "units", list), by_chat=asked.get("by_chat") is True,

@@ -1,4 +1,4 @@
-// The overview as anywidget loads it: one session and its page in each place where it is shown.
+// The coding widget as the build makes it.
 import { widget } from "../shared/frame";
 import { Page } from "./page";
 import { Session } from "./session";

@@ -44,7 +44,7 @@ function joined(maps: readonly (object | undefined)[]): ReadonlyMap<string, Hand
 
 const NEVER = signal(false);
 
-export abstract class DeskSession<Question extends Kind, Answer extends Kind, Done, Told extends Kind = never> {
+export abstract class WidgetSession<Question extends Kind, Answer extends Kind, Done, Told extends Kind = never> {
   readonly channel: KernelChannel<Question, Answer, Done>;
   readonly book = new CodebookView();
   readonly coder = signal("");

@@ -9,7 +9,7 @@ from sense7_qual.widgets import CodingWidget
 from tests.helpers.browser import new_id
 
 
-class Desk:
+class OwnView:
     """Ana's widget in round one, and what it says."""
 
     def __init__(self, store: Any, **options: Any) -> None:

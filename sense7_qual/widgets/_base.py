@@ -15,7 +15,18 @@ import traitlets
 from sense7_qual.acts import Act
 from sense7_qual.errors import ActError, CodebookError, QualError, StoreError
 
-__all__ = ["STATIC", "Asked", "Desk", "Later", "acted", "desk_of", "field", "first_of", "in_words", "listen"]
+__all__ = [
+    "STATIC",
+    "Asked",
+    "BaseWidget",
+    "Later",
+    "acted",
+    "desk_of",
+    "field",
+    "first_of",
+    "in_words",
+    "listen",
+]
 
 Asked = Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]
 """Questions by name, each with what answers it."""
@@ -24,7 +35,7 @@ STATIC: Final = Path(__file__).parent / "static"
 _FILL: Final = " " * (1 << 16)  # with so much in it an answer is not held back; why, says channel.ts
 
 
-class Desk(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no types
+class BaseWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no types
     """A widget whose browser asks and is answered; each act is committed before it is shown as saved.
 
     Each widget says what it answers (`_asked`), what it was doing where that fails (`_doing`), and its counts
@@ -97,7 +108,7 @@ class Desk(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no t
         """Tell all views that what was done in a thread failed."""
         self._tell({"type": kind, **more, "message": words})
 
-    def _save_once(self, act_id: str, make: Callable[[], Act]) -> Act:
+    def _save_by_id(self, act_id: str, make: Callable[[], Act]) -> Act:
         """Save the act of this id, which `make` makes where it is new, and return it."""
         act = self._unsaved[act_id] = self._unsaved.get(act_id) or make()
         try:
@@ -105,10 +116,6 @@ class Desk(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carries no t
         except (ActError, CodebookError):
             del self._unsaved[act_id]
             raise
-        except StoreError:  # an OSError too, which says more
-            raise
-        except OSError as error:
-            raise StoreError(f"saving failed: {error.strerror or type(error).__name__}") from error
         del self._unsaved[act_id]
         return act
 
@@ -125,16 +132,16 @@ def in_words(error: Exception, doing: str) -> str:
     return str(error) if isinstance(error, QualError) else f"{doing} failed ({type(error).__name__})"
 
 
-_LISTENING: Final[weakref.WeakSet[Desk]] = weakref.WeakSet()
-_IN_OWN_CELL: Final[weakref.WeakSet[Desk]] = weakref.WeakSet()
+_LISTENING: Final[weakref.WeakSet[BaseWidget]] = weakref.WeakSet()
+_IN_OWN_CELL: Final[weakref.WeakSet[BaseWidget]] = weakref.WeakSet()
 
 
-def listen(desk: Desk) -> None:
+def listen(widget: BaseWidget) -> None:
     """Let a widget hear (`_acted`) when another of this kernel saves acts, and after later cells."""
     from IPython.core.getipython import get_ipython
 
-    _LISTENING.add(desk)
-    _IN_OWN_CELL.add(desk)
+    _LISTENING.add(widget)
+    _IN_OWN_CELL.add(widget)
     shell = get_ipython()
     if shell is not None:
         shell.events.register("post_run_cell", _after_a_cell)  # a second time this changes nothing
@@ -142,19 +149,24 @@ def listen(desk: Desk) -> None:
 
 def acted() -> None:
     """Tell the widgets that listen that acts came into the record."""
-    for desk in list(_LISTENING):
-        desk._acted()
+    for widget in list(_LISTENING):
+        widget._acted()
 
 
 def _after_a_cell(_: object) -> None:
-    for desk in list(_LISTENING - _IN_OWN_CELL):
-        desk._acted()
+    for widget in list(_LISTENING - _IN_OWN_CELL):
+        widget._acted()
     _IN_OWN_CELL.clear()
 
 
 def _and_tell(save: Callable[[Sequence[Act]], object]) -> Callable[[Sequence[Act]], object]:
     def saved(acts: Sequence[Act]) -> object:
-        result = save(acts)
+        try:
+            result = save(acts)
+        except StoreError:  # an OSError too, which says more
+            raise
+        except OSError as error:
+            raise StoreError(f"saving failed: {error.strerror or type(error).__name__}") from error
         acted()
         return result
 

@@ -1,13 +1,13 @@
 // What a session makes of messages: each type belongs to one feature, and of a failed question something is said.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Model, Reply } from "./channel";
-import { DeskSession, type Feature } from "./desk";
+import { WidgetSession, type Feature } from "./session";
 
 type Question = { type: "count" } | { type: "look" };
 type Answer = { type: "counted"; n: number } | { type: "seen" };
 type Told = { type: "moved"; to: number };
 
-class Session extends DeskSession<Question, Answer, never, Told> {
+class Session extends WidgetSession<Question, Answer, never, Told> {
   readonly presses = this.queue();
 
   constructor(model: Model, ...features: Feature<Question, Answer, Told>[]) {

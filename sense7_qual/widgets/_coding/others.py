@@ -14,12 +14,12 @@ from sense7_qual._present import coefficient
 from sense7_qual.acts import Act
 from sense7_qual.acts.contents import Suggestion
 from sense7_qual.agreement import Mastery, mastery
-from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError
+from sense7_qual.errors import ActError, ArgumentError, QualError
 from sense7_qual.frames import RESERVED_CODERS
 from sense7_qual.rounds import Round, first_decisions, visible
+from sense7_qual.widgets._base import Asked, Later
 from sense7_qual.widgets._coding.session import Session
 from sense7_qual.widgets._coding.study import Given, round_of
-from sense7_qual.widgets._desk import Asked, Later
 from sense7_qual.widgets._offsets import shown_coding
 
 __all__ = ["Colleagues", "SuggestionsOfTexts", "Training", "check_blind"]
@@ -327,13 +327,8 @@ class SuggestionsOfTexts:
             coder=session.coder, unit_id=unit_id, codebook=session.codebook, model=_name(self._suggest),
             suggestions=rows, withheld=withheld, when=str(self.when), round=session.round,
         )  # fmt: skip
-        try:
-            self._save([act])
-        except StoreError:  # an OSError too, which says more
-            raise
-        except OSError as error:
-            raise StoreError(f"saving failed: {error.strerror or type(error).__name__}") from error
-        session.record(act)
+        self._save([act])
+        session.take_saved(act)
 
     def _is_withheld(self, place: int) -> bool:
         return bool(models.withheld([self._session.unit_ids[place]]).iloc[0])

@@ -1,7 +1,7 @@
 // Which state of saving is shown for what is known; and when a silent kernel is a busy one, and when it is gone.
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { Model } from "./channel";
-import { KernelWatch, saveName, SILENCE_MS, type Facts, type Host } from "./saving";
+import { KernelWatch, SILENCE_MS, type Host, type Model } from "./channel";
+import { saveName, type Facts } from "./savestate";
 
 const nothing: Facts = { kept: 0, asked: false, late: false, failed: false, cut: false };
 
