@@ -1,12 +1,15 @@
-"""The example studies that notebooks 02 to 06 work on: synthetic texts, coded by synthetic coders."""
+"""The example studies of notebooks 02 to 06, synthetic throughout, and how the notebooks show frames."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
+from html import escape
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
+from IPython.display import HTML, Markdown
 
 import sense7_qual as qual
 
@@ -15,12 +18,12 @@ DIMENSIONS = ["Affective", "Cognitive", "Response", "Prosocial", "Interest", "Co
 
 
 def study(folder: str = "studies/example") -> qual.Store:
-    """Open the study that notebook 01 makes (or make it), with the synthetic coders' acts in it."""
+    """Open the study of notebook 01, or create it, with what the synthetic coders coded."""
     return _coded(folder, explanations(), "example_acts.jsonl")
 
 
 def follow_up(folder: str = "studies/follow_up") -> qual.Store:
-    """Open the study of the follow-up (or make it), with the synthetic coders' acts in it."""
+    """Open the study of the follow-up, or create it, with what the synthetic coders coded."""
     return _coded(folder, explanations("follow_up.csv"), "follow_up_acts.jsonl")
 
 
@@ -34,7 +37,7 @@ def _coded(folder: str, units: pd.DataFrame, acts_file: str) -> qual.Store:
 
 
 def reflexive(folder: str = "studies/reflexive") -> qual.Store:
-    """Open the study of notebook 06 (or make it): one synthetic coder, whose codes moved as she read on."""
+    """Open the study of notebook 06, or create it: one synthetic coder, who changed her codes as she read."""
     code, care = qual.codebook.Code, qual.codebook.Code(id="care", label="Taken care of", codable=False)
     seen = code(id="seen", label="Being seen", definition="It saw what the day was like.")
     noticed = code(id="noticed", label="Being noticed", definition="It took up a detail.")
@@ -73,7 +76,7 @@ def reflexive(folder: str = "studies/reflexive") -> qual.Store:
 
 
 def _read(store: qual.Store, rows: range) -> None:
-    """Code some texts as ana coded them in the example, under the codes of now, and finish them."""
+    """Code and finish some texts as ana coded them in the example, with the current codes."""
     codes = {"affective": "seen", "cognitive": "noticed", "prosocial": "alone", "response": "script"}
     if "noticed" not in store.codebook:
         codes["cognitive"] = "seen"
@@ -108,3 +111,83 @@ def explanations(file: str = "explanations.csv") -> pd.DataFrame:
         context="Context",
         ratings=["EmpathyOverall", *DIMENSIONS],
     )
+
+
+def shown(frame: pd.DataFrame, title: str, **heads: str) -> qual.report.Table:
+    """Show columns of a frame under the given heads, without an index, numbers to the right."""
+    numeric = [pd.api.types.is_numeric_dtype(frame[name]) for name in heads]
+    rows = [tuple(map(_printed, row)) for row in frame[list(heads)].itertuples(index=False)]
+    sides = tuple("right" if number else "left" for number in numeric)
+    return qual.report.Table(title, tuple(heads.values()), tuple(rows), alignments=sides)
+
+
+def _printed(value: Any) -> str:
+    if pd.isna(value):
+        return "–"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def quoted(text: str) -> Markdown:
+    """Show a text as a block quote."""
+    return Markdown("\n".join(f"> {line}" for line in escape(text).splitlines()))
+
+
+def found(links: pd.DataFrame, codebook: qual.Codebook) -> Markdown:
+    """Say in one sentence which codes of the consensus go with higher or lower ratings."""
+    rows = links[links["source"] == "consensus"]
+    clear = rows[rows["odds_ratio_p_adjusted"] < 0.05]
+    parts = [
+        f"texts with **{codebook[row.code].label}** are rated {'higher' if row.odds_ratio > 1 else 'lower'} "
+        f"(odds ratio {row.odds_ratio:.1f}, 95% CI [{row.odds_ratio_low:.1f}, {row.odds_ratio_high:.1f}])"
+        for row in clear.itertuples()
+    ]
+    said = "; ".join(parts) if parts else "no code has a clear link with the rating"
+    return Markdown(
+        f"In the consensus, {said}. For the other {len(rows) - len(clear)} codes no link is clear."
+    )
+
+
+def cards(themes: qual.themes.Themes, store: qual.Store, against: pd.DataFrame, n: int = 8) -> HTML:
+    """Show the largest themes as cards: label, size, whether stable and covered, two typical texts."""
+    texts = qual.themes.typical(themes, store.units, n=2).groupby("theme")["text"].agg(list)
+    rows = themes.summary.merge(against[["theme", "verdict", "best_code"]], on="theme")
+    drawn = [_card(row, texts[row.theme], store.codebook) for row in rows.head(n).itertuples()]
+    rest = f"<p>{len(rows) - n} smaller themes are in the widget below.</p>" if len(rows) > n else ""
+    grid = "display: grid; grid-template-columns: repeat(auto-fill, minmax(17em, 1fr)); gap: .6em"
+    return HTML(f'<div style="{grid}">{"".join(drawn)}</div>{rest}')
+
+
+def _card(row: Any, texts: list[str], codebook: qual.Codebook) -> str:
+    stable = "stable" if row.stability >= 0.75 else "not stable" if row.stability < 0.5 else "partly stable"
+    verdict = "too few participants for a verdict" if pd.isna(row.verdict) else str(row.verdict)
+    if verdict == "covered":
+        verdict = f"covered by {escape(codebook[row.best_code].label)}"
+    short = [text if len(text) <= 110 else f"{text[:109].rsplit(' ', 1)[0]} …" for text in texts]
+    quotes = "".join(f'<p style="margin: .4em 0 0">“{escape(text)}”</p>' for text in short)
+    return (
+        '<div style="border: 1px solid; border-radius: 4px; padding: .5em .7em">'
+        f"<b>{escape(row.label)}</b><br>{row.n_units} texts · {stable} · {verdict}{quotes}</div>"
+    )
+
+
+def contents(written: Any) -> HTML:
+    """Show what a paper folder holds as a list with heads."""
+    kinds: dict[str, list[str]] = {"Texts": [], "Tables and figures": [], "Data": []}
+    for shows, files in written.files.groupby("shows", sort=False)["file"]:
+        names = dict.fromkeys(name.rpartition(".")[0] for name in files)
+        suffixes = dict.fromkeys(name.rpartition(".")[2] for name in files)
+        text = next(iter(names)).startswith(("methods", "results", "use_of_ai", "checklist"))
+        kind = "Texts" if text else "Data" if len(files) == 1 else "Tables and figures"
+        kinds[kind].append(
+            f"<li>{escape(shows)}: <code>{', '.join(names)}</code> ({', '.join(suffixes)})</li>"
+        )
+    kinds["Left out"] = [
+        f"<li>{escape(what)}: {escape(why)}</li>" for what, why in written.left_out.itertuples(index=False)
+    ]
+    lists = [f"<b>{kind}</b><ul>{''.join(lines)}</ul>" for kind, lines in kinds.items() if lines]
+    return HTML("".join(lists))
+
+
+def table_of(written: Any, name: str) -> HTML:
+    """Show a table of a paper folder as it was written."""
+    return HTML((written.path / f"{name}.html").read_text("utf-8"))

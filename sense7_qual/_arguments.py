@@ -314,7 +314,7 @@ def reporting(
     elif progress:
         from tqdm.auto import tqdm  # type: ignore[import-untyped]
 
-        with tqdm(total=total, desc=doing, unit=unit) as bar:
+        with tqdm(total=total, desc=doing, unit=unit, leave=False) as bar:
             yield lambda done, _: bar.update(done - bar.n)
     else:
         yield lambda done, total: None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,7 @@ ORIGINS: Final = ("deductive", "inductive", "model")
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _NAMES: Final = frozenset({"label", "name", "title", "version"})
+_SENTENCE = re.compile(r"(?<=[.!?])\s")
 _COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 
 
@@ -288,6 +290,10 @@ class Codebook:
         ]
         return {**_without_defaults(own), "codes": codes}
 
+    def _repr_html_(self) -> str:
+        """Show a line per code in a notebook: key, label, first sentence; the whole rule folds out."""
+        return "".join(_folded(code, depth) for code, depth in self.tree)
+
     def to_yaml(self) -> bytes:
         """Return the codebook as YAML (UTF-8); equal codebooks give equal bytes."""
         return _yaml_csv.to_yaml(self._as_dict())
@@ -378,6 +384,21 @@ def check_codebook(codebook: Codebook) -> Codebook:
             "Codebook.read(…)."
         )
     return codebook
+
+
+def _folded(code: Code, depth: int) -> str:
+    """Return a code as a line of HTML that folds out."""
+    parts = [("", (code.definition,)), ("Use when", code.use_when), ("Do not use when", code.avoid_when),
+             ("Examples", code.examples), ("Counter-examples", code.counter_examples)]  # fmt: skip
+    rules = "".join(
+        f"<p>{f'<b>{head}:</b> ' if head else ''}{'<br>'.join(map(html.escape, texts))}</p>"
+        for head, texts in parts
+        if any(texts)
+    )
+    key = f"<kbd>{html.escape(code.key)}</kbd> " if code.key else ""
+    first = html.escape(_SENTENCE.split(code.definition, maxsplit=1)[0])
+    line = f"{key}<b>{html.escape(code.label)}</b> {first}"
+    return f'<details style="margin-left: {1.5 * depth}em"><summary>{line}</summary>{rules}</details>\n'
 
 
 def _lists() -> set[str]:

@@ -6,6 +6,7 @@ Everything is drawn without a network, at the width of one or two columns of a p
 from __future__ import annotations
 
 import base64
+import colorsys
 import html
 import json
 import math
@@ -22,7 +23,7 @@ from sense7_qual import _reasons
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual._messages import UNPRINTABLE
-from sense7_qual._present import Look
+from sense7_qual._present import PALETTE, Look
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.figures._lettering import FONT, SIZE, in_order, widths, without_pictures_in_fonts, wrapped
 
@@ -65,6 +66,19 @@ GREY: Final = "#6b6b6b"
 """Reference lines and notes."""
 _SIZE: Final = re.compile(r'\b(width|height)="([0-9.]+)"')  # the drawing's own stand first
 _LINE: Final = 13  # pixels from line to line of a label
+_COLOUR: Final = re.compile(r'(?<==")(?:black|white|#[0-9a-f]{6}|rgb\((\d+), (\d+), (\d+)\))(?=")')
+_IMAGE: Final = (
+    '<img class="{name}" style="display: {display}" width="{width}" height="{height}" alt="{alt}" '
+    'src="{src}">'
+)
+# One picture for each theme of the notebook or the site. Where styles are taken out, as of a notebook that is
+# not trusted, the second picture stays hidden.
+_THEMES: Final = """<style>
+:is([data-jp-theme-light="false"], .vscode-dark, [data-theme="dark"]) .s7-light {display: none !important}
+:is([data-jp-theme-light="false"], .vscode-dark, [data-theme="dark"]) .s7-dark {display: inline !important}
+</style>"""
+_PAIRS: Final = dict(PALETTE)
+_DARKEST: Final = 0x11 / 255  # of a notebook's page in JupyterLab's dark theme
 _WIDER: Final = 1.12
 """How much wider than here a viewer without Arial may draw the titles of an SVG."""
 _LABELS: Final[Mapping[int, int]] = {1: 120, 2: 225}  # pixels of the labels of rows
@@ -154,9 +168,9 @@ class Figure:
     def _repr_mimebundle_(
         self, include: Container[str] | None = None, exclude: Container[str] | None = None
     ) -> tuple[dict[str, str], dict[str, dict[str, Any]]]:
-        """Show the figure in a notebook: as SVG, and as PNG for where SVG is not trusted or not known."""
+        """Show the figure in a notebook, in the colours of its theme, or as PNG where HTML is not known."""
         forms: dict[str, Callable[[], str]] = {
-            "image/svg+xml": self.svg,
+            "text/html": self._themed,
             "image/png": lambda: base64.b64encode(self.png()).decode("ascii"),
         }
         shown = {
@@ -164,8 +178,37 @@ class Figure:
             for kind, form in forms.items()
             if (include is None or kind in include) and (exclude is None or kind not in exclude)
         }
-        size: dict[str, Any] = {name: round(float(pixels)) for name, pixels in _SIZE.findall(self._svg)[:2]}
-        return shown, {kind: size | {"alt": self.description} for kind in shown}
+        png: dict[str, Any] = {**self._size(), "alt": self.description}
+        return shown, {"image/png": png} if "image/png" in shown else {}
+
+    def _size(self) -> dict[str, int]:
+        return {name: round(float(pixels)) for name, pixels in _SIZE.findall(self._svg)[:2]}
+
+    def _themed(self) -> str:
+        """Return a picture for light and one for dark themes, of which the page shows one."""
+        drawn = {"s7-light": self._svg, "s7-dark": _COLOUR.sub(_in_the_dark, self._svg)}
+        images = [
+            _IMAGE.format(
+                name=name,
+                display="none" if name == "s7-dark" else "inline",
+                alt=html.escape(self.description),
+                src=f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode('ascii')}",
+                **self._size(),
+            )
+            for name, svg in drawn.items()
+        ]
+        return "\n".join([_THEMES, *images])
+
+
+def _in_the_dark(found: re.Match[str]) -> str:
+    """Return a colour for the dark theme: a code's own, or the lightness turned round, from page to white."""
+    colour = {"black": "#000000", "white": "#ffffff"}.get(found[0], found[0])
+    if colour in _PAIRS:
+        return _PAIRS[colour]
+    parts = found.groups() if found[1] else [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
+    hue, lightness, saturation = colorsys.rgb_to_hls(*(int(part) / 255 for part in parts))
+    turned = colorsys.hls_to_rgb(hue, 1 - (1 - _DARKEST) * lightness, saturation)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in turned)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual import _decisions
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import Progress, check_arguments, reporting
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError
@@ -60,6 +60,7 @@ def code_to_rating(
     confidence_level: float = 0.95,
     seed: int = 0,
     details: bool = False,
+    progress: Progress | bool | None = None,
 ) -> pd.DataFrame:
     """Return how ratings differ between units with and without each code, for each source of decisions.
 
@@ -104,6 +105,8 @@ def code_to_rating(
     details : bool
         Whether to add the 24 columns that are marked with a star. The 27 others are what tables and figures
         print.
+    progress : bool or callable, optional
+        True shows a bar; a function is told (done, total).
 
     Raises
     ------
@@ -187,7 +190,7 @@ def code_to_rating(
         with_models,
     )
     coders = _inputs.coders_of(decisions, with_models=with_models) if "pooled" in chosen else []
-    analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), how)
+    analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), how, progress)
     tables = [_adjusted(_rows(source, study, coders, analyses, how), source) for source in chosen]
     table = pd.concat(tables, ignore_index=True) if tables else LINKS.empty()
     asked = [name for name in LINKS.columns if sensitivity and name.startswith("gee_")]
@@ -247,13 +250,19 @@ class _Study:
         return tally.merge(self.rated, on="unit_id", how="inner")
 
 
-def _analyses(study: _Study, sources: list[str], how: _How) -> dict[tuple[str, str], Analysis]:
+def _analyses(
+    study: _Study, sources: list[str], how: _How, progress: Progress | bool | None
+) -> dict[tuple[str, str], Analysis]:
     """Analyse every source that has decisions of its own, code by code."""
-    analyses = {}
-    for source, decided in _inputs.by_source(study.decisions, sources, with_models=study.with_models).items():
-        decided = decided.merge(study.rated, on="unit_id", how="inner")
-        for code in study.codes:
-            analyses[source, code] = _analysis(decided[decided["code"] == code], how)
+    analyses: dict[tuple[str, str], Analysis] = {}
+    by_source = _inputs.by_source(study.decisions, sources, with_models=study.with_models)
+    total = len(by_source) * len(study.codes)
+    with reporting(progress, total, doing="links", unit="code") as tell:
+        for source, decided in by_source.items():
+            decided = decided.merge(study.rated, on="unit_id", how="inner")
+            for code in study.codes:
+                analyses[source, code] = _analysis(decided[decided["code"] == code], how)
+                tell(len(analyses), total)
     return analyses
 
 

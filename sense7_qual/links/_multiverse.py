@@ -8,7 +8,7 @@ from typing import Final
 import pandas as pd
 
 from sense7_qual import _decisions
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import Progress, check_arguments, reporting
 from sense7_qual._messages import did_you_mean
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
@@ -43,6 +43,7 @@ def multiverse(
     n_boot: int = 2000,
     confidence_level: float = 0.95,
     seed: int = 0,
+    progress: Progress | bool | None = None,
 ) -> pd.DataFrame:
     """Return each link under every combination of source, analysis and exclusion, for a specification curve.
 
@@ -59,7 +60,7 @@ def multiverse(
         out for the codes on which its coders disagree); "single_coder" (a unit × code that one coder alone
         decided on is left out). The first two are about ratings, the last two about coding; they are not
         combined.
-    n_boot, confidence_level, seed
+    n_boot, confidence_level, seed, progress
         As for `code_to_rating`.
 
     Raises
@@ -92,26 +93,28 @@ def multiverse(
     chosen = _inputs.chosen_sources(decisions, sources)
     codes = [str(code) for code in decisions["code"].unique()]
     every = pd.MultiIndex.from_product([codes, chosen], names=["code", "source"])
-    parts = []
-    for exclusion in dict.fromkeys(exclusions):
-        included = _EXCLUSIONS[exclusion](decisions, rated)
-        remaining = _inputs.known_sources(included)
-        table = code_to_rating(
-            included,
-            units,
-            rating=rating,
-            cluster=cluster,
-            rating_range=rating_range,
-            sources=[name for name in chosen if name in remaining],
-            odds_ratios=bool({"mixed", "within"} & set(analyses)),
-            sensitivity="gee" in analyses,
-            n_boot=n_boot,
-            confidence_level=confidence_level,
-            seed=seed,
-            details=True,
-        )
-        for analysis in dict.fromkeys(analyses):
-            parts.append(_specifications(table, analysis, every).assign(exclusion=exclusion))
+    parts, asked = [], list(dict.fromkeys(exclusions))
+    with reporting(progress, len(asked), doing="multiverse", unit="exclusion") as tell:
+        for done, exclusion in enumerate(asked, 1):
+            included = _EXCLUSIONS[exclusion](decisions, rated)
+            remaining = _inputs.known_sources(included)
+            table = code_to_rating(
+                included,
+                units,
+                rating=rating,
+                cluster=cluster,
+                rating_range=rating_range,
+                sources=[name for name in chosen if name in remaining],
+                odds_ratios=bool({"mixed", "within"} & set(analyses)),
+                sensitivity="gee" in analyses,
+                n_boot=n_boot,
+                confidence_level=confidence_level,
+                seed=seed,
+                details=True,
+            )
+            for analysis in dict.fromkeys(analyses):
+                parts.append(_specifications(table, analysis, every).assign(exclusion=exclusion))
+            tell(done, len(asked))
     whole = pd.concat(parts, ignore_index=True) if parts else MULTIVERSE.empty()
     return _curve(whole.assign(confidence_level=confidence_level), codes)
 

@@ -33,10 +33,11 @@ class Store:
     _study: OpenStudy
 
     def __repr__(self) -> str:
-        n_units, n_codes = len(self._study.known.units), len(self.codebook.codes)
         models = sum(map(is_model, self.coders))
-        by = f"{len(self.coders) - models} coders" + (f", {models} models" if models else "")
-        return f"Store({n_units} units, {n_codes} codes, {by})"
+        counts = [(len(self._study.known.units), "unit"), (len(self.codebook.codes), "code"),
+                  (len(self.coders) - models, "coder"), (models, "model")]  # fmt: skip
+        named = [f"{n:,} {noun}{'' if n == 1 else 's'}" for n, noun in counts if n or noun != "model"]
+        return f"Store({', '.join(named)})"
 
     @property
     def path(self) -> Path | str:

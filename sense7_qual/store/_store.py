@@ -72,7 +72,7 @@ class Store(Leading):
     >>> store.acts(coder="ana")[0].text  # the quote, filled in from the unit
     'listened'
     >>> Store(store.path)
-    Store(1 units, 7 codes, 1 coders)
+    Store(1 unit, 7 codes, 1 coder)
     """
 
     __slots__ = ()
@@ -141,9 +141,9 @@ class Store(Leading):
         ...                       "case_id": ["p1"], "position": [0]})
         >>> path = Path(tempfile.mkdtemp()) / "pilot"
         >>> Store.create(path, units=units, codebook=sense7, exist_ok=True)
-        Store(1 units, 7 codes, 0 coders)
+        Store(1 unit, 7 codes, 0 coders)
         >>> Store.create(path, units=units, codebook=sense7, exist_ok=True)
-        Store(1 units, 7 codes, 0 coders)
+        Store(1 unit, 7 codes, 0 coders)
         """
         check_arguments(Store.create, locals(), but=("units", "codebook"))
         if lead is not None:

@@ -210,7 +210,7 @@ def _reporting(progress: Progress | bool | None) -> Iterator[Progress]:
     def show(stage: str, done: int, total: int) -> None:
         from tqdm.auto import tqdm  # type: ignore[import-untyped]
 
-        bar = bars.setdefault(stage, None) or tqdm(total=total, desc=stage)
+        bar = bars.setdefault(stage, None) or tqdm(total=total, desc=stage, leave=False)
         bars[stage] = bar
         bar.update(done - bar.n)
         if done >= total:

@@ -630,3 +630,23 @@ def test_a_csv_is_written_where_it_holds_the_whole_codebook(tmp_path: Path) -> N
     with pytest.raises(CodebookError, match="found 'name', 'title', 'version' "):
         sense7.write(tmp_path / "none.csv")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mine.csv"]
+
+
+def test_a_notebook_shows_one_line_per_code_that_folds_out() -> None:
+    codes = (
+        Code(
+            id="care",
+            label="Care & <b>",
+            definition="It cared. Or it tried to.",
+            key="1",
+            use_when=("It <i>asks</i>.",),
+        ),
+        Code(id="bare", label="Bare", parent="care"),
+    )
+    shown = Codebook(name="x", codes=codes)._repr_html_()
+    first, second = shown.splitlines()
+    line, rules = first.split("</summary>")
+    assert line.endswith("<kbd>1</kbd> <b>Care &amp; &lt;b&gt;</b> It cared.")
+    assert "It cared. Or it tried to." in rules
+    assert "It &lt;i&gt;asks&lt;/i&gt;." in rules
+    assert second.startswith('<details style="margin-left: 1.5em"><summary><b>Bare</b>')

@@ -14,10 +14,12 @@ import pandas as pd
 import pytest
 import vl_convert
 
-from sense7_qual import figures
+from sense7_qual import _present, figures
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, QualError, StoreError, TableError
 from tests.helpers.drawn_frames import AGREEMENT, CODES, LINKS
+
+SENSE7 = Codebook.read("sense7")
 
 
 @pytest.fixture(scope="module")
@@ -211,12 +213,33 @@ def test_nothing_is_fetched(agreement_figure: figures.Figure) -> None:
     assert "<script" not in agreement_figure.svg()
 
 
-def test_a_notebook_gets_svg_and_png_of_one_size(agreement_figure: figures.Figure) -> None:
+def drawings(shown: str) -> list[str]:
+    """Return the drawings for light and for dark themes that a notebook is given."""
+    return [base64.b64decode(each).decode() for each in re.findall(r"svg\+xml;base64,([^\"]+)", shown)]
+
+
+def test_codes_have_the_colours_of_each_theme() -> None:
+    looks = _present.looks(SENSE7)
+    figure = figures.agreement_plot(AGREEMENT.assign(code=SENSE7.ids[: len(AGREEMENT)]), codebook=SENSE7)
+    light, dark = drawings(figure._repr_mimebundle_()[0]["text/html"])
+    for code in SENSE7.ids[: len(AGREEMENT)]:
+        assert looks[code].light in light
+        assert looks[code].dark in dark
+
+
+def test_a_notebook_gets_a_picture_for_each_theme_and_png_of_one_size(
+    agreement_figure: figures.Figure,
+) -> None:
     from IPython.core.formatters import DisplayFormatter
 
     shown, about = DisplayFormatter().format(agreement_figure)
-    assert set(shown) == {"image/svg+xml", "image/png", "text/plain"}
-    assert shown["image/svg+xml"] == agreement_figure.svg()
+    assert set(shown) == {"text/html", "image/png", "text/plain"}
+    light, dark = drawings(shown["text/html"])
+    assert light == agreement_figure.svg()
+    assert 'fill="white"' not in dark
+    assert 'stroke="black"' not in dark
+    shows = re.findall(r'<img class="s7-(\w+)" style="display: (\w+)"', shown["text/html"])
+    assert shows == [("light", "inline"), ("dark", "none")]
     image = base64.b64decode(shown["image/png"], validate=True)
     assert image == agreement_figure.png()
     pixels = struct.unpack(">II", image[16:24])
@@ -228,7 +251,7 @@ def test_a_notebook_gets_svg_and_png_of_one_size(agreement_figure: figures.Figur
 
 
 def test_a_notebook_gets_only_what_it_asks_for(agreement_figure: figures.Figure) -> None:
-    for kind in ("image/svg+xml", "image/png"):
+    for kind in ("text/html", "image/png"):
         assert set(agreement_figure._repr_mimebundle_(include={kind})[0]) == {kind}
         assert kind not in agreement_figure._repr_mimebundle_(exclude={kind})[0]
 

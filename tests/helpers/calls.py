@@ -530,7 +530,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "links.co_occurrence": call(s.co_occurrence, decisions=x.decisions, source="ana"),
         "links.code_to_rating": call(
             s.code_to_rating, **link, cluster="case_id", sources=["ana"], nested="document_id",
-            odds_ratios=False, sensitivity=False, pooling="joint", with_models=False, details=False, **boot),
+            odds_ratios=False, sensitivity=False, pooling="joint", with_models=False, details=False,
+            progress=None, **boot),
         "links.context": call(s.context, units=x.units, **rating, variables=["Model"], cluster="case_id",
                               confidence_level=0.95),
         "links.corrected": late(
@@ -559,7 +560,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             groups=x.groups, rating_range=(1, 5), standard_errors="robust"),
         "links.multiverse": call(
             s.multiverse, **link, cluster="case_id", sources=["ana"], analyses=["rank_biserial"],
-            exclusions=["none"], **boot),
+            exclusions=["none"], progress=None, **boot),
         "links.scales.polychoric": call(
             s.scales.polychoric, first=x.ratings, second=x.ratings, rating_range=(1, 5),
                                  confidence_level=0.95),

@@ -17,6 +17,20 @@ def two_codes() -> tuple[pd.DataFrame, pd.DataFrame]:
     return pd.concat([decisions, other], ignore_index=True), units
 
 
+def test_long_calls_tell_how_far_they_are() -> None:
+    decisions, units = two_codes()
+    told: dict[str, list[tuple[int, int]]] = {"table": [], "curve": []}
+    asked = NAMES | {"sources": ["ana"]}
+    links.code_to_rating(
+        decisions, units, odds_ratios=False, progress=lambda *at: told["table"].append(at), **asked
+    )
+    links.multiverse(
+        decisions, units, analyses=["rank_biserial"], exclusions=["none", "disputed"],
+        progress=lambda *at: told["curve"].append(at), **asked,
+    )  # fmt: skip
+    assert told == {"table": [(1, 2), (2, 2)], "curve": [(1, 2), (2, 2)]}
+
+
 @pytest.mark.long
 def test_every_combination_stands_once_ordered_by_its_estimate() -> None:
     decisions, units = two_codes()

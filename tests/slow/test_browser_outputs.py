@@ -72,11 +72,18 @@ def test_tables_are_aligned_and_a_figure_shows(lab: labs.Lab, trusted: bool) -> 
             ["TH left", "TD left", "TD right"],
             ["TD left"],
         ]
-        image = page.wait_for_selector(".jp-OutputArea-output img")
-        assert image.get_attribute("src").startswith("data:image/svg" if trusted else "data:image/png")
+        image = page.wait_for_selector(".jp-OutputArea-output img.s7-light")
+        assert not page.is_visible("img.s7-dark")
         page.wait_for_function("image => image.complete && image.naturalWidth > 0", arg=image)
         # 85 mm at 96 pixels in an inch, whatever the number of pixels in the file.
         assert image.bounding_box()["width"] == pytest.approx(85 / 25.4 * 96, abs=1)
+        # In the dark theme the other picture, where style sheets are kept.
+        page.evaluate(
+            "() => window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})"
+        )
+        shown = "s7-dark" if trusted else "s7-light"
+        page.wait_for_selector(f".jp-OutputArea-output img.{shown}")
+        assert page.locator(".jp-OutputArea-output img").filter(visible=True).count() == 1
         is_trusted = "() => window.jupyterapp.shell.currentWidget.content.model.cells.get(0).trusted"
         assert page.evaluate(is_trusted) is trusted
 
