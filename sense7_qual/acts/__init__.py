@@ -35,14 +35,14 @@ question                             function                        file
 What is an act?                      `Act`                           ``_act.py``
 What is true of each kind?           `Act.traits`                    ``_kinds.py``
 How is one made?                     `apply`, `finish`, `undo` …     ``_make.py``
-What does a memo on a span hold?     `SpanMemo`                      ``_memo.py``
-How is a new code proposed?          `propose`, `Proposal`           ``_propose.py``
+What does a memo on a span hold?     `SpanMemo`                      ``_validate.py``
+How is a new code proposed?          `propose`, `Proposal`           ``_make.py``
 Why did coders disagree?             `REASONS`                       ``_validate.py``
-What is decided about a quote?       `quote_decision` …              ``_quote.py``
+What is decided about a quote?       `quote_decision` …              ``_validate.py``
 Who may code, who is a person?       `check_coder`, `check_person`   ``_validate.py``
 What did a model suggest?            `show_suggestions` …            ``_suggest.py``
 What is to be done, as registered?   `AnalysisPlan`, `preregister`   ``_analysis_plan.py``
-Which stand after undo and redo?     `standing`                      ``_undo.py``
+Which stand after undo and redo?     `standing`                      ``_fold.py``
 How do acts become frames?           `fold`                          ``_fold.py``
 ===================================  ==============================  ================
 """
@@ -57,12 +57,13 @@ from sense7_qual.acts._analysis_plan import (
     preregister as preregister,
     preregistrations as preregistrations,
 )
-from sense7_qual.acts._fold import Record as Record, fold
+from sense7_qual.acts._fold import Record as Record, about as about, fold, standing as standing
 from sense7_qual.acts._kinds import KINDS as KINDS, Kind as Kind, kinds_where as kinds_where
 from sense7_qual.acts._make import (
     apply,
     finish,
     memo,
+    propose,
     quote,
     redo,
     remove,
@@ -70,20 +71,17 @@ from sense7_qual.acts._make import (
     rule,
     stamp as stamp,
     undo,
-)
-from sense7_qual.acts._propose import propose, words_written as words_written
-from sense7_qual.acts._quote import (
-    QUOTE_ROLES as QUOTE_ROLES,
-    QUOTE_STATES as QUOTE_STATES,
-    QuoteDecision as QuoteDecision,
-    quote_decision as quote_decision,
+    words_written as words_written,
 )
 from sense7_qual.acts._suggest import before_suggestions as before_suggestions
-from sense7_qual.acts._undo import about as about, standing as standing
 from sense7_qual.acts._validate import (
+    QUOTE_ROLES as QUOTE_ROLES,
+    QUOTE_STATES as QUOTE_STATES,
     REASONS as REASONS,
+    QuoteDecision as QuoteDecision,
     check_coder as check_coder,
     check_person as check_person,
+    quote_decision as quote_decision,
 )
 
 __all__ = [

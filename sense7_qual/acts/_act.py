@@ -11,13 +11,14 @@ from typing import Final
 from sense7_qual._arguments import is_name
 from sense7_qual._messages import word
 from sense7_qual.acts._kinds import KINDS, Kind
-from sense7_qual.acts._memo import SpanMemo
-from sense7_qual.acts._quote import check_paraphrase, quote_decision
 from sense7_qual.acts._validate import (
+    SpanMemo,
     check_coder,
+    check_paraphrase,
     check_reason,
     check_word,
     facet_values,
+    quote_decision,
     reason_of,
     whole,
 )

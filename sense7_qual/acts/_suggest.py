@@ -9,8 +9,8 @@ from typing import Any
 
 from sense7_qual._arguments import check_arguments, is_name
 from sense7_qual.acts._act import Act
+from sense7_qual.acts._fold import each_once
 from sense7_qual.acts._make import stamp
-from sense7_qual.acts._undo import each_once
 from sense7_qual.acts._validate import check_codable, check_word
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError

@@ -1,16 +1,19 @@
-"""What the values of an act must be: pseudonyms, codes that can be applied, words out of a list."""
+"""What a value in an act may be: names of coders, spans, facets, decisions about quotes, memos on words."""
 
 from __future__ import annotations
 
+import json
 import operator
 import re
 import unicodedata
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._coder_names import spelling
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.codebook import Codebook, check_codebook
@@ -18,14 +21,21 @@ from sense7_qual.errors import ActError
 from sense7_qual.frames import MODEL_PREFIX, RESERVED_CODERS, is_model
 
 __all__ = [
+    "QUOTE_ROLES",
+    "QUOTE_STATES",
     "REASONS",
     "UNDECIDED",
+    "QuoteDecision",
+    "SpanMemo",
     "check_codable",
     "check_coder",
+    "check_paraphrase",
     "check_person",
     "check_reason",
     "check_word",
     "facet_values",
+    "quote_decision",
+    "quote_facets",
     "reason_of",
     "whole",
 ]
@@ -185,3 +195,111 @@ def check_reason(reason: str | None, applied: bool | None) -> None:
 def reason_of(facets: str | None) -> str | None:
     """Return the reason in the facets of a ruling; None where it has none."""
     return None if facets is None else facet_values(facets).get("reason")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class SpanMemo:
+    """A memo on a span: its text, and the quote, which the store fills in. The repr says neither.
+
+    Raises
+    ------
+    ActError
+        One of the two is no text, or the text is empty: an act with an empty text ends the memo.
+    """
+
+    text: str
+    quote: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str) or not isinstance(self.quote, str) or not self.text:
+            raise ActError(
+                "memo: expected words as `text` and as `quote`, text not empty – found something else – make "
+                "it with acts.memo; an empty text ends a memo."
+            )
+
+    def __repr__(self) -> str:
+        return f"SpanMemo({len(self.text)} characters on {len(self.quote)})"
+
+    def to_text(self) -> str:
+        """Return what the act of a memo on a span holds as its text."""
+        return json.dumps({"memo": self.text, "quote": self.quote}, ensure_ascii=False, sort_keys=True)
+
+    @classmethod
+    def from_text(cls, text: str | None) -> SpanMemo:
+        """Return the memo of an act of kind ``memo`` on a span.
+
+        Raises
+        ------
+        ActError
+            The text is not what `to_text` wrote.
+        """
+        check_arguments(SpanMemo.from_text, locals())
+        try:
+            content: dict[str, Any] = json.loads(str(text))
+            memo = cls(text=content["memo"], quote=content["quote"])
+            if memo.to_text() != text:
+                raise ValueError("more, or in another form")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise ActError(
+                "memo: expected a memo with the words that it is about – found something else – make it with "
+                "acts.memo."
+            ) from None
+        return memo
+
+
+QUOTE_STATES: Final = ("chosen", "approved", "refused")
+"""Set aside for print; may be printed as it stands; is not to be printed."""
+
+QUOTE_ROLES: Final = ("shows", "disconfirms")
+"""Whether a quote shows its code or speaks against it: it looks like the code and is none, say."""
+
+_WORDS: Final = ("original", "paraphrase")
+_LONGEST_PARAPHRASE: Final = 10_000
+
+
+class QuoteDecision(NamedTuple):
+    """What one act decides about a quote."""
+
+    role: str
+    state: str
+    paraphrased: bool
+
+
+def quote_decision(facets: str | None) -> QuoteDecision:
+    """Return what an act of kind ``quote`` decides, or raise `ActError` where its facets do not say it."""
+    values = {} if facets is None else facet_values(facets)
+    for name, known in (
+        ("role", QUOTE_ROLES),
+        ("state", QUOTE_STATES),
+        ("words", _WORDS),
+    ):
+        if values.get(name) not in known:
+            raise ActError(
+                f"quote: expected {name} out of {', '.join(known)} – found {word(values.get(name))} – "
+                f"{did_you_mean(str(values.get(name)), known)}"
+            )
+    if len(values) > 3:
+        raise ActError("quote: expected role, state and words – found more – make it with acts.quote.")
+    return QuoteDecision(values["role"], values["state"], values["words"] == "paraphrase")
+
+
+def quote_facets(role: str, state: str, words: Literal["original", "paraphrase"]) -> str:
+    """Return the facets of an act of kind ``quote``, after checking them."""
+    facets = f"role={role} state={state} words={words}"
+    for name, value, known in (("role", role, QUOTE_ROLES), ("state", state, QUOTE_STATES)):
+        if value not in known:
+            raise ActError(
+                f"quote: expected {name} out of {', '.join(known)} – found {word(value)} – "
+                f"{did_you_mean(str(value), known)}"
+            )
+    return facets
+
+
+def check_paraphrase(paraphrased: bool, text: str | None) -> None:
+    """Raise `ActError` where an act lacks the paraphrase that it speaks of; an erased one is empty."""
+    if paraphrased != (text is not None) or len(text or "") > _LONGEST_PARAPHRASE:
+        found = "none" if text is None else f"{len(text)} characters"
+        raise ActError(
+            f"quote: expected a paraphrase of at most {_LONGEST_PARAPHRASE} characters with words=paraphrase "
+            f"and none otherwise – found {found} – make it with acts.quote."
+        )

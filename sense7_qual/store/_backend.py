@@ -7,7 +7,7 @@ Errors are as `Store` documents them. What is the same at every place is written
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +19,13 @@ from sqlalchemy import Connection
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.rounds import Round
-from sense7_qual.store._files.layout import Opened
-from sense7_qual.store._files.study_notes import Copy, Withdrawal
-from sense7_qual.store._operations.forget import Forgotten
-from sense7_qual.store._operations.revise import Wish
 from sense7_qual.store._operations.verify import Finding
+from sense7_qual.store._stored.hash_chain import Link
+from sense7_qual.store._stored.layout import StudyData
+from sense7_qual.store._stored.repeated_passages import Remaining, Words
+from sense7_qual.store._stored.study_notes import Copy, Withdrawal
 
-__all__ = ["Current", "Locked", "Log", "Place", "Reads", "Rows"]
+__all__ = ["Alone", "Current", "Locked", "Log", "Place", "Reads", "Rows"]
 
 _T = TypeVar("_T")
 _Note = TypeVar("_Note", Withdrawal, Copy)
@@ -76,7 +76,7 @@ class Reads(Protocol):
     def exists(self) -> bool:
         """Return True if there is a study, also one that cannot be opened."""
 
-    def contents(self) -> Opened:
+    def contents(self) -> StudyData:
         """Return all but the acts, checked."""
 
     def current(self) -> Current:
@@ -89,7 +89,7 @@ class Reads(Protocol):
         """Return the pseudonyms of those of whom an act may be seen here, sorted."""
 
     def acts(
-        self, coder: str | None, known: Opened, whole: Callable[[Connection, Path, str], object]
+        self, coder: str | None, known: StudyData, whole: Callable[[Connection, Path, str], object]
     ) -> list[Act]:
         """Return the acts of a coder, or of all, each checked; `whole` is called with each coder's tables
         that may be read whole, what messages call them, and the coder."""
@@ -98,14 +98,14 @@ class Reads(Protocol):
         """Return what `work` returns, done on the coder's tables as they are at one moment, or with None
         where the coder has none any more; None where nobody may see them whole here."""
 
-    def lead_acts(self, known: Opened, subject: str) -> list[Act]:
+    def lead_acts(self, known: StudyData, subject: str) -> list[Act]:
         """Return what leads did for the team, about one subject, each act checked by itself; of coders' acts
         that are damaged none, but where there are none at all."""
 
     def notes(self, kind: type[_Note], within: Connection | None = None) -> list[_Note]:
         """Return the notes of a kind, oldest first; within the transaction of `write`."""
 
-    def verify(self, known: Opened) -> list[Finding]:
+    def verify(self, known: StudyData) -> list[Finding]:
         """Return what is found of the study, its units, codebooks and notes, and of each coder."""
 
 
@@ -135,9 +135,13 @@ class Log(Reads, Protocol):
         is made. With `as_lead` it writes for any coder, as a merge does.
         """
 
-    def revise(self, wish: Wish, record: Callable[[list[Act], Codebook, Locked | None], object]) -> Codebook:
-        """Make the wished codebook the current one; `record` adds the acts that say so, in the transaction
-        that it is given, or else in its own."""
+    def alone(self, work: Callable[[Alone], _T], *, what: str = "forget") -> _T:
+        """Return what `work` returns, done while nobody else withdraws a participant or revises the codebook.
+
+        In PostgreSQL it is one transaction, which may be repeated from its start where a connection is lost;
+        `what` names the deed where the role does not lead. Afterwards the places from which texts were erased
+        are written again, so that no free page keeps a word.
+        """
 
     def add_codebook(self, codebook: Codebook) -> None:
         """Add a version of the codebook, where it is not there."""
@@ -148,12 +152,65 @@ class Log(Reads, Protocol):
     def broken_rows(self, coder: str) -> tuple[Rows, list[dict[str, Any]]]:
         """Return the rows of a coder's damaged acts, and of the texts, as far as they can be read."""
 
-    def take_out(self, coder: str, known: Opened, note: Callable[[pd.DataFrame], Act]) -> pd.DataFrame:
+    def take_out(self, coder: str, known: StudyData, note: Callable[[pd.DataFrame], Act]) -> pd.DataFrame:
         """Take what is not what was written out of the coder's tables, if the caller leads, and add the act
         that `note` makes of it; return what was taken out. Nothing is taken out of a file."""
 
-    def forget(self, case_id: str, *, why: str) -> Forgotten:
-        """Remove the words of a participant."""
-
     def as_folder(self, within: Path) -> AbstractContextManager[Path]:
         """Give the study as a folder, for another one to read; a copy is built in `within`."""
+
+
+class Alone(Protocol):
+    """A study in the hands of one: as `Log.alone` gives it. A coder's acts are called by their place."""
+
+    def notes(self, kind: type[_Note]) -> list[_Note]:
+        """Return the notes of a kind, oldest first."""
+
+    def add_note(self, note: Withdrawal) -> None:
+        """Add a note."""
+
+    def units(self) -> pd.DataFrame:
+        """Return all units that are still stored, also those of participants who withdrew."""
+
+    def put_units(self, table: bytes) -> None:
+        """Store these units, as Parquet, instead of the ones that are there."""
+
+    def current(self) -> str:
+        """Return the fingerprint of the current codebook."""
+
+    def add_codebook(self, codebook: Codebook) -> None:
+        """Add a version of the codebook, where it is not there."""
+
+    def make_current(self, codebook: Codebook) -> None:
+        """Name a version of the codebook as the current one."""
+
+    def write(
+        self, coder: str, work: Callable[[Locked], _T], *, study: str, at_first: Callable[[], object]
+    ) -> _T:
+        """Return what `work` returns, as `Log.write` does."""
+
+    def codebooks(self) -> Mapping[str, bytes]:
+        """Return every readable version of the codebook, as YAML by fingerprint."""
+
+    def places(self) -> Sequence[Path]:
+        """Return where acts are."""
+
+    def named(self, place: Path) -> str:
+        """Return what `Forgotten` calls a place."""
+
+    def chain(self, place: Path) -> list[Link]:
+        """Return the acts at a place; raise `Damaged` where they are not what was written."""
+
+    def damaged_texts(self, place: Path) -> Iterable[tuple[str, object, Mapping[str, object]]]:
+        """Yield each text at a damaged place that can be read: its hash, itself, what is known of its act."""
+
+    def erasing(self, place: Path, work: Callable[[Connection, list[Link] | None], _T]) -> _T | None:
+        """Return what `work` returns, done on the acts at a place, read again under the lock that keeps
+        writers out; None for its second argument where they are damaged. None where they are too damaged to
+        be written to."""
+
+    def erase(self, connection: Connection, unit_ids: Collection[str], hashes: Collection[str]) -> int:
+        """Erase the texts on these units and those of these hashes; return how many there were."""
+
+    def elsewhere(self, words: Words) -> Iterator[Remaining]:
+        """Yield what else may hold the words of a participant here."""

@@ -1,33 +1,44 @@
-"""A study as one store has it open: what was read of it, and how it is read again and written."""
+"""A study as one store has it open: how it is read again and written, and what a widget asks of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual.acts import KINDS, Act, Record, fold
+from sense7_qual.acts import KINDS, Act, Record, check_coder, fold
 from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.errors import ActError, CodebookError, StoreError
 from sense7_qual.rounds import visible
-from sense7_qual.store._backend import Locked, Log, Reads
+from sense7_qual.store._backend import Alone, Log, Reads
 from sense7_qual.store._bundle import Bundle, is_bundle
-from sense7_qual.store._files import layout
-from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._folder import Folder
 from sense7_qual.store._operations import append, check_acts, forget, revise
-from sense7_qual.store._operations.append import Overtaken, Unread, check_pseudonym
-from sense7_qual.store._operations.heads import Head, Heads, Seen, lost, refuse_lost
+from sense7_qual.store._operations.append import (
+    Head,
+    Heads,
+    Last,
+    Overtaken,
+    ReadSoFar,
+    Seen,
+    check_pseudonym,
+    lost,
+)
 from sense7_qual.store._postgres import Team
 from sense7_qual.store._postgres.server import connect, is_address
+from sense7_qual.store._stored import drafts, layout
+from sense7_qual.store._stored.layout import StudyData
+from sense7_qual.store._stored.repeated_passages import Words, words_of
 
-__all__ = ["OpenStudy", "at", "writable"]
+__all__ = ["Desk", "OpenStudy", "at", "writable"]
 
 
 def at(path: str | Path) -> Reads:
@@ -54,13 +65,13 @@ class OpenStudy:
 
     __slots__ = ("_spelt", "known", "reads", "withdrawn")
 
-    known: Opened
-    withdrawn: list[forget.Words]
+    known: StudyData
+    withdrawn: list[Words]
 
     def __init__(self, reads: Reads, *, forget_again: bool) -> None:
         self.reads, self.withdrawn = reads, []
         self._spelt: set[str] = set()  # coders who have recorded here: their names are looked at once
-        layout.clear(reads.place.scratch)
+        layout.clear_leftovers(reads.place.scratch)
         self.known = self._read(forget_again=forget_again)
         self._remember_codebook(self.known.study.codebook)
 
@@ -113,7 +124,7 @@ class OpenStudy:
         """Return the revisions of the codebook, in order."""
         return revise.history(self.acts(kind="revise"))
 
-    def append(self, acts: Sequence[Act], unread: Unread | None = None) -> int:
+    def append(self, acts: Sequence[Act], unread: ReadSoFar | None = None) -> int:
         """Record acts of one coder, all or none; return how many were new."""
         log, batch = self.log, check_acts.as_acts(acts)
         if any(act.codebook not in self.known.codebooks for act in batch):
@@ -129,37 +140,47 @@ class OpenStudy:
             except Overtaken:
                 self.look_again()
 
-    def _record(self, log: Log, acts: Sequence[Act], seen: Seen, unread: Unread | None) -> int:
-        forget.refuse_withdrawn_units(acts, self.known.withdrawn_units)
-        forget.refuse_repeating(acts, self.withdrawn)
-        batch = [check_acts.settled(act, self.known.texts, self.known.codebooks) for act in acts]
+    def _record(self, log: Log, acts: Sequence[Act], seen: Seen, unread: ReadSoFar | None) -> int:
+        batch = self._settled(log, acts, self.known.codebooks)
         if not batch:
             return 0
-        coder = check_acts.one_coder(batch)
-        if coder not in self._spelt:
-            check_pseudonym(coder, log.coders())
         n_new = append.append(log, batch, self.known, seen, unread)
-        self._spelt.add(coder)
+        self._spelt.add(batch[0].coder)
         return n_new
 
+    def _settled(self, log: Log, acts: Sequence[Act], codebooks: Mapping[str, Codebook]) -> list[Act]:
+        """Return the acts of one coder with their quotes, after checking them against the study."""
+        forget.refuse_withdrawn_units(acts, self.known.withdrawn_units)
+        forget.refuse_repeating(acts, self.withdrawn)
+        batch = [check_acts.checked(act, self.known.texts, codebooks) for act in acts]
+        if batch and (coder := check_acts.one_coder(batch)) not in self._spelt:
+            check_pseudonym(coder, log.coders())
+        return batch
+
     def revise(self, wish: revise.Wish) -> None:
-        """Make the wished codebook the current one."""
-        known, seen = self.known, self.heads.seen()
-        layout.refuse_newer(Path(self.log.place.name), known.study)
+        """Make the wished codebook the current one.
 
-        def record(acts: list[Act], new: Codebook, at: Locked | None) -> None:
-            if at is None:
-                self.append(acts)
-                return
-            versions = {**known.codebooks, new.fingerprint: new}
-            batch = [check_acts.settled(act, known.texts, versions) for act in acts]
+        The version is written first, then the acts, then the study names it as current: after a crash in
+        between, the same call completes it.
+        """
+        log, seen = self.log, self.heads.seen()
 
-            def refuse() -> None:
-                refuse_lost(self.reads, at.connection, at.place, wish.coder, seen)
+        def work(study: Alone) -> tuple[Codebook, Last]:
+            self.look_for_withdrawals()  # from here on nobody withdraws
+            now = replace(self.known.study, codebook=study.current())
+            named = {name: text for name, text in study.codebooks().items() if layout.is_fingerprint(name)}
+            versions = layout.codebooks_of(named, now, name=log.place.name)
+            new, acts = wish.on(versions[now.codebook], versions)
+            study.add_codebook(new)
+            head: Last = None
+            if batch := self._settled(log, acts, {**versions, new.fingerprint: new}):
+                _, head = append.append_by(study.write, log, batch, self.known, seen)
+            study.make_current(new)
+            return new, head
 
-            append.record(at, batch, known=known, refuse_lost=refuse)
-
-        self.look_again(current=self.log.revise(wish, record).fingerprint)
+        new, head = log.alone(work, what="revise")
+        self.heads.note_head(wish.coder, head)
+        self.look_again(current=new.fingerprint)
 
     def superseded(self, now: str, seen: Seen) -> str | None:
         """Return the fingerprint of the codebook that was current here before, where revisions led to it from
@@ -193,12 +214,12 @@ class OpenStudy:
         What this store calls current stays, so that a change of it can be told from a change of another's.
         """
         known, before = self._read(), self.known
-        self.withdrawn += forget.words_of(before.units, known.withdrawn_units - before.withdrawn_units)
+        self.withdrawn += words_of(before.units, known.withdrawn_units - before.withdrawn_units)
         current = current or before.study.codebook
         self.known = replace(known, study=replace(known.study, codebook=current))
         self._remember_codebook(known.study.codebook)
 
-    def _read(self, *, forget_again: bool = False) -> Opened:
+    def _read(self, *, forget_again: bool = False) -> StudyData:
         """Read all but the acts; refuse, or remove again, the words of participants who withdrew."""
         reads, known = self.reads, self.reads.contents()
         heads = Heads(known.study.id, reads.place.remembered)
@@ -211,12 +232,12 @@ class OpenStudy:
                 f"Store({str(reads.place.address)!r}, forget_again=True), which removes them again."
             )
         for case_id in back:
-            self.log.forget(case_id, why="An older copy of the study had brought the texts back.")
+            forget.forget(self.log, case_id, why="An older copy of the study had brought the texts back.")
         known = reads.contents() if len(back) else known
         heads.note_withdrawn(known.withdrawn_units)
         return self._with_appearance(known)
 
-    def _with_appearance(self, known: Opened) -> Opened:
+    def _with_appearance(self, known: StudyData) -> StudyData:
         """Return the study with codebooks that know in which order the ids of all its versions appeared."""
         if len(known.codebooks) == 1:
             return known
@@ -242,3 +263,97 @@ class OpenStudy:
 
 def _lost(reads: Reads, coder: str, head: Head, connection: Connection | None, _: Path) -> str | None:
     return lost(reads, connection, coder, head)
+
+
+class Desk:
+    """The study as a widget works at it."""
+
+    __slots__ = ("_study",)
+
+    def __init__(self, study: OpenStudy) -> None:
+        self._study = study
+
+    def __repr__(self) -> str:
+        return f"Desk({str(self._study.reads.place.address)!r})"
+
+    def current_codebook(self) -> str:
+        """Return the fingerprint of the codebook that the study names as current now.
+
+        It is another than that of ``store.codebook`` where somebody else revised the codebook since the store
+        was opened.
+        """
+        return self._study.reads.current().codebook
+
+    def use_current_codebook(self) -> Codebook:
+        """Take the codebook that the study names as current now for the store's own, and return it.
+
+        As if the study was opened again. Raises `StoreError` where an older copy of ``study.json`` was put in
+        its place.
+        """
+        study = self._study
+        study.refuse_superseded(study.heads.seen())
+        study.look_again(current=study.reads.current().codebook)
+        return study.known.codebook
+
+    @property
+    def may_revise(self) -> bool:
+        """Whether this store may revise the codebook: one of a folder, or of a leading role in PostgreSQL."""
+        return self._study.reads.leads()
+
+    def append_after(self, acts: Sequence[Act], *, n_read: int, meet: Callable[[list[Act]], object]) -> int:
+        """Record `acts` of one coder as `append` does, once the caller has seen all that is recorded already.
+
+        `meet` is called with the list of acts behind the first `n_read` that the caller has read or recorded,
+        if there are any; where it raises an error, nothing is recorded. The coder's tables are locked from
+        before it is called until `acts` are recorded, so nothing can come in between. It may be called twice
+        where a connection to a server is lost. The next `n_read` is this one plus the number of acts that
+        `meet` got plus the number returned. Raises `StoreError`, too, where acts of another copy were merged
+        into the coder's since they were read: read them again.
+        """
+        check_arguments(Desk.append_after, locals(), but=("acts",))
+        return self._study.append(acts, ReadSoFar(n_read, meet))
+
+    def draft(self, work: str, *, coder: str) -> dict[str, Any] | None:
+        """Return what a coder has begun of `work` ("codebook", "adjudication" …) and not saved; None where
+        nothing is begun, and in PostgreSQL, which keeps no drafts."""
+        check_arguments(Desk.draft, locals())
+        work, coder, folder = drafts.checked_work(work), check_coder(coder), self._study.reads.place.drafts
+        if folder is None:
+            return None
+        with layout.refusing(folder):
+            return drafts.read(folder, work, coder)
+
+    def keep_draft(self, work: str, draft: Mapping[str, Any] | None, *, coder: str) -> bool:
+        """Keep what a coder has begun and not saved; return whether drafts are kept here (not in PostgreSQL).
+
+        It outlives the kernel and the page, in a file that only its owner can open (``drafts/``). It belongs
+        to no record: no copy, archive, hand-out or export has it, and a withdrawal takes the participant's
+        words out of it. None, or what is empty: nothing is begun any more, and the file is removed. Where it
+        cannot be kept, or repeats words of who withdrew, it raises, and the draft before is still there.
+        """
+        check_arguments(Desk.keep_draft, locals())
+        work, coder, plain = drafts.checked_work(work), check_coder(coder), drafts.plain(draft)
+        while True:
+            withdrawn = self._study.withdrawn
+            if plain and any(
+                words.repeated_in(text) for words in withdrawn for text in drafts.strings(plain)
+            ):
+                raise ActError(
+                    "keep_draft: expected no words of participants who withdrew – found a passage of "
+                    "theirs – write it without; the draft before is kept."
+                )
+            try:
+                return self._keep(work, coder, plain or None)
+            except Overtaken:
+                self._study.look_again()
+
+    def _keep(self, work: str, coder: str, draft: Mapping[str, Any] | None) -> bool:
+        reads, known, folder = self._study.reads, self._study.known, self._study.reads.place.drafts
+        if folder is None or (draft is None and not drafts.file_of(folder, work, coder).exists()):
+            return folder is not None
+        layout.refuse_newer(Path(reads.place.name), known.study)
+        with layout.exclusively(folder), layout.refusing(folder):  # no withdrawal begins meanwhile
+            if reads.current().withdrawn_units != known.withdrawn_units:
+                raise Overtaken
+            drafts.keep(folder, work, coder, draft)
+        return True

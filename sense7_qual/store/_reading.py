@@ -19,7 +19,8 @@ from sense7_qual.errors import StoreError, TableError
 from sense7_qual.frames import is_model
 from sense7_qual.rounds import Round, opened
 from sense7_qual.store._open_study import OpenStudy
-from sense7_qual.store._operations import decide, revise, set_options
+from sense7_qual.store._operations import decide, revise
+from sense7_qual.store._operations.contents import Options, options_after
 from sense7_qual.themes import Themes, recorded
 
 __all__ = ["Store"]
@@ -96,13 +97,13 @@ class Store:
         return opened(self._study.lead_acts())
 
     @property
-    def options(self) -> set_options.Options:
+    def options(self) -> Options:
         """How the coders work, as the lead settled it (`set_options`).
 
         Everybody may see it. Where two leads set one option, in two copies or two notebooks, the later act
         counts, by its time and then its act_id. Errors as of `plan`.
         """
-        return set_options.options_after(self._study.lead_acts())
+        return options_after(self._study.lead_acts())
 
     @property
     def preregistrations(self) -> tuple[Preregistration, ...]:

@@ -23,9 +23,8 @@ import pandas as pd
 
 import sense7_qual as qual
 from scripts.measure_house import circles
-from sense7_qual.store._admin import Admin
-from sense7_qual.store._copies import Copies
-from sense7_qual.store._desk import Desk
+from sense7_qual.store._copies import Admin, Copies
+from sense7_qual.store._open_study import Desk
 
 DATA = Path(__file__).parents[2] / "data"
 N_PARTICIPANTS = 16

@@ -31,7 +31,7 @@ from typing import Final
 
 import pytest
 
-from sense7_qual.store._operations.heads import Heads
+from sense7_qual.store._operations.append import Heads
 from tests.helpers.places import ROOT
 
 __all__ = [

@@ -18,9 +18,8 @@ from typing import Any
 
 from sense7_qual import acts, rounds
 from sense7_qual.corpus import Assignment
-from sense7_qual.store._files import layout as studies
-from sense7_qual.store._log import sqlite
-from sense7_qual.store._log.hash_chain import chained, genesis, text_hash
+from sense7_qual.store._stored import acts_files, layout as studies
+from sense7_qual.store._stored.hash_chain import chained, genesis, text_hash
 from tests.helpers.broken_files import CODEBOOK, ODD, Study, broken_acts, broken_json
 from tests.helpers.hostile_tables import words
 
@@ -239,7 +238,7 @@ def leaning(r: random.Random, coder: str) -> list[dict[str, Any]]:
 
 def forge(path: Path, study_id: str, coder: str, made: list[dict[str, Any]]) -> None:
     """Write acts, whatever they hold, as a chain whose hashes are right."""
-    sqlite.create(path, study=study_id, coder=coder)
+    acts_files.create(path, study=study_id, coder=coder)
     last = genesis(study_id, coder)
     with closing(sqlite3.connect(path)) as connection, connection:
         for seq, draft in enumerate(made, start=1):

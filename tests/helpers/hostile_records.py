@@ -29,7 +29,7 @@ from sense7_qual import acts, corpus, rounds
 from sense7_qual.codebook import Codebook
 from sense7_qual.models._caches import Reply, ReplyCache, VectorCache
 from sense7_qual.store import Store
-from sense7_qual.store._files import signed_json
+from sense7_qual.store._stored import whole_files
 from tests.helpers import disk
 from tests.helpers.broken_files import CODEBOOK, ODD, Study, broken, broken_archive
 from tests.helpers.hostile import Kind
@@ -78,9 +78,9 @@ def archive(r: random.Random, study: Study, folder: Path) -> Path:
 
 
 def signed(said: bytes, table: bytes) -> dict[str, bytes]:
-    found = signed_json.unseal(said)
+    found = whole_files.unseal(said)
     found["units_sha256"] = hashlib.sha256(table).hexdigest()
-    return {"study.json": signed_json.seal(found), "units.parquet": table}
+    return {"study.json": whole_files.seal(found), "units.parquet": table}
 
 
 def units(r: random.Random, scratch: Path) -> bytes:
@@ -329,7 +329,7 @@ def put_signed(r: random.Random, path: Path) -> None:
     )
     said[r.choice([*said])] = r.choice(odd)
     with suppress(ValueError):
-        (path / of / f"{number_id(7)}.json").write_bytes(signed_json.seal(said))
+        (path / of / f"{number_id(7)}.json").write_bytes(whole_files.seal(said))
 
 
 def put_codebook(r: random.Random, path: Path) -> None:

@@ -17,8 +17,7 @@ import pytest
 import sense7_qual as qual
 from scripts.measure_house import house
 from sense7_qual.store import Store
-from sense7_qual.store._admin import Admin
-from sense7_qual.store._copies import Copies
+from sense7_qual.store._copies import Admin, Copies
 from tests.helpers.modules import FILES, tree
 from tests.helpers.places import ROOT
 

@@ -34,7 +34,7 @@ KNOWN = {
     "exchange/_refi.py": "a codebook in a temporary folder, read again at once",
     "exchange/_write_project.py": "a project in memory",
     "store/_bundle/rerun.py": "runs at a stranger's; here without rights for others (write.py)",
-    "store/_log/leftover_journal.py": "copies into files that were made private",
+    "store/_stored/leftover_journal.py": "copies into files that were made private",
     "store/_operations/archive.py": "the zip, in a file that was made private",
 }
 

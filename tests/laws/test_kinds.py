@@ -26,7 +26,7 @@ STAR = (
      "def star(*, coder, unit_id, codebook, text, round=None, act_id=None, at=None):\n"
      '    named = {"unit_id": unit_id, "text": text, "round": round}\n'
      '    return Act(kind="star", **named, **stamp(coder, codebook, act_id, at))\n\n\n'),
-    ("acts/__init__.py", "from sense7_qual.acts._propose import",
+    ("acts/__init__.py", "from sense7_qual.acts._make import",
      "from sense7_qual.acts._make import star\n"),
     ("widgets/_coding/session.py", '        if kind.subject == "rejection":',
      '        if kind.subject == "star":\n            said["text"] = typed(message, "text")\n'),

@@ -20,8 +20,7 @@ import pytest
 from sense7_qual import acts, rounds
 from sense7_qual.codebook import Codebook
 from sense7_qual.store import Store
-from sense7_qual.store._admin import Admin
-from sense7_qual.store._copies import Copies
+from sense7_qual.store._copies import Admin, Copies
 from sense7_qual.store._postgres import server
 from sense7_qual.store._postgres.row_security import CLOSED
 from tests.helpers.places import ROOT

@@ -15,10 +15,10 @@ import pandas as pd
 from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
-from sense7_qual.store._log import sqlite
+from sense7_qual.store._stored import acts_files
 
 root, seed, n_batches = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-sqlite.PRAGMAS["synchronous"] = int(sys.argv[4])
+acts_files.PRAGMAS["synchronous"] = int(sys.argv[4])
 dice = random.Random(seed)
 CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
 TEXTS = ["It listened to me, mostly. " * 40, "Quokka! " * 130]

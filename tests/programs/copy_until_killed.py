@@ -3,7 +3,7 @@ import sys
 import time
 from pathlib import Path
 
-from sense7_qual.store._files import whole_files
+from sense7_qual.store._stored import whole_files
 
 folder, target = Path(sys.argv[1]), Path(sys.argv[2])
 with whole_files.making(target, "backup", folder) as place:

@@ -12,9 +12,9 @@ import pandas as pd
 from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
-from sense7_qual.store._log import sqlite
+from sense7_qual.store._stored import acts_files
 
-sqlite.PRAGMAS["busy_timeout"] = 200  # a lock that is left shows at once
+acts_files.PRAGMAS["busy_timeout"] = 200  # a lock that is left shows at once
 root, n_cases = Path(sys.argv[1]), int(sys.argv[2])
 CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
 units = pd.DataFrame(

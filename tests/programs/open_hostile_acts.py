@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
-from sense7_qual.store._log import leftover_journal
+from sense7_qual.store._stored import leftover_journal
 from tests.helpers.small_study import put
 
 resource.setrlimit(resource.RLIMIT_AS, (3_000_000_000, 3_000_000_000))

@@ -22,7 +22,7 @@ from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
-from sense7_qual.store._files import study_notes
+from sense7_qual.store._stored import study_notes
 from tests.helpers.disk import CHANGES, KILLED, RMDIR, TRUNCATE, UNLINK, another_computer
 
 pa.set_cpu_count(1)  # what is read has two rows

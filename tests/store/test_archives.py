@@ -16,7 +16,7 @@ from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
-from sense7_qual.store._files import signed_json
+from sense7_qual.store._stored import whole_files
 
 CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
 SENTINEL = "Sentinel-Quokka"
@@ -146,8 +146,8 @@ def changed(name: str, old: bytes, new: bytes) -> Callable[[dict[str, bytes]], M
 
 def resealed(members: dict[str, bytes], **values: object) -> Members:
     """An archive whose study says other things of itself, under a seal that is right."""
-    study = signed_json.unseal(members["study.json"])
-    return with_manifest(members | {"study.json": signed_json.seal(study | values)})
+    study = whole_files.unseal(members["study.json"])
+    return with_manifest(members | {"study.json": whole_files.seal(study | values)})
 
 
 def with_units(members: dict[str, bytes], old: bytes, new: bytes) -> Members:

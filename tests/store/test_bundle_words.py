@@ -18,7 +18,7 @@ from sense7_qual.codebook import Code, Codebook, Facet, FacetValue
 from sense7_qual.errors import ArgumentError
 from sense7_qual.store import Store
 from sense7_qual.store._bundle import write as bundles
-from sense7_qual.store._files.units_parquet import normalised
+from sense7_qual.store._stored.repeated_passages import normalised
 from sense7_qual.themes import Themes
 from tests.helpers.nightly import nightly_but
 

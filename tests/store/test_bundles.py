@@ -322,11 +322,11 @@ def _reseal(there: Path, said: dict[str, Any]) -> None:
     """Forge the seal over the files as they are now."""
     import hashlib
 
-    from sense7_qual.store._files import signed_json
+    from sense7_qual.store._stored import whole_files
 
     said.pop("sha256")
     said["files"] = {name: hashlib.sha256((there / name).read_bytes()).hexdigest() for name in said["files"]}
-    (there / "record" / "study.json").write_bytes(signed_json.seal(said))
+    (there / "record" / "study.json").write_bytes(whole_files.seal(said))
 
 
 @pytest.mark.usefixtures("without_tables")

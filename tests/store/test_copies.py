@@ -24,7 +24,7 @@ import pandas as pd
 import pytest
 
 from sense7_qual.store import Store
-from sense7_qual.store._files import signed_json, whole_files
+from sense7_qual.store._stored import whole_files
 from tests.helpers import disk
 from tests.helpers.killed import wait_until
 from tests.helpers.nightly import nightly_but
@@ -202,7 +202,7 @@ def test_a_note_from_a_stranger_removes_nothing_else(store: Store, tmp_path: Pat
         os.mkfifo(place / ".elsewhere")
     else:
         values = {"place": str(tmp_path / "mine" / "thesis") if said == "place" else "\0", "at": 1}
-        (place / ".elsewhere").write_bytes(signed_json.seal(values))
+        (place / ".elsewhere").write_bytes(whole_files.seal(values))
     Store(store.path)
     assert (tmp_path / "mine" / ".thesis.new").exists()
 

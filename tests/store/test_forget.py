@@ -13,8 +13,7 @@ from sense7_qual import acts, codings
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
-from sense7_qual.store._files import layout
-from sense7_qual.store._log import sqlite
+from sense7_qual.store._stored import acts_files, layout
 
 CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
 ALWAYS = ["embedding cache", "reply cache", "notebook"]
@@ -80,7 +79,7 @@ def test_what_sqlite_left_in_unused_parts_of_the_file_goes_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Many builds of SQLite leave a copy behind of what they move to another page; so does this one here."""
-    monkeypatch.setitem(sqlite.PRAGMAS, "secure_delete", 0)
+    monkeypatch.setitem(acts_files.PRAGMAS, "secure_delete", 0)
     store = Store.create(tmp_path / "pilot", units=UNITS, codebook=CODEBOOK)
     for number in range(60):
         mine = {"coder": "ana", "unit_id": UNITS["unit_id"][number % 4], "codebook": CODEBOOK}
@@ -194,7 +193,7 @@ def test_a_withdrawal_that_is_interrupted_hides_the_words_and_is_completed(
     def failing(*_: object) -> None:
         raise StoreError("the power went")
 
-    monkeypatch.setattr(layout if stop == "replace_units" else sqlite, stop, failing)
+    monkeypatch.setattr(layout if stop == "replace_units" else acts_files, stop, failing)
     with pytest.raises(StoreError, match="power"):
         store.forget("p1", why="withdrew")
     monkeypatch.undo()

@@ -14,8 +14,8 @@ from sense7_qual import acts, rounds
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
-from sense7_qual.store._files import units_parquet
 from sense7_qual.store._postgres import server
+from sense7_qual.store._stored import repeated_passages
 
 CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
 WORDS = "My sister Quokka left on Tuesday, and «nobody» told our naïve uncle."
@@ -147,9 +147,9 @@ def test_no_file_has_more_of_their_words_than_what_is_listed(tmp_path: Path) -> 
     )
     for text in held:
         content = content.replace(text, "|")
-    line = units_parquet.normalised(content)
+    line = repeated_passages.normalised(content)
     for words in (WORDS, SHORT):
-        runs = units_parquet.normalised(words)
+        runs = repeated_passages.normalised(words)
         assert not any(runs[i : i + 12] in line for i in range(len(runs) - 11))
     n_listed = list(EXPECTED.values()).count("listed")
     assert listed["what"].value_counts()[["memo to judge", "unit to judge"]].tolist() == [
@@ -226,7 +226,7 @@ def test_a_participant_is_known_by_units_of_any_script_and_nothing_else_changes(
             "note": [None, None, f"{chinese[3:16]} incomprehensibilities"],
         }
     )
-    found = units_parquet.repeated(units, units["case_id"] == "p1")
+    found = repeated_passages.find_repeated(units, units["case_id"] == "p1")
     assert {name: list(rows) for name, rows in found.cells.items()} == {"context": [2]}
     assert list(found.to_judge) == [("m3", "note")]
     assert found.passages.in_text("Incomprehensibilities abound.") == ""  # a single long word is nobody's

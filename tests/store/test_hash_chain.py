@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from sense7_qual.errors import StoreError
-from sense7_qual.store._log import hash_chain
-from sense7_qual.store._log.hash_chain import BOOKKEEPING, chained, genesis, links
+from sense7_qual.store._stored import hash_chain
+from sense7_qual.store._stored.hash_chain import BOOKKEEPING, chained, genesis, links
 
 NAMES = [
     "seq", "act_id", "kind", "coder", "at", "codebook", "unit_id", "code", "start", "end", "round", "applied",

@@ -18,9 +18,8 @@ import pytest
 
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
-from sense7_qual.store._files import layout
-from sense7_qual.store._log import leftover_journal
-from sense7_qual.store._log.sqlite import transaction
+from sense7_qual.store._stored import layout, leftover_journal
+from sense7_qual.store._stored.acts_files import transaction
 from tests.helpers.places import program
 from tests.helpers.small_study import CODEBOOK, frame_of, put
 

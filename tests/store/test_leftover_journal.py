@@ -13,7 +13,7 @@ import pytest
 from sense7_qual import acts
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
-from sense7_qual.store._log import leftover_journal, sqlite
+from sense7_qual.store._stored import acts_files, leftover_journal
 from tests.helpers.killed import interrupted
 from tests.helpers.small_study import CODEBOOK, frame_of, put
 
@@ -106,7 +106,7 @@ def test_a_journal_that_came_before_its_file_does_not_touch_the_first_acts(
 
 def test_the_journal_of_a_write_under_way_is_left_alone(store: Store, file: Path) -> None:
     known = store.acts()
-    with sqlite.transaction(file, writes=True) as connection:
+    with acts_files.transaction(file, writes=True) as connection:
         connection.exec_driver_sql("INSERT INTO meta VALUES ('x', 'y')")
         connection.exec_driver_sql("DELETE FROM meta WHERE name = 'x'")
         beside = file.with_name("ana.sqlite-journal")

@@ -15,7 +15,7 @@ from sense7_qual.acts.contents import SpanMemo
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
-from sense7_qual.store._log import sqlite
+from sense7_qual.store._stored import acts_files, acts_tables
 from tests.store.conftest import Place
 
 CODEBOOK = Codebook(name="small", codes=(Code(id="warm", label="Warm"),))
@@ -96,8 +96,10 @@ def test_other_words_than_the_spans_are_refused_and_found(store: Store) -> None:
         store.append([replace(wrong, text="plain")])
     if isinstance(store.path, Path):
         store.append([note("m", unit_id="m2")])
-        with sqlite.transaction(store.path / "acts" / "ana.sqlite", writes=True) as connection:
-            sqlite.add(connection, [wrong], study=store._study.known.study.id, coder="ana")  # past all checks
+        with acts_files.transaction(store.path / "acts" / "ana.sqlite", writes=True) as connection:
+            acts_tables.add(
+                connection, [wrong], study=store._study.known.study.id, coder="ana"
+            )  # past all checks
         assert "another quote than unit 'm1' has" in " ".join(store.verify()["problem"])
         with pytest.raises(StoreError, match="another quote than unit 'm1' has"):
             store.memos()

@@ -16,9 +16,8 @@ from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
-from sense7_qual.store._files import layout
-from sense7_qual.store._log import sqlite
 from sense7_qual.store._operations import merge
+from sense7_qual.store._stored import acts_files, acts_tables, layout
 
 CODEBOOK = Codebook(
     name="small", codes=(Code(id="interest", label="Interest"), Code(id="warm", label="Warm"))
@@ -76,7 +75,7 @@ def test_acts_that_go_on_from_this_copy_keep_their_links_to_the_last_hash(store:
     assert found.items["unknown"].tolist() == ["", "", "", "coder"]
     for coder in ("ana", "ben"):
         file = f"acts/{coder}.sqlite"
-        assert sqlite.head(store.path / file) == sqlite.head(there.path / file)
+        assert acts_files.head(store.path / file) == acts_files.head(there.path / file)
     assert store.verify()["ok"].all()
     assert store.acts() == there.acts()
 
@@ -248,9 +247,9 @@ def test_a_round_that_says_nothing_is_left_out_and_hinders_nobody(store: Store) 
     there = copy_of(store)
     bad = Act(kind="open_round", round="one", text="{}", **acts.stamp("lead", CODEBOOK, None, None))
     file = there.path / "acts" / "lead.sqlite"
-    sqlite.create(file, study=layout.read(there.path).id, coder="lead")
-    with sqlite.transaction(file, writes=True) as connection:
-        sqlite.add(connection, [bad], study=layout.read(there.path).id, coder="lead")
+    acts_files.create(file, study=layout.read(there.path).id, coder="lead")
+    with acts_files.transaction(file, writes=True) as connection:
+        acts_tables.add(connection, [bad], study=layout.read(there.path).id, coder="lead")
     assert store.copies.merge(there).items.query("kind == 'open_round'")["status"].tolist() == ["left out"]
     problems = there.verify().set_index("file")["problem"]
     assert "do not say what they change" in problems["acts/lead.sqlite"]

@@ -489,7 +489,7 @@ def test_a_coder_who_does_not_lead_proposes_where_others_add_codes(store: Store,
     browser.do("propose", first, label="Hope", definition="Looks forward.", start=0, end=2)
     (proposal,) = store.proposals().to_dict("records")
     assert (proposal["coder"], proposal["label"], proposal["unit_id"]) == ("ana", "Hope", first)
-    with pytest.raises(StoreError, match="expected a role with the right to do this"):
+    with pytest.raises(StoreError, match="which does not lead"):
         ana.revise(replace(CODEBOOK, title="Hers"), why="So.", coder="ana")
     assert Store(store.path).codebook == CODEBOOK
 

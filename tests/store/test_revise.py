@@ -17,8 +17,8 @@ from sense7_qual.codebook import Change, Codebook, Revision, changes, combine
 from sense7_qual.errors import ActError, CodebookError, StoreError, TableError
 from sense7_qual.frames import CODINGS
 from sense7_qual.store import Store
-from sense7_qual.store._files import layout
 from sense7_qual.store._postgres import server
+from sense7_qual.store._stored import layout
 from sense7_qual.widgets._coding.session import Session
 from tests.helpers.revised_codebooks import BASE, UNITS, edited, plus, without
 
@@ -317,7 +317,7 @@ def test_only_a_lead_revises_in_postgresql(postgres: Callable[..., str]) -> None
     first = Store.create(address, units=UNITS, codebook=BASE)
     first.admin.add_coder("ana", role="ana")
     ana = Store(postgres("ana", address.rpartition("=")[2]))
-    with pytest.raises(StoreError, match="expected a role with the right"):
+    with pytest.raises(StoreError, match="which does not lead"):
         ana.revise(plus(BASE, "new"), why="Mine.", coder="ana")
     assert Store(address).codebook == BASE
     for store in (first, ana):

@@ -20,7 +20,7 @@ from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
-from sense7_qual.store._log import sqlite
+from sense7_qual.store._stored import acts_files, acts_tables
 
 CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
 SENTINEL = "Sentinel-Quokka"
@@ -65,9 +65,9 @@ def ana(store: Store) -> Path:
 
 def test_every_connection_has_the_safe_settings_and_leaves_no_side_files(store: Store) -> None:
     for writes in (False, True):
-        with sqlite.transaction(ana(store), writes=writes) as connection:
+        with acts_files.transaction(ana(store), writes=writes) as connection:
             found = {
-                name: connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in sqlite.PRAGMAS
+                name: connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in acts_files.PRAGMAS
             }
         assert found == {
             "journal_mode": "delete",
@@ -83,9 +83,9 @@ def test_a_writer_takes_the_lock_before_it_reads_and_a_reader_does_not(store: St
     with opened(ana(store)) as other:
         other.execute("PRAGMA busy_timeout=0")
         locked = pytest.raises(sqlite3.OperationalError, match="locked")
-        with sqlite.transaction(ana(store), writes=True), locked:
+        with acts_files.transaction(ana(store), writes=True), locked:
             other.execute("BEGIN IMMEDIATE")
-        with sqlite.transaction(ana(store)) as connection:
+        with acts_files.transaction(ana(store)) as connection:
             connection.exec_driver_sql("SELECT count(*) FROM acts").scalar_one()
             other.execute("BEGIN IMMEDIATE")
             other.execute("ROLLBACK")
@@ -95,7 +95,7 @@ def test_a_transaction_that_fails_leaves_nothing_behind(store: Store) -> None:
     before = ana(store).read_bytes()
 
     def interrupted() -> None:
-        with sqlite.transaction(ana(store), writes=True) as connection:
+        with acts_files.transaction(ana(store), writes=True) as connection:
             connection.exec_driver_sql("DELETE FROM acts")
             raise KeyboardInterrupt
 
@@ -106,7 +106,7 @@ def test_a_transaction_that_fails_leaves_nothing_behind(store: Store) -> None:
 
 def test_making_a_file_that_is_there_leaves_it_as_it_is(store: Store) -> None:
     before = ana(store).read_bytes()
-    sqlite.create(ana(store), study="other", coder="ana")
+    acts_files.create(ana(store), study="other", coder="ana")
     assert ana(store).read_bytes() == before
 
 
@@ -118,9 +118,9 @@ def test_without_hard_links_a_new_file_is_moved_in_and_none_is_replaced(
 
     monkeypatch.setattr(Path, "hardlink_to", refuse)
     path = tmp_path / "ana.sqlite"
-    sqlite.create(path, study="s", coder="ana")
+    acts_files.create(path, study="s", coder="ana")
     before = path.read_bytes()
-    sqlite.create(path, study="other", coder="ana")
+    acts_files.create(path, study="other", coder="ana")
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["ana.sqlite"]
 
@@ -300,7 +300,7 @@ def test_a_flipped_byte_gives_the_acts_as_written_or_an_error_never_other_acts(s
 
 
 def test_a_file_locked_by_another_program_is_named(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sqlite.PRAGMAS, "busy_timeout", 20)  # instead of half a minute
+    monkeypatch.setitem(acts_files.PRAGMAS, "busy_timeout", 20)  # instead of half a minute
     with opened(ana(store)) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(StoreError, match="locked by another program"):
@@ -326,8 +326,8 @@ def test_acts_that_the_chain_vouches_for_must_still_fit_the_study(
     study = json.loads((store.path / "study.json").read_bytes())["id"]
     act = acts.apply(coder="ana", unit_id="m1", code="interest", start=0, end=2, codebook=CODEBOOK)
     object.__setattr__(act, field, value)
-    with sqlite.transaction(ana(store), writes=True) as connection:
-        sqlite.add(connection, [act], study=study, coder="ana")
+    with acts_files.transaction(ana(store), writes=True) as connection:
+        acts_tables.add(connection, [act], study=study, coder="ana")
     with pytest.raises(StoreError, match=message) as refused:
         store.acts(coder="ana")
     assert SENTINEL not in str(refused.value)

@@ -20,7 +20,7 @@ from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError, TableError
 from sense7_qual.store import Store
-from sense7_qual.store._files import signed_json
+from sense7_qual.store._stored import whole_files
 from tests.helpers.small_study import CODEBOOK, REFUSED, SENTINEL, TEXTS, changed, finish, frame_of, put
 
 
@@ -172,7 +172,7 @@ def test_a_folder_that_is_no_study_is_refused(tmp_path: Path) -> None:
 def test_a_study_file_that_is_not_as_written_is_refused(store: Store, content: object, message: str) -> None:
     path = store.path / "study.json"
     if isinstance(content, dict):
-        content = signed_json.seal(signed_json.unseal(path.read_bytes()) | content)
+        content = whole_files.seal(whole_files.unseal(path.read_bytes()) | content)
     path.write_bytes(content)
     with pytest.raises(StoreError, match=message):
         Store(store.path)
@@ -180,7 +180,7 @@ def test_a_study_file_that_is_not_as_written_is_refused(store: Store, content: o
 
 def test_a_study_file_without_its_seal_is_refused(store: Store) -> None:
     path = store.path / "study.json"
-    values = signed_json.unseal(path.read_bytes())
+    values = whole_files.unseal(path.read_bytes())
     assert values["schema"] == 1  # nothing was released before
     path.write_text(json.dumps(values))
     with pytest.raises(StoreError, match="unreadable or changed"):

@@ -2,7 +2,7 @@
 
 What a bundle holds (``write.py``) is a study without what must not leave the lead's computer
 (``withhold.py``), the script that recomputes every table and figure of it (``rerun.py``), and what a stranger
-has to be told (``describe.py``, and how it is cited: ``cite.py``).
+has to be told (``describe.py``).
 
 =============================  ======================================================================
 file of a bundle               holds
@@ -33,12 +33,11 @@ from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import CodebookError, StoreError
 from sense7_qual.store._backend import Current, Place
-from sense7_qual.store._files import layout, signed_json
-from sense7_qual.store._files.layout import Opened
-from sense7_qual.store._files.study_notes import Copy, Withdrawal
-from sense7_qual.store._log import sqlite
-from sense7_qual.store._log.hash_chain import genesis, links, ordered, text_hash
 from sense7_qual.store._operations import verify
+from sense7_qual.store._stored import acts_tables, layout, whole_files
+from sense7_qual.store._stored.hash_chain import genesis, links, ordered, text_hash
+from sense7_qual.store._stored.layout import StudyData
+from sense7_qual.store._stored.study_notes import Copy, Withdrawal
 
 __all__ = ["ACTS", "FORMAT", "STUDY", "UNITS", "Bundle", "codebook_as", "is_bundle"]
 
@@ -49,7 +48,7 @@ STUDY: Final = "record/study.json"
 ACTS: Final = "record/acts.jsonl"
 UNITS: Final = "data/units.parquet"
 _MOST: Final = 4_000_000_000  # bytes of a file
-_NAMES: Final = tuple(column.name for column in sqlite.ACTS.columns)
+_NAMES: Final = tuple(column.name for column in acts_tables.ACTS.columns)
 
 
 def is_bundle(path: Path) -> bool:
@@ -82,14 +81,14 @@ class Bundle:
         """Return True."""
         return True
 
-    def contents(self) -> Opened:
+    def contents(self) -> StudyData:
         """Return all but the acts, checked."""
         said = self._said()
         study = layout.Study(**{each.name: said[each.name] for each in fields(layout.Study)})
         table = self._file(UNITS, said)
         published = replace(study, units_sha256=hashlib.sha256(table).hexdigest())
         units = layout.units_of(table, published, name=self.path.name)
-        return Opened.of(study, units, self._codebooks(said), said["withdrawn_units"])
+        return StudyData.of(study, units, self._codebooks(said), said["withdrawn_units"])
 
     def current(self) -> Current:
         """Return what the bundle names as current."""
@@ -104,7 +103,7 @@ class Bundle:
         """Return the pseudonyms of those who have acts, sorted."""
         return tuple(sorted(self._said()["coders"]))
 
-    def acts(self, coder: str | None, known: Opened, whole: object = None) -> list[Act]:
+    def acts(self, coder: str | None, known: StudyData, whole: object = None) -> list[Act]:
         """Return the acts of a coder, or of all, the whole record checked."""
         said = self._said()
         lines = [json.loads(line) for line in self._file(ACTS, said).splitlines()]
@@ -117,7 +116,7 @@ class Bundle:
     def read(self, coder: str, work: object) -> None:
         """Return None: nothing is remembered of a bundle that could be lost."""
 
-    def lead_acts(self, known: Opened, subject: str) -> list[Act]:
+    def lead_acts(self, known: StudyData, subject: str) -> list[Act]:
         """Return what leads did for the team, about one subject."""
         return [act for act in self.acts(None, known) if act.traits.subject == subject]
 
@@ -125,7 +124,7 @@ class Bundle:
         """Return none: which units are gone stands in ``study.json``."""
         return []
 
-    def verify(self, known: Opened) -> list[verify.Finding]:
+    def verify(self, known: StudyData) -> list[verify.Finding]:
         """Return what is found: of each file that it is as it was written, and of each coder the chain."""
         findings = []
         said = self._said()
@@ -166,7 +165,7 @@ class Bundle:
         return text
 
     @staticmethod
-    def _quoted(act: Act, known: Opened, said: Mapping[str, Any]) -> Act:
+    def _quoted(act: Act, known: StudyData, said: Mapping[str, Any]) -> Act:
         """Return the act; where texts are redacted, with the words of its span as they are there now."""
         is_quote = act.traits.subject == "coding" and act.start is not None and act.unit_id in known.texts
         if said["texts"] != "redacted" or not is_quote:
@@ -185,7 +184,7 @@ class Bundle:
 
     def _said(self) -> dict[str, Any]:
         try:
-            said = signed_json.unseal(read_file(self.path / STUDY, 100_000_000))
+            said = whole_files.unseal(read_file(self.path / STUDY, 100_000_000))
             if said["format"] != FORMAT:
                 raise ValueError("another format")
         except (OSError, ValueError, KeyError, RecursionError):

@@ -1,4 +1,4 @@
-"""What of a study a bundle does not hold, and what stands in its place.
+"""What of a study a bundle does not hold, what replaces it, and the look for words that would repeat it.
 
 A stand-in keeps what numbers are computed from: a text keeps its length, so that offsets stay, and texts that
 are alike stay alike; a memo, a proposal, the note of a ruling and the paraphrase of a quote stay
@@ -10,18 +10,36 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from itertools import chain
 from typing import Any, Final, Literal
 
 import pandas as pd
 
 from sense7_qual import redact
+from sense7_qual._messages import did_you_mean, first_three, word
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Code, Codebook, Facet
-from sense7_qual.store._operations.contents import WITHHELD, Cover, published_text
+from sense7_qual.errors import ArgumentError
+from sense7_qual.store._operations.contents import CONTENTS, WITHHELD, Cover, published_text
+from sense7_qual.store._stored.repeated_passages import Passages, passages_of, short_text
 
 __all__ = [
-    "Place", "Texts", "all_texts", "published_acts", "published_codebooks", "published_units",
-]  # fmt: skip
+    "IDS",
+    "Place",
+    "Texts",
+    "Written",
+    "all_texts",
+    "check_accepted",
+    "never",
+    "published_acts",
+    "published_codebooks",
+    "published_units",
+    "refuse_personal",
+    "refuse_repeated",
+    "repeating",
+    "written",
+]
 
 Texts = Literal["withheld", "redacted", "all"]
 
@@ -189,3 +207,187 @@ def published_acts(
             line = {name: value for name, value in line.items() if name not in ("salt", "text")}
             line |= {"withheld": True} if stands is None else {"withheld": True, "text": stands}
         yield line
+
+
+Written = tuple[str, str, str]
+"""A text that stands in a bundle: in which field, where there, and the text."""
+
+IDS: Final = ("unit_id", "document_id", "case_id")
+_NAMES: Final = ("round", "code", "facets", "coder", "unit_id", "memo_id", "target")
+_TEXTS: Final = tuple(kind for kind, content in CONTENTS.items() if content.keeps)
+_FIELDS: Final = (*_NAMES, *IDS, "column", "codebook", "analysis plan", "title", "keywords", *_TEXTS)
+_WORDLESS: Final = frozenset({*IDS, "memo_id", "target"})  # looked at where they have a space
+_SPACE: Final = re.compile(r"\s")
+_SHORTEST: Final = 12  # letters and digits that repeat something
+_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|[0-9a-f]{64}")
+_KINDS_OF_IDS: Final = ("url", "email", "handle", "name")  # ids of digits alone look like telephone numbers
+_PARTED: Final = re.compile(r"[\s,._-]+")
+
+
+def check_accepted(accept: Collection[str], columns: Sequence[str]) -> None:
+    """Raise `ArgumentError` where what is accepted is no field of a bundle and no column of the units."""
+    known = (*_FIELDS, *columns)
+    for name in accept:
+        if name not in known:
+            raise ArgumentError(
+                f"bundle: expected as accept the name of a field or column that you looked at – found "
+                f"{word(name)} – {did_you_mean(str(name), dict.fromkeys(known))}"
+            )
+
+
+def written(
+    lines: Sequence[Mapping[str, Any]],
+    codebooks: Iterable[Codebook],
+    units: pd.DataFrame,
+    plan: AnalysisPlan,
+    given: Mapping[str, Sequence[str]],
+) -> Iterator[Written]:
+    """Yield what stands in a bundle beside the texts, each once: names and ids first, then what is said."""
+    seen = set()
+    analysed = [("analysis plan", "analysis plan", text) for text in _strings(json.loads(plan.to_text()))]
+    for field, where, text in chain(_names(lines, units), _said(lines, codebooks, given), analysed):
+        if (field, text) not in seen:
+            seen.add((field, text))
+            yield field, where, text
+
+
+def _names(lines: Sequence[Mapping[str, Any]], units: pd.DataFrame) -> Iterator[Written]:
+    for line in lines:
+        for name in _NAMES:
+            if name in line and (name not in _WORDLESS or _SPACE.search(line[name])):
+                yield name, f"act {line['act_id']}", line[name]
+    yield from (("column", f"column {n}", str(name)) for n, name in enumerate(units))
+    for name in units.columns.difference(["text", "context"], sort=False):
+        is_category = isinstance(units[name].dtype, pd.CategoricalDtype)
+        for value in units[name].cat.categories if is_category else units[name].unique():
+            if isinstance(value, str) and (name not in _WORDLESS or _SPACE.search(value)):
+                yield name, "store.units", value
+
+
+def _said(
+    lines: Iterable[Mapping[str, Any]], codebooks: Iterable[Codebook], given: Mapping[str, Sequence[str]]
+) -> Iterator[Written]:
+    for book in codebooks:
+        yield from (("codebook", book.fingerprint, text) for text in _strings(asdict(book)))
+    for line in lines:
+        if line.get("text") and line["kind"] in _TEXTS:
+            content = json.loads(line["text"])
+            yield from ((line["kind"], f"act {line['act_id']}", text) for text in _strings(content))
+    yield from ((name, name, text) for name, texts in given.items() for text in texts)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield every text in a value of JSON, names of members among them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, one in value.items():
+            yield str(name)
+            yield from _strings(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _strings(one)
+
+
+def never(text: str) -> bool:
+    """Return False: of what is published with its texts, nothing is withheld."""
+    return False
+
+
+def repeating(
+    words: Iterable[str],
+    units: pd.DataFrame,
+    left_out: Sequence[str],
+    *,
+    names: Collection[str],
+    paraphrased: Sequence[Place],
+) -> Callable[[str], bool]:
+    """Return a test for what of `words` repeats participants' words.
+
+    It has 25 letters and digits in a row of a text, of a turn before one or of a column that is left out; a
+    whole text of 12 or more in three words or more; words for which a paraphrase is printed; or one of the
+    `names` or another identifier that a text has, too.
+    """
+    texts = dict.fromkeys(text for *_, text in all_texts(units))
+    beside = [str(value) for name in left_out if name != "context" for value in units[name].dropna().unique()]
+    runs = {each: passages_of(each) for each in set(words) if _is_long(each)}
+    passages = Passages.of(frozenset().union(*runs.values()), frozenset())
+    said = frozenset().union(*(passages.runs_in(text) for text in (*texts, *beside)))
+    whole = {short for text in units["text"] if (short := short_text(text))}
+    whole |= {short for quote in _quotes(units, paraphrased) if (short := short_text(quote))}
+    short_ones = Passages.of(frozenset(whole), frozenset())
+    found = {each for each, own in runs.items() if not said.isdisjoint(own) or short_ones.in_text(each)}
+    return (found | _identifying(set(words), texts, names)).__contains__
+
+
+def _is_long(text: str) -> bool:
+    return len(text) >= _SHORTEST and _UUID.fullmatch(text) is None
+
+
+def _quotes(units: pd.DataFrame, places: Sequence[Place]) -> Iterator[str]:
+    texts = dict(zip(units["unit_id"], units["text"], strict=True))
+    return (texts[unit_id][start:end] for unit_id, start, end in places if unit_id in texts)
+
+
+def _identifying(words: Collection[str], texts: Iterable[str], names: Collection[str]) -> set[str]:
+    """Return which of `words` have a name in them, or an identifier that stands in a text, too."""
+    frame = pd.DataFrame({"unit_id": sorted(words), "text": sorted(words)})
+    found = redact.find(frame, names=names, columns=["text"])
+    found = redact.preview(frame, found, width=0)
+    listed = set(found.loc[found["kind"] == "name", "unit_id"])
+    formed = found[found["kind"] != "name"]
+    if formed.empty:
+        return listed
+    everything = "\n".join(texts).casefold()
+    in_a_text = [identifier.casefold() in everything for identifier in formed["identifier"]]
+    return listed | set(formed.loc[in_a_text, "unit_id"])
+
+
+def refuse_repeated(
+    published: Iterable[Written], repeats: Callable[[str], bool], accept: Collection[str]
+) -> None:
+    """Raise `ArgumentError` where a bundle would print words that repeat a participant's."""
+    seen: dict[str, tuple[str, str]] = {}
+    for field, where, text in published:
+        if repeats(text):
+            seen.setdefault(text, (field, where))
+    refused = [place for place in seen.values() if place[0] not in accept]
+    if refused:
+        field = refused[0][0]
+        places = dict.fromkeys(where for name, where in refused if name == field)
+        raise ArgumentError(
+            f"bundle: expected no words of participants in {field!r} – found some that repeat a passage of a "
+            f"text or an identifier ({first_three(places)}), which cannot be withheld, since the record's "
+            "hashes cover names and ids – leave them out or reword them where you can; to publish as they "
+            f"are what you have looked at, pass accept=[{field!r}]."
+        )
+
+
+def refuse_personal(
+    units: pd.DataFrame, columns: Iterable[str], names: Collection[str], accept: Collection[str]
+) -> None:
+    """Raise `ArgumentError` where ids look like addresses or names of people, or a column has addresses."""
+    for column in (each for each in columns if each not in accept):
+        values = units[column].drop_duplicates().dropna()
+        values = values[[isinstance(value, str) for value in values]]
+        frame = pd.DataFrame({"unit_id": values.index.astype(str), "text": values.astype("object")})
+        kinds = _KINDS_OF_IDS if column in IDS else redact.KINDS
+        found = redact.find(frame, names=names, columns=["text"], kinds=kinds)
+        told = set(found["unit_id"].astype(int))
+        if column in IDS:
+            told |= {int(str(row)) for row, value in values.items() if _is_personal(value)}
+        if told:
+            raise ArgumentError(
+                f"bundle: expected {column!r} to tell nobody who somebody is – found {len(told)} of "
+                f"{len(values)} that look like addresses, numbers or names of people (rows "
+                f"{first_three(sorted(told))} of store.units) – make the study with other ids (corpus.read, "
+                f"Store.create); if these are pseudonyms, pass accept=[{column!r}]."
+            )
+
+
+def _is_personal(value: str) -> bool:
+    """Return True if an id may be a name: two or three words of letters alone, or one with a capital."""
+    parts = [part for part in _PARTED.split(value) if part]
+    if not parts or not all(part.isalpha() and len(part) > 1 for part in parts):
+        return False
+    return len(parts) in (2, 3) or (len(parts) == 1 and parts[0].istitle())

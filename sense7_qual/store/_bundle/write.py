@@ -24,10 +24,10 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.store import _bundle
 from sense7_qual.store._backend import Log
-from sense7_qual.store._bundle import cite, describe, look_over, withhold
-from sense7_qual.store._files import layout, signed_json, whole_files
-from sense7_qual.store._files.units_parquet import parquet
-from sense7_qual.store._operations import archive, contents, forget
+from sense7_qual.store._bundle import describe, withhold
+from sense7_qual.store._operations import archive, contents
+from sense7_qual.store._stored import layout, study_notes, whole_files
+from sense7_qual.store._stored.units_parquet import parquet
 
 __all__ = ["Wish", "check", "write"]
 
@@ -50,7 +50,7 @@ class Wish:
     overwrite: bool
     paraphrased: tuple[withhold.Place, ...] = ()
     accept: tuple[str, ...] = ()
-    cited: cite.Citation
+    cited: describe.Citation
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ def check(wish: Wish, columns: Sequence[str]) -> None:
                 f"bundle: expected a column of the study's units – found {word(name)} – "
                 f"{did_you_mean(str(name), known)}"
             )
-    look_over.check_accepted(wish.accept, known)
+    withhold.check_accepted(wish.accept, known)
     unknown = [name for name in wish.formats if name not in _FORMATS]
     if unknown or not wish.formats:
         raise ArgumentError(
@@ -147,9 +147,9 @@ def _write_study(study: Path, folder: Path, wish: Wish) -> describe.Told:
         more["data/redacted.csv"] = shown.redacted.to_csv(index=False, lineterminator="\n").encode()
     coders = tuple(sorted({str(line["coder"]) for line in lines}))
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    sealed = signed_json.seal(
+    sealed = whole_files.seal(
         {**asdict(said), "format": _bundle.FORMAT, "texts": wish.texts, "coders": coders, "files": hashes,
-         "withdrawn_units": sorted(forget.withdrawn_units(study))}
+         "withdrawn_units": sorted(study_notes.withdrawn_units(study))}
     )  # fmt: skip
     for name, content in {**files, **more, _bundle.STUDY: sealed}.items():
         make_folder((folder / name).parent)
@@ -176,10 +176,10 @@ def _published(
     shown, left_out, redacted = withhold.published_units(
         units, wish.texts, names=wish.names, variables=wish.columns, paraphrased=wish.paraphrased
     )
-    look_over.refuse_personal(units, _kept_words(shown, wish), wish.names, wish.accept)
+    withhold.refuse_personal(units, _kept_words(shown, wish), wish.names, wish.accept)
     given = {"title": (wish.title or "",), "keywords": wish.cited.keywords}
-    words = look_over.written(lines, books.values(), units, wish.plan, given)
-    repeats = look_over.never if wish.texts == "all" else look_over.repeating(
+    words = withhold.written(lines, books.values(), units, wish.plan, given)
+    repeats = withhold.never if wish.texts == "all" else withhold.repeating(
         {text for _, _, text in words}, units, left_out, names=wish.names, paraphrased=wish.paraphrased
     )  # fmt: skip
     public = _Published(
@@ -190,15 +190,15 @@ def _published(
         lines=[*withhold.published_acts(lines, repeats, wish.texts)],
         plan=AnalysisPlan.from_text(contents.published_plan(wish.plan.to_text(), contents.Cover(repeats))),
     )
-    goes_out = look_over.written(public.lines, public.codebooks.values(), shown, public.plan, given)
-    look_over.refuse_repeated(goes_out, repeats, wish.accept)
+    goes_out = withhold.written(public.lines, public.codebooks.values(), shown, public.plan, given)
+    withhold.refuse_repeated(goes_out, repeats, wish.accept)
     return public
 
 
 def _kept_words(shown: pd.DataFrame, wish: Wish) -> list[str]:
     """Return the columns to look over for who somebody is: ids, and words that stay beside redacted texts."""
     named = () if wish.texts == "all" else wish.columns
-    return list(dict.fromkeys(name for name in (*look_over.IDS, *named) if name in shown))
+    return list(dict.fromkeys(name for name in (*withhold.IDS, *named) if name in shown))
 
 
 def _codebook_files(books: dict[str, Codebook]) -> dict[str, bytes]:
@@ -247,8 +247,8 @@ def _cited(told: describe.Told) -> Iterator[tuple[str, bytes]]:
     """Yield the files that say how the bundle is cited; none without authors."""
     if told.cited.authors:
         named = {"title": told.title, "day": told.day}
-        yield "CITATION.cff", cite.cff(told.cited, **named)
-        yield ".zenodo.json", cite.zenodo(told.cited, description=describe.summary(told), **named)
+        yield "CITATION.cff", describe.cff(told.cited, **named)
+        yield ".zenodo.json", describe.zenodo(told.cited, description=describe.summary(told), **named)
 
 
 def _run(folder: Path, *arguments: str, tell: Callable[[float], object]) -> None:

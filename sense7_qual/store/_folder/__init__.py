@@ -2,37 +2,120 @@
 
 from __future__ import annotations
 
+import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import pandas as pd
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from sense7_qual._atomic import move_in
 from sense7_qual._coder_names import spelling
-from sense7_qual.acts import Act
+from sense7_qual.acts import Act, kinds_where
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
-from sense7_qual.store._backend import Current, Locked, Place, Rows
-from sense7_qual.store._files import acts_files, layout, study_notes, whole_files
-from sense7_qual.store._files.layout import Opened
-from sense7_qual.store._files.study_notes import Copy, Withdrawal
-from sense7_qual.store._folder.rounds_cache import Openings
-from sense7_qual.store._log import sqlite, versions
-from sense7_qual.store._log.broken_rows import rows_one_by_one
-from sense7_qual.store._operations import forget, verify
+from sense7_qual.rounds import Round, opened
+from sense7_qual.store._backend import Alone, Current, Locked, Place, Rows
+from sense7_qual.store._folder.alone import FolderAlone
+from sense7_qual.store._folder.verify import verify_folder
 from sense7_qual.store._operations.append import with_true_quotes
-from sense7_qual.store._operations.revise import Wish
+from sense7_qual.store._operations.contents import has_readable_change
 from sense7_qual.store._operations.salvage import no_loss
+from sense7_qual.store._operations.verify import Finding
+from sense7_qual.store._stored import acts_files, acts_tables, layout, study_notes, whole_files
+from sense7_qual.store._stored.acts_files import rows_one_by_one
+from sense7_qual.store._stored.layout import StudyData
+from sense7_qual.store._stored.study_notes import Copy, Withdrawal
 
 __all__ = ["Folder"]
 
 _T = TypeVar("_T")
 _Note = TypeVar("_Note", Withdrawal, Copy)
+
+
+class TeamActs:
+    """What leads did for the team, of every acts file of a folder, as far as each was read."""
+
+    __slots__ = ("_by_file",)
+
+    def __init__(self) -> None:
+        self._by_file: dict[Path, _FileActs] = {}
+
+    def acts(self, files: Iterable[Path]) -> list[Act]:
+        """Return these acts of `files`.
+
+        A file that cannot be read has none, and an act that does not say its round or plan is left out: what
+        is damaged in one coder's file must not keep another from working. `Store.verify` reports it.
+        """
+        return self.read(files)[0]
+
+    def read(self, files: Iterable[Path]) -> tuple[list[Act], list[StoreError]]:
+        """Return what `acts` does, and what kept files from being read."""
+        acts: list[Act] = []
+        failed: list[StoreError] = []
+        for file in files:
+            try:
+                acts += self._by_file.setdefault(file, _FileActs()).acts_of(file)
+            except StoreError as error:
+                failed.append(error)
+        return acts, failed
+
+    def rounds(self, files: Iterable[Path]) -> tuple[Round, ...]:
+        """Return the rounds that stand after the acts of `files`."""
+        return opened(self.acts(files))
+
+
+class _FileActs:
+    __slots__ = ("_acts", "_last", "_state")
+
+    def __init__(self) -> None:
+        self._state: tuple[object, ...] = ()
+        self._last = (0, "")
+        self._acts: tuple[Act, ...] = ()
+
+    def acts_of(self, file: Path) -> tuple[Act, ...]:
+        state = _state(file)
+        if not state or state != self._state:
+            with acts_files.transaction(file) as connection:
+                self._go_on(connection, file)
+            self._state = state
+        return self._acts
+
+    def _go_on(self, connection: Connection, file: Path) -> None:
+        acts, texts = acts_tables.ACTS, acts_tables.TEXTS
+        seq, link = self._last
+        same = connection.execute(select(acts.c.hash).where(acts.c.seq == seq)).scalar() == link
+        before, after = (self._acts, seq) if same else ((), 0)
+        query = select(acts).where(acts.c.seq > after, acts.c.kind.in_(_KINDS))
+        rows = connection.execute(query.order_by(acts.c.seq)).mappings().all()
+        their_texts = select(texts).where(texts.c.text_hash.in_([row["text_hash"] for row in rows]))
+        new = acts_tables.checked_singly(connection, file, rows, their_texts)
+        self._acts = (*before, *(act for act in new if has_readable_change(act)))
+        self._last = acts_tables.last(connection) or (0, "")
+
+
+def _state(file: Path) -> tuple[object, ...]:
+    """Return what differs after every transaction that changed the file, as the file system tells it.
+
+    The file itself is not opened: closing it would end the locks that another thread holds on it. A change so
+    short ago that the next one may bear the same time counts as unknown.
+    """
+    try:
+        status = file.stat()
+    except OSError:
+        return ()
+    fresh = abs(time.time_ns() - status.st_mtime_ns) < _TICK
+    return () if fresh else (status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_size)
+
+
+_KINDS: Final = kinds_where(lambda kind: kind.by == "team")
+
+_TICK: Final = 2_000_000_000
+"""Nanoseconds: the coarsest clock of a file system that is in use (FAT)."""
 
 
 @dataclass(slots=True)
@@ -41,7 +124,7 @@ class Folder:
 
     path: Path
     place: Place = field(init=False)
-    _openings: Openings = field(default_factory=Openings, repr=False, compare=False)
+    _team_acts: TeamActs = field(default_factory=TeamActs, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         self.place = Place(self.path, self.path.name, self.path, str(self.path.resolve()), self.path)
@@ -57,16 +140,16 @@ class Folder:
             build(building)
             move_in(building, self.path, overwrite=True)  # of an empty folder, if any
 
-    def contents(self) -> Opened:
+    def contents(self) -> StudyData:
         """Return all but the acts, checked."""
         study = layout.read(self.path)
         units = layout.read_units(self.path, study)
         codebooks = layout.read_codebooks(self.path, study)
-        return Opened.of(study, units, codebooks, forget.withdrawn_units(self.path))
+        return StudyData.of(study, units, codebooks, study_notes.withdrawn_units(self.path))
 
     def current(self) -> Current:
         """Return what the study names as current."""
-        return Current(layout.read(self.path).codebook, forget.withdrawn_units(self.path))
+        return Current(layout.read(self.path).codebook, study_notes.withdrawn_units(self.path))
 
     def leads(self) -> bool:
         """Return True: who has the folder may do everything."""
@@ -83,7 +166,7 @@ class Folder:
         alike = {one for one in names if one != name and spelling(one) == spelling(name)}
         if alike:
             with suppress(StoreError):  # a damaged file is told of where it is read
-                return verify.second_copy(self._file(name)) in alike
+                return acts_files.second_copy(self._file(name)) in alike
         return False
 
     def add_coder(self, coder: str, *, role: str | None, lead: bool) -> None:
@@ -94,7 +177,7 @@ class Folder:
         )
 
     def acts(
-        self, coder: str | None, known: Opened, whole: Callable[[Connection, Path, str], object]
+        self, coder: str | None, known: StudyData, whole: Callable[[Connection, Path, str], object]
     ) -> list[Act]:
         """Return the acts of a coder, or of all, each checked."""
         acts_files.refuse_absent(self.path, coder)
@@ -102,17 +185,17 @@ class Folder:
         return [act for file in files if file.exists() for act in self._acts_in(file, known, whole)]
 
     def _acts_in(
-        self, file: Path, known: Opened, whole: Callable[[Connection, Path, str], object]
+        self, file: Path, known: StudyData, whole: Callable[[Connection, Path, str], object]
     ) -> list[Act]:
         coder = acts_files.coder_of(file)
-        with sqlite.transaction(file) as connection:
-            if verify.owner(connection) != coder and verify.nothing_new(file):
+        with acts_files.transaction(file) as connection:
+            if acts_files.owner(connection) != coder and acts_files.nothing_new(file):
                 return []  # a sync client's second copy of a file that has all its acts
-            version = sqlite.check(connection, file, study=known.study.id, coder=coder)
-            acts = sqlite.read(connection, file, study=known.study.id, coder=coder)
+            version = acts_tables.check(connection, file, study=known.study.id, coder=coder)
+            acts = acts_tables.read(connection, file, study=known.study.id, coder=coder)
             whole(connection, file, coder)
-        if version > sqlite.SCHEMA:
-            warnings.warn(versions.newer(sqlite.place(file), version), stacklevel=7)
+        if version > acts_tables.SCHEMA:
+            warnings.warn(acts_tables.newer(acts_tables.place(file), version), stacklevel=7)
         return with_true_quotes(acts, file, known)
 
     def read(self, coder: str, work: Callable[[Connection | None, Path], _T]) -> _T | None:
@@ -121,12 +204,12 @@ class Folder:
         if not file.exists():
             acts_files.refuse_absent(self.path, coder)
             return work(None, file)
-        with sqlite.transaction(file) as connection:
+        with acts_files.transaction(file) as connection:
             return work(connection, file)
 
-    def lead_acts(self, known: Opened, subject: str) -> list[Act]:
+    def lead_acts(self, known: StudyData, subject: str) -> list[Act]:
         """Return what leads did for the team, about one subject, of every readable file."""
-        read, failed = self._openings.read(acts_files.acts_files(self.path))
+        read, failed = self._team_acts.read(acts_files.acts_files(self.path))
         acts = [act for act in read if act.traits.subject == subject]
         if not acts:  # then what is damaged, or not here, may have held them
             acts_files.refuse_absent(self.path)
@@ -138,9 +221,9 @@ class Folder:
         """Return the notes of a kind, oldest first."""
         return study_notes.notes(self.path, kind)
 
-    def verify(self, known: Opened) -> list[verify.Finding]:
+    def verify(self, known: StudyData) -> list[Finding]:
         """Return what is found in every file."""
-        return verify.verify(self.path, known.study)
+        return verify_folder(self.path, known.study)
 
     def write(
         self,
@@ -154,32 +237,24 @@ class Folder:
     ) -> _T:
         """Return what `work` returns, done in one transaction on the coder's file."""
         # Before the lock: another file may be the one that is written.
-        rounds = self._openings.rounds(acts_files.acts_files(self.path)) if in_rounds else ()
+        rounds = self._team_acts.rounds(acts_files.acts_files(self.path)) if in_rounds else ()
         file = self._file(coder)
         with layout.exclusively(self.path) if as_lead else nullcontext():
             if not file.exists():
                 if at_first is not None:
                     at_first()
                 acts_files.refuse_absent(self.path, coder)
-                sqlite.create(file, study=study, coder=coder)
-            with sqlite.transaction(file, writes=True) as connection:
-                return work(Locked(connection, file, True, forget.withdrawn_units(self.path), rounds))
+                acts_files.create(file, study=study, coder=coder)
+            with acts_files.transaction(file, writes=True) as connection:
+                return work(Locked(connection, file, True, study_notes.withdrawn_units(self.path), rounds))
 
-    def revise(self, wish: Wish, record: Callable[[list[Act], Codebook, Locked | None], object]) -> Codebook:
-        """Make the wished codebook the current one.
-
-        The version is written first, then the acts, then the study names it as current: after a crash in
-        between, the same call completes it. Of two processes that revise at once, the second begins when the
-        first is done.
-        """
+    def alone(self, work: Callable[[Alone], _T], *, what: str = "forget") -> _T:
+        """Return what `work` returns, done under the lock of the folder."""
+        layout.refuse_newer(self.path, layout.read(self.path))
+        acts_files.refuse_absent(self.path)
         with layout.exclusively(self.path):
-            now = layout.read(self.path)
-            versions = layout.read_codebooks(self.path, now)
-            new, acts = wish.on(versions[now.codebook], versions)
-            layout.add_codebook(self.path, new)
-            record(acts, new, None)
-            layout.rewrite(self.path, replace(now, codebook=new.fingerprint))
-        return new
+            layout.clear_leftovers(self.path)
+            return work(FolderAlone(self, self.path))
 
     def add_codebook(self, codebook: Codebook) -> None:
         """Add a version of the codebook, where it is not there, and no withdrawal looks through them."""
@@ -197,13 +272,9 @@ class Folder:
         texts = [row for _, row in rows_one_by_one(file, "texts", "rowid") if row is not None]
         return list(rows_one_by_one(file, "acts", "seq")), texts
 
-    def take_out(self, coder: str, known: Opened, note: Callable[[pd.DataFrame], Act]) -> pd.DataFrame:
+    def take_out(self, coder: str, known: StudyData, note: Callable[[pd.DataFrame], Act]) -> pd.DataFrame:
         """Return nothing: nothing is taken out of a file."""
         return no_loss()
-
-    def forget(self, case_id: str, *, why: str) -> forget.Forgotten:
-        """Remove the words of a participant."""
-        return forget.forget(self.path, case_id, why=why)
 
     def as_folder(self, within: Path) -> AbstractContextManager[Path]:
         """Give the folder itself."""

@@ -43,11 +43,10 @@ from sense7_qual.acts import Act, check_coder
 from sense7_qual.errors import ActError, ImportRefused, StoreError
 from sense7_qual.rounds import Round, opened, visible
 from sense7_qual.store._backend import Log
-from sense7_qual.store._files import acts_files, layout, signed_json, study_notes, whole_files
-from sense7_qual.store._files.study_notes import Copy, Withdrawal
-from sense7_qual.store._log import sqlite, versions
-from sense7_qual.store._log.hash_chain import genesis
-from sense7_qual.store._operations import verify
+from sense7_qual.store._folder.verify import verify_folder
+from sense7_qual.store._stored import acts_files, acts_tables, layout, study_notes, whole_files
+from sense7_qual.store._stored.hash_chain import genesis
+from sense7_qual.store._stored.study_notes import Copy, Withdrawal
 
 __all__ = [
     "acts_of_coders", "archive", "backup", "copy_of", "hand_out", "line_of", "note_copy", "refuse_unsound",
@@ -139,8 +138,8 @@ def _round_of(name: str, coder: str, rounds: Sequence[Round]) -> Round:
 
 
 def _read(file: Path, study_id: str) -> list[Act]:
-    with sqlite.transaction(file) as connection:
-        return sqlite.read(connection, file, study=study_id, coder=acts_files.coder_of(file))
+    with acts_files.transaction(file) as connection:
+        return acts_tables.read(connection, file, study=study_id, coder=acts_files.coder_of(file))
 
 
 def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
@@ -153,7 +152,7 @@ def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
         whole_files.write(building / name, content)
     for file in acts_files.acts_files(path):
         if acts_files.coder_of(file) in coders:
-            sqlite.copy(file, building / "acts" / file.name)
+            acts_files.copy(file, building / "acts" / file.name)
 
 
 def archive(log: Log, target: Path, *, kind: str = "archive") -> None:
@@ -216,7 +215,7 @@ def _opened(source: Path) -> Iterator[BinaryIO]:
 
 def refuse_unsound(path: Path, what: str) -> None:
     """Raise `StoreError` where `what`, the study folder at `path`, is not as it was written."""
-    bad = [each for each in verify.verify(path, layout.read(path)) if each.problem]
+    bad = [each for each in verify_folder(path, layout.read(path)) if each.problem]
     if bad:
         raise StoreError(
             f"copy: expected {what} to be sound – found problems in {first_three(each.file for each in bad)} "
@@ -249,9 +248,9 @@ def copy_of(path: Path, target: Path, kind: str) -> Copy:
     heads = {
         acts_files.coder_of(file): head[1]
         for file in acts_files.acts_files(path)
-        if (head := sqlite.head(file)) is not None
+        if (head := acts_files.head(file)) is not None
     }
-    return Copy(study_notes.new_id(), kind, str(target), signed_json.now(), withdrawn, heads)
+    return Copy(study_notes.new_id(), kind, str(target), whole_files.now(), withdrawn, heads)
 
 
 def _plain(path: Path) -> dict[str, bytes]:
@@ -261,7 +260,7 @@ def _plain(path: Path) -> dict[str, bytes]:
     files += [file for file in (path / "codebooks").glob("*.yaml") if layout.is_fingerprint(file.stem)]
     if (path / "withdrawn").is_dir():
         files += [file for file in (path / "withdrawn").iterdir() if study_notes.is_note(file)]
-    return {file.relative_to(path).as_posix(): study_notes.bytes_of(file) for file in sorted(files)}
+    return {file.relative_to(path).as_posix(): study_notes.read_bytes(file) for file in sorted(files)}
 
 
 def _write(path: Path, target: Path) -> None:
@@ -276,7 +275,7 @@ def _write(path: Path, target: Path) -> None:
         }  # fmt: skip
     manifest = {
         "format": _FORMAT,
-        "schema": sqlite.SCHEMA,
+        "schema": acts_tables.SCHEMA,
         "written_by": f"sense7_qual {version('sense7_qual')}",
         "study": layout.read(path).id,
         "n_acts": n_acts,
@@ -318,14 +317,14 @@ def acts_of_coders(path: Path) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]
     order: with seq and hash, and the salt and text where there is one."""
     study = layout.read(path)
     for file in acts_files.acts_files(path):
-        if verify.second_copy(file) is None:  # else `verify` has found nothing new in it
+        if acts_files.second_copy(file) is None:  # else `verify` has found nothing new in it
             yield acts_files.coder_of(file), _acts_in(file, study.id)
 
 
 def _acts_in(file: Path, study_id: str) -> Iterator[dict[str, Any]]:
-    with sqlite.transaction(file) as connection:
-        chain = sqlite.read_chain(connection, file, study=study_id, coder=acts_files.coder_of(file))
-        texts = {row.text_hash: row for row in connection.execute(select(sqlite.TEXTS))}
+    with acts_files.transaction(file) as connection:
+        chain = acts_tables.read_chain(connection, file, study=study_id, coder=acts_files.coder_of(file))
+        texts = {row.text_hash: row for row in connection.execute(select(acts_tables.TEXTS))}
     for seq, link in enumerate(chain, start=1):
         line: dict[str, Any] = {"seq": seq, "hash": link.hash, **link.fields}
         row = texts.get(line.get("text_hash", ""))
@@ -356,8 +355,8 @@ def _members(file: BinaryIO, source: Path) -> dict[str, dict[str, Any]]:
             files = manifest["files"]
             if manifest["format"] != _FORMAT or type(manifest["schema"]) is not int:
                 raise _refused(source, "another kind of file")
-            if manifest["schema"] > sqlite.SCHEMA:
-                raise StoreError(versions.newer(f"archive {source.name!r}", manifest["schema"]))
+            if manifest["schema"] > acts_tables.SCHEMA:
+                raise StoreError(acts_tables.newer(f"archive {source.name!r}", manifest["schema"]))
             lacking = sorted(_ALWAYS - set(files))
             if lacking:
                 raise _refused(source, f"an archive without {first_three(lacking)}")
@@ -453,7 +452,7 @@ def _restore_acts(
         path = acts_files.acts_file(building, check_coder(coder))
     except ActError:
         raise _refused(source, "acts of a coder that cannot be one") from None
-    known = {column.name for column in sqlite.ACTS.columns}
+    known = {column.name for column in acts_tables.ACTS.columns}
     nothing = dict.fromkeys(known)
     last, acts, texts = genesis(study_id, coder), [], []
     for row in rows:
@@ -466,11 +465,11 @@ def _restore_acts(
         last = str(row.get("hash"))
     if path.exists():
         raise _refused(source, "the acts of a coder in two places")
-    sqlite.create(path, study=study_id, coder=coder)
-    with sqlite.transaction(path, writes=True) as connection:
+    acts_files.create(path, study=study_id, coder=coder)
+    with acts_files.transaction(path, writes=True) as connection:
         if texts:
-            connection.execute(insert(sqlite.TEXTS), texts)
-        connection.execute(insert(sqlite.ACTS), acts)
+            connection.execute(insert(acts_tables.TEXTS), texts)
+        connection.execute(insert(acts_tables.ACTS), acts)
 
 
 def _refuse_other(again: Path, names: Mapping[str, Any], source: Path) -> None:

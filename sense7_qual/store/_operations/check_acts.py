@@ -18,13 +18,13 @@ from sense7_qual.store._operations.contents import checked_content, named
 
 __all__ = [
     "as_acts",
+    "checked",
     "knows_code",
     "new_acts",
     "of_kind",
     "one_coder",
     "refuse_outside",
     "refuse_shared_otherwise",
-    "settled",
 ]
 
 _TYPES: Final[Mapping[str, type]] = {"start": int, "end": int, "applied": bool}
@@ -191,7 +191,7 @@ def _check_target(act: Act, known: Mapping[str, Act]) -> None:
         )
 
 
-def settled(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook]) -> Act:
+def checked(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook]) -> Act:
     """Return `act` with its quote, after checking it against the study."""
     _check_values(act)
     codebook = codebooks.get(act.codebook)

@@ -16,8 +16,8 @@ from sense7_qual.corpus import planned
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import RESERVED_CODERS, people
 from sense7_qual.rounds import Round, opened
-from sense7_qual.store._files.layout import Opened
 from sense7_qual.store._operations.revise import history
+from sense7_qual.store._stored.layout import StudyData
 
 __all__ = ["Choice", "decide", "of_study", "paraphrased", "quotes_after", "rulings_after"]
 
@@ -35,7 +35,7 @@ class Choice:
     models: bool = False
 
 
-def decide(acts: Sequence[Act], known: Opened, coders: Sequence[str], choice: Choice) -> pd.DataFrame:
+def decide(acts: Sequence[Act], known: StudyData, coders: Sequence[str], choice: Choice) -> pd.DataFrame:
     """Return the decisions of a study after `acts`; errors as `Store.decisions` documents them."""
     _check(choice, acts, known, coders)
     rounds = opened(acts)
@@ -92,7 +92,7 @@ def _apart(rounds: Sequence[Round]) -> set[str]:
 
 def _decided(
     acts: Sequence[Act],
-    known: Opened,
+    known: StudyData,
     revisions: Sequence[Revision],
     *,
     round: str | None = None,
@@ -107,7 +107,7 @@ def _decided(
 def _agreed(
     acts: Sequence[Act],
     decisions: pd.DataFrame,
-    known: Opened,
+    known: StudyData,
     revisions: Sequence[Revision],
     choice: Choice,
 ) -> pd.DataFrame:
@@ -118,12 +118,12 @@ def _agreed(
     return consensus(people(decisions), rulings=rulings, single=choice.single)
 
 
-def rulings_after(acts: Sequence[Act], known: Opened, revisions: Sequence[Revision]) -> list[Act]:
+def rulings_after(acts: Sequence[Act], known: StudyData, revisions: Sequence[Revision]) -> list[Act]:
     """Return the rulings that stand after `acts`, in the codes of the current codebook."""
     return codings.rulings(about(acts, "ruling"), known.codebook, revisions=revisions)
 
 
-def quotes_after(acts: Sequence[Act], known: Opened, revisions: Sequence[Revision]) -> pd.DataFrame:
+def quotes_after(acts: Sequence[Act], known: StudyData, revisions: Sequence[Revision]) -> pd.DataFrame:
     """Return what is decided about quotes after `acts`, in the codes of the current codebook."""
     return codings.quotes(about(acts, "quote"), known.codebook, revisions=revisions)
 
@@ -137,7 +137,7 @@ def paraphrased(quotes: pd.DataFrame) -> tuple[tuple[str, int | None, int | None
     )
 
 
-def _check(choice: Choice, acts: Sequence[Act], known: Opened, coders: Sequence[str]) -> None:
+def _check(choice: Choice, acts: Sequence[Act], known: StudyData, coders: Sequence[str]) -> None:
     if choice.facet is not None and choice.consensus:
         raise ArgumentError(
             "decisions: expected facet or consensus=True – found both – a ruling is on a code with any value "

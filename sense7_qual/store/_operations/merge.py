@@ -26,15 +26,14 @@ from sense7_qual.acts import Act, check_coder
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store._backend import Locked, Log
-from sense7_qual.store._files import acts_files, layout, signed_json, study_notes
-from sense7_qual.store._files.layout import Opened, Study
-from sense7_qual.store._log import sqlite, versions
-from sense7_qual.store._log.hash_chain import Link, clocks, genesis, relinked
 from sense7_qual.store._operations import verify
 from sense7_qual.store._operations.append import check_pseudonym
 from sense7_qual.store._operations.check_acts import knows_code
 from sense7_qual.store._operations.contents import has_readable_change
-from sense7_qual.store._operations.forget import Words
+from sense7_qual.store._stored import acts_files, acts_tables, layout, study_notes, whole_files
+from sense7_qual.store._stored.hash_chain import Link, clocks, genesis, relinked
+from sense7_qual.store._stored.layout import Study, StudyData
+from sense7_qual.store._stored.repeated_passages import Words
 
 __all__ = ["Merge", "merge"]
 
@@ -106,7 +105,7 @@ class _Incoming:
 def merge(
     into: Log,
     other: Path,
-    opened: Opened,
+    opened: StudyData,
     *,
     coders: Collection[str] | None,
     recorded: Callable[[], Collection[str]],
@@ -170,7 +169,7 @@ class _Withdrawals:
             if repeating:
                 last = next(each for each in reversed(notes) if each.case_id == case_id)
                 note = replace(
-                    last, id=study_notes.new_id(), at=signed_json.now(), memos=tuple(sorted(repeating))
+                    last, id=study_notes.new_id(), at=whole_files.now(), memos=tuple(sorted(repeating))
                 )
                 into.add_note(note, connection)
                 notes.append(note)
@@ -212,15 +211,15 @@ def _other(other: Path, known: Study) -> tuple[dict[str, Codebook], list[Path], 
 
 
 def _incoming(file: Path, known: Study) -> _Incoming:
-    with sqlite.transaction(file) as connection:
-        coder = verify.owner(connection) or acts_files.coder_of(file)
-        versions.refuse_newer(connection, file, study=known.id, coder=coder)
-        chain = sqlite.read_chain(connection, file, study=known.id, coder=coder)
-        query = select(sqlite.TEXTS.c.text_hash, sqlite.TEXTS.c.salt, sqlite.TEXTS.c.text)
+    with acts_files.transaction(file) as connection:
+        coder = acts_files.owner(connection) or acts_files.coder_of(file)
+        acts_tables.refuse_newer(connection, file, study=known.id, coder=coder)
+        chain = acts_tables.read_chain(connection, file, study=known.id, coder=coder)
+        query = select(acts_tables.TEXTS.c.text_hash, acts_tables.TEXTS.c.salt, acts_tables.TEXTS.c.text)
         texts = {row.text_hash: (row.salt, row.text) for row in connection.execute(query)}
     strangers = {link.act.coder for link in chain if link.act is not None} - {coder}
     if strangers:
-        raise sqlite.damaged(file, f"acts of {first_three(sorted(strangers))} among those of {coder!r}")
+        raise acts_tables.damaged(file, f"acts of {first_three(sorted(strangers))} among those of {coder!r}")
     return _Incoming(coder, chain, texts)
 
 
@@ -269,8 +268,8 @@ def _merged(
 
     def work(at: Locked) -> tuple[list[tuple[str, str]], bool]:
         connection, place = at.connection, at.place
-        versions.refuse_newer(connection, place, study=here.study.id, coder=incoming.coder)
-        chain = sqlite.read_chain(connection, place, study=here.study.id, coder=incoming.coder)
+        acts_tables.refuse_newer(connection, place, study=here.study.id, coder=incoming.coder)
+        chain = acts_tables.read_chain(connection, place, study=here.study.id, coder=incoming.coder)
         recorded = {link.act.act_id: link.act for link in chain if link.act is not None}
         # Asked only here, where no withdrawal can begin before these acts are in: it would not find them.
         known = here.without(withdrawals.noted(into, connection, incoming))
@@ -345,7 +344,7 @@ def _append(
     times = list(clocks(incoming.chain))
     links = [incoming.chain[place] for place in new]
     rows = relinked(links, [times[place] for place in new], last=last, as_own=as_own)
-    sqlite.add_links(connection, rows, _texts_of(links, incoming, here))
+    acts_tables.add_links(connection, rows, _texts_of(links, incoming, here))
 
 
 def _texts_of(links: Sequence[Link], incoming: _Incoming, here: _Here) -> list[dict[str, Any]]:

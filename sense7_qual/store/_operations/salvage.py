@@ -15,9 +15,8 @@ from sense7_qual.acts import Act, memo
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store._backend import Log
-from sense7_qual.store._files import study_notes, whole_files
-from sense7_qual.store._log import sqlite
-from sense7_qual.store._log.hash_chain import Link, clocks, genesis, links, relinked, text_hash
+from sense7_qual.store._stored import acts_files, acts_tables, study_notes, whole_files
+from sense7_qual.store._stored.hash_chain import Link, clocks, genesis, links, relinked, text_hash
 
 __all__ = ["Salvage", "loss_memo", "no_loss", "salvage", "sound_part"]
 
@@ -68,10 +67,10 @@ def salvage(log: Log, coder: str, target: Path, *, study: str) -> Salvage:
                 f"salvage: expected acts of {coder!r} that are what was written – found none – the file "
                 "holds nothing to save; take their acts in from another copy, with store.copies.merge."
             )
-        sqlite.create(built, study=study, coder=coder)
-        with sqlite.transaction(built, writes=True) as connection:
+        acts_files.create(built, study=study, coder=coder)
+        with acts_files.transaction(built, writes=True) as connection:
             again = relinked(whole, list(clocks(whole)), last=genesis(study, coder))
-            sqlite.add_links(connection, again, _texts_of(whole, sound, withdrawn))
+            acts_tables.add_links(connection, again, _texts_of(whole, sound, withdrawn))
         move_in(built, target)
     return Salvage(target, len(whole), lost)
 

@@ -1,6 +1,6 @@
 """Verification: every byte of a study that says something is checked against what vouches for it.
 
-- ``study.json`` and the notes of withdrawals and copies vouch for themselves, byte for byte (`signed_json`).
+- ``study.json`` and the notes of withdrawals and copies vouch for themselves, byte for byte.
 - ``units.parquet`` by its SHA-256 in ``study.json``, or in the note of the withdrawal that rewrote it.
 - Each codebook by the fingerprint in its name, and by being what that codebook is written as.
 - Each acts file by SQLite's own check of its pages and indices, by its tables being those of its version, by
@@ -16,50 +16,27 @@ changed none of them.
 
 from __future__ import annotations
 
-import os
-import stat
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import Final, TypeVar
 
 import pandas as pd
-from sqlalchemy import Connection, create_engine, select
+from sqlalchemy import Connection, select
 
-from sense7_qual._limits import open_file
 from sense7_qual._messages import first_three, legible
 from sense7_qual.acts import Act, fold
 from sense7_qual.acts.contents import SpanMemo
 from sense7_qual.errors import ActError, StoreError, TableError
-from sense7_qual.store._files import acts_files, drafts, layout, study_notes, units_parquet, whole_files
-from sense7_qual.store._files.layout import Study
-from sense7_qual.store._files.study_notes import Copy, Withdrawal
-from sense7_qual.store._log import sqlite, versions
-from sense7_qual.store._log.hash_chain import Link, ordered
 from sense7_qual.store._operations.contents import has_readable_change
+from sense7_qual.store._stored import acts_files, acts_tables, layout, study_notes, units_parquet
+from sense7_qual.store._stored.hash_chain import Link, ordered
+from sense7_qual.store._stored.layout import Study
+from sense7_qual.store._stored.study_notes import Copy, Withdrawal
 
-__all__ = [
-    "RESPELT",
-    "Finding",
-    "Known",
-    "act_ids",
-    "frame_of",
-    "misquoted",
-    "missing",
-    "nothing_new",
-    "of_acts",
-    "of_codebook",
-    "owner",
-    "second_copy",
-    "strangers",
-    "verify",
-    "with_lost",
-]
+__all__ = ["RESPELT", "Finding", "Known", "Parts", "frame_of", "misquoted", "of_acts", "verify", "with_lost"]
 
 _Note = TypeVar("_Note", Withdrawal, Copy)
-_PASSING: Final = frozenset({".tmp", ".part", ".partial", ".new", ".icloud", ".lock"})
 RESPELT: Final = "not the bytes that were written"
 """The problem of a codebook that is the one it should be, in another spelling."""
 _AGAIN: Final = "call store.forget again for"
@@ -97,36 +74,79 @@ class Known:
     copies: Sequence[Copy]
 
 
-def verify(path: Path, known: Study) -> list[Finding]:
-    """Return what is found in each file of the study folder `path`; damage raises nothing.
+@dataclass(frozen=True, slots=True, repr=False)
+class Parts:
+    """What a place keeps of a study but its acts, by what findings call each part: its bytes, or in words why
+    it cannot be read. `coders` have acts there, and `later` are hashes of units that withdrawals left."""
 
-    `known` is what ``study.json`` said when it was last read; acts are judged by it where that file is
-    damaged now.
-    """
-    now, first = _study(path, known)
-    withdrawn, of_withdrawals = _notes(path / "withdrawn", Withdrawal)
-    copies, of_copies = _notes(path / "copies", Copy)
-    texts, of_units = _units(path, now, withdrawn)
-    codebooks, of_codebooks = _codebooks(path, now)
-    judged = Known(now, texts, codebooks, withdrawn, copies)
-    findings = [first, of_units, *of_codebooks, *of_withdrawals, *of_copies]
-    files = [file for file in _in(path / "acts", ".sqlite") if acts_files.is_acts_file(file)]
-    findings += _spelt_apart([_acts(file, judged) for file in files])
-    findings += _drafts(path)
-    findings += missing({acts_files.coder_of(file) for file in files}, copies)
-    return [*(_with_mode(path, each) for each in findings), *_unreadable(path), *_strangers(path)]
+    study: Study
+    name: str
+    units: tuple[str, bytes | str]
+    codebooks: Mapping[str, bytes | str]
+    withdrawn: Mapping[str, bytes | str]
+    copies: Mapping[str, bytes | str]
+    coders: Collection[str]
+    later: frozenset[str] = frozenset()
 
 
-def _spelt_apart(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings of acts files, with a problem for names alike but for their case."""
-    own = [each for each in findings if each.coder == Path(each.file).stem]
-    counts = Counter(str(each.coder).casefold() for each in own)
-    told = "as another coder's name but for upper and lower case: both are one file on many disks"
-    return [
-        replace(each, problem=told)
-        if each in own and not each.problem and counts[str(each.coder).casefold()] > 1 else each
-        for each in findings
-    ]  # fmt: skip
+def verify(parts: Parts, acts: Callable[[Known], Iterable[Finding]]) -> list[Finding]:
+    """Return what is found in each part of a study, and in its `acts`; damage raises nothing."""
+    withdrawn, of_withdrawals = _notes(parts.withdrawn, Withdrawal)
+    copies, of_copies = _notes(parts.copies, Copy)
+    texts, of_units = _units(parts, withdrawn)
+    of_codebooks = list(_codebooks(parts))
+    sound = frozenset(Path(each.file).stem for each in of_codebooks if each.problem in ("", RESPELT))
+    known = Known(parts.study, texts, sound, withdrawn, copies)
+    findings = [of_units, *of_codebooks, *of_withdrawals, *of_copies, *acts(known)]
+    return [*findings, *_missing(parts.coders, copies)]
+
+
+def _notes(contents: Mapping[str, bytes | str], kind: type[_Note]) -> tuple[list[_Note], list[Finding]]:
+    notes: list[_Note] = []
+    findings = []
+    for name, content in contents.items():
+        try:
+            note = study_notes.note_of(_read(content), Path(name).stem, kind)
+        except StoreError as error:
+            findings.append(Finding(name, problem=str(error)))
+            continue
+        notes.append(note)
+        findings.append(Finding(name, note=note.sentence))
+    return notes, findings
+
+
+def _units(parts: Parts, withdrawn: Sequence[Withdrawal]) -> tuple[dict[str, str] | None, Finding]:
+    name, content = parts.units
+    later = parts.later | {each.units_sha256 for each in withdrawn}
+    try:
+        units = layout.units_of(_read(content), parts.study, name=parts.name, later=later)
+    except (StoreError, TableError) as error:
+        return None, Finding(name, problem=str(error))
+    remaining = units_parquet.without(units, withdrawn)
+    still = [each.case_id for each in withdrawn if units["unit_id"].isin(each.unit_ids).any()]
+    problem = (
+        f"still holds texts of participants who withdrew – {_AGAIN} {first_three(still)}" if still else ""
+    )
+    return dict(zip(remaining["unit_id"], remaining["text"], strict=True)), Finding(name, problem=problem)
+
+
+def _codebooks(parts: Parts) -> Iterator[Finding]:
+    for fingerprint, content in parts.codebooks.items():
+        name = f"codebooks/{fingerprint}.yaml"
+        try:
+            codebook = layout.codebook_of(parts.name, fingerprint, _read(content))
+        except StoreError as error:
+            yield Finding(name, problem=str(error))
+        else:
+            yield Finding(name, problem="" if codebook.to_yaml() == content else RESPELT)
+    if parts.study.codebook not in parts.codebooks:
+        yield Finding(f"codebooks/{parts.study.codebook}.yaml", problem="missing, the current codebook")
+
+
+def _read(content: bytes | str) -> bytes:
+    if isinstance(content, str):
+        raise StoreError(content)
+    return content
 
 
 def frame_of(findings: Sequence[Finding]) -> pd.DataFrame:
@@ -160,140 +180,6 @@ def misquoted(act: Act, texts: Mapping[str, str]) -> bool:
     return act.start is None or act.text != words
 
 
-def owner(connection: Connection) -> str:
-    """Return whose acts a file says it holds (empty where it says nothing)."""
-    return sqlite.described(connection, "coder")
-
-
-def second_copy(path: Path) -> str | None:
-    """Return whose acts a file holds where its name says another coder: a sync client's second copy."""
-    with sqlite.transaction(path) as connection:
-        coder = owner(connection)
-    return coder if coder and coder != acts_files.coder_of(path) else None
-
-
-def nothing_new(path: Path) -> bool:
-    """Return True if a file is a second copy of a coder's acts, all of which the coder's own file has."""
-    coder = second_copy(path)
-    own = path.with_name(f"{coder}.sqlite")
-    return coder is not None and own.exists() and act_ids(path) <= act_ids(own)
-
-
-def act_ids(path: Path) -> set[str]:
-    """Return the ids of the acts in an acts file."""
-    with sqlite.transaction(path) as connection:
-        return set(connection.execute(select(sqlite.ACTS.c.act_id)).scalars())
-
-
-def _in(folder: Path, suffix: str) -> list[Path]:
-    try:
-        return sorted(file for file in folder.iterdir() if file.suffix == suffix) if folder.is_dir() else []
-    except OSError:  # `_unreadable` reports the folder
-        return []
-
-
-def _study(path: Path, known: Study) -> tuple[Study, Finding]:
-    try:
-        now = layout.read(path)
-    except StoreError as error:
-        return known, Finding("study.json", problem=str(error))
-    problem = versions.newer("study.json", now.schema) if now.schema > sqlite.SCHEMA else ""
-    return now, Finding("study.json", problem=problem)
-
-
-def _notes(folder: Path, kind: type[_Note]) -> tuple[list[_Note], list[Finding]]:
-    notes: list[_Note] = []
-    findings = []
-    for file in _in(folder, ".json"):
-        name = f"{folder.name}/{file.name}"
-        if not study_notes.is_note(file):
-            continue
-        try:
-            note = study_notes.read_note(file, kind)
-        except StoreError as error:
-            findings.append(Finding(name, problem=str(error)))
-            continue
-        notes.append(note)
-        findings.append(Finding(name, note=note.sentence))
-    return notes, findings
-
-
-def _drafts(path: Path) -> list[Finding]:
-    found = []
-    for file in _in(path / drafts.DRAFTS, ".json"):
-        if drafts.is_draft(file):
-            work, _, coder = file.stem.partition("-")
-            name, problem = f"{drafts.DRAFTS}/{file.name}", ""
-            try:
-                drafts.read(path, work, coder)
-            except StoreError as error:
-                problem = str(error)
-            note = f"begun by {coder!r} and not saved; no copy of the study has it"
-            found.append(Finding(name, problem=problem, note=note))
-    return found
-
-
-def _units(path: Path, now: Study, withdrawn: Sequence[Withdrawal]) -> tuple[dict[str, str] | None, Finding]:
-    later = frozenset(each.units_sha256 for each in withdrawn)
-    try:
-        table = study_notes.bytes_of(path / "units.parquet")
-        units = layout.units_of(table, now, name=path.name, later=later)
-    except (StoreError, TableError) as error:
-        return None, Finding("units.parquet", problem=str(error))
-    except OSError as error:
-        return None, Finding("units.parquet", problem=f"cannot be read ({type(error).__name__})")
-    remaining = units_parquet.without(units, withdrawn)
-    still = [each.case_id for each in withdrawn if units["unit_id"].isin(each.unit_ids).any()]
-    problem = (
-        f"still holds texts of participants who withdrew – {_AGAIN} {first_three(still)}" if still else ""
-    )
-    return dict(zip(remaining["unit_id"], remaining["text"], strict=True)), Finding(
-        "units.parquet", problem=problem
-    )
-
-
-def _codebooks(path: Path, now: Study) -> tuple[frozenset[str], list[Finding]]:
-    known, findings = set(), []
-    for file in _in(path / "codebooks", ".yaml"):
-        if not layout.is_fingerprint(file.stem):
-            continue
-        try:
-            finding = of_codebook(path.name, file.stem, study_notes.bytes_of(file))
-        except OSError as error:
-            finding = Finding(f"codebooks/{file.name}", problem=f"cannot be read ({type(error).__name__})")
-        findings.append(finding)
-        if finding.problem in ("", RESPELT):
-            known.add(file.stem)
-    if now.codebook not in known and not any(now.codebook in each.file for each in findings):
-        findings.append(Finding(f"codebooks/{now.codebook}.yaml", problem="missing, the current codebook"))
-    return frozenset(known), findings
-
-
-def of_codebook(study_name: str, fingerprint: str, content: bytes) -> Finding:
-    """Return what is found in a version of the codebook."""
-    name = f"codebooks/{fingerprint}.yaml"
-    try:
-        codebook = layout.codebook_of(study_name, fingerprint, content)
-    except StoreError as error:
-        return Finding(name, problem=str(error))
-    same = codebook.to_yaml() == content
-    return Finding(name, problem="" if same else RESPELT)
-
-
-def _acts(file: Path, known: Known) -> Finding:
-    name = f"acts/{file.name}"
-    try:
-        other = second_copy(file)
-        if other is not None:
-            return _of_second_copy(file, other)
-        with sqlite.transaction(file) as connection:
-            version = sqlite.check(connection, file, study=known.study.id, coder=acts_files.coder_of(file))
-            of_file = list(_of_file(connection, version))
-            return of_acts(connection, file, name, known, of_file)
-    except StoreError as error:
-        return Finding(name, coder=acts_files.coder_of(file), problem=str(error))
-
-
 def of_acts(
     connection: Connection, place: Path, name: str, known: Known, problems: Sequence[str] = ()
 ) -> Finding:
@@ -304,8 +190,8 @@ def of_acts(
     """
     coder = acts_files.coder_of(place)
     try:
-        chain = sqlite.read_chain(connection, place, study=known.study.id, coder=coder)
-        texts = sqlite.read_texts(connection, place, select(sqlite.TEXTS))
+        chain = acts_tables.read_chain(connection, place, study=known.study.id, coder=coder)
+        texts = acts_tables.read_texts(connection, place, select(acts_tables.TEXTS))
         all_problems = [*problems, *_of_chain(chain, texts, coder, known)]
         fold([link.act for link in ordered(chain) if link.act is not None])
     except (StoreError, ActError, TableError) as error:
@@ -313,29 +199,6 @@ def of_acts(
     merged = sum(link.merged for link in chain)
     note = f"{merged} acts merged from another copy" if merged else ""
     return Finding(name, coder, len(chain), "; ".join(all_problems), note)
-
-
-def _of_second_copy(file: Path, coder: str) -> Finding:
-    """A sync client's copy is no damage once the coder's own file has all its acts."""
-    name, own = f"acts/{file.name}", file.with_name(f"{coder}.sqlite")
-    new = act_ids(file) - (act_ids(own) if own.exists() else set())
-    if not new:
-        return Finding(name, coder, note=f"a second copy of the acts of {coder!r} with nothing new in it")
-    problem = (
-        f"a second copy of the acts of {coder!r}, made by a sync client, with {len(new)} acts that "
-        f"acts/{coder}.sqlite does not have – take them in with store.copies.merge(the path of this file)"
-    )
-    return Finding(name, coder, problem=problem)
-
-
-def _of_file(connection: Connection, version: int) -> Iterator[str]:
-    if version > sqlite.SCHEMA:
-        yield versions.newer("its tables", version)
-    elif versions.structure(connection) != _tables():
-        yield f"tables that are not those of version {version}"
-    faults = sqlite.problems(connection)
-    if faults:
-        yield faults
 
 
 def _of_chain(
@@ -392,111 +255,9 @@ def _since_copies(chain: Sequence[Link], coder: str, copies: Sequence[Copy]) -> 
             return
 
 
-def missing(coders: Collection[str], copies: Sequence[Copy]) -> Iterator[Finding]:
+def _missing(coders: Collection[str], copies: Sequence[Copy]) -> Iterator[Finding]:
     """Yield the coders who are not among `coders`, and had acts when a copy was made."""
     had = {coder: copy for copy in copies for coder in copy.heads}
     for coder in sorted(set(had) - set(coders)):
         what = f"missing; it was there when the {had[coder].kind} of {had[coder].at} was made"
         yield Finding(f"acts/{coder}.sqlite", coder, problem=what)
-
-
-def _with_mode(path: Path, finding: Finding) -> Finding:
-    """Note a file that others on this computer may open (a sync client may have made it so)."""
-    try:
-        bits = 0 if os.name == "nt" else stat.S_IMODE((path / finding.file).stat().st_mode)
-    except OSError:
-        return finding
-    if not bits & 0o077:
-        return finding
-    mode = f"may be opened by others on this computer (mode {bits:o})"
-    return replace(finding, note=f"{finding.note}; {mode}" if finding.note else mode)
-
-
-def strangers(path: Path) -> list[Path]:
-    """Return the files in the study folder that are no part of it; of folders that can be read."""
-    part_of: dict[str, Callable[[Path], bool]] = {
-        ".": lambda file: file.name in ("study.json", "units.parquet", layout.LOCK, layout.HANDED),
-        "codebooks": lambda file: file.suffix == ".yaml" and layout.is_fingerprint(file.stem),
-        "acts": acts_files.is_acts_file,
-        "withdrawn": study_notes.is_note,
-        "copies": study_notes.is_note,
-        drafts.DRAFTS: drafts.is_draft,
-    }
-    named = sorted(Path(folder, name) for folder, _, names in os.walk(path) for name in names)
-    files = [file for file in named if _may_be_file(file) and not whole_files.is_mark(file)]
-    return [file for file in files if not part_of.get(_folder(path, file), _never)(file)]
-
-
-def _may_be_file(file: Path) -> bool:
-    """Return True if it is a file that is still there, or one of which nothing can be learnt."""
-    try:
-        return file.is_file()
-    except OSError:
-        return True
-
-
-def _never(_: Path) -> bool:
-    return False
-
-
-def _folder(path: Path, file: Path) -> str:
-    return file.parent.relative_to(path).as_posix()
-
-
-def _unreadable(path: Path) -> list[Finding]:
-    """Return the folders of a study that cannot be read; one that has gone meanwhile held nothing of it."""
-    failed: list[OSError] = []
-    for _ in os.walk(path, onerror=failed.append):
-        pass
-    return [
-        Finding(os.path.relpath(error.filename, path), problem=f"cannot be read ({type(error).__name__})")
-        for error in failed
-        if not isinstance(error, FileNotFoundError)
-    ]
-
-
-def _strangers(path: Path) -> Iterator[Finding]:
-    for file in strangers(path):
-        try:
-            yield _stranger(path, file)
-        except FileNotFoundError:  # a temporary file of somebody who is writing, or of a sync client
-            continue
-        except OSError as error:
-            what = (
-                f"no part of the study, and cannot be read ({type(error).__name__}): it may hold acts – make "
-                "it readable, or move it out of the study"
-            )
-            yield Finding(file.relative_to(path).as_posix(), problem=what)
-
-
-def _stranger(path: Path, file: Path) -> Finding:
-    """Return what a file is that is no part of the study; `OSError` where it cannot be read or is gone."""
-    name = file.relative_to(path).as_posix()
-    # What is being built may be locked: opening and closing it here could end the lock.
-    passing = file.name.startswith((".", "~")) or any(whole_files.is_building(each) for each in file.parents)
-    absent = acts_files.placeholder(file) if _folder(path, file) == "acts" else None
-    if absent is not None and not acts_files.acts_file(path, absent).exists():
-        what = f"the acts of {absent!r} were left in the cloud – download them; they are not read until then"
-        return Finding(name, absent, problem=what)
-    if file.name.endswith("-journal"):
-        return Finding(name, note="SQLite's journal of a write that is under way or was interrupted")
-    if passing or file.suffix.lower() in _PASSING:
-        return Finding(name, note="a temporary or half-synced file; not read")
-    with open_file(file) as opened:
-        is_database = opened.read(16) == b"SQLite format 3\0"
-    if is_database:
-        what = "may hold acts, under a name that is not read – take them in with store.copies.merge(its path)"
-        return Finding(name, problem=what)
-    return Finding(name, note="no part of the study, or a sync client's second copy; not read")
-
-
-@cache
-def _tables() -> dict[str, object]:
-    """Return the tables that an acts file has."""
-    engine = create_engine("sqlite://")
-    try:
-        with engine.begin() as connection:
-            sqlite.ACTS.metadata.create_all(connection, tables=[sqlite.META, sqlite.TEXTS, sqlite.ACTS])
-            return versions.structure(connection)
-    finally:
-        engine.dispose()

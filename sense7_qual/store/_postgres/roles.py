@@ -12,8 +12,6 @@ from sqlalchemy import Connection, insert, select, text, update
 
 from sense7_qual.acts import check_coder
 from sense7_qual.errors import StoreError
-from sense7_qual.store._files.acts_files import refuse_device
-from sense7_qual.store._log import sqlite
 from sense7_qual.store._operations.append import check_pseudonym
 from sense7_qual.store._postgres import row_security
 from sense7_qual.store._postgres.schema import (
@@ -27,6 +25,8 @@ from sense7_qual.store._postgres.schema import (
     place_of,
 )
 from sense7_qual.store._postgres.server import Server, retried, run, search_path
+from sense7_qual.store._stored import acts_tables
+from sense7_qual.store._stored.acts_files import refuse_device
 
 __all__ = ["add_coder", "coders", "enter_as_own", "members", "take", "write"]
 
@@ -116,8 +116,8 @@ def _make_coder(connection: Connection, server: Server, coder: str, owner: str) 
     meta = {"study": study.id, "coder": coder, "schema": study.schema, "lock": lock}
     run(connection, [f'CREATE SCHEMA "{schema}" AUTHORIZATION "{owner}"'])
     run(connection, [f'SET LOCAL ROLE "{owner}"', search_path(schema)])
-    sqlite.ACTS.metadata.create_all(connection, checkfirst=False)
-    connection.execute(insert(sqlite.META), [{"name": k, "value": str(v)} for k, v in meta.items()])
+    acts_tables.ACTS.metadata.create_all(connection, checkfirst=False)
+    connection.execute(insert(acts_tables.META), [{"name": k, "value": str(v)} for k, v in meta.items()])
     run(connection, [*row_security.coder_statements(server.name, coder), "RESET ROLE"])
 
 

@@ -32,13 +32,13 @@ from pathlib import Path
 from typing import Final
 
 from sense7_qual.acts import kinds_where
-from sense7_qual.store._log.sqlite import ACTS, META, TEXTS
+from sense7_qual.store._stored.acts_tables import ACTS, META, TEXTS
 
 __all__ = [
     "CLOSED",
     "CLOSING",
-    "ELSEWHERE",
     "LAYOUT",
+    "OPEN_DATABASES",
     "coder_statements",
     "founding_statements",
     "guard_statements",
@@ -65,7 +65,7 @@ CLOSING: Final = Path(__file__).parent / "close_statistics.sql"
 """The script that closes them; open_statistics.sql beside it takes that back. Nothing here runs either: they
 change the rights of roles that are none of the study's."""
 
-ELSEWHERE: Final = """
+OPEN_DATABASES: Final = """
 SELECT d.datname FROM pg_catalog.pg_database d
 WHERE d.datallowconn AND d.datname <> current_database()
   AND has_database_privilege('public', d.oid, 'CONNECT')

@@ -26,7 +26,6 @@ from sqlalchemy import (
     insert,
     select,
     text,
-    update,
 )
 
 from sense7_qual._messages import first_three
@@ -34,13 +33,12 @@ from sense7_qual.acts import Act, kinds_where
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.rounds import Round, opened
-from sense7_qual.store._files import layout
-from sense7_qual.store._files.layout import Opened, Study
-from sense7_qual.store._log import sqlite
-from sense7_qual.store._log.versions import newer
 from sense7_qual.store._operations.contents import has_readable_change
 from sense7_qual.store._postgres import row_security
 from sense7_qual.store._postgres.server import SNAPSHOT, Server, retried, run, search_path
+from sense7_qual.store._stored import acts_tables, layout
+from sense7_qual.store._stored.acts_tables import newer
+from sense7_qual.store._stored.layout import Study, StudyData
 
 __all__ = [
     "CODEBOOKS",
@@ -71,7 +69,6 @@ __all__ = [
     "refuse_newer",
     "rounds",
     "sees_all",
-    "set_codebook",
     "shown",
     "stored",
     "stored_in",
@@ -151,9 +148,9 @@ UNBLINDED: Final = Table(
 SHOWN: Final = Table(
     "shown",
     _METADATA,
-    *(Column(c.name, c.type, primary_key=c.name in ("coder", "seq")) for c in sqlite.ACTS.columns),
+    *(Column(c.name, c.type, primary_key=c.name in ("coder", "seq")) for c in acts_tables.ACTS.columns),
 )
-SHOWN_TEXTS: Final = sqlite.TEXTS.to_metadata(_METADATA, name="shown_texts")
+SHOWN_TEXTS: Final = acts_tables.TEXTS.to_metadata(_METADATA, name="shown_texts")
 
 
 def owner_of(server: Server) -> str:
@@ -182,7 +179,7 @@ def make(
         )
     if not before:
         _make(connection, server, made, units, codebooks, owner)
-    elsewhere = connection.exec_driver_sql(row_security.ELSEWHERE).scalars().all()
+    elsewhere = connection.exec_driver_sql(row_security.OPEN_DATABASES).scalars().all()
     closed = connection.exec_driver_sql(row_security.CLOSED).scalar_one()
     return Openness(bool(closed), str(server.engine.url.database), tuple(map(str, elsewhere))), not before
 
@@ -214,10 +211,10 @@ def _make(
     run(connection, [*row_security.study_statements(server.name), "RESET ROLE"])
 
 
-def read(server: Server) -> Opened:
+def read(server: Server) -> StudyData:
     """Read the study's metadata, its units and every version of its codebook, all checked."""
     contents = stored(server)
-    return Opened.of(
+    return StudyData.of(
         contents.study,
         layout.units_of(contents.units, contents.study, name=server.name, later=contents.later),
         layout.codebooks_of(contents.codebooks, contents.study, name=server.name),
@@ -249,7 +246,7 @@ def stored_in(connection: Connection, server: Server) -> Stored:
     row = connection.execute(select(STUDY)).mappings().one()
     study = Study(**{field.name: row[field.name] for field in fields(Study)})
     if layout > row_security.LAYOUT:  # a later version made it what it is, whatever the study's own number
-        study = replace(study, schema=max(study.schema, sqlite.SCHEMA + 1))
+        study = replace(study, schema=max(study.schema, acts_tables.SCHEMA + 1))
     contents = {name: bytes(content) for name, content in connection.execute(select(CODEBOOKS))}
     withdrawn_units, later = withdrawn(connection, server)
     return Stored(study, bytes(row["units"]), contents, withdrawn_units, later)
@@ -279,12 +276,12 @@ def refuse_newer(server: Server) -> None:
 
     def recorded_version(connection: Connection) -> int:
         if _version(connection, server) > row_security.LAYOUT:
-            return sqlite.SCHEMA + 1
+            return acts_tables.SCHEMA + 1
         run(connection, [search_path(server.name)])
         return int(connection.execute(select(STUDY.c.schema)).scalar_one())
 
     version = retried(server, recorded_version)
-    if version > sqlite.SCHEMA:
+    if version > acts_tables.SCHEMA:
         raise StoreError(newer(f"study {server.name!r}", version))
 
 
@@ -343,7 +340,7 @@ def acts(
         place = place_of(server, coder)
         if sees_all(connection, server, coder):
             run(connection, [search_path(f"{server.name}-{coder}")])
-            coded = sqlite.read(connection, place, study=study, coder=coder)
+            coded = acts_tables.read(connection, place, study=study, coder=coder)
             whole(connection)
             return coded
         return shown(connection, server, SHOWN.c.coder == coder, place)
@@ -375,7 +372,7 @@ def shown(connection: Connection, server: Server, which: ColumnElement[bool], pl
         connection.execute(select(SHOWN).where(which).order_by(SHOWN.c.coder, SHOWN.c.seq)).mappings().all()
     )
     texts = select(SHOWN_TEXTS).where(SHOWN_TEXTS.c.text_hash.in_(select(SHOWN.c.text_hash).where(which)))
-    return sqlite.loose(connection, place, rows, texts)
+    return acts_tables.checked_singly(connection, place, rows, texts)
 
 
 def lead_acts(connection: Connection, server: Server, subject: str = "work") -> list[Act]:
@@ -395,14 +392,6 @@ def current_codebook(connection: Connection, server: Server) -> str:
     _refuse_invisible(connection, server)
     run(connection, [search_path(server.name)])
     return str(connection.execute(select(STUDY.c.codebook)).scalar_one())
-
-
-def set_codebook(connection: Connection, server: Server, codebook: Codebook, *, instead_of: str) -> bool:
-    """Make `codebook` the current one (again: changes nothing); False where another became so instead."""
-    add_codebook(connection, server, codebook)
-    expected = STUDY.c.codebook.in_([instead_of, codebook.fingerprint])
-    change = update(STUDY).where(expected).values(codebook=codebook.fingerprint)
-    return bool(connection.execute(change).rowcount)
 
 
 def add_codebook(connection: Connection, server: Server, codebook: Codebook) -> None:

@@ -29,7 +29,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from sense7_qual.errors import StoreError
-from sense7_qual.store._log import sqlite
+from sense7_qual.store._stored import acts_tables
 
 __all__ = [
     "PATIENCE",
@@ -169,7 +169,7 @@ def retried(server: Server, work: Callable[[Connection], _T]) -> _T:
             if not _passes(error) or time.monotonic() + wait > deadline:
                 raise _refusal(server, error) from None  # its message can quote a row
         except UnicodeDecodeError:
-            raise sqlite.damaged(Path(server.name), "text that is not UTF-8") from None
+            raise acts_tables.damaged(Path(server.name), "text that is not UTF-8") from None
         time.sleep(wait * random.uniform(0.5, 1))  # noqa: S311 – so that waiting coders do not come at once
         wait = min(2 * wait, 2)
 

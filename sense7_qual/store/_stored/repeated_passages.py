@@ -1,30 +1,50 @@
-"""The units of a study as a table: what is accepted, what is written, and what is left after a withdrawal."""
+"""What repeats a participant's words: passages of theirs in other texts, cells, memos, reasons and codebooks.
+
+Texts are compared by their letters and digits alone (`normalised`): case, white space, punctuation, accents
+and soft hyphens make no difference.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from io import BytesIO
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import accumulate
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from sense7_qual._arguments import is_unicode
-from sense7_qual._messages import first_three
-from sense7_qual.errors import TableError
-from sense7_qual.frames import UNITS
-from sense7_qual.store._files import study_notes
+from sense7_qual._messages import did_you_mean
+from sense7_qual.acts import Act, kinds_where, words_written
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import CodebookError, StoreError
+from sense7_qual.store._stored.hash_chain import Link
+from sense7_qual.store._stored.study_notes import Withdrawal
 
 __all__ = [
-    "Passages", "Repeated", "checked", "normalised", "parquet", "passages_of", "repeated", "short_text",
-    "without",
+    "SAID",
+    "UNIT",
+    "Passages",
+    "Remaining",
+    "Repeated",
+    "Words",
+    "find_repeated",
+    "normalised",
+    "passages_of",
+    "short_text",
+    "variables",
+    "without_context",
+    "words_of",
 ]  # fmt: skip
 
+Remaining = tuple[str, str, str | None]
+"""What still holds a participant's words (as in `Forgotten.still_held`), where, and since when."""
+
+UNIT: Final = "unit to judge"
 _PASSAGE: Final = 25  # letters and digits: longer than a turn of phrase, shorter than most sentences
 _OVERLAP: Final = 12  # of them: two or three words
 _HINT: Final = 10  # of them: by these most texts are passed over quickly
@@ -32,127 +52,162 @@ _FEW: Final = 2  # participants: what stands beside the texts of more is a quest
 _KEYS: Final = frozenset({"unit_id", "text", "document_id", "case_id", "position"})
 _NONE: Final[frozenset[str]] = frozenset()
 
+ToJudge = tuple[str, str, str]
+"""What may repeat a participant's words (as in `Forgotten.still_held`), the id of the act, unit, codebook or
+note that has it, and of a unit the column."""
 
-def checked(units: pd.DataFrame) -> pd.DataFrame:
-    """Return `units` by its contract, with a text in every row that is in the form offsets count on.
+_THEIRS: Final = "theirs"
+SAID: Final = kinds_where(lambda kind: kind.text in ("written", "reason"))
+_WRITTEN: Final = kinds_where(lambda kind: kind.text == "written")
 
-    Raises `TableError` where it is not what the contract says, a unit_id is one that no act may name, or a
-    text is missing, empty or in another form.
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Words:
+    """What a participant wrote: ids and passages of units, and what may repeat them.
+
+    `noted_before` is what earlier withdrawals of the same participant found, when their words were there to
+    find it by. `judgements` fills as chains are read: what was found in each act by its id (empty: nothing).
     """
-    if isinstance(units, pd.DataFrame):
-        _refuse_columns(units)  # a column that stands twice has no one kind that the contract could check
-    units = UNITS.check(units, as_written=True)
-    _refuse_ids(units["unit_id"])
-    _refuse_texts(units, units["text"].isna() | (units["text"] == ""), "none", "leave these units out")
-    raw = units["text"].str.contains("\r\n", regex=False) | units["text"].str.startswith("\ufeff")
-    _refuse_texts(
-        units,
-        raw,
-        "a byte order mark or Windows line ends",
-        "read the file with corpus.read, which brings texts to one form that offsets can count on",
-    )
-    return units
+
+    case_id: str
+    unit_ids: tuple[str, ...]
+    withdrawn_units: frozenset[str]
+    repeated: Repeated
+    noted_before: tuple[ToJudge, ...]
+    judgements: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, units: pd.DataFrame, before: Sequence[Withdrawal], case_id: str) -> Words:
+        """Return the words of the participant `case_id` in `units`, or that were there `before`."""
+        earlier = [each for each in before if each.case_id == case_id]
+        noted = [unit_id for each in earlier for unit_id in each.unit_ids]
+        stored = units.loc[units["case_id"] == case_id, "unit_id"].tolist()
+        if not noted and not stored:
+            raise StoreError(
+                f"forget: expected a participant (case_id) of this study – found {str(case_id)[:60]!r} – "
+                f"{did_you_mean(case_id, units['case_id'].dropna().unique())}"
+            )
+        unit_ids = tuple(dict.fromkeys([*noted, *stored]))
+        repeated = find_repeated(units, units["unit_id"].isin(unit_ids))
+        remaining = set(units["unit_id"])
+        to_judge = [
+            each for note in earlier for each in note.to_judge if each[0] != UNIT or each[1] in remaining
+        ]
+        to_judge += [(UNIT, unit_id, column) for unit_id, column in repeated.to_judge]
+        to_judge += [("note", each.id, "") for each in before if repeated.passages.in_text(each.why)]
+        return cls(case_id, unit_ids, frozenset(unit_ids), repeated, tuple(dict.fromkeys(to_judge)))
+
+    @property
+    def remaining_in_units(self) -> Iterator[Remaining]:
+        """What of the units and notes of the study may repeat their words."""
+        for what, key, column in self.noted_before:
+            if what == UNIT:
+                yield what, f"unit {key!r}, column {column!r}", None
+            if what == "note":
+                yield what, f"note {key}", None
+
+    def repeated_in(self, text: str) -> bool:
+        """Return True if `text` surely has a passage of theirs in it."""
+        return self.repeated.passages.in_text(text) == "sure"
+
+    def repeating(self, chain: Sequence[Link]) -> Iterator[str]:
+        """Yield the hashes of what was written on other things and surely repeats a passage."""
+        for link in chain:
+            if link.act is not None and self._judgement(link.act) == _THEIRS:
+                yield str(link.fields["text_hash"])
+
+    def repeating_rows(self, rows: Iterable[tuple[str, object, Mapping[str, object]]]) -> Iterator[str]:
+        """Yield the same of damaged tables: of each text its hash, itself and what is known of its act."""
+        for name, text, act in rows:
+            is_own = act.get("kind") in (*_WRITTEN, None)
+            is_open = is_own and act.get("unit_id") not in self.withdrawn_units
+            if is_open and isinstance(text, str) and self.repeated_in(words_written(text)):
+                yield name
+
+    def remaining_in_acts(self, chain: Sequence[Link]) -> Iterator[Remaining]:
+        """Yield the memos that may repeat their words, and the reasons and names that do or may: these cannot
+        be taken out of what they say."""
+        noted, rounds = {key: what for what, key, _ in self.noted_before}, set()
+        for act in (link.act for link in chain if link.act is not None):
+            what = self._judgement(act) or noted.get(act.act_id, "")
+            again = what == "round" and act.round in rounds
+            if what not in ("", _THEIRS) and (act.text or what == "round") and not again:
+                yield what, f"act {act.act_id} of {act.coder!r}", act.at
+                rounds.add(act.round)
+
+    def _judgement(self, act: Act) -> str:
+        if act.act_id not in self.judgements:
+            self.judgements[act.act_id] = self._judge(act)
+        return self.judgements[act.act_id]
+
+    def _judge(self, act: Act) -> str:
+        in_text = self.repeated.passages.in_text
+        if act.kind in _WRITTEN and act.text and act.unit_id not in self.withdrawn_units:
+            doubtful = f"{act.traits.noun} to judge"
+            return {"": "", "doubtful": doubtful, "sure": _THEIRS}[in_text(words_written(act.text))]
+        if act.traits.text == "reason" and in_text(_reason(act)):
+            return act.traits.noun
+        return "round" if act.round is not None and in_text(act.round) else ""
+
+    def to_judge(self, codebooks: Mapping[str, bytes]) -> tuple[ToJudge, ...]:
+        """Return what is noted for a later call, which has the words no more to find it by."""
+        passages = [
+            (what, act_id, "") for act_id, what in self.judgements.items() if what not in ("", _THEIRS)
+        ]
+        passages += [("codebook", name, "") for name in self._repeating_codebooks(codebooks)]
+        return tuple(dict.fromkeys([*self.noted_before, *passages]))
+
+    def remaining_in_codebooks(self, contents: Mapping[str, bytes]) -> Iterator[Remaining]:
+        """Yield the versions of the codebook, here as YAML by fingerprint, that repeat their words or may.
+
+        A version's fingerprint vouches for all of it, so an example in it cannot be taken out.
+        """
+        for name in self._repeating_codebooks(contents):
+            yield "codebook", f"codebooks/{name}.yaml", None
+
+    def _repeating_codebooks(self, contents: Mapping[str, bytes]) -> list[str]:
+        noted = {key for what, key, _ in self.noted_before if what == "codebook"}
+        in_text = self.repeated.passages.in_text
+        return [
+            name for name, content in contents.items()
+            if name in noted or any(in_text(text) for text in _scalars(content))
+        ]  # fmt: skip
 
 
-def _refuse_columns(units: pd.DataFrame) -> None:
-    bad = [name for name in units.columns if not isinstance(name, str)]
-    bad = bad or list(units.columns[units.columns.duplicated()])
-    if bad:
-        raise TableError(
-            f"units: expected column names that are text and differ – found {first_three(bad)} – rename "
-            "these columns."
-        )
-
-
-def _refuse_ids(unit_ids: pd.Series) -> None:
-    """Refuse units on which nobody could record an act, or only under a name that shows as nothing."""
-    bad = [row for row, one in enumerate(unit_ids) if "\0" in one or not one.strip() or not is_unicode(one)]
-    if bad:
-        raise TableError(
-            "units: expected every unit_id to be Unicode text without NUL, and more than white space – found "
-            f"others in {len(bad)} rows (first: row {first_three(bad)}) – give these units other ids."
-        )
-
-
-def _refuse_texts(units: pd.DataFrame, bad: pd.Series, problem: str, do: str) -> None:
-    if bad.any():
-        raise TableError(
-            f"units: expected a text in every row – found {problem} in unit "
-            f"{first_three(units['unit_id'][bad])} – {do}."
-        )
-
-
-def parquet(units: pd.DataFrame) -> bytes:
-    """Return `units` as Parquet, or name the columns that do not fit (never a value of theirs)."""
-    from pyarrow import ArrowException
-
-    units = units.copy(deep=False)
-    units.attrs = {}  # notes of other packages that need not fit in a file
-    buffer = BytesIO()
+def _scalars(content: bytes) -> Iterator[str]:
+    """Yield every text of a codebook in YAML; of bytes that are none, all."""
     try:
-        units.to_parquet(buffer, engine="pyarrow", index=False)
-    except (ArrowException, UnicodeError, TypeError, ValueError):
-        bad = [name for name in units.columns if not _fits(units[name])]
-        raise TableError(
-            f"units: expected values of one kind in each column – found mixed or unknown kinds in column "
-            f"{first_three(bad)} – make each all numbers or all text."
-        ) from None
-    return buffer.getvalue()
+        waiting: list[object] = [asdict(Codebook.from_yaml(content))]
+    except (CodebookError, UnicodeDecodeError):
+        waiting = [content.decode("utf-8", "replace")]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict | list | tuple):
+            waiting += value.values() if isinstance(value, dict) else value
 
 
-def _fits(column: pd.Series) -> bool:
-    from pyarrow import Array, ArrowException
-
+def _reason(act: Act) -> str:
     try:
-        Array.from_pandas(column)
-    except (ArrowException, UnicodeError, TypeError, ValueError):
-        return False
-    return True
+        return str(json.loads(str(act.text))["why"])
+    except (ValueError, KeyError, TypeError, RecursionError):  # of another version
+        return str(act.text)
 
 
-def without(
-    units: pd.DataFrame, withdrawn: Sequence[study_notes.Withdrawal], known: Repeated | None = None
-) -> pd.DataFrame:
-    """Return `units` without those of participants who withdrew.
-
-    Earlier turns (`context`) in the same conversations are emptied too, because they may repeat what the
-    participant said; and in all other units the cells beside the text that repeat a passage of theirs. Those
-    are looked for, unless they are `known` of all units that go.
-    """
-    withdrawn_units = {unit_id for each in withdrawn for unit_id in each.unit_ids}
-    chosen = units["unit_id"].isin(withdrawn_units) | units["case_id"].isin(
-        {each.case_id for each in withdrawn}
-    )
-    if not chosen.any():
-        return units
-    is_known = known is not None and known.unit_ids == frozenset(units.loc[chosen, "unit_id"])
-    theirs = known if known is not None and is_known else repeated(units, chosen)
-    remaining = _without_context(units, chosen)
-    for name in _variables(units):
-        rows = np.isin(np.arange(len(units)), theirs.cells.get(name, []))
-        column = remaining[name].mask(rows) if rows.any() else remaining[name]
-        remaining[name] = _without_categories(column, chosen, theirs.passages)
-    return remaining[~chosen].reset_index(drop=True)
+def words_of(units: pd.DataFrame, unit_ids: Collection[str]) -> list[Words]:
+    """Return the words of the participants of whom `unit_ids` are units, as far as `units` still has them."""
+    cases = units.loc[units["unit_id"].isin(unit_ids), "case_id"].dropna().unique()
+    return [Words.of(units, [], case_id) for case_id in cases]
 
 
-def _without_context(units: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
+def without_context(units: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:
     """Return the units without the earlier turns in conversations of the `chosen` ones, but for their own."""
     remaining = units.copy()
     if "context" in remaining.columns:
         near = units["document_id"].isin(units.loc[chosen, "document_id"].dropna()) & ~chosen
         remaining["context"] = remaining["context"].mask(near)
     return remaining
-
-
-def _without_categories(column: pd.Series, chosen: pd.Series, passages: Passages) -> pd.Series:
-    """Return the column without the categories that only the participant had, which a file lists by name; of
-    ordered ones, the steps of a scale, without those that repeat a passage."""
-    if not isinstance(column.dtype, pd.CategoricalDtype):
-        return column
-    stale = {each for each in column.cat.categories if passages.in_text(str(each)) == "sure"}
-    if not column.cat.ordered:
-        stale |= set(column[chosen].dropna())
-    return column.cat.remove_categories(list(stale - set(column[~chosen].dropna())))
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -226,7 +281,7 @@ class Repeated(NamedTuple):
     to_judge: Sequence[tuple[str, str]]
 
 
-def repeated(units: pd.DataFrame, chosen: pd.Series) -> Repeated:
+def find_repeated(units: pd.DataFrame, chosen: pd.Series) -> Repeated:
     """Return what the other `units` repeat of the `chosen` ones, which are those of a participant.
 
     What another participant's text has too is not surely theirs. Nor is what their text repeats of a cell
@@ -235,7 +290,7 @@ def repeated(units: pd.DataFrame, chosen: pd.Series) -> Repeated:
     own = chosen.to_numpy(dtype=bool)
     long, short, echoed = _spoken(units[own])
     beside = _NONE.union(*(_runs(text, _OVERLAP) for _, _, text in _cells(units, np.flatnonzero(own))))
-    units = _without_context(units, chosen)
+    units = without_context(units, chosen)
     search, others = _Search.of(long | short | beside), np.flatnonzero(~own)
     texts = _matches(_texts(units, others), search)
     cells = _matches(_cells(units, others), search)
@@ -324,7 +379,7 @@ def _texts(units: pd.DataFrame, rows: Iterable[int]) -> Iterator[tuple[int, str,
 
 def _cells(units: pd.DataFrame, rows: Iterable[int]) -> Iterator[tuple[int, str, str]]:
     """Yield the row, column and text of what stands beside the texts."""
-    for name in _variables(units):
+    for name in variables(units):
         column = _objects(units[name])
         for row in rows:
             if text := _written(column[row]):
@@ -335,7 +390,7 @@ def _objects(column: pd.Series) -> Any:
     return column.astype(object).where(column.notna(), None).to_numpy()
 
 
-def _variables(units: pd.DataFrame) -> list[str]:
+def variables(units: pd.DataFrame) -> list[str]:
     """Return the columns that may hold text: the context, and variables but numbers and times."""
     number = pd.api.types.is_any_real_numeric_dtype
     bare = (number, pd.api.types.is_bool_dtype, pd.api.types.is_datetime64_any_dtype)

@@ -28,8 +28,8 @@ from typing import Any, Final, TypeAlias
 from sense7_qual._atomic import new_file
 from sense7_qual._limits import open_file
 from sense7_qual.errors import Damaged, StoreError
-from sense7_qual.store._files import whole_files
-from sense7_qual.store._log.hash_chain import genesis, links, text_hash
+from sense7_qual.store._stored import whole_files
+from sense7_qual.store._stored.hash_chain import genesis, links, text_hash
 
 __all__ = ["OBJECTS", "limit_values", "only_tables", "settle"]
 

@@ -16,8 +16,7 @@ from sense7_qual._atomic import make_folder
 from sense7_qual._limits import read_file
 from sense7_qual._messages import word
 from sense7_qual.errors import ArgumentError, StoreError
-from sense7_qual.store._files.signed_json import seal, unseal
-from sense7_qual.store._files.whole_files import write
+from sense7_qual.store._stored.whole_files import seal, unseal, write
 
 __all__ = [
     "DRAFTS",

@@ -3,31 +3,35 @@
 Each is built in a folder beside its place, ``.<name>.<uuid>.new``, which only its owner can open
 (`building`). The process that builds holds a lock in it, so that what a killed one left can be told from what
 another is building, and is removed by the next that comes there (`clear`). Where a copy is built outside of
-the study, the study says meanwhile where (`making`).
+the study, the study says meanwhile where (`making`). Small files of values are sealed: they hold
+the SHA-256 of their other values, so that a flipped bit shows (`seal`). Interrupts (■ in Jupyter, Ctrl+C)
+wait while a file is locked (`uninterrupted`).
 """
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 import platform
 import re
 import shutil
+import signal
 import sqlite3
+import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import platformdirs
 
 from sense7_qual._atomic import make_folder, move_in, new_file, new_folder, sync_folder, write_new
 from sense7_qual.errors import StoreError
-from sense7_qual.store._files.signed_json import now, seal, unseal
-from sense7_qual.store._log.hold_interrupts import uninterrupted
 
 __all__ = [
     "READ_ONLY",
@@ -37,18 +41,21 @@ __all__ = [
     "is_building",
     "is_mark",
     "making",
+    "now",
     "refuse_existing",
+    "seal",
     "settle",
     "unfinished",
+    "uninterrupted",
+    "unseal",
     "write",
 ]
-
 
 _BUILDING: Final = re.compile(r"\.(.*\.)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.new([.-].*)?", re.DOTALL)
 
 _LOCK: Final = ".lock"  # within such a folder
 
-_ELSEWHERE: Final = ".elsewhere"  # within such a folder: what is being built, and where
+_TARGET: Final = ".elsewhere"  # within such a folder: what is being built, and where
 
 READ_ONLY: Final = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 """The numbers of the system's errors that say that a folder cannot be written by this user."""
@@ -132,7 +139,7 @@ def is_building(path: Path) -> bool:
 
 def is_mark(file: Path) -> bool:
     """Return True if a file is the lock or the note of what is being built, and no part of it."""
-    return file.name in (_LOCK, _ELSEWHERE) and is_building(file.parent)
+    return file.name in (_LOCK, _TARGET) and is_building(file.parent)
 
 
 def clear(folder: Path) -> None:
@@ -194,7 +201,7 @@ def _cleared_elsewhere(place: Path) -> bool:
 
 def _said(place: Path) -> dict[str, str] | None:
     """Return what is being built elsewhere, as the note at `place` says; None where there is none."""
-    file = place / _ELSEWHERE
+    file = place / _TARGET
     try:
         # Only a small plain file: it may have come from anybody.
         note = unseal(file.read_bytes()) if file.is_file() and file.stat().st_size < 100_000 else {}
@@ -248,7 +255,7 @@ def _note_elsewhere(stack: ExitStack, home: Path, target: Path) -> None:
             if folder == home and error.errno not in READ_ONLY:
                 raise
             continue
-        write_new(place / _ELSEWHERE, content)
+        write_new(place / _TARGET, content)
         sync_folder(place)
         sync_folder(folder)
         return
@@ -258,3 +265,58 @@ def settle(path: Path) -> None:
     """Wait until a file that was written is on the disk."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Let an interrupt wait until the end of this, and raise `KeyboardInterrupt` then.
+
+    In the middle it could come between taking a lock and being able to give it back; and a notebook keeps the
+    frames of the last exception, with every cursor in them that still reads.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield  # interrupts come to the main thread alone
+        return
+    waiting: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: waiting.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if waiting:
+            before(waiting[0], None)
+
+
+_SEAL: Final = "sha256"
+
+
+def seal(values: Mapping[str, Any]) -> bytes:
+    """Return `values` as the bytes of a sealed file."""
+    plain = json.loads(json.dumps(dict(values)))  # tuples become lists, as they will be read
+    return _written({**plain, _SEAL: _hash(plain)})
+
+
+def unseal(content: bytes) -> dict[str, Any]:
+    """Return the values of a sealed file."""
+    values = json.loads(content)
+    if not isinstance(values, dict) or _written(values) != content:
+        raise ValueError("not a sealed file, byte for byte")
+    seal = values.pop(_SEAL, None)
+    if seal != _hash(values):
+        raise ValueError("the seal is broken")
+    return values
+
+
+def _written(values: Mapping[str, Any]) -> bytes:
+    return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def _hash(values: Mapping[str, Any]) -> str:
+    canonical = json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def now() -> str:
+    """Return the time in UTC, as the acts have it."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

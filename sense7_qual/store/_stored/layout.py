@@ -41,22 +41,21 @@ from sense7_qual._parquet import frame_of_bytes, guarded_table
 from sense7_qual.codebook import Codebook, check_codebook
 from sense7_qual.errors import CodebookError, ImportRefused, StoreError, TableError
 from sense7_qual.frames import UNITS
-from sense7_qual.store._files import drafts, signed_json, study_notes, whole_files
-from sense7_qual.store._files.units_parquet import checked, parquet, without
-from sense7_qual.store._log.hold_interrupts import uninterrupted
-from sense7_qual.store._log.sqlite import SCHEMA
-from sense7_qual.store._log.versions import newer
+from sense7_qual.store._stored import drafts, study_notes, whole_files
+from sense7_qual.store._stored.acts_tables import SCHEMA, newer
+from sense7_qual.store._stored.units_parquet import checked, parquet, without
+from sense7_qual.store._stored.whole_files import uninterrupted
 
 __all__ = [
     "ACTS",
     "HANDED",
     "LARGEST_UNITS",
     "LOCK",
-    "Opened",
     "Study",
+    "StudyData",
     "add_codebook",
     "build",
-    "clear",
+    "clear_leftovers",
     "codebook_of",
     "codebooks_of",
     "exclusively",
@@ -104,7 +103,7 @@ class Study:
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Opened:
+class StudyData:
     """What a store has read of its study: all but the acts."""
 
     study: Study
@@ -122,7 +121,7 @@ class Opened:
         units: pd.DataFrame,
         codebooks: Mapping[str, Codebook],
         withdrawn_units: Iterable[str],
-    ) -> Opened:
+    ) -> StudyData:
         """Return what was read, with the texts by unit."""
         texts = dict(zip(units["unit_id"], units["text"], strict=True))
         return cls(study, units, codebooks, frozenset(withdrawn_units), texts)
@@ -137,7 +136,7 @@ def build(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
     """Build a new study folder at `path` of its units and first codebook, and read it back."""
     study, units, table = prepare(units, codebook)
     contents = {
-        _STUDY: signed_json.seal(asdict(study)),
+        _STUDY: whole_files.seal(asdict(study)),
         _UNITS: table,
         f"{_CODEBOOKS}/{codebook.fingerprint}.yaml": codebook.to_yaml(),
     }
@@ -159,7 +158,7 @@ def prepare(units: pd.DataFrame, codebook: Codebook) -> tuple[Study, pd.DataFram
     study = Study(
         id=str(uuid.uuid4()),
         schema=SCHEMA,
-        created=signed_json.now(),
+        created=whole_files.now(),
         codebook=codebook.fingerprint,
         units_sha256=hashlib.sha256(table).hexdigest(),
     )
@@ -169,7 +168,7 @@ def prepare(units: pd.DataFrame, codebook: Codebook) -> tuple[Study, pd.DataFram
 def read(path: Path) -> Study:
     """Read the metadata of the study folder `path` (``study.json``)."""
     try:
-        values = signed_json.unseal(study_notes.bytes_of(path / _STUDY))
+        values = whole_files.unseal(study_notes.read_bytes(path / _STUDY))
         study = Study(**{field.name: values[field.name] for field in fields(Study)})
         if type(study.schema) is not int or study.schema < 1:
             raise ValueError("no version")
@@ -192,13 +191,13 @@ def read(path: Path) -> Study:
 
 def hand_to(path: Path, coder: str) -> None:
     """Note in a folder that is built for a coder whose it is."""
-    whole_files.write(path / HANDED, signed_json.seal({"coder": coder}))
+    whole_files.write(path / HANDED, whole_files.seal({"coder": coder}))
 
 
 def handed_to(path: Path) -> str | None:
     """Return the coder to whom the study folder was handed out; None for any other study."""
     try:
-        return str(signed_json.unseal(study_notes.bytes_of(path / HANDED))["coder"])
+        return str(whole_files.unseal(study_notes.read_bytes(path / HANDED))["coder"])
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, KeyError, RecursionError) as error:
@@ -211,7 +210,7 @@ def handed_to(path: Path) -> str | None:
 def rewrite(path: Path, study: Study) -> None:
     """Replace the metadata of the study folder `path` (``study.json``) by `study`."""
     with refusing(path):
-        whole_files.write(path / _STUDY, signed_json.seal(asdict(study)), overwrite=True)
+        whole_files.write(path / _STUDY, whole_files.seal(asdict(study)), overwrite=True)
 
 
 @contextmanager
@@ -248,12 +247,12 @@ def read_units(path: Path, study: Study) -> pd.DataFrame:
 def stored_units(path: Path, study: Study) -> pd.DataFrame:
     """Return all the units that are still in the file, also those of participants who withdrew."""
     with refusing(path):
-        table = study_notes.bytes_of(path / _UNITS)
+        table = study_notes.read_bytes(path / _UNITS)
         later = frozenset(each.units_sha256 for each in study_notes.notes(path, study_notes.Withdrawal))
     return units_of(table, study, name=path.name, later=later)
 
 
-def clear(path: Path) -> None:
+def clear_leftovers(path: Path) -> None:
     """Remove what killed processes left of what they were building in the study, or elsewhere of it."""
     if not path.is_dir():
         return  # nor is it where the path itself cannot be one
@@ -266,7 +265,7 @@ def clear(path: Path) -> None:
 def replace_units(path: Path, table: bytes) -> None:
     """Put the Parquet file `table` in the place of the units, where it is another one."""
     with refusing(path):
-        if study_notes.bytes_of(path / _UNITS) != table:
+        if study_notes.read_bytes(path / _UNITS) != table:
             whole_files.write(path / _UNITS, table, overwrite=True)
 
 
@@ -348,7 +347,7 @@ def read_codebooks(path: Path, study: Study) -> dict[str, Codebook]:
     with refusing(path):
         files = sorted((path / _CODEBOOKS).glob("*.yaml"))
         # A sync client's second copy has another name; `verify` reports it.
-        contents = {file.stem: study_notes.bytes_of(file) for file in files if is_fingerprint(file.stem)}
+        contents = {file.stem: study_notes.read_bytes(file) for file in files if is_fingerprint(file.stem)}
     return codebooks_of(contents, study, name=path.name)
 
 

@@ -22,21 +22,21 @@ from typing import Final, TypeVar
 from sense7_qual._atomic import make_folder
 from sense7_qual._limits import read_file
 from sense7_qual.errors import StoreError
-from sense7_qual.store._files.signed_json import seal, unseal
-from sense7_qual.store._files.whole_files import write
+from sense7_qual.store._stored.whole_files import seal, unseal, write
 
 __all__ = [
     "Copy",
     "Withdrawal",
-    "bytes_of",
     "is_note",
     "most_bytes",
     "new_id",
     "note",
     "note_of",
     "notes",
+    "read_bytes",
     "read_note",
     "seal_note",
+    "withdrawn_units",
 ]
 
 
@@ -110,7 +110,7 @@ def most_bytes(name: str) -> int:
     return _MOST.get(file.name) or _MOST[file.suffix]
 
 
-def bytes_of(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
     """Return the bytes of a file of a study."""
     return read_file(path, most_bytes(path.name))
 
@@ -133,6 +133,11 @@ def notes(study: Path, kind: type[_Note]) -> list[_Note]:
     return sorted(read, key=lambda each: (each.at, each.id))
 
 
+def withdrawn_units(study: Path) -> frozenset[str]:
+    """Return the units of participants who withdrew from the study folder."""
+    return frozenset(unit_id for each in notes(study, Withdrawal) for unit_id in each.unit_ids)
+
+
 def is_note(path: Path) -> bool:
     """Return True if a file has the name of a note."""
     try:
@@ -144,7 +149,7 @@ def is_note(path: Path) -> bool:
 def read_note(path: Path, kind: type[_Note]) -> _Note:
     """Return the note at `path`; errors as of `notes`."""
     try:
-        content = bytes_of(path)
+        content = read_bytes(path)
     except OSError as error:
         raise _refused(f"{path.parent.name}/{path.name}", error) from None
     return note_of(content, path.stem, kind)

@@ -1,4 +1,4 @@
-"""The tables of the record, and the SQL that writes and reads one coder's chained acts.
+"""The tables of the record, in an acts file and in PostgreSQL, and the SQL for one coder's chained acts.
 
 An acts file is a SQLite database that belongs to one coder of one study. Every act is a row of `acts`;
 its `hash` covers its fields and the hash of the row before, and the first row is bound to the study and
@@ -7,7 +7,7 @@ salt and text are emptied, the chain stays whole, and the hash alone cannot be g
 
 What the chain shows: a changed, inserted, reordered or missing act, and a file of another study or coder.
 What it cannot show: a file put back from an older copy, which is a shorter chain that is right in itself
-(`heads.Heads` remembers how far each had come; `verify` compares the chains with the copies that
+(`append.Heads` remembers how far each had come; `verify` compares the chains with the copies that
 were made of them). `hash_chain` says how links are made.
 """
 
@@ -16,10 +16,9 @@ from __future__ import annotations
 import gc
 import re
 import secrets
-import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from functools import lru_cache, partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -28,70 +27,54 @@ from sqlalchemy import (
     Column,
     Connection,
     Dialect,
-    Engine,
     Executable,
     ForeignKey,
     Integer,
     LargeBinary,
     MetaData,
-    NullPool,
     Table,
     Text,
     TypeDecorator,
-    create_engine,
-    event,
     insert,
     select,
 )
-from sqlalchemy.exc import DBAPIError
 
-from sense7_qual._atomic import move_in, new_file, sync_folder
 from sense7_qual.acts import Act
 from sense7_qual.errors import Damaged, StoreError
-from sense7_qual.store._files.whole_files import building
-from sense7_qual.store._log import leftover_journal
-from sense7_qual.store._log.hash_chain import BOOKKEEPING, Link, chained, genesis, links, ordered, text_hash
-from sense7_qual.store._log.hold_interrupts import uninterrupted
+from sense7_qual.store._stored.hash_chain import (
+    BOOKKEEPING,
+    Link,
+    chained,
+    genesis,
+    links,
+    ordered,
+    text_hash,
+)
 
 __all__ = [
     "ACTS",
     "META",
     "SCHEMA",
     "TEXTS",
+    "acts_after",
     "add",
     "add_links",
-    "behind",
     "check",
-    "copy",
-    "create",
+    "checked_singly",
     "damaged",
     "described",
-    "erase",
     "find",
-    "has_sound_tables",
-    "head",
     "last",
-    "loose",
+    "newer",
     "place",
-    "problems",
     "read",
     "read_chain",
     "read_texts",
-    "refuse_computed",
-    "transaction",
-    "write_anew",
+    "refuse_newer",
 ]
 
 SCHEMA: Final = 1
 """The version of the tables and of the study folder that this version of the package writes."""
-
-PRAGMAS: Final[dict[str, Any]] = {
-    "busy_timeout": 30_000,  # milliseconds that a second kernel waits for the first; set before all else
-    "journal_mode": "delete",  # no side files that a synced folder could tear from their database
-    "synchronous": 3,  # EXTRA: also the directory entry of the journal outlives a power cut
-    "foreign_keys": 1,
-    "trusted_schema": 0,  # a file from a stranger runs no functions
-}
 
 
 class _Bytes(TypeDecorator[str]):
@@ -154,126 +137,6 @@ ACTS: Final = Table(
 _FIELDS: Final = tuple(column.name for column in ACTS.columns if column.name not in BOOKKEEPING)
 _OWN: Final = tuple(name for name in _FIELDS if name not in ("text_hash", "branch", "clock"))
 _NOTHING: Final = dict.fromkeys(_FIELDS)
-
-
-def create(path: Path, *, study: str, coder: str) -> None:
-    """Make the acts file of `coder`, without acts; one that is there already is left as it is.
-
-    It is built beside its place and moved in when whole, so that an empty or half-made acts file is always
-    a damaged one, never a coder without acts.
-    """
-    meta = {"study": study, "coder": coder, "schema": str(SCHEMA)}
-    with uninterrupted(), _refusing(path), building(path.parent) as folder:
-        built = folder / path.name
-        new_file(built)
-        with _begin(built, "BEGIN IMMEDIATE") as connection:
-            _METADATA.create_all(connection)
-            connection.execute(insert(META), [{"name": k, "value": v} for k, v in meta.items()])
-        with suppress(FileExistsError):  # another process was first
-            move_in(built, path)
-
-
-@contextmanager
-def transaction(path: Path, *, writes: bool = False) -> Iterator[Connection]:
-    """Open the acts file for one transaction: all of it happens, or nothing.
-
-    Every transaction has its own connection, because widgets' messages arrive in another thread than
-    cells. One that writes takes the write lock before it reads, so that no other process can come between.
-    """
-    # A reader must not take the write lock: it would wait for coders, and fail on a read-only copy.
-    begin = _begin(path, "BEGIN IMMEDIATE" if writes else "BEGIN")
-    with uninterrupted(), _refusing(path), begin as connection:
-        refuse_computed(connection.exec_driver_sql, path)
-        yield connection
-
-
-def refuse_computed(execute: Callable[[str], Iterable[Any]], path: Path) -> None:
-    """Raise `StoreError` where a file has views, triggers or computed columns."""
-    if not leftover_journal.only_tables(execute(leftover_journal.OBJECTS)):
-        raise damaged(path, "views, triggers or computed columns, which no acts file has")
-
-
-@contextmanager
-def _begin(path: Path, how: str) -> Iterator[Connection]:
-    with _engine(path).connect() as connection:
-        own = connection.execution_options(begin=how)
-        with own.begin():
-            yield own
-
-
-@lru_cache(maxsize=256)
-def _engine(path: Path) -> Engine:
-    connect = partial(_connected, path)
-    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, hide_parameters=True)
-    event.listen(engine, "connect", _set_pragmas)
-    event.listen(engine, "begin", _emit_begin)
-    return engine
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    leftover_journal.settle(path)
-    # mode=rw: a file that is missing is never made here; the driver's own transactions are switched off
-    # because they begin too late and lose updates.
-    wait = PRAGMAS["busy_timeout"] / 1000
-    connection = sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=wait)
-    leftover_journal.limit_values(connection)
-    return connection
-
-
-def _set_pragmas(connection: sqlite3.Connection, _: object) -> None:
-    for name, value in PRAGMAS.items():
-        connection.execute(f"PRAGMA {name}={value}")
-        setting = connection.execute(f"PRAGMA {name}").fetchone()
-        if setting != (value,):
-            raise StoreError(
-                f"acts file: expected SQLite to take {name}={value} – found {setting} – update SQLite, or "
-                "move the study to a local disk."
-            )
-
-
-def _emit_begin(connection: Connection) -> None:
-    connection.exec_driver_sql(connection.get_execution_options().get("begin", "BEGIN IMMEDIATE"))
-
-
-@contextmanager
-def _refusing(path: Path) -> Iterator[None]:
-    """Turn the database's errors into `StoreError`.
-
-    The original is cut off (`from None`): SQLite's messages can quote the very text that it stumbled over.
-    """
-    try:
-        yield
-    except StoreError:  # an OSError too, which says more
-        raise
-    except DBAPIError as error:
-        raise _refusal(path, getattr(error.orig, "sqlite_errorname", "")) from None
-    except sqlite3.Error as error:
-        raise _refusal(path, getattr(error, "sqlite_errorname", "")) from None
-    except UnicodeDecodeError:  # of SQLite's message, which quotes the damaged file's own bytes
-        raise _refusal(path, "") from None
-    except OSError as error:
-        raise _refusal(path, "SQLITE_IOERR", error.strerror or type(error).__name__) from None
-
-
-def _refusal(path: Path, name: str, reason: str = "") -> StoreError:
-    shown = f"{reason or name or 'undecodable text'}"
-    if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
-        return StoreError(
-            f"{place(path)}: expected room and permission to write – found {shown} – nothing of this call is "
-            "lost that was acknowledged before; free space on the disk and save again (repeats change "
-            "nothing)."
-        )
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return StoreError(
-            f"{place(path)}: expected the file to be free within 30 s – found it locked by another program "
-            f"({shown}) – close that program (a sync client, a database browser) and save again."
-        )
-    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
-        return StoreError(
-            f"{place(path)}: expected a file that may be opened and written – found {shown} – check the "
-            "permissions of the study folder."
-        )
-    return damaged(path, f"a file that SQLite cannot read as one ({shown})")
 
 
 def place(path: Path) -> str:
@@ -366,11 +229,13 @@ def find(connection: Connection, path: Path, ids: Iterable[str], *, by: str = "a
         chunk = select(ACTS).where(ACTS.c[by].in_(ids[begin : begin + 500])).order_by(ACTS.c.seq)
         rows = connection.execute(chunk).mappings().all()
         hashes = TEXTS.c.text_hash.in_([row["text_hash"] for row in rows])
-        acts |= {act.act_id: act for act in loose(connection, path, rows, select(TEXTS).where(hashes))}
+        acts |= {
+            act.act_id: act for act in checked_singly(connection, path, rows, select(TEXTS).where(hashes))
+        }
     return acts
 
 
-def behind(connection: Connection, path: Path, n_read: int) -> list[Act]:
+def acts_after(connection: Connection, path: Path, n_read: int) -> list[Act]:
     """Return the acts that follow the first `n_read` of the coder's chain, each checked against its own hash.
 
     A chain that is shorter, or into which acts of another copy were merged, is refused: other acts may be in
@@ -384,10 +249,10 @@ def behind(connection: Connection, path: Path, n_read: int) -> list[Act]:
             "lost: open the study again, and run the cells of its widgets again."
         )
     hashes = select(ACTS.c.text_hash).where(seq)
-    return loose(connection, path, rows, select(TEXTS).where(TEXTS.c.text_hash.in_(hashes)))
+    return checked_singly(connection, path, rows, select(TEXTS).where(TEXTS.c.text_hash.in_(hashes)))
 
 
-def loose(
+def checked_singly(
     connection: Connection, path: Path, rows: Iterable[Mapping[Any, Any]], texts: Executable
 ) -> list[Act]:
     """Return the acts of `rows` that are no whole chain, each checked against its own hash."""
@@ -455,69 +320,10 @@ def _links(connection: Connection, path: Path, *, study: str, coder: str) -> Ite
         raise damaged(path, f"{number} acts where {counted} different ones are indexed")
 
 
-def erase(connection: Connection, unit_ids: Collection[str], text_hashes: Collection[str]) -> int:
-    """Erase the quotes and memos on units, and those of the given hashes; return how many there were.
-
-    The transaction must be one that writes; `write_anew` follows it. No index is asked: it may be damaged.
-    """
-    connection.exec_driver_sql("PRAGMA secure_delete=ON")
-    units, theirs = set(unit_ids), set(text_hashes)
-    acts = connection.exec_driver_sql("SELECT unit_id, text_hash FROM acts NOT INDEXED")
-    theirs |= {
-        recorded_hash for unit_id, recorded_hash in acts if unit_id in units and recorded_hash is not None
-    }
-    texts = connection.exec_driver_sql(
-        "SELECT rowid, text_hash FROM texts NOT INDEXED WHERE text IS NOT NULL"
-    )
-    rows = [(number,) for number, recorded_hash in texts if recorded_hash in theirs]
-    if rows:
-        connection.exec_driver_sql("UPDATE texts SET salt = NULL, text = NULL WHERE rowid = ?", rows)
-    return len(rows)
-
-
-def write_anew(path: Path) -> None:
-    """Write the acts file anew, so that neither free pages nor space within pages keep what was erased."""
-    with uninterrupted(), _refusing(path), closing(_connected(path)) as connection:
-        _set_pragmas(connection, None)
-        refuse_computed(connection.execute, path)
-        connection.execute("PRAGMA temp_store=MEMORY")  # what is written anew goes through no other file
-        connection.execute("VACUUM")
-
-
-def copy(path: Path, target: Path) -> None:
-    """Copy an acts file by SQLite's own backup, which waits for writers and takes one moment of the file."""
-    with uninterrupted(), _refusing(path):
-        new_file(target)
-        with closing(_connected(path)) as source, closing(_connected(target)) as connection:
-            _set_pragmas(connection, None)
-            source.backup(connection)
-    sync_folder(target.parent)
-
-
-def head(path: Path) -> tuple[int, str] | None:
-    """Return how many acts the file has and the hash of the last (None without acts)."""
-    with transaction(path) as connection:
-        return last(connection)
-
-
 def last(connection: Connection) -> tuple[int, str] | None:
     """Return the number and the hash of the coder's last link (None without acts)."""
     row = connection.execute(select(ACTS.c.seq, ACTS.c.hash).order_by(ACTS.c.seq.desc()).limit(1)).first()
     return None if row is None else (row.seq, row.hash)
-
-
-def problems(connection: Connection) -> str:
-    """Return what SQLite's own full check of the file finds, empty where it is sound."""
-    faults = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
-    return "" if faults == ["ok"] else f"{len(faults)} faults in SQLite's own check of the file"
-
-
-def has_sound_tables(connection: Connection) -> bool:
-    """Return True if SQLite's own check finds nothing but faults of indices, which no row depends on."""
-    return all(
-        fault == "ok" or " index " in fault
-        for fault in connection.exec_driver_sql("PRAGMA integrity_check").scalars()
-    )
 
 
 def read_texts(connection: Connection, path: Path, query: Executable) -> dict[str, str | None]:
@@ -532,3 +338,18 @@ def read_texts(connection: Connection, path: Path, query: Executable) -> dict[st
     except UnicodeDecodeError:
         raise damaged(path, "a quote or memo that is no text") from None
     return texts
+
+
+def refuse_newer(connection: Connection, path: Path, *, study: str, coder: str) -> None:
+    """Raise `StoreError` where an acts file is of a later version, or is not this coder's in this study."""
+    version = check(connection, path, study=study, coder=coder)
+    if version > SCHEMA:
+        raise StoreError(newer(place(path), version))
+
+
+def newer(what: str, version: int) -> str:
+    """Return the sentence about a study or file that a later version wrote."""
+    return (
+        f"{what}: expected version {SCHEMA} at most – found version {version}, which can be read as far as "
+        "it is understood and not be written – update sense7_qual (pip install -U sense7_qual)."
+    )
