@@ -48,9 +48,9 @@ def before_after(
 ) -> pd.DataFrame:
     """Return each code's alpha before and after a discussion, and the difference with its interval.
 
-    Use it to report what a discussion changed, beside the agreement of the independent decisions. Do not
-    report `after` as the reliability of the coding: whoever has seen the others' decisions is not independent
-    of them, and agreement rises by yielding as it does by insight.
+    Use it to report what a discussion changed, next to the agreement of the independent decisions. Do not
+    report `after` as the reliability of the coding: coders who have seen the others' decisions are not
+    independent of them, and agreement also rises because coders give in.
 
     Parameters
     ----------
@@ -58,15 +58,15 @@ def before_after(
         unit_id, coder, code, applied (bool): the independent decisions, ``store.decisions(round="one")``.
         Decisions of `consensus`, `majority` and `pooled` are left out.
     discussed : DataFrame
-        The same of the round of discussion. After it, coders decide as they did there, and as before where
-        they did not discuss a unit (`codings.after_discussion`).
+        The decisions of the round of discussion. A unit that was not discussed keeps its decisions of before
+        (`codings.after_discussion`).
     units, cluster, n_boot, confidence_level, seed
         As for `by_code`. In each resample both alphas are computed from the same clusters.
 
     Raises
     ------
     TableError
-        A frame is not what its contract says, or a unit has no cluster or several.
+        A frame breaks its contract, or a unit has no cluster or several.
     ArgumentError
         A setting of the resampling is out of its range.
 
@@ -137,7 +137,7 @@ def _row(of_code: pd.DataFrame, clusters: pd.Series | None, how: Resampling) -> 
 
 
 def _parts(counts: pd.DataFrame, name: str) -> Floats:
-    """Return what each unit adds to the totals of `binary_alpha` (U, 3)."""
+    """Return each unit's addition to the totals of `binary_alpha` (U, 3)."""
     n, applied = (counts[column].to_numpy(dtype=np.float64) for column in ("n", name))
     return np.stack([2 * applied * (n - applied) / (n - 1), applied, n - applied], axis=1)
 

@@ -1,7 +1,7 @@
-"""Decisions counted: how many coders applied each code to each unit, and what pairs of coders decided.
+"""Counts of decisions: how many coders applied each code to each unit, and what pairs of coders decided.
 
-What the diagnostics, comparisons and second opinions have in common. Computed decisions (`consensus`,
-`majority`, `pooled`) are not coders and are left out everywhere; so are models, unless they are asked for.
+Computed decisions (`consensus`, `majority`, `pooled`) are not coders and are left out everywhere; so are
+models, unless they are asked for.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def chosen_models(
     chosen = [models] if isinstance(models, str) else list(dict.fromkeys(named if models is None else models))
     if models is None and not named:
         raise TableError(
-            "decisions: expected decisions of a model, whose name begins with 'model-' – found none – name "
+            "decisions: expected decisions of a model (a coder named 'model-…') – found none – name "
             "the coders that are models (models=…), or rename them: frames.as_models."
         )
     require_coders(chosen, own, what="model")

@@ -272,7 +272,7 @@ def blocks(n_coders: int, n_units: int) -> Iterator[slice]:
 class NamedTable:
     """A frame with named axes as an array: `values` (coders, units), and the ids of its units.
 
-    `unit_ids` is None where the units have row numbers in the place of ids.
+    `unit_ids` is None where the units have row numbers instead of ids.
     """
 
     values: npt.NDArray[Any] = field(repr=False)
@@ -373,7 +373,7 @@ def check_rows(rows: Sequence[object]) -> None:
     bare = len(labelled) < len(rows)
     index = pd.RangeIndex(len(labelled[0])) if bare else labelled[0].index
     if not all(row.index.equals(index) for row in labelled):
-        problem = "a Series with ids beside rows without" if bare else "Series whose indexes differ"
+        problem = "a Series with ids next to rows without" if bare else "Series whose indexes differ"
         raise TableError(
             f"values: expected rows of the same units in the same order – found {problem} – put them in one "
             'frame, which matches them by id: agreement.from_wide(pandas.DataFrame({"ana": …, "ben": …}), '
@@ -389,8 +389,8 @@ def warn_of_shape(n_coders: int, n_units: int) -> None:
         return
     warnings.warn(
         f"values: read as {n_coders} coders × {n_units} units, because arrays of values are (coders, units). "
-        f"If it is {n_units} coders × {n_coders} units, pass its transpose (.T); if not, a frame with named "
-        "axes says so without this warning: agreement.from_wide.",
+        f"If it is {n_units} coders × {n_coders} units, pass its transpose (.T); if not, a frame with "
+        "named axes (agreement.from_wide) avoids this warning.",
         RuntimeWarning,
         stacklevel=outside(),
     )

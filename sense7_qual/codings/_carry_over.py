@@ -37,11 +37,11 @@ def carried(
     revisions: Sequence[Revision],
     round: str | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return codings in the codes of `codebook`, and what is undecided because its meaning changed.
+    """Translate codings into the codes of `codebook`, and list those undecided because a meaning changed.
 
-    A coder who finished a unit under a later version than that of a coding on it has affirmed the coding
-    under the later version. Only where its code was split must still be told which part it is: by applying
-    one of the parts, or by taking the coding away.
+    A coder who finished a unit under a later version than that of a coding on it has confirmed the coding
+    under the later version. Only if its code was split must the coder still choose the part: by applying one
+    of the parts, or by removing the coding.
 
     Parameters
     ----------
@@ -55,20 +55,19 @@ def carried(
     Returns
     -------
     codings : DataFrame
-        The codings on finished units that stand under `codebook`, as `frames.CODINGS`, with `was`: the code
-        as it was applied. Codings that were merged into one code stay several where they differ in span or
-        facets; those that do not are one, whose `was` names both codes ("kind, warm"). What a coding says in
-        a facet of `codebook` stands where the facet has that value and is for the code; elsewhere it is
-        missing: the coding then states nothing there.
+        The codings on finished units that are valid under `codebook`, as `frames.CODINGS`, with `was`: the
+        code as it was applied. Codings merged into one code stay separate if they differ in span or facets;
+        otherwise they become one, and `was` names both codes ("kind, warm"). The value of a facet is kept if
+        `codebook` still has it for the code; otherwise it is missing.
     undecided : DataFrame
-        One row per unit × coder × code that must be looked at again: unit_id, coder, code, reason ("add",
-        "redefine" or "split").
+        One row per unit × coder × code to be reviewed: unit_id, coder, code, reason ("add", "redefine" or
+        "split").
 
     Raises
     ------
     TableError
-        A frame is not what its contract says, or no revisions lead from the codebook of a coding, or of a
-        finished unit, to `codebook`.
+        A frame breaks its contract, or no revisions lead from the codebook of a coding, or of a finished
+        unit, to `codebook`.
     """
     check_arguments(carried, locals())
     codings, coverage = of_round(codings, coverage, round=round)
@@ -121,7 +120,7 @@ def stale(
     revisions: Sequence[Revision],
     round: str | None = None,
 ) -> pd.DataFrame:
-    """Return what each coder must look at again because the codebook changed after they finished.
+    """List the decisions that each coder must review because the codebook changed after they finished.
 
     Parameters
     ----------
@@ -135,7 +134,7 @@ def stale(
     Raises
     ------
     TableError
-        A frame is not what its contract says, or no revisions lead to `codebook`.
+        A frame breaks its contract, or no revisions lead to `codebook`.
     """
     check_arguments(stale, locals())
     return carried(codings, coverage, codebook, revisions=revisions, round=round)[1]
@@ -154,7 +153,7 @@ class _Fate:
 
 
 def _fates(joined: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> list[_Fate]:
-    """Return what became of each coding, first until its unit was finished, and from then on."""
+    """Return the fate of each coding, first until its unit was finished, and from then on."""
     under, until = joined["codebook"].fillna(now), joined["finished_under"].fillna(now)
     late = pd.Series(False, index=joined.index)  # applied after finishing, and under another version
     if (other := under != until).any():
@@ -172,7 +171,7 @@ def _fates(joined: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> lis
     standing = {(*pair, at_finish[key][0].stands) for pair, key in zip(pairs, keys, strict=True)}
 
     def names_a_part(pair: tuple[str, str], key: tuple[str, str, str, bool]) -> bool:
-        """Return True if the coder said, by finishing, which part of a split code it is."""
+        """Return True if the coder has chosen, by finishing, the part of a split code."""
         return any((*pair, part) in standing for part in at_finish[key][0].parts)
 
     return [
@@ -207,7 +206,7 @@ def _carried_on(fate: _Fate, later: Iterable[Revision]) -> _Fate:
 
 
 def _changed(fate: _Fate, made: Sequence[Change]) -> _Fate:
-    """Return what a coding is after the changes of one revision."""
+    """Return the fate of a coding after the changes of one revision."""
     standing_code, undecided, parts = fate.stands, dict(fate.undecided), set(fate.parts)
     for change in made:
         if change.kind in ("split", "retire") and change.code in undecided:
@@ -248,7 +247,7 @@ def _new_to_coders(coverage: pd.DataFrame, now: str, revisions: Sequence[Revisio
 
 
 def _new_since(version: str, now: str, revisions: Sequence[Revision]) -> dict[str, str]:
-    """Return the codes whose meaning came, in whole or by a merge in part, after `version`, and why."""
+    """Return the codes with a meaning, or by a merge a part of it, newer than `version`, and why."""
     new: dict[str, str] = {}
     for step in steps(revisions, version, now):
         merges = [change for change in step.changes if change.kind == "merge"]
@@ -274,21 +273,21 @@ def steps(revisions: Sequence[Revision], made_under: str, now: str) -> tuple[Rev
     steps_between = path(revisions or (), made_under, now)
     if steps_between is None:
         raise TableError(
-            f"codings: expected revisions that lead from the codebook they were made under "
+            f"codings: expected revisions that lead from the codebook of these codings "
             f"({made_under[:12]}…) to this one ({now[:12]}…) – found none – pass revisions=store.revisions "
-            "and codebook=store.codebook; where two copies of the study were revised apart and merged, "
+            "and codebook=store.codebook; if two copies of the study were revised separately and merged, "
             "store.revise joins the two."
         )
     return steps_between
 
 
 def rulings(acts: Iterable[Act], codebook: Codebook, *, revisions: Sequence[Revision]) -> list[Act]:
-    """Return the rulings that stand under `codebook`, in its codes.
+    """Return the rulings that are valid under `codebook`, in its codes.
 
     Parameters
     ----------
     acts : iterable of Act
-        As ``store.acts(kind="rule")`` returns them. Acts of other kinds are passed over.
+        As ``store.acts(kind="rule")`` returns them. Acts of other kinds are ignored.
     codebook : Codebook
         The version to carry over to.
     revisions : sequence of Revision
@@ -298,10 +297,9 @@ def rulings(acts: Iterable[Act], codebook: Codebook, *, revisions: Sequence[Revi
     -------
     list of Act
         The latest ruling on each unit × code of `codebook`, whoever made it, as if made under `codebook`: for
-        `adjudication.consensus`. One whose code was merged or split has an act_id made from its own. A ruling
-        is left out, and the unit × code is to be ruled on again, where its code was redefined; where a code
-        that was not ruled absent was split; and where a code that was not ruled to apply took in one that was
-        not ruled on.
+        `adjudication.consensus`. If its code was merged or split, it has an act_id made from its own. A
+        ruling is left out, and the unit × code needs a new one, if its code was redefined; if a code not
+        ruled absent was split; and if a code not ruled to apply was merged with one that was not ruled on.
 
     Raises
     ------
@@ -339,7 +337,7 @@ def _put(verdicts: _Verdicts, act: Act) -> None:
 
 
 def _carried(verdicts: Mapping[tuple[str, str], Act], step: Revision) -> _Verdicts:
-    """Return what the rulings made under one version are in the next."""
+    """Translate the rulings made under one version into the next."""
     kinds = {(change.code, change.kind): change.into for change in step.changes}
     changed = {code for code, kind in kinds if kind in ("merge", "split", "retire", "redefine")}
     after = {key: _as(act, key[1], step) for key, act in verdicts.items() if key[1] not in changed}

@@ -62,13 +62,13 @@ def code_to_rating(
     details: bool = False,
     progress: Progress | bool | None = None,
 ) -> pd.DataFrame:
-    """Return how ratings differ between units with and without each code, for each source of decisions.
+    """Compare the ratings of units with and without each code, for each source of decisions.
 
     Parameters
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool). A unit that a source has not decided on is missing for that
-        source, never "without the code".
+        source; it never counts as "without the code".
     units : DataFrame
         unit_id and the columns named by `rating` and `cluster`. A unit without a rating is left out.
     rating : str
@@ -77,12 +77,12 @@ def code_to_rating(
         The column that says which units belong together: the participant. No label may be missing.
     rating_range : pair of numbers, or mapping of str to pair, optional
         The lowest and the highest rating, such as (1, 5), or those of each column. Other values are refused.
-        Without it, customary codes for missing that stand apart from the other values (−99, −1, 9) are
-        refused, and 0 beside 1 to 5 or 1 to 7; SENSE-7's seven ratings are from 1 to 5.
+        Without it, customary codes for missing far from the other values (−99, −1, 9) are refused, and 0 next
+        to 1 to 5 or 1 to 7; SENSE-7's seven ratings are from 1 to 5.
     sources : sequence of str, optional
         Coders, "majority" (more than half of the coders who decided on the unit; ties are missing),
-        "consensus" (where `decisions` hold it) or "pooled" (each coder's own analysis, the estimates
-        combined). By default all of them; majority and pooled from two coders on.
+        "consensus" (if `decisions` contain it) or "pooled" (each coder is analysed separately and the
+        estimates are combined). By default all of them; majority and pooled need two coders.
     nested : str, optional
         The column of the conversation, where participants have several: the mixed models then have a random
         intercept for it as well. All other intervals allow for conversations in any case.
@@ -94,8 +94,8 @@ def code_to_rating(
         How the coders' estimates are combined: see Notes.
     with_models : bool
         Whether models (`frames.is_model`) count as coders: they then have rows by default, and are in
-        `majority` and `pooled`. Without it they are left out, which a warning says, unless `sources` names
-        one: it then has rows of its own alone.
+        `majority` and `pooled`. Otherwise they are left out with a warning. A model named in `sources` has
+        rows in either case.
     n_boot : int
         Number of bootstrap resamples of clusters.
     confidence_level : float
@@ -103,17 +103,15 @@ def code_to_rating(
     seed : int
         The same seed gives the same intervals; no p, and no interval of an odds ratio, depends on it.
     details : bool
-        Whether to add the 24 columns that are marked with a star. The 27 others are what tables and figures
-        print.
+        Whether to add the 24 columns marked with a star. Tables and figures print the 27 others.
     progress : bool or callable, optional
         True shows a bar; a function is told (done, total).
 
     Raises
     ------
     TableError
-        A frame or a column is not what it should be: a column is missing, the rating holds something other
-        than numbers, or numbers off its scale, a unit of `decisions` is not in `units` or has no cluster, or
-        a source is unknown.
+        A column is missing, the rating contains something other than numbers or numbers off its scale, a unit
+        of `decisions` is not in `units` or has no cluster, or a source is unknown.
     ArgumentError
         `pooling`, `n_boot`, `confidence_level` or `seed` is out of its range.
 
@@ -131,26 +129,25 @@ def code_to_rating(
 
     Where there is an odds ratio, it is the result to report: it compares a participant's own texts and takes
     out how participants differ, which rank_biserial does not, so that its test finds more. Its degrees of
-    freedom err on the safe side: with 15 participants p fell below .05 in 0 to 4 % of studies without an
-    effect (3 to 5 % with the degrees of freedom of the units) where the code means the same to everybody;
-    where its effect differs between participants (sd .7 on the log odds, none on average) in 3 to 5 %
-    (6 to 10 %), and with 40 participants in 7 to 10 % (9 to 11 %): benchmarks/links_pooling.md.
+    freedom are conservative: with 15 participants p fell below .05 in 0 to 4 % of studies without an effect
+    (3 to 5 % with the degrees of freedom of the units) where the code has the same effect for everybody;
+    where its effect differs between participants (sd .7 on the log odds, none on average) in 3 to 5 % (6 to
+    10 %), and with 40 participants in 7 to 10 % (9 to 11 %): benchmarks/links_pooling.md.
 
-    What pooled rows estimate is the mean over coders like these of the effect of the code as a coder applies
-    it (on Fisher's z, and on the log odds ratio); correcting for coders' errors is another matter
-    (`corrected`). `pooling="joint"` takes the covariance of the coders' estimates from leaving out each
-    participant in all of them at once, adds what they differ beyond that, and counts each source of variance
-    once, also where coders coded different units. A coder of fewer units weighs less. It presumes that a
-    coder's units are not chosen by how the code and the rating go together. `pooling="rubin"` takes each
-    coder for one imputation of the codes (Rubin's rules: the mean of the coders' variances and (1 + 1/m)
-    times the variance between them). Where coders err independently part of the variance is then counted
-    twice: fewer links are found than by one coder alone (benchmarks/links_pooling.md).
+    Pooled rows estimate the mean, over coders like these, of the effect of the code as a coder applies it (on
+    Fisher's z, and on the log odds ratio). They do not correct for coders' errors; `corrected` does.
+    `pooling="joint"` takes the covariance of the coders' estimates from leaving out each participant in all
+    of them at once, adds the variance between coders beyond that, and counts each source of variance once,
+    also where coders coded different units. A coder with fewer units has less weight. It assumes that a
+    coder's units are not chosen by how the code and the rating are related. `pooling="rubin"` treats each
+    coder as one imputation of the codes (Rubin's rules: the mean of the coders' variances and (1 + 1/m) times
+    the variance between them). Where coders err independently part of the variance is then counted twice:
+    fewer links are found than by one coder alone (benchmarks/links_pooling.md).
 
-    Pooled intervals and p are both computed on Fisher's z or the log odds ratio, so that they agree.
+    Pooled intervals and p are both computed on Fisher's z or the log odds ratio, so they agree.
 
-    Ratings with more than twelve levels are merged into about ten for the odds ratios, which leaves what they
-    estimate as it is. Every statistic here takes decisions by a facet (`Store.decisions`, facet="valence") as
-    well.
+    For the odds ratios, ratings with more than twelve levels are merged into about ten; the estimand stays
+    the same. Every statistic here also takes decisions by a facet (`Store.decisions`, facet="valence").
 
     References
     ----------
@@ -285,8 +282,8 @@ def _analysis(decided: pd.DataFrame, how: _How) -> Analysis:
         row |= _inferred(counts, rank, how)
     nested = decided["nested"].to_numpy(dtype=np.int64) if "nested" in decided else None
     odds = _odds(applied, ratings, cluster, nested, counts, reason, how)
-    for name, found in odds.items():
-        row |= columns_of(name, found.alone(), how.confidence_level)
+    for name, ratio in odds.items():
+        row |= columns_of(name, ratio.alone(), how.confidence_level)
     whole = odds.get("odds_ratio", LogOdds(reason=reason if how.odds_ratios else None))
     cautions = [] if np.isnan(effect) else _cautions(counts, whole)
     row |= {"odds_ratio_reason": whole.reason, "caution": ", ".join(cautions) or None}

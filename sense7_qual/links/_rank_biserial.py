@@ -43,7 +43,7 @@ MANY_CLUSTERS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many units of each cluster have each rating level (clusters, levels), with and without the code."""
+    """Numbers of units by cluster and rating level (clusters, levels), with and without the code."""
 
     having: sparse.csr_array
     lacking: sparse.csr_array
@@ -135,7 +135,7 @@ def resampled(counts: Counts, weights: Floats) -> Floats:
 
 
 def cluster_weights(n_clusters: int, *, n_boot: int, seed: int) -> Floats:
-    """Return how often each cluster is drawn in each resample (n_boot, clusters)."""
+    """Draw clusters: the number of times that each is in each resample (n_boot, clusters)."""
     rng = np.random.default_rng(seed)
     drawn = rng.multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), size=n_boot)
     return drawn.astype(np.float64)
@@ -164,7 +164,7 @@ def jackknife_error(values: Floats) -> float:
 
 
 def reason_of(applied: Truths, counts: Counts, effect: float, without: Floats) -> Reason | None:
-    """Return why the effect, or its interval and p, cannot be computed."""
+    """Return the reason for a missing effect, or for a missing interval and p."""
     if not len(applied):
         return Reason.NO_RATED_UNITS
     if not applied.any():

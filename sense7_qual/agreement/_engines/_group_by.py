@@ -1,4 +1,4 @@
-"""What an engine is asked about a long table: what stands in it, and how many units have which values.
+"""The queries on a long table: its content, and the number of units with each pattern of values.
 
 The queries are Ibis expressions, the same for every engine; `run` sends one off and gives Arrow back. `rows`
 has the columns unit, coder, value and, where there are groups, group; `chosen` says how the user's table

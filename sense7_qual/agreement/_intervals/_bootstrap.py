@@ -164,7 +164,7 @@ def resampled_interval(parts: Floats, cluster: Integers, value: Function, how: R
 
 
 def effective(parts: Floats, cluster: Integers, value: Function) -> float:
-    """Return how many clusters of equal size clusters of units are worth, from what each unit adds (U, K)."""
+    """Return the equivalent number of equal clusters, from each unit's addition to the sums (U, K)."""
     once = np.ones(len(parts), dtype=np.int64)
     influence = np.nan_to_num(left_out(parts, once, value))
     return effective_clusters(influence, np.ones(len(parts)), cluster)
@@ -195,7 +195,7 @@ def ends(
 
 
 def left_out(rows: Floats, times: Integers, value: Function) -> Floats:
-    """Return how far the coefficient falls, from its mean without one group, when each group is left out.
+    """Return the fall of the coefficient, from its mean without one group, when each group is left out.
 
     NaN where there is no coefficient without it (G,).
     """
@@ -258,7 +258,7 @@ def resampled_pairs(table: Coded | Patterns, level: Metric, *, n_boot: int, seed
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a coefficient rests on.
+    """The evidence for a coefficient.
 
     How many groups there are, how many have a value other than the most frequent one, in how many two coders
     do; how many values there are, and the share of pairs of values that would differ by chance.
@@ -304,7 +304,7 @@ def freedom(deviations: Floats, times: Integers) -> float:
 
 
 def effective_clusters(influence: Floats, load: Floats, cluster: Integers) -> float:
-    """Return how many clusters of equal size the clusters of units are worth, 2 or more.
+    """Return the equivalent number of clusters of equal size, 2 or more.
 
     `influence` (U,) is that of each unit on the coefficient, `load` (U,) how heavily it counts, in any
     measure, `cluster` (U,) the number of its cluster, from 0. The result is 2 or more.
@@ -324,7 +324,7 @@ def effective_clusters(influence: Floats, load: Floats, cluster: Integers) -> fl
     >>> effective_clusters(np.array([1.0, -1.0] * 6), np.ones(12), np.arange(12) // 2)
     6.0
 
-    One cluster of six units beside six of one, first independent and then alike:
+    One cluster of six units and six of one, first independent and then alike:
 
     >>> cluster = np.array([0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6])
     >>> round(effective_clusters(np.array([1.0, -1.0] * 6), np.ones(12), cluster), 2)

@@ -50,7 +50,7 @@ _LEFT_OUT: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is wanted: the coefficient with its options, the method and its settings."""
+    """The coefficient with its options, and the method with its settings."""
 
     statistic: str
     ci: Method
@@ -63,7 +63,7 @@ class Settings:
 def interval(
     computed: Computed, table: Coded | Patterns, number: Integers | None, settings: Settings
 ) -> dict[str, Any]:
-    """Return what an `Estimate` says of its interval: ends, standard error, resamples, reason.
+    """Return the attributes of an `Estimate` for its interval: ends, standard error, resamples, reason.
 
     `number` is the number of each unit's cluster, where clusters are resampled.
     """

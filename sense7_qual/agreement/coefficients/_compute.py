@@ -1,7 +1,7 @@
-"""A table of values, read for one coefficient: its function of sums, its counts, and why it may be missing.
+"""One coefficient of a table of values: its function of sums, its counts, and why it may be missing.
 
-Which units count differs: for Krippendorff's alpha those with two or more values, for Cohen's kappa and
-Scott's pi those that both coders gave a value to, for the others all with a value.
+The units that count differ: for Krippendorff's alpha those with two or more values, for Cohen's kappa and
+Scott's pi those with values of both coders, for the others all with a value.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class Computed:
 
 
 def reason_why(estimate: float, *, n_pairable: int, n_coders: int | None) -> Reason | None:
-    """Return the reason code of a missing coefficient, None where it is there."""
+    """Return the reason code of a missing coefficient, None if it exists."""
     if not np.isnan(estimate):
         return None
     if n_pairable:
@@ -157,7 +157,7 @@ def check_options(statistic: str, options: Mapping[str, Any]) -> None:
     for name in options:
         if name not in known:
             raise ArgumentError(
-                f"{statistic}: expected options out of {', '.join(known)} – found {name!r} – "
+                f"{statistic}: expected options among {', '.join(known)} – found {name!r} – "
                 f"{did_you_mean(name, known)}"
             )
 
@@ -329,17 +329,16 @@ def per_category(
 ) -> pd.DataFrame:
     """Return the agreement on each category against all others together.
 
-    Use it to see which category of a scale coders cannot tell from the others. A category is taken for given
-    or not given; where codes are not exclusive, take `by_code` instead.
+    Use it to find a category of a scale that coders cannot distinguish from the others. Each category is
+    treated as given or not given; if codes are not exclusive, use `by_code` instead.
 
     Parameters
     ----------
     values : array-like (coders, units), frame of `from_wide`, or Patterns
-        What each coder gave each unit; None or NaN is missing. Units with two or more values count, for alpha
-        and specific agreement; for the chance agreement of Fleiss' kappa all units do.
+        Each coder's value of each unit; None or NaN is missing. Units with two or more values count, for
+        alpha and specific agreement; for the chance agreement of Fleiss' kappa all units do.
     categories : sequence, optional
-        All values that could have been given; any other is refused. Without it, a number that looks like a
-        code for missing is.
+        As for `krippendorff_alpha`.
 
     Raises
     ------

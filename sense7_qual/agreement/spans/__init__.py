@@ -1,15 +1,14 @@
-"""Agreement on spans: where a code stands in a text, not only whether it is given.
+"""Agreement on spans: where in a text a code applies, not only whether it does.
 
 Tools report different numbers under one name, so each has its own here, and `span_agreement` puts them side
 by side:
 
-- *on all text*: Krippendorff's u-alpha (2016) compares what is coded and what is left uncoded, character by
-  character. Long uncoded stretches that everyone leaves uncoded count as agreement, as they should: leaving
-  them out was a decision.
-- *on coded text only*: cu-alpha, and (k)u-alpha of one code, look only where coders have coded something, and
-  ask whether they chose the same code. They say nothing on whether the spans were found.
+- *on all text*: Krippendorff's u-alpha (2016) compares coded and uncoded text, character by character. Long
+  stretches that everyone leaves uncoded count as agreement: leaving them out was a decision.
+- *on coded text only*: cu-alpha, and (k)u-alpha of one code, take only text that coders have coded, and ask
+  whether they chose the same code. They do not measure whether the spans were found.
 - *the 2004 alpha_U*, which compares the borders of spans; it was replaced by the above.
-- *overlap F1*: the share of shared characters, with no correction for chance.
+- *overlap F1*: the share of shared characters, without correction for chance.
 
 All count code points, half-open. A coder who finished a text without a span of a code has decided that none
 of it has the code. A coding of the whole text counts as a span over all of it.
@@ -97,14 +96,14 @@ def __dir__() -> list[str]:
 def overlap_f1(spans_a: pd.DataFrame, spans_b: pd.DataFrame, *, lengths: Lengths | None = None) -> float:
     """Return the overlap F1 of two coders' spans: shared characters against the mean of both.
 
-    Use it to describe how much of the marked text is the same, and to compare with studies that report it. It
-    is not corrected for chance, so it rises with the share of text that is coded: report an alpha beside it.
+    Use it to describe the share of marked text in common, and to compare with studies that report it. It is
+    not corrected for chance and rises with the share of coded text: report an alpha as well.
 
     Parameters
     ----------
     spans_a, spans_b : DataFrame
-        unit_id, code, start, end of either coder, on the texts that both finished. A character counts once
-        for each code that it has.
+        unit_id, code, start, end of each coder, on the texts that both finished. A character counts once for
+        each of its codes.
     lengths : Series or mapping, optional
         unit_id to the text's number of code points; needed where a coding of a whole text (no start and end)
         is among the spans.
@@ -112,7 +111,7 @@ def overlap_f1(spans_a: pd.DataFrame, spans_b: pd.DataFrame, *, lengths: Lengths
     Returns
     -------
     float
-        2 · shared / (a + b), 0 to 1; the order of the two does not matter. NaN, with a warning, where neither
+        2 · shared / (a + b), 0 to 1; the order of the two does not matter. NaN, with a warning, if neither
         has a span.
 
     Raises
@@ -142,7 +141,7 @@ def overlap_f1(spans_a: pd.DataFrame, spans_b: pd.DataFrame, *, lengths: Lengths
     line = continuum(both, size, done)
     if not len(line.first):
         warnings.warn(
-            "overlap_f1 is not defined here (NaN): neither has a span.", RuntimeWarning, stacklevel=2
+            "overlap_f1 is not defined here (NaN): neither coder has a span.", RuntimeWarning, stacklevel=2
         )
         return _NAN
     shared = sum(overlap_parts(line, code)[:, 0].sum() for code in range(len(line.codes)))
@@ -150,7 +149,7 @@ def overlap_f1(spans_a: pd.DataFrame, spans_b: pd.DataFrame, *, lengths: Lengths
 
 
 def _reach(spans: pd.DataFrame) -> pd.Series:
-    """Return where the last span of each text ends, which is length enough where no span is a whole text."""
+    """Return the end of the last span of each text: enough as its length if no span is a whole text."""
     whole = spans.loc[spans["end"].isna(), "unit_id"].unique()
     if len(whole):
         raise TableError(
@@ -173,10 +172,10 @@ def span_agreement(
     confidence_level: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return how well the coders agree on where each code stands, on all text and on coded text only.
+    """Return the agreement on where each code applies, on all text and on coded text only.
 
-    Use it where spans are coded. Codes may overlap: each is compared by itself. Where codes are given to
-    whole texts only, `by_code` is what you want: here long texts would count for more than short ones.
+    Use it for coded spans. Codes may overlap: each is compared by itself. If codes are given to whole texts
+    only, use `by_code`: here long texts would have more weight than short ones.
 
     Parameters
     ----------
@@ -190,29 +189,23 @@ def span_agreement(
         The codes to report, in this order; by default all, in the order of their first appearance. All codes
         count as coded text in either case.
     round : str, optional
-        The round to compare. By default, for each coder and text, the one that was finished last: a span
-        that was coded in two rounds counts once.
-    cluster : str, optional
-        The column of `units` with the cluster of each: the participant, or the conversation. Whole clusters
-        are resampled. Without it texts are, which gives intervals that are too narrow where participants
-        differ.
-    n_boot, confidence_level
+        The round to compare. By default, for each coder and text, the one finished last: a span coded in two
+        rounds counts once.
+    cluster, n_boot, confidence_level, seed
         As for `by_code`.
-    seed : int
-        The same seed gives the same intervals.
 
     Raises
     ------
     TableError
-        A frame is not what its contract says, a span does not lie within its text, an unknown code, or a unit
-        has no cluster or several.
+        A frame breaks its contract, a span does not lie within its text, a code is unknown, or a unit has no
+        cluster or several.
     ArgumentError
         `n_boot`, `confidence_level` or `seed` is out of its range.
 
     Notes
     -----
-    The intervals are the bias-corrected and accelerated bootstrap of `by_code`, over clusters of texts. That
-    of the older alpha_U takes the most time: for every resample the texts are laid end to end anew.
+    The intervals are the bias-corrected and accelerated bootstrap of `by_code`, over clusters of texts. The
+    older alpha_U takes the most time: the texts are laid end to end again for every resample.
 
     References
     ----------
@@ -393,7 +386,7 @@ def _by_cluster(parts: Floats, cluster: Integers) -> Floats:
 
 
 def _too_few(carried: Sequence[Floats], differ: Floats) -> Reason | None:
-    """Return why clusters cannot carry an interval: by what each has (G,), and where coders differ."""
+    """Return the reason if the clusters (G,) are too few for an interval, or the coders differ in too few."""
     if len(carried[0]) < 2:
         return Reason.ONE_CLUSTER
     if min((length > 0).sum() for length in carried) < FEWEST_CLUSTERS:

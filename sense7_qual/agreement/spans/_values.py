@@ -57,13 +57,13 @@ class Continuum:
     unit_ids : tuple of str
         The T texts, in the order of the line.
     finished : array (C, T) of bool
-        Which coder finished which text. Only texts that two or more finished are here.
+        Whether the coder finished the text. Only texts finished by two or more are included.
     edges : array (K + 1,) of int64
         Where the line is cut, from 0 to its whole length in code points.
     text : array (K,) of int64
         The text of each stretch.
     of_coder, of_code, of_text, first, last : arrays (n_spans,) of int64
-        Whose span it is, its code and text, and the cuts (places in `edges`) at which it begins and ends.
+        The span's coder, code and text, and the cuts (places in `edges`) at which it begins and ends.
         Overlapping spans of one code by one coder are joined; adjoining ones stay two.
     """
 
