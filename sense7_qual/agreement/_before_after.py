@@ -17,8 +17,8 @@ from sense7_qual.agreement._intervals._bootstrap import (
     FEWEST,
     RESAMPLED_FROM,
     Resampling,
-    effective,
-    freedom,
+    degrees_of_freedom,
+    effective_number,
     jackknife_error,
     left_out,
     resampled_interval,
@@ -164,7 +164,7 @@ def _interval(parts: Floats, revised: Integers, cluster: Integers, how: Resampli
             "low": bounds.low, "high": bounds.high, "n_boot": how.n_boot,
             "n_undefined": bounds.n_undefined, "reason": bounds.reason,
         }  # fmt: skip
-    return _left_out(sums, effective(parts, cluster, _difference), how.confidence_level)
+    return _left_out(sums, effective_number(parts, cluster, _difference), how.confidence_level)
 
 
 def _left_out(sums: Floats, n_effective: float, confidence_level: float) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def _left_out(sums: Floats, n_effective: float, confidence_level: float) -> dict
     deviations = left_out(sums, times, _difference)
     if np.isnan(deviations).any():
         return {"reason": Reason.FEW_CLUSTERS}
-    degrees = min(freedom(deviations, times), n_effective)
+    degrees = min(degrees_of_freedom(deviations, times), n_effective)
     half = special.stdtrit(degrees, (1 + confidence_level) / 2) * jackknife_error(deviations, times)
     value = float(_difference(sums.sum(axis=0)))
     return {"low": value - half, "high": value + half, "reason": Reason.FEW_CLUSTERS}

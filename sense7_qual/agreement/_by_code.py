@@ -26,10 +26,10 @@ from sense7_qual.agreement._intervals import estimate
 from sense7_qual.agreement._intervals._bootstrap import (
     FEWEST,
     Evidence,
-    freedom,
+    cut_off,
+    degrees_of_freedom,
     jackknife_error,
-    logarithmic,
-    within,
+    log_scale_interval,
     without_disagreement,
 )
 from sense7_qual.agreement._results import AGREEMENT, OVERALL
@@ -41,14 +41,8 @@ from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, is_model, people, require_column, without_models
 
 __all__ = [
-    "alpha_of",
-    "by_code",
-    "code_tables",
-    "overall",
-    "prevalence_of",
-    "probabilities_of",
-    "weighted_row",
-]
+    "alpha_of", "by_code", "code_tables", "overall", "prevalence_of", "probabilities_of", "weighted_row",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -268,7 +262,7 @@ def code_tables(
 def _named_tables(
     decisions: pd.DataFrame, units: pd.DataFrame | None, cluster: str | None
 ) -> Iterator[tuple[str, Coded, Integers, pd.Index]]:
-    """Yield what `code_tables` does, and the ids of the units."""
+    """Yield the tables of `code_tables` with the ids of the units."""
     own = people(decisions, with_models=True)  # the caller has left out the models, unless asked for
     unit, unit_ids = pd.factorize(own["unit_id"], sort=True)
     groups = cluster_numbers(pd.Index(unit_ids), clusters_by_unit(units, cluster))
@@ -435,8 +429,8 @@ def alpha_of(table: Coded, weight: Floats, cluster: Integers, confidence_level: 
     error = jackknife_error(deviations, times)
     if error < _EQUAL:
         return columns | {"reason": Reason.ONE_PATTERN}
-    degrees = freedom(deviations, times)
-    ends = logarithmic(value, error, degrees, rests_on, confidence_level)
+    degrees = degrees_of_freedom(deviations, times)
+    ends = log_scale_interval(value, error, degrees, rests_on, confidence_level)
     return columns | _ends(ends, value) | {"reason": None}
 
 
@@ -450,7 +444,7 @@ def _worth(rests_on: Evidence, of_group: Floats, weight: Floats, groups: Integer
 
 
 def _ends(ends: tuple[float, float], value: float) -> dict[str, float]:
-    low, high = within(*ends, value, -1.0)
+    low, high = cut_off(*ends, value, -1.0)
     return {"alpha_low": low, "alpha_high": high}
 
 

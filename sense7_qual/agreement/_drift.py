@@ -24,15 +24,8 @@ from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import COVERAGE, PLAN, people
 
 __all__ = [
-    "By",
-    "Comparison",
-    "comparisons",
-    "drift",
-    "first_alarm",
-    "first_finishes",
-    "over_time",
-    "stability",
-]
+    "By", "Comparison", "comparisons", "drift", "first_alarm", "first_finishes", "over_time", "stability",
+]  # fmt: skip
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -143,12 +136,12 @@ def drift(
             f"drift: expected false_alarms between 0 and 1 – found {false_alarms!r} – 0.05 is usual."
         )
     own = own_decisions(decisions, function="drift")
-    dealt = PLAN.empty() if plan is None else people(PLAN.check(plan))
+    assigned = PLAN.empty() if plan is None else people(PLAN.check(plan))
     codes = list(own["code"].unique())
-    tests = max(1, len(codes) * len({*own["coder"], *dealt["coder"]}))
+    tests = max(1, len(codes) * len({*own["coder"], *assigned["coder"]}))
     rows = [
         (*row, false_alarms, reason)
-        for coder, given, units, n_units in _coders(own, coverage, dealt)
+        for coder, given, units, n_units in _coders(own, coverage, assigned)
         for *row, reason in _rows(coder, given, units, codes, n_units, false_alarms / tests)
     ]
     return DRIFT.frame(rows)
@@ -211,17 +204,17 @@ def _possible(n_first: int, n_later: int, compared: list[Comparison]) -> bool:
 
 
 def _coders(
-    own: pd.DataFrame, coverage: pd.DataFrame, dealt: pd.DataFrame
+    own: pd.DataFrame, coverage: pd.DataFrame, assigned: pd.DataFrame
 ) -> list[tuple[str, pd.DataFrame, list[str], int]]:
     """Return each coder's decisions and finished units, in their order, and how many texts they have."""
     finished = COVERAGE.check(coverage)
-    order = first_finishes(own, finished, timed=True, plan=dealt)["order"]
+    order = first_finishes(own, finished, timed=True, plan=assigned)["order"]
     ordered = own.assign(order=order.to_numpy()).sort_values("order", kind="stable")
     units = {
         str(coder): list(part["unit_id"])
-        for coder, part in finish_order(finished, plan=dealt).groupby("coder")
+        for coder, part in finish_order(finished, plan=assigned).groupby("coder")
     }
-    planned = {str(coder): set(part["unit_id"]) for coder, part in dealt.groupby("coder")}
+    planned = {str(coder): set(part["unit_id"]) for coder, part in assigned.groupby("coder")}
     return [
         (coder, given, units[coder], len(planned.get(coder, set()) | set(units[coder])))
         for coder, given in ((str(one), part) for one, part in ordered.groupby("coder", sort=True))

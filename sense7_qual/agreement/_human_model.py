@@ -28,14 +28,14 @@ from sense7_qual.agreement._intervals._bootstrap import (
     RESAMPLED_FROM,
     Evidence,
     Resampling,
-    effective,
-    freedom,
+    cut_off,
+    degrees_of_freedom,
+    effective_number,
     jackknife_error,
     left_out,
-    logarithmic,
+    log_scale_interval,
     resampled_interval,
     summed,
-    within,
     without_disagreement,
 )
 from sense7_qual.agreement._results import HUMAN_MODEL, PAIRWISE
@@ -231,7 +231,7 @@ def _interval(units: pd.DataFrame, parts: Floats, kappa: float, how: Resampling)
     smallest = -1.0 if np.ptp(units["n_humans"]) == 0 else -np.inf
     if not sums[:, 0].any():
         ends = without_disagreement(rests_on, how.confidence_level)
-        low, high = within(*ends, kappa, smallest)
+        low, high = cut_off(*ends, kappa, smallest)
         return {"low": low, "high": high, "reason": Reason.NO_DISAGREEMENT}
     if rests_on.other < FEWEST:
         return {"reason": Reason.FEW_CLUSTERS}
@@ -239,9 +239,9 @@ def _interval(units: pd.DataFrame, parts: Floats, kappa: float, how: Resampling)
         bounds = resampled_interval(parts, cluster, _cross_kappa, how)
         resamples = {"n_boot": how.n_boot, "n_undefined": bounds.n_undefined}
         return {"low": bounds.low, "high": bounds.high, "reason": bounds.reason} | resamples
-    low, high, reason = _left_out(sums, effective(parts, cluster, _cross_kappa), kappa, rests_on, how)
+    low, high, reason = _left_out(sums, effective_number(parts, cluster, _cross_kappa), kappa, rests_on, how)
     if not np.isnan(low):
-        low, high = within(low, high, kappa, smallest)
+        low, high = cut_off(low, high, kappa, smallest)
     return {"low": low, "high": high, "reason": reason}
 
 
@@ -256,8 +256,8 @@ def _left_out(
     error = jackknife_error(deviations, times)
     if error < _EQUAL:
         return np.nan, np.nan, Reason.ONE_PATTERN
-    degrees = min(freedom(deviations, times), n_effective)
-    return *logarithmic(kappa, error, degrees, rests_on, how.confidence_level), Reason.FEW_CLUSTERS
+    degrees = min(degrees_of_freedom(deviations, times), n_effective)
+    return *log_scale_interval(kappa, error, degrees, rests_on, how.confidence_level), Reason.FEW_CLUSTERS
 
 
 @PAIRWISE.returns

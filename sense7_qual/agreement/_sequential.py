@@ -18,8 +18,8 @@ from sense7_qual.agreement._by_code import code_tables, prevalence_of
 from sense7_qual.agreement._intervals._bootstrap import (
     FEWEST,
     Evidence,
-    around,
-    within,
+    cut_off,
+    log_scale_ends,
     without_disagreement,
 )
 from sense7_qual.agreement._intervals._methods import left_out_error, without_disputes
@@ -184,10 +184,10 @@ def _look(value: float, ends: Ends, smallest: float, n_units: int, width: float,
     """Return a look from the ends now and those after more units."""
 
     def fits(total: int) -> bool:
-        low, high = within(*ends(total / n_units), value, smallest)
+        low, high = cut_off(*ends(total / n_units), value, smallest)
         return high - low <= width * (1 + _EQUAL)
 
-    low, high = within(*ends(1), value, smallest)
+    low, high = cut_off(*ends(1), value, smallest)
     below, above = n_units - 1, n_units
     while not fits(above):
         below, above = above, 2 * above
@@ -208,7 +208,7 @@ def _disputed(
     def ends(times: float) -> tuple[float, float]:
         reach = _reach(confidence_level, degrees * times) * error / (1 - value) / math.sqrt(times)
         later = replace(rests_on, other=int(rests_on.other * times))
-        return around(value, max(needed, reach**2 / needed), later, confidence_level)
+        return log_scale_ends(value, max(needed, reach**2 / needed), later, confidence_level)
 
     return ends
 

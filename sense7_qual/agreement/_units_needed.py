@@ -134,7 +134,7 @@ def units_needed(
     Coders are assumed to be interchangeable: a unit's values are drawn from shares that vary between units by
     a Dirichlet distribution with an intraclass correlation of alpha, so that alpha at any level is the
     planned one. For two coders and a code this is the only model of this kind. The interval is that of
-    `estimate` (the delta method on log(1 − alpha)), whose standard error is that of alpha's influence
+    `estimate` (the delta method on log(1 − alpha)), with the standard error from alpha's influence
     function over all patterns of values.
 
     References

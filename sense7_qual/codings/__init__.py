@@ -31,15 +31,8 @@ from sense7_qual.codings._from_table import from_table
 from sense7_qual.codings._saturation import development, new_information, saturation
 
 __all__ = [
-    "carried",
-    "decisions",
-    "development",
-    "from_table",
-    "majority",
-    "new_information",
-    "saturation",
-    "stale",
-]
+    "carried", "decisions", "development", "from_table", "majority", "new_information", "saturation", "stale",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

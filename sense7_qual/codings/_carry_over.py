@@ -74,24 +74,24 @@ def carried(
     finished = coverage[[*_PAIR, "codebook", "finished_at"]].rename(columns={"codebook": "finished_under"})
     joined = codings.merge(finished, on=_PAIR)
     fates = _fates(joined, codebook.fingerprint, revisions)
-    standing = joined.assign(was=joined["code"], code=pd.array([one.stands for one in fates], dtype="string"))
-    standing = _restated(standing[standing["code"].notna()][[*codings.columns, "was"]], codebook)
+    valid = joined.assign(was=joined["code"], code=pd.array([one.code for one in fates], dtype="string"))
+    valid = _with_known_facets(valid[valid["code"].notna()][[*codings.columns, "was"]], codebook)
     facets = [facet.name for facet in codebook.facets if facet.name in codings.columns]
-    standing = _once(standing, [*CODINGS.key, *facets])
+    valid = _merged(valid, [*CODINGS.key, *facets])
     new = _new_to_coders(coverage, codebook.fingerprint, revisions)
     pairs = zip(joined["unit_id"], joined["coder"], fates, strict=True)
     lost = [(*pair, code, why) for *pair, fate in pairs for code, why in fate.undecided]
     # What a coder did not know, or what a coding lost, leaves a code open unless a coding of it stands: under
     # its present meaning, because those under an earlier one do not.
-    decided = set(standing[[*_PAIR, "code"]].itertuples(index=False, name=None))
+    decided = set(valid[[*_PAIR, "code"]].itertuples(index=False, name=None))
     rows = [row for row in [*new, *lost] if row[:3] not in decided]
     undecided = pd.DataFrame(rows, columns=_UNDECIDED, dtype="string")
     undecided = undecided[undecided["code"].isin([code.id for code in codebook.codable])]
-    return standing, undecided.drop_duplicates([*_PAIR, "code"]).reset_index(drop=True)
+    return valid, undecided.drop_duplicates([*_PAIR, "code"]).reset_index(drop=True)
 
 
-def _restated(codings: pd.DataFrame, codebook: Codebook) -> pd.DataFrame:
-    """Leave of the facets what the codebook has: a value that is gone, or not for the code, says nothing."""
+def _with_known_facets(codings: pd.DataFrame, codebook: Codebook) -> pd.DataFrame:
+    """Keep the values of facets that the codebook has for the code; others become missing."""
     columns = {}
     for facet in (facet for facet in codebook.facets if facet.name in codings.columns):
         of_it = codings["code"].isin(facet.codes or codebook.ids)
@@ -99,8 +99,8 @@ def _restated(codings: pd.DataFrame, codebook: Codebook) -> pd.DataFrame:
     return codings.assign(**columns)
 
 
-def _once(codings: pd.DataFrame, same: list[str]) -> pd.DataFrame:
-    """Make codings one where a merge of their codes left them on one span with the same facets."""
+def _merged(codings: pd.DataFrame, same: list[str]) -> pd.DataFrame:
+    """Join codings that a merge of their codes left on one span with the same facets."""
     several = codings.duplicated(same, keep=False)
     if several.any():
         were = codings[several].groupby(same, dropna=False, sort=False)["was"]
@@ -142,12 +142,12 @@ def stale(
 
 @dataclass(frozen=True, slots=True)
 class _Fate:
-    """What a coding is: a code (None: nothing), and the codes that it leaves undecided, with the reason.
+    """The present code of a coding (None: none), and the codes that it leaves undecided, with the reason.
 
-    `parts` are those of them that mean nothing but what its code meant: who applies one, tells which it is.
+    `parts` are those of them that together mean what its code meant: applying one chooses it.
     """
 
-    stands: str | None
+    code: str | None
     undecided: tuple[tuple[str, str], ...] = ()
     parts: frozenset[str] = frozenset()
 
@@ -166,13 +166,13 @@ def _fates(joined: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> lis
     whole, from_finish = {}, {}
     for key, (fate, version) in at_finish.items():
         later = steps(revisions, version, now)
-        whole[key], from_finish[key] = _carried_on(fate, later), _carried_on(_Fate(fate.stands), later)
+        whole[key], from_finish[key] = _carried_on(fate, later), _carried_on(_Fate(fate.code), later)
     pairs = list(zip(joined["unit_id"], joined["coder"], strict=True))
-    standing = {(*pair, at_finish[key][0].stands) for pair, key in zip(pairs, keys, strict=True)}
+    valid = {(*pair, at_finish[key][0].code) for pair, key in zip(pairs, keys, strict=True)}
 
     def names_a_part(pair: tuple[str, str], key: tuple[str, str, str, bool]) -> bool:
         """Return True if the coder has chosen, by finishing, the part of a split code."""
-        return any((*pair, part) in standing for part in at_finish[key][0].parts)
+        return any((*pair, part) in valid for part in at_finish[key][0].parts)
 
     return [
         (from_finish if names_a_part(pair, key) else whole)[key]
@@ -183,7 +183,7 @@ def _fates(joined: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> lis
 def _until_finished(
     code: str, made_under: str, finished_under: str, late: bool, revisions: Sequence[Revision]
 ) -> tuple[_Fate, str]:
-    """Return what a coding was when its unit was finished, and under which version.
+    """Return the fate of a coding when its unit was finished, and the version then.
 
     Its coder had it before them then: a redefined code is affirmed by finishing, and so is one that was
     retired and has come back.
@@ -207,28 +207,28 @@ def _carried_on(fate: _Fate, later: Iterable[Revision]) -> _Fate:
 
 def _changed(fate: _Fate, made: Sequence[Change]) -> _Fate:
     """Return the fate of a coding after the changes of one revision."""
-    standing_code, undecided, parts = fate.stands, dict(fate.undecided), set(fate.parts)
+    current, undecided, parts = fate.code, dict(fate.undecided), set(fate.parts)
     for change in made:
         if change.kind in ("split", "retire") and change.code in undecided:
             undecided |= dict.fromkeys(change.into, undecided.pop(change.code))
             parts |= set(change.into) if change.code in parts else set()
-        if change.code != fate.stands:
+        if change.code != fate.code:
             continue
         if change.kind in ("split", "retire", "redefine"):
-            standing_code = None
+            current = None
         if change.kind in ("split", "redefine"):
             undecided |= dict.fromkeys(change.into or (change.code,), change.kind)
             parts |= set(change.into)
     merged = {change.code: change.into[0] for change in made if change.kind == "merge"}
     return _Fate(
-        None if standing_code is None else merged.get(standing_code, standing_code),
+        None if current is None else merged.get(current, current),
         tuple({merged.get(code, code): reason for code, reason in undecided.items()}.items()),
-        frozenset(merged.get(code, code) for code in parts) - _mixed(parts, made),
+        frozenset(merged.get(code, code) for code in parts) - _mixed_with_others(parts, made),
     )
 
 
-def _mixed(parts: set[str], made: Sequence[Change]) -> set[str]:
-    """Return the codes into which something went, or that something was, other than `parts`."""
+def _mixed_with_others(parts: set[str], made: Sequence[Change]) -> set[str]:
+    """Return the codes of a merge, before and after it, other than `parts`."""
     merged = {change.code: change.into[0] for change in made if change.kind == "merge"}
     added = {change.code for change in made if change.kind == "add"}
     were = set(merged) | (set(merged.values()) - added)

@@ -216,12 +216,12 @@ def quotes(acts: Iterable[Act], codebook: Codebook, *, revisions: Sequence[Revis
     now = check_codebook(codebook).fingerprint
     made = standing(acts, subject="quote")
     paths = {name: steps(revisions, name, now) for name in {act.codebook for act in made}}
-    stands: dict[tuple[str, str], list[_Decided]] = {}
+    current: dict[tuple[str, str], list[_Decided]] = {}
     for one in (one for act in _in_time(made) for one in _carried(act, paths[act.codebook])):
-        of_text = stands.setdefault((str(one.act.unit_id), one.code), [])
+        of_text = current.setdefault((str(one.act.unit_id), one.code), [])
         of_text[:] = [other for other in of_text if not _overlap(other.act, one.act)]
         of_text.append(one)
-    rows = [_row(one) for decided in stands.values() for one in decided]
+    rows = [_row(one) for decided in current.values() for one in decided]
     frame = pd.DataFrame(rows, columns=list(QUOTES.columns))
     ordered = frame.sort_values(["unit_id", "code", "start"], kind="stable", na_position="first")
     return QUOTES.check(ordered, as_written=True)

@@ -20,14 +20,8 @@ from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import clusters_by_unit, labels_by_unit, people, without_models
 
 __all__ = [
-    "Incidence",
-    "by_participant",
-    "development",
-    "new_codes",
-    "new_information",
-    "saturation",
-    "total_codes",
-]
+    "Incidence", "by_participant", "development", "new_codes", "new_information", "saturation", "total_codes",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 
@@ -255,7 +249,7 @@ def total_codes(incidence: Incidence, *, confidence_level: float) -> tuple[float
 
 
 def _unseen(incidence: Incidence) -> float:
-    """Return how many codes nobody had so far, at the least (Chao2)."""
+    """Return the smallest number of codes that nobody had so far (Chao2)."""
     once, twice, share = incidence.once, incidence.twice, (incidence.n_clusters - 1) / incidence.n_clusters
     return share * (once**2 / (2 * twice) if twice else once * (once - 1) / 2)
 
@@ -447,7 +441,7 @@ def _having(applied: pd.DataFrame, names: list[str]) -> npt.NDArray[np.bool_]:
 
 
 def _found_at(having: npt.NDArray[np.bool_]) -> Floats:
-    """Return how many codes each participant brought first, in this order."""
+    """Count the codes that each participant was the first to have, in this order."""
     places = having[:, having.any(axis=0)].argmax(axis=0)
     return np.bincount(places, minlength=len(having)).astype(np.float64)
 

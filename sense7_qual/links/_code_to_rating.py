@@ -180,22 +180,22 @@ def code_to_rating(
     )
     chosen = _inputs.chosen_sources(decisions, sources, with_models=with_models)
     weights = functools.cache(functools.partial(_rank_biserial.cluster_weights, n_boot=n_boot, seed=seed))
-    how = _How(weights, confidence_level, seed, odds_ratios, sensitivity, pooling)
+    settings = _Settings(weights, confidence_level, seed, odds_ratios, sensitivity, pooling)
     study = _Study(
         decisions,
         _inputs.rated_units(decisions, units, rating, cluster, nested, rating_range=rating_range),
         with_models,
     )
     coders = _inputs.coders_of(decisions, with_models=with_models) if "pooled" in chosen else []
-    analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), how, progress)
-    tables = [_adjusted(_rows(source, study, coders, analyses, how), source) for source in chosen]
+    analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), settings, progress)
+    tables = [_adjusted(_rows(source, study, coders, analyses, settings), source) for source in chosen]
     table = pd.concat(tables, ignore_index=True) if tables else LINKS.empty()
     asked = [name for name in LINKS.columns if sensitivity and name.startswith("gee_")]
     return table if details else table[[name for name in table if name in (*LINKS.printed, *asked)]]
 
 
 @dataclass(frozen=True, slots=True)
-class _How:
+class _Settings:
     """The settings of a table."""
 
     weights: _rank_biserial.Weights
@@ -248,7 +248,7 @@ class _Study:
 
 
 def _analyses(
-    study: _Study, sources: list[str], how: _How, progress: Progress | bool | None
+    study: _Study, sources: list[str], settings: _Settings, progress: Progress | bool | None
 ) -> dict[tuple[str, str], Analysis]:
     """Analyse every source that has decisions of its own, code by code."""
     analyses: dict[tuple[str, str], Analysis] = {}
@@ -258,18 +258,18 @@ def _analyses(
         for source, decided in by_source.items():
             decided = decided.merge(study.rated, on="unit_id", how="inner")
             for code in study.codes:
-                analyses[source, code] = _analysis(decided[decided["code"] == code], how)
+                analyses[source, code] = _analysis(decided[decided["code"] == code], settings)
                 tell(len(analyses), total)
     return analyses
 
 
-def _analysis(decided: pd.DataFrame, how: _How) -> Analysis:
+def _analysis(decided: pd.DataFrame, settings: _Settings) -> Analysis:
     """Analyse one code and source from its rated units: applied, rating, cluster, and perhaps nested."""
     applied = decided["applied"].to_numpy(dtype=np.bool_)
     ratings = decided["rating"].to_numpy(dtype=np.float64)
     cluster = decided["cluster"].to_numpy(dtype=np.int64)
     counts = _rank_biserial.count(applied, ratings, cluster)
-    effect, without = _rank_biserial.effect_of(counts), _rank_biserial.left_out(counts)
+    effect, without = _rank_biserial.effect_of(counts), _rank_biserial.jackknifed_effects(counts)
     reason = _rank_biserial.reason_of(applied, counts, effect, without)
     row: dict[str, object] = {
         **_described(applied, ratings, counts),
@@ -279,12 +279,12 @@ def _analysis(decided: pd.DataFrame, how: _How) -> Analysis:
     rank = None
     if reason is None:
         rank = RankEffect(effect, without, counts.clusters, counts.fewest_clusters)
-        row |= _inferred(counts, rank, how)
+        row |= _inferred(counts, rank, settings)
     nested = decided["nested"].to_numpy(dtype=np.int64) if "nested" in decided else None
-    odds = _odds(applied, ratings, cluster, nested, counts, reason, how)
+    odds = _odds(applied, ratings, cluster, nested, counts, reason, settings)
     for name, ratio in odds.items():
-        row |= columns_of(name, ratio.alone(), how.confidence_level)
-    whole = odds.get("odds_ratio", LogOdds(reason=reason if how.odds_ratios else None))
+        row |= columns_of(name, ratio.alone(), settings.confidence_level)
+    whole = odds.get("odds_ratio", LogOdds(reason=reason if settings.odds_ratios else None))
     cautions = [] if np.isnan(effect) else _cautions(counts, whole)
     row |= {"odds_ratio_reason": whole.reason, "caution": ", ".join(cautions) or None}
     return Analysis(row, rank, odds)
@@ -309,11 +309,11 @@ def _described(
     }
 
 
-def _inferred(counts: _rank_biserial.Counts, rank: RankEffect, how: _How) -> dict[str, object]:
+def _inferred(counts: _rank_biserial.Counts, rank: RankEffect, settings: _Settings) -> dict[str, object]:
     """Return the interval of the rank-biserial effect, its p, and the resamples."""
-    resampled = _rank_biserial.resampled(counts, how.weights(counts.shape[0]))
+    resampled = _rank_biserial.resampled_effects(counts, settings.weights(counts.shape[0]))
     defined = resampled[~np.isnan(resampled)]
-    low, high = _rank_biserial.percentile_interval(defined, rank.fewest, how.confidence_level)
+    low, high = _rank_biserial.percentile_interval(defined, rank.fewest, settings.confidence_level)
     return {
         "rank_biserial_low": low,
         "rank_biserial_high": high,
@@ -332,7 +332,7 @@ def _odds(
     nested: npt.NDArray[np.int64] | None,
     counts: _rank_biserial.Counts,
     reason: str | None,
-    how: _How,
+    settings: _Settings,
 ) -> dict[str, LogOdds]:
     """Return the odds ratios that were asked for, where there is a code and a rating to relate."""
     if reason in (
@@ -343,9 +343,9 @@ def _odds(
     ):
         return {}
     fewest, estimates = counts.fewest_clusters, {}
-    if how.odds_ratios:
+    if settings.odds_ratios:
         estimates = log_odds(applied, ratings, cluster, fewest=fewest, varies=counts.varies, nested=nested)
-    if how.sensitivity:
+    if settings.sensitivity:
         estimates["gee_odds_ratio"] = population_averaged(applied, ratings, cluster, fewest=fewest)
     return estimates
 
@@ -359,7 +359,11 @@ def _cautions(counts: _rank_biserial.Counts, odds: LogOdds) -> list[str]:
 
 
 def _rows(
-    source: str, study: _Study, coders: list[str], analyses: dict[tuple[str, str], Analysis], how: _How
+    source: str,
+    study: _Study,
+    coders: list[str],
+    analyses: dict[tuple[str, str], Analysis],
+    settings: _Settings,
 ) -> pd.DataFrame:
     """Return the rows of one source, a code each."""
     shares = study.shares() if source in ("majority", "pooled") else None
@@ -367,15 +371,20 @@ def _rows(
     for code in study.codes:
         of_code = None if shares is None else shares[shares["code"] == code]
         if source == "pooled" and of_code is not None:
-            row = _pooled([analyses[coder, code] for coder in coders], of_code, how)
+            row = _pooled([analyses[coder, code] for coder in coders], of_code, settings)
         else:
             row = dict(analyses[source, code].row)
             row["n_coders"] = _n_coders(source, code, study)
             row |= {} if ties is None else _without_ties(row, int(ties.get(code, 0)))
         if of_code is not None:
-            row |= share_columns(of_code, how.confidence_level)
+            row |= share_columns(of_code, settings.confidence_level)
             row["caution"] = study.with_caution(row.get("caution"), code)
-        row |= {"code": code, "source": source, "confidence_level": how.confidence_level, "seed": how.seed}
+        row |= {
+            "code": code,
+            "source": source,
+            "confidence_level": settings.confidence_level,
+            "seed": settings.seed,
+        }
         rows.append(row)
     return LINKS.frame(rows)
 
@@ -386,7 +395,7 @@ def _without_ties(row: dict[str, object], n_tied: int) -> dict[str, object]:
     return {"n_tied": n_tied, "caution": ", ".join(str(each) for each in cautions if each) or None}
 
 
-def _pooled(analyses: list[Analysis], shares: pd.DataFrame, how: _How) -> dict[str, object]:
+def _pooled(analyses: list[Analysis], shares: pd.DataFrame, settings: _Settings) -> dict[str, object]:
     """Return one code's row pooled over coders; its numbers of units count each unit once."""
     applied = (shares["n_applied"] > 0).to_numpy(dtype=np.bool_)
     ratings, cluster = (shares[name].to_numpy() for name in ("rating", "cluster"))
@@ -394,19 +403,19 @@ def _pooled(analyses: list[Analysis], shares: pd.DataFrame, how: _How) -> dict[s
     described = _described(applied, ratings, counts)
     row = {name: value for name, value in described.items() if not name.startswith("mean")}
     used = [analysis for analysis in analyses if len(analysis.row)]
-    row |= pooled_columns(used, pooling=how.pooling, confidence_level=how.confidence_level)
-    row["pooling"] = how.pooling
+    row |= pooled_columns(used, pooling=settings.pooling, confidence_level=settings.confidence_level)
+    row["pooling"] = settings.pooling
     if row["reason"] is None:
         cautions = str.join(", ", (str(a.row["caution"] or "") for a in analyses if a.rank)).split(", ")
         cautions += [Caution.CODERS_LEFT_OUT] if any(analysis.rank is None for analysis in analyses) else []
         row["caution"] = ", ".join(dict.fromkeys(filter(None, cautions))) or None
-    elif how.odds_ratios:
+    elif settings.odds_ratios:
         row["odds_ratio_reason"] = row["reason"]
     return row
 
 
 def _n_coders(source: str, code: str, study: _Study) -> int | None:
-    """Return how many coders' decisions on a code a source rests on; missing where that is not known."""
+    """Count the coders with decisions on a code in a source; missing where that is not known."""
     if source not in RESERVED_CODERS:
         return 1
     own = study.coders

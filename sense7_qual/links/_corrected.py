@@ -162,7 +162,7 @@ def _effect(
 ) -> RankEffect | str:
     """Return the effect of one imputation, or the reason why it has none."""
     counts = _rank_biserial.count(applied, ratings, cluster)
-    effect, without = _rank_biserial.effect_of(counts), _rank_biserial.left_out(counts)
+    effect, without = _rank_biserial.effect_of(counts), _rank_biserial.jackknifed_effects(counts)
     reason = _rank_biserial.reason_of(applied, counts, effect, without)
     return reason or RankEffect(effect, without, counts.clusters, counts.fewest_clusters)
 

@@ -38,7 +38,7 @@ class Compared:
 
     @property
     def reason(self) -> Reason | None:
-        """Return why there is nothing to compute."""
+        """Return the reason if there is nothing to compute."""
         if self.n_with + self.n_without == 0:
             return Reason.NO_RATED_UNITS
         if not self.n_with:

@@ -22,23 +22,10 @@ from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import DECISIONS, is_model, people, require_column, without_models
 
 __all__ = [
-    "Range",
-    "RatingRange",
-    "by_source",
-    "checked_decisions",
-    "checked_range",
-    "checked_units",
-    "chosen_sources",
-    "coders_of",
-    "known_sources",
-    "numbered",
-    "numbers_of",
-    "range_in",
-    "rated_units",
-    "ratings_of",
-    "refuse_off_scale",
-    "tied",
-]
+    "Range", "RatingRange", "by_source", "checked_decisions", "checked_range", "checked_units",
+    "chosen_sources", "coders_of", "known_sources", "numbered", "numbers_of", "range_in", "rated_units",
+    "ratings_of", "refuse_off_scale", "tied",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

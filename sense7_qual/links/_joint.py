@@ -115,7 +115,7 @@ def joint(
 
 
 def _tied(decisions: pd.DataFrame, source: str, rated: pd.Series) -> int | None:
-    """Return how many of the rated units (unit_id) the majority leaves out; None for other sources."""
+    """Count the rated units (unit_id) that the majority leaves out; None for other sources."""
     left_out = tied(checked_decisions(decisions, [source], function="joint"), source)
     return None if left_out is None else int(rated.isin(left_out["unit_id"]).sum())
 
@@ -289,7 +289,7 @@ def _by_condition(
 
 
 def _lacking(study: _Study, code: str, where: pd.Series) -> Reason | None:
-    """Return why the code has no odds ratio in one condition."""
+    """Return the reason if the code has no odds ratio in one condition."""
     applied = study.used.loc[where, code]
     if not applied.any():
         return Reason.CODE_NEVER_APPLIED

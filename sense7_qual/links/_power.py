@@ -55,7 +55,7 @@ def power(
     Parameters
     ----------
     participants : int, or sequence of int, optional
-        Participants whose texts are coded, 2 to 20,000 each.
+        Numbers of participants with coded texts, 2 to 20,000 each.
     target : float, optional
         Instead of `participants`: the power wanted, above 0 and below 1; .80 is customary.
     units_per_participant : float

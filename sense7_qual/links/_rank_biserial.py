@@ -17,21 +17,10 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 __all__ = [
-    "MANY_CLUSTERS",
-    "Counts",
-    "cluster_weights",
-    "count",
-    "effect_of",
-    "holm",
-    "jackknife_error",
-    "left_out",
-    "percentile_interval",
-    "rank_biserial",
-    "reason_of",
-    "resampled",
-    "t_test",
+    "MANY_CLUSTERS", "Counts", "cluster_weights", "count", "effect_of", "holm", "jackknife_error",
+    "jackknifed_effects", "percentile_interval", "rank_biserial", "reason_of", "resampled_effects", "t_test",
     "with_adjusted",
-]
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Truths = npt.NDArray[np.bool_]
@@ -113,7 +102,7 @@ def effect_of(counts: Counts) -> float:
     return float(rank_biserial(totals[0], totals[1]))
 
 
-def left_out(counts: Counts) -> Floats:
+def jackknifed_effects(counts: Counts) -> Floats:
     """Return the effects without each cluster in turn (clusters,)."""
     having, lacking = counts.having, counts.lacking
     parts = [
@@ -125,7 +114,7 @@ def left_out(counts: Counts) -> Floats:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def resampled(counts: Counts, weights: Floats) -> Floats:
+def resampled_effects(counts: Counts, weights: Floats) -> Floats:
     """Return the effects of resamples (n_boot,), NaN where no unit, or every unit, has the code."""
     parts = [
         rank_biserial(weights[block] @ counts.having, weights[block] @ counts.lacking)

@@ -28,15 +28,9 @@ from sense7_qual.ratings._evaluate import (
 from sense7_qual.ratings._results import COMPARISON, PREDICTED
 
 __all__ = [
-    "BASELINES",
-    "PUBLISHED",
-    "Embed",
-    "OrdinalRegression",
-    "Predictor",
-    "compare",
-    "cross_validate",
+    "BASELINES", "PUBLISHED", "Embed", "OrdinalRegression", "Predictor", "compare", "cross_validate",
     "ordinal_regression",
-]
+]  # fmt: skip
 
 PUBLISHED: Final = "SENSE-7 paper (published, on its own data)"
 """The name of the row that holds the paper's figures."""

@@ -351,7 +351,7 @@ def _centred_ranks(values: Floats, weights: Floats) -> Floats:
 
 
 def _reason(pairs: _Pairs, folds: Integers | None) -> Reason | None:
-    """Return why there is no Spearman correlation."""
+    """Return the reason if there is no Spearman correlation."""
     if not len(pairs.true):
         return Reason.NO_PAIRS
     if np.ptp(pairs.true) == 0:

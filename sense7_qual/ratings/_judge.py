@@ -214,7 +214,7 @@ def _judged(
 def _of_ours(
     missing_on: type[Exception] | tuple[type[Exception], ...],
 ) -> tuple[type[Exception], ...]:
-    """Return the errors of this package among them: ValueError does not stand for a lack of consent."""
+    """Return the errors of this package among them: ValueError does not mean a lack of consent."""
     named = missing_on if isinstance(missing_on, tuple) else (missing_on,)
     return tuple(error for error in named if issubclass(error, QualError))
 

@@ -278,7 +278,7 @@ def _cluster_labels(groups: object, n_units: int, unit_ids: pd.Index | None) -> 
     if isinstance(groups, pd.Series) and not isinstance(groups.index, pd.RangeIndex):
         raise TableError(
             "groups: expected labels in the order of the units, because these values have no unit ids – "
-            "found a Series with an index of its own – pass values whose axes are named "
+            "found a Series with an index of its own – pass values with named axes "
             "(agreement.from_wide), where labels are found by unit_id; or, in the order of the values, "
             "groups.to_numpy()."
         )

@@ -45,18 +45,9 @@ from sense7_qual.agreement.coefficients._weights import (
 from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
-    "STATISTICS",
-    "Computed",
-    "check_options",
-    "coders_of",
-    "compute",
-    "evidence",
-    "options_of",
-    "per_category",
-    "reason_why",
-    "values_of",
-    "with_scale",
-]
+    "STATISTICS", "Computed", "check_options", "coders_of", "compute", "evidence", "options_of",
+    "per_category", "reason_why", "values_of", "with_scale",
+]  # fmt: skip
 
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
@@ -217,7 +208,7 @@ def _of_paired(statistic: str, paired: Patterns) -> Evidence:
 def evidence(
     statistic: str, codes: npt.NDArray[Any], n_categories: int, cluster: Integers | None
 ) -> Evidence:
-    """Return what units (coders, units) with two or more values say, or their clusters (units,)."""
+    """Return the evidence of units (coders, units) with two or more values, or of their clusters (units,)."""
     given = np.bincount(codes[codes > 0], minlength=n_categories + 1)[1:]
     most = int(given.argmax()) + 1 if given.any() else 0
     others = values_of(codes) - values_of(codes == most)
@@ -241,7 +232,7 @@ def _unequal(statistic: str, given: npt.NDArray[Any]) -> float:
 
 
 def values_of(codes: npt.NDArray[Any]) -> Integers:
-    """Return how many values each unit has (units,), of codes (coders, units) with 0 for none."""
+    """Count the values of each unit (units,) in codes (coders, units) with 0 for none."""
     n_values = np.zeros(codes.shape[1], dtype=np.int64)
     for row in codes:
         n_values += row > 0
@@ -249,7 +240,7 @@ def values_of(codes: npt.NDArray[Any]) -> Integers:
 
 
 def coders_of(table: Coded, n_values: Integers) -> int:
-    """Return how many coders gave a value to units with two or more; without such units, to any."""
+    """Count the coders of units with two or more values; if there are none, of any."""
     chosen = n_values >= 2
     if not chosen.any():
         chosen = n_values > 0
@@ -285,7 +276,7 @@ def _counted(statistic: str, table: Coded, pairable: Truths) -> Coded:
 
 
 def _most_patterns(table: Coded) -> int:
-    """Return how many patterns there can be: not more than units, nor than ways of giving the values."""
+    """Return the largest possible number of patterns: the units, or the ways of giving the values."""
     n_coders, n_units = table.codes.shape
     return min(int(n_units), math.comb(len(table.categories) + n_coders, n_coders))
 

@@ -22,19 +22,9 @@ from sense7_qual.agreement.coefficients._patterns import Coded, Patterns
 from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
-    "Level",
-    "Metric",
-    "Weighting",
-    "Weights",
-    "WideAlpha",
-    "agreement_weights",
-    "check_level",
-    "check_scale",
-    "difference",
-    "places",
-    "weighted",
-    "wide_alpha",
-]
+    "Level", "Metric", "Weighting", "Weights", "WideAlpha", "agreement_weights", "check_level", "check_scale",
+    "difference", "places", "weighted", "wide_alpha",
+]  # fmt: skip
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 Weighting = Literal["linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"]
@@ -456,7 +446,7 @@ class WideAlpha:
     def _through_ranks(
         self, times: Floats, given: Floats, place: Floats, ratio: float, expected: float
     ) -> Floats:
-        """Return what a unit changes by moving the ranks of all values (U,)."""
+        """Return the effect of a unit through the ranks of all values (U,)."""
         n = np.bincount(self.unit, self.count)
         mean = np.bincount(self.unit, self.count * place[self.category]) / n
         pull = times[self.unit] * self.count * 4 * n[self.unit] * (place[self.category] - mean[self.unit])

@@ -85,7 +85,7 @@ def set_alpha(sets: Sets, *, distance: SetDistance) -> float:
     References
     ----------
     Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section D, with a distance between sets
-    in the place of the metric, as Passonneau (2006), Measuring agreement on set-valued items (MASI) for
+    instead of the metric, as Passonneau (2006), Measuring agreement on set-valued items (MASI) for
     semantic and pragmatic annotation, LREC. The distances are not squared.
 
     Examples

@@ -35,7 +35,7 @@ from sense7_qual.agreement._intervals._bootstrap import (
     Interval,
     Resampling,
     effective_clusters,
-    ends,
+    interval_of_resamples,
     resampled_interval,
 )
 from sense7_qual.agreement._results import SPAN_AGREEMENT
@@ -66,15 +66,9 @@ from sense7_qual.errors import TableError
 from sense7_qual.frames import CODINGS, COVERAGE, UNITS, clusters_by_unit
 
 __all__ = [
-    "alpha_u_2004",
-    "boundary_similarity",
-    "gamma",
-    "gamma_dissimilarity",
-    "overlap_f1",
-    "segmentation_agreement",
-    "span_agreement",
-    "unitizing_alphas",
-]
+    "alpha_u_2004", "boundary_similarity", "gamma", "gamma_dissimilarity", "overlap_f1",
+    "segmentation_agreement", "span_agreement", "unitizing_alphas",
+]  # fmt: skip
 
 Integers = npt.NDArray[np.int64]
 _NAN: Final = float("nan")
@@ -144,7 +138,7 @@ def overlap_f1(spans_a: pd.DataFrame, spans_b: pd.DataFrame, *, lengths: Lengths
             "overlap_f1 is not defined here (NaN): neither coder has a span.", RuntimeWarning, stacklevel=2
         )
         return _NAN
-    shared = sum(overlap_parts(line, code)[:, 0].sum() for code in range(len(line.codes)))
+    shared = sum(_overlap_parts(line, code)[:, 0].sum() for code in range(len(line.codes)))
     return float(2 * shared / line.length.sum())
 
 
@@ -285,19 +279,22 @@ def _of_lengths(
     line: Continuum, each: Tally, k: int, cluster: Integers, how: Resampling
 ) -> dict[str, Estimated]:
     """Return each statistic of lengths of text: the number, why there is none, and its interval."""
-    sums, parts = over_texts(each), overlap_parts(line, k)
-    f1 = float(mean_f1(parts.sum(axis=0)))
+    sums, parts = over_texts(each), _overlap_parts(line, k)
+    f1 = float(_mean_f1(parts.sum(axis=0)))
     why = None if not np.isnan(f1) else Reason.NO_VARIATION if sums.total else Reason.NO_PAIRABLE_UNITS
     return {
-        "alpha_all_text": (*all_text(sums, k), partial(all_text_interval, each, k, cluster, how)),
-        "alpha_coded_text": (*coded_text(sums, k), partial(coded_text_interval, each, k, cluster, how)),
-        "overlap_f1": (f1, why, partial(overlap_interval, parts, cluster, how)),
+        "alpha_all_text": (*all_text(sums, k), partial(_all_text_interval, each, k, cluster, how)),
+        "alpha_coded_text": (
+            *coded_text(sums, k),
+            partial(_coded_text_interval, each, k, cluster, how),
+        ),
+        "overlap_f1": (f1, why, partial(_overlap_interval, parts, cluster, how)),
     }
 
 
 def _of_borders(line: Continuum, k: int, cluster: Integers, how: Resampling) -> dict[str, Estimated]:
     alpha, why = border_alpha(line, [k])
-    return {"alpha_u_2004": (alpha, why, partial(border_interval, line, k, alpha, cluster, how))}
+    return {"alpha_u_2004": (alpha, why, partial(_border_interval, line, k, alpha, cluster, how))}
 
 
 def _columns(estimates: dict[str, Estimated], n_boot: int) -> dict[str, object]:
@@ -311,7 +308,7 @@ def _columns(estimates: dict[str, Estimated], n_boot: int) -> dict[str, object]:
     return row | ({"n_boot": n_boot, "n_undefined": max(undefined)} if undefined else {})
 
 
-def all_text_interval(each: Tally, k: int, cluster: Integers, how: Resampling) -> Interval:
+def _all_text_interval(each: Tally, k: int, cluster: Integers, how: Resampling) -> Interval:
     """Return the interval of u-alpha of a code, from what each text (T,) in its cluster adds."""
     parts = all_text_parts(each, k)
     total, length, both, _ = _by_cluster(parts, cluster).T
@@ -319,7 +316,7 @@ def all_text_interval(each: Tally, k: int, cluster: Integers, how: Resampling) -
     return Interval(reason=few) if few else resampled_interval(parts, cluster, all_text_alpha, how)
 
 
-def coded_text_interval(each: Tally, k: int, cluster: Integers, how: Resampling) -> Interval:
+def _coded_text_interval(each: Tally, k: int, cluster: Integers, how: Resampling) -> Interval:
     """Return the interval of (k)u-alpha of a code, from what each text (T,) in its cluster adds."""
     parts = coded_text_parts(each, k)
     coded, both, _, total, _, _ = _by_cluster(parts, cluster).T
@@ -327,14 +324,16 @@ def coded_text_interval(each: Tally, k: int, cluster: Integers, how: Resampling)
     return Interval(reason=few) if few else resampled_interval(parts, cluster, coded_text_alpha, how)
 
 
-def overlap_interval(parts: Floats, cluster: Integers, how: Resampling) -> Interval:
+def _overlap_interval(parts: Floats, cluster: Integers, how: Resampling) -> Interval:
     """Return the interval of the overlap F1, averaged over pairs of coders, from its parts in each text."""
     shared, marked = np.split(_by_cluster(parts, cluster), 2, axis=1)
     few = _too_few([marked.sum(axis=1)], (marked - 2 * shared).sum(axis=1))
-    return Interval(reason=few) if few else resampled_interval(parts, cluster, mean_f1, how)
+    return Interval(reason=few) if few else resampled_interval(parts, cluster, _mean_f1, how)
 
 
-def border_interval(line: Continuum, k: int, estimate: float, cluster: Integers, how: Resampling) -> Interval:
+def _border_interval(
+    line: Continuum, k: int, estimate: float, cluster: Integers, how: Resampling
+) -> Interval:
     """Return the interval of the alpha_U of 2004 of a code; `line` holds texts that every coder finished."""
     spans = np.bincount(cluster[line.of_text[line.of_code == k]], minlength=_n(cluster)).astype(np.float64)
     few = _too_few([spans], np.array([1 - estimate]))
@@ -346,10 +345,10 @@ def border_interval(line: Continuum, k: int, estimate: float, cluster: Integers,
     without = resampled_borders(line, k, (1 - np.eye(n, dtype=np.int64))[:, cluster])
     # What a text changes would take as long as the resamples: as of texts that do not depend on each other.
     n_groups = effective_clusters(np.zeros(len(cluster)), np.ones(len(cluster)), cluster)
-    return ends(resamples, estimate, np.nanmean(without) - without, n_groups, how)
+    return interval_of_resamples(resamples, estimate, np.nanmean(without) - without, n_groups, how)
 
 
-def overlap_parts(line: Continuum, k: int) -> Floats:
+def _overlap_parts(line: Continuum, k: int) -> Floats:
     """Return, for each text and pair of coders, the shared and then the marked characters (T, 2 · pairs).
 
     A pair counts on the texts that both finished.
@@ -365,7 +364,7 @@ def overlap_parts(line: Continuum, k: int) -> Floats:
     return parts.reshape(len(parts), 2 * len(first))
 
 
-def mean_f1(parts: Floats) -> Floats:
+def _mean_f1(parts: Floats) -> Floats:
     """Return the overlap F1 (…), a mean over pairs of coders, from sums (…, 2 · pairs); NaN without spans."""
     shared, marked = np.split(parts, 2, axis=-1)
     each = np.divide(2 * shared, marked, out=np.zeros_like(marked), where=marked > 0)

@@ -207,7 +207,7 @@ def _estimates(
 
 
 def _coarse(patterns: Patterns, at: Parameters, covariance: Floats, link: Link, quadrature: int) -> bool:
-    """Return whether one Newton step on the likelihood by many more nodes moves an estimate noticeably."""
+    """Return True if a Newton step on the likelihood with many more nodes moves an estimate noticeably."""
     finer = integrate(patterns, at, quadrature=min(max(25, 3 * quadrature), 100), link=link)
     return bool((np.abs(covariance @ finer.gradient) > _NOTICEABLE * np.sqrt(np.diag(covariance))).any())
 

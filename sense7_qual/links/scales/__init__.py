@@ -260,7 +260,7 @@ def _feldt(alpha: float, n: int, n_items: int, confidence_level: float) -> dict[
 
 
 def _pair_terms(values: Floats) -> Floats:
-    """Return what covariances over the rows that have both ratings are made of (rows, 4 · ratings²)."""
+    """Return the sums for covariances over the rows with both ratings (rows, 4 · ratings²)."""
     present = ~np.isnan(values)
     centre = np.nanmean(values, axis=0) if present.any(axis=0).all() else 0.0
     filled = np.where(present, values - centre, 0.0)
@@ -317,7 +317,7 @@ def _pair_row(values: Floats, cases: Integers, confidence_level: float) -> dict[
 
 
 def _uninformative(low: float) -> Reason | None:
-    """Return why there is no interval although there are clusters enough."""
+    """Return the reason if there is no interval in spite of enough clusters."""
     return Reason.NO_VARIATION_BETWEEN_CLUSTERS if np.isnan(low) else None
 
 

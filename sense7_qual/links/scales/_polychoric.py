@@ -137,7 +137,7 @@ def _without(counts: Floats, n_missing: int, reason: str) -> Polychoric:
 
 
 def _counted(first: pd.Series, second: pd.Series, rating_range: Range | None) -> tuple[Floats, int]:
-    """Return how often each pair of levels occurs (levels of the first, of the second)."""
+    """Count each pair of levels (levels of the first, of the second)."""
     if len(first) != len(second) or not pd.Series(first).index.equals(pd.Series(second).index):
         raise TableError(
             f"polychoric: expected two variables of the same rows – found {len(first)} and {len(second)} "
