@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual.agreement._intervals._bootstrap import FEWEST, logarithmic, within
+from sense7_qual.agreement._intervals._bootstrap import FEWEST, cut_off, log_scale_interval
 from sense7_qual.agreement._intervals._methods import left_out_error
 from sense7_qual.agreement._sequential import Look, look
 from sense7_qual.agreement.coefficients._compute import compute, evidence
@@ -79,7 +79,7 @@ def ordinary(values: Values, number: Integers | None) -> tuple[float, float]:
     error, degrees = left_out_error(computed, number, "krippendorff_alpha")
     if not error:
         return np.nan, np.nan
-    return within(*logarithmic(value, error, degrees, rests_on, 0.95), value, -1.0)
+    return cut_off(*log_scale_interval(value, error, degrees, rests_on, 0.95), value, -1.0)
 
 
 def looks(

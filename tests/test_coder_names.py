@@ -109,7 +109,7 @@ def test_models_are_found_by_name_and_no_unnamed_one_is_a_human() -> None:
     with pytest.warns(UserWarning, match="human_model: .*'model-y'"):
         one = agreement.human_model(pd.concat([DECISIONS, second]), models="model-x", n_boot=20)
     pd.testing.assert_frame_equal(one, found)
-    with pytest.raises(TableError, match="begins with 'model-'"):
+    with pytest.raises(TableError, match="a coder named 'model-…'"):
         agreement.human_model(DECISIONS[DECISIONS["coder"] != "model-x"])
     by_code = agreement.diagnosis.alternative_annotator_test(
         pd.concat([DECISIONS, DECISIONS.query("coder == 'ana'").assign(coder="cleo")]), epsilon=0.2

@@ -52,23 +52,9 @@ from sense7_qual.agreement._sequential import sequential
 from sense7_qual.agreement._units_needed import UnitsNeeded as UnitsNeeded, units_needed
 
 __all__ = [
-    "before_after",
-    "by_code",
-    "coefficients",
-    "diagnosis",
-    "drift",
-    "from_wide",
-    "human_model",
-    "mastery",
-    "over_time",
-    "overall",
-    "pairwise",
-    "sequential",
-    "sets",
-    "spans",
-    "stability",
-    "units_needed",
-]
+    "before_after", "by_code", "coefficients", "diagnosis", "drift", "from_wide", "human_model", "mastery",
+    "over_time", "overall", "pairwise", "sequential", "sets", "spans", "stability", "units_needed",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

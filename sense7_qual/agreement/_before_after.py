@@ -17,8 +17,8 @@ from sense7_qual.agreement._intervals._bootstrap import (
     FEWEST,
     RESAMPLED_FROM,
     Resampling,
-    effective,
-    freedom,
+    degrees_of_freedom,
+    effective_number,
     jackknife_error,
     left_out,
     resampled_interval,
@@ -48,9 +48,9 @@ def before_after(
 ) -> pd.DataFrame:
     """Return each code's alpha before and after a discussion, and the difference with its interval.
 
-    Use it to report what a discussion changed, beside the agreement of the independent decisions. Do not
-    report `after` as the reliability of the coding: whoever has seen the others' decisions is not independent
-    of them, and agreement rises by yielding as it does by insight.
+    Use it to report what a discussion changed, next to the agreement of the independent decisions. Do not
+    report `after` as the reliability of the coding: coders who have seen the others' decisions are not
+    independent of them, and agreement also rises because coders give in.
 
     Parameters
     ----------
@@ -58,15 +58,15 @@ def before_after(
         unit_id, coder, code, applied (bool): the independent decisions, ``store.decisions(round="one")``.
         Decisions of `consensus`, `majority` and `pooled` are left out.
     discussed : DataFrame
-        The same of the round of discussion. After it, coders decide as they did there, and as before where
-        they did not discuss a unit (`codings.after_discussion`).
+        The decisions of the round of discussion. A unit that was not discussed keeps its decisions of before
+        (`codings.after_discussion`).
     units, cluster, n_boot, confidence_level, seed
         As for `by_code`. In each resample both alphas are computed from the same clusters.
 
     Raises
     ------
     TableError
-        A frame is not what its contract says, or a unit has no cluster or several.
+        A frame breaks its contract, or a unit has no cluster or several.
     ArgumentError
         A setting of the resampling is out of its range.
 
@@ -137,7 +137,7 @@ def _row(of_code: pd.DataFrame, clusters: pd.Series | None, how: Resampling) -> 
 
 
 def _parts(counts: pd.DataFrame, name: str) -> Floats:
-    """Return what each unit adds to the totals of `binary_alpha` (U, 3)."""
+    """Return each unit's addition to the totals of `binary_alpha` (U, 3)."""
     n, applied = (counts[column].to_numpy(dtype=np.float64) for column in ("n", name))
     return np.stack([2 * applied * (n - applied) / (n - 1), applied, n - applied], axis=1)
 
@@ -164,7 +164,7 @@ def _interval(parts: Floats, revised: Integers, cluster: Integers, how: Resampli
             "low": bounds.low, "high": bounds.high, "n_boot": how.n_boot,
             "n_undefined": bounds.n_undefined, "reason": bounds.reason,
         }  # fmt: skip
-    return _left_out(sums, effective(parts, cluster, _difference), how.confidence_level)
+    return _left_out(sums, effective_number(parts, cluster, _difference), how.confidence_level)
 
 
 def _left_out(sums: Floats, n_effective: float, confidence_level: float) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def _left_out(sums: Floats, n_effective: float, confidence_level: float) -> dict
     deviations = left_out(sums, times, _difference)
     if np.isnan(deviations).any():
         return {"reason": Reason.FEW_CLUSTERS}
-    degrees = min(freedom(deviations, times), n_effective)
+    degrees = min(degrees_of_freedom(deviations, times), n_effective)
     half = special.stdtrit(degrees, (1 + confidence_level) / 2) * jackknife_error(deviations, times)
     value = float(_difference(sums.sum(axis=0)))
     return {"low": value - half, "high": value + half, "reason": Reason.FEW_CLUSTERS}

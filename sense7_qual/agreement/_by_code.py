@@ -26,10 +26,10 @@ from sense7_qual.agreement._intervals import estimate
 from sense7_qual.agreement._intervals._bootstrap import (
     FEWEST,
     Evidence,
-    freedom,
+    cut_off,
+    degrees_of_freedom,
     jackknife_error,
-    logarithmic,
-    within,
+    log_scale_interval,
     without_disagreement,
 )
 from sense7_qual.agreement._results import AGREEMENT, OVERALL
@@ -41,14 +41,8 @@ from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, is_model, people, require_column, without_models
 
 __all__ = [
-    "alpha_of",
-    "by_code",
-    "code_tables",
-    "overall",
-    "prevalence_of",
-    "probabilities_of",
-    "weighted_row",
-]
+    "alpha_of", "by_code", "code_tables", "overall", "prevalence_of", "probabilities_of", "weighted_row",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -69,15 +63,15 @@ def by_code(
     confidence_level: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return how well the coders agree on each code: Krippendorff's nominal alpha with its interval.
+    """Return Krippendorff's nominal alpha of each code, with its interval.
 
-    Use it as the main account of a study's reliability: whether a code is present or absent is one question
-    for each code. Where one number over all codes is wanted beside it, take `overall`.
+    Use it as the main report of a study's reliability: the presence of each code is a question of its own.
+    For one number over all codes as well, use `overall`.
 
-    A unit counts for a code where two or more coders have decided on it; a coder who has not finished a
-    unit is missing there, not "absent". All numbers of a row are of these units. Decisions of `consensus`,
-    `majority` and `pooled` are left out, and so are those of models, which a warning says: a model that is
-    good at the codes would raise the agreement of people who are not.
+    A unit counts for a code if two or more coders have decided on it; a coder who has not finished a unit is
+    missing there, not "absent". All numbers of a row are of these units. Decisions of `consensus`, `majority`
+    and `pooled` are left out, and those of models with a warning: a model that is good at the codes would
+    raise the agreement of people who are not.
 
     Parameters
     ----------
@@ -87,15 +81,15 @@ def by_code(
         One row per unit: unit_id and the column `cluster`.
     cluster : str, optional
         The column of `units` with the cluster of each unit: the participant, or the conversation. Whole
-        clusters are resampled, because units of one cluster are not independent. Without it units are
-        resampled, which gives intervals that are too narrow where participants differ.
+        clusters are resampled, because their units are not independent. Without it units are resampled, and
+        the intervals are too narrow where participants differ.
     inclusion : DataFrame, optional
-        Where the units that several coders code were drawn with unequal probabilities: unit_id, probability,
-        as `corpus.inclusion` returns it. Every number is then weighted back to all units that could have been
-        drawn, but for n_units, n_coders, n_models and n_clusters; units drawn alike need no such weights.
+        For units drawn with unequal probabilities to be coded by several coders: unit_id, probability, as
+        `corpus.inclusion` returns it. Every number except n_units, n_coders, n_models and n_clusters is then
+        weighted back to all units that could have been drawn. Equal probabilities need no weights.
     with_models : bool
-        Whether models count as coders; the numbers are then no longer of people (`human_model` keeps the two
-        apart).
+        Whether models count as coders, so that the numbers are no longer of people alone (`human_model`
+        separates the two).
     n_boot : int
         Number of bootstrap resamples.
     confidence_level : float
@@ -106,28 +100,28 @@ def by_code(
     Raises
     ------
     TableError
-        `decisions` is not what its contract says, or a unit has no cluster or several; with `inclusion`, a
-        unit that two or more coders decided on has no probability.
+        `decisions` breaks its contract, or a unit has no cluster or several; with `inclusion`, a unit that
+        two or more coders decided on has no probability.
     ArgumentError
         `n_boot`, `confidence_level` or `seed` is out of its range.
 
     Notes
     -----
-    The interval is the bias-corrected and accelerated bootstrap (Efron 1987) with the normal quantile
-    widened for few clusters, as in the expanded percentile interval of Hesterberg (2015):
-    z = t(n − 1) · √(n / (n − 1)) for n clusters. Of uneven clusters n is how many of equal size they are
-    worth, (Σ v)² / Σ v² for their shares v of the variance, given how strongly the units of a cluster depend
-    on each other (Imbens & Kolesár 2016; with full dependence it is that of Carter et al. 2017). In simulated
-    studies with 10 to 100 participants, prevalences of .02 to .3 and alphas of .3 to .8 it covered the true
-    alpha in 95 to 99 % of the studies that had an interval, the plain percentile interval in 86 to 94 %; with
-    14 very uneven clusters in 92 to 96 % (benchmarks/agreement_coverage.py).
+    The interval is the bias-corrected and accelerated bootstrap (Efron 1987) with the normal quantile widened
+    for few clusters, as in the expanded percentile interval of Hesterberg (2015): z = t(n − 1) · √(n / (n −
+    1)) for n clusters. For uneven clusters n is the equivalent number of equal clusters, (Σ v)² / Σ v² for
+    their shares v of the variance, given how strongly the units of a cluster depend on each other (Imbens &
+    Kolesár 2016; with full dependence it is that of Carter et al. 2017). In simulated studies with 10 to 100
+    participants, prevalences of .02 to .3 and alphas of .3 to .8 it covered the true alpha in 95 to 99 % of
+    the studies that had an interval, the plain percentile interval in 86 to 94 %; with 14 very uneven
+    clusters in 92 to 96 % (benchmarks/agreement_coverage.py).
 
     With `inclusion` each unit counts by 1 over its probability (Horvitz & Thompson 1952; as ratios of such
-    sums, after Hájek). In place of the number m of values in Krippendorff's correction m / (m − 1) stands
-    that of values of equal weight, (Σ w)² / Σ w² (Kish 1965). The interval is the jackknife's, of units or
-    clusters drawn with replacement, on the scale of log(1 − alpha); it is not resampled. In
-    simulated studies it held the true alpha in 94 to 97 %, and alpha was on average within .01 of it; that of
-    the drawn units, unweighted, was up to .13 off (benchmarks/weighted_back.md).
+    sums, after Hájek). Krippendorff's correction m / (m − 1) takes for m the equivalent number of values of
+    equal weight, (Σ w)² / Σ w² (Kish 1965). The interval is the jackknife's, of units or clusters drawn with
+    replacement, on the scale of log(1 − alpha); it is not resampled. In simulated studies it held the true
+    alpha in 94 to 97 %, and alpha was on average within .01 of it; that of the drawn units, unweighted, was
+    up to .13 off (benchmarks/weighted_back.md).
 
     References
     ----------
@@ -181,26 +175,26 @@ def overall(
     confidence_level: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return how well the coders agree on the sets of codes that they give to units: set alpha.
+    """Return set alpha: the agreement on the whole set of codes of each unit.
 
-    Use it as one number beside `by_code`, where several codes can be given to a unit. Do not use it in place
-    of `by_code`: codes that everybody agrees on hide one that nobody does.
+    Use it as one number in addition to `by_code`, where units can have several codes. Do not use it instead
+    of `by_code`: codes that everybody agrees on hide one that nobody agrees on.
 
     Parameters
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool). A coder's set counts where the coder has decided on every code
         of `decisions`; a unit finished with no code applied is the empty set, which is an answer. Models are
-        left out, which a warning says.
+        left out with a warning.
     distance : {"masi", "jaccard", "dice"}
-        How far apart two sets are; see `set_alpha`. It changes the number: report it.
+        The distance between two sets; see `set_alpha`. It changes the number: report it.
     units, cluster, n_boot, confidence_level, seed
         As for `by_code`.
 
     Raises
     ------
     TableError
-        `decisions` is not what its contract says, or a unit has no cluster or several.
+        `decisions` breaks its contract, or a unit has no cluster or several.
     ArgumentError
         An unknown distance, or a setting out of its range.
 
@@ -268,8 +262,8 @@ def code_tables(
 def _named_tables(
     decisions: pd.DataFrame, units: pd.DataFrame | None, cluster: str | None
 ) -> Iterator[tuple[str, Coded, Integers, pd.Index]]:
-    """Yield what `code_tables` does, and the ids of the units."""
-    own = people(decisions, with_models=True)  # a door has left out the models, unless they are asked for
+    """Yield the tables of `code_tables` with the ids of the units."""
+    own = people(decisions, with_models=True)  # the caller has left out the models, unless asked for
     unit, unit_ids = pd.factorize(own["unit_id"], sort=True)
     groups = cluster_numbers(pd.Index(unit_ids), clusters_by_unit(units, cluster))
     for code in decisions["code"].unique():
@@ -295,7 +289,7 @@ def _coded(own: pd.DataFrame, unit: Integers, n_units: int) -> Coded:
 
 
 def _others(table: Coded) -> dict[str, Any]:
-    """Return the coefficients beside alpha, of the units with two or more decisions."""
+    """Return the coefficients other than alpha, of the units with two or more decisions."""
     present = (table.codes > 0).any(axis=1)
     table = Coded(table.categories, table.codes[present])
     n_coders = int(present.sum())
@@ -374,7 +368,7 @@ def weighted_row(
     if len(missing):
         raise TableError(
             "inclusion: expected the probability of every unit that two or more coders decided on – found "
-            f"none for {first_three(missing)} – pass corpus.inclusion of the plan, and decisions of it alone."
+            f"none for {first_three(missing)} – pass corpus.inclusion of the plan, and only its decisions."
         )
     weight = 1 / chance.to_numpy(dtype=np.float64)
     codes = table.codes[(table.codes > 0).any(axis=1)]
@@ -435,8 +429,8 @@ def alpha_of(table: Coded, weight: Floats, cluster: Integers, confidence_level: 
     error = jackknife_error(deviations, times)
     if error < _EQUAL:
         return columns | {"reason": Reason.ONE_PATTERN}
-    degrees = freedom(deviations, times)
-    ends = logarithmic(value, error, degrees, rests_on, confidence_level)
+    degrees = degrees_of_freedom(deviations, times)
+    ends = log_scale_interval(value, error, degrees, rests_on, confidence_level)
     return columns | _ends(ends, value) | {"reason": None}
 
 
@@ -450,12 +444,12 @@ def _worth(rests_on: Evidence, of_group: Floats, weight: Floats, groups: Integer
 
 
 def _ends(ends: tuple[float, float], value: float) -> dict[str, float]:
-    low, high = within(*ends, value, -1.0)
+    low, high = cut_off(*ends, value, -1.0)
     return {"alpha_low": low, "alpha_high": high}
 
 
 def _coefficients(codes: npt.NDArray[Any], weight: Floats) -> dict[str, float]:
-    """Return what stands beside alpha, each unit by its weight."""
+    """Return the coefficients other than alpha, each unit by its weight."""
     applied, absent = (codes == 2).sum(axis=0), (codes == 1).sum(axis=0)
     values = applied + absent
     same = (applied * (applied - 1) + absent * (absent - 1)) / (values * (values - 1))

@@ -1,7 +1,7 @@
-"""Decisions counted: how many coders applied each code to each unit, and what pairs of coders decided.
+"""Counts of decisions: how many coders applied each code to each unit, and what pairs of coders decided.
 
-What the diagnostics, comparisons and second opinions have in common. Computed decisions (`consensus`,
-`majority`, `pooled`) are not coders and are left out everywhere; so are models, unless they are asked for.
+Computed decisions (`consensus`, `majority`, `pooled`) are not coders and are left out everywhere; so are
+models, unless they are asked for.
 """
 
 from __future__ import annotations
@@ -18,18 +18,9 @@ from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, is_model, labels_by_unit, people, without_models
 
 __all__ = [
-    "Pairs",
-    "UnitCounts",
-    "binary_alpha",
-    "binary_kappa",
-    "chosen_models",
-    "cluster_numbers",
-    "own_decisions",
-    "paired",
-    "require_coders",
-    "unit_counts",
-    "value_tables",
-]
+    "Pairs", "UnitCounts", "binary_alpha", "binary_kappa", "chosen_models", "cluster_numbers",
+    "own_decisions", "paired", "require_coders", "unit_counts", "value_tables",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -61,7 +52,7 @@ def chosen_models(
     chosen = [models] if isinstance(models, str) else list(dict.fromkeys(named if models is None else models))
     if models is None and not named:
         raise TableError(
-            "decisions: expected decisions of a model, whose name begins with 'model-' – found none – name "
+            "decisions: expected decisions of a model (a coder named 'model-…') – found none – name "
             "the coders that are models (models=…), or rename them: frames.as_models."
         )
     require_coders(chosen, own, what="model")

@@ -24,15 +24,8 @@ from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import COVERAGE, PLAN, people
 
 __all__ = [
-    "By",
-    "Comparison",
-    "comparisons",
-    "drift",
-    "first_alarm",
-    "first_finishes",
-    "over_time",
-    "stability",
-]
+    "By", "Comparison", "comparisons", "drift", "first_alarm", "first_finishes", "over_time", "stability",
+]  # fmt: skip
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -47,7 +40,7 @@ _PAIR: Final = ["unit_id", "coder"]
 
 
 class Comparison(NamedTuple):
-    """The later texts from `start` to `end` (half-open, from 0) against the first third, at this level."""
+    """The later texts `start` to `end` (half-open, from 0), compared with the first third at this level."""
 
     start: int
     end: int
@@ -62,40 +55,38 @@ def drift(
     plan: pd.DataFrame | None = None,
     false_alarms: float = 0.05,
 ) -> pd.DataFrame:
-    """Return for each coder and code whether it is applied more or less often than in their first texts.
+    """Test for each coder whether a code is applied more or less often than in their first texts.
 
-    Use it while coding goes on, after every text if one likes: of studies in which nobody drifts at most 5 %
-    have an alarm, at all looks, of all coders and all codes together. An alarm is a reason to talk and to
-    read, not a verdict: the share of a code also changes where the texts do. That is why texts must come in
-    random order, as `corpus.assign` deals them; then, without drift, the later texts of a coder are like the
-    first ones, however strongly codes go with participants. Where a coder codes conversation by conversation,
-    or study by study, the alarm cannot tell drift from other texts, and rings falsely.
+    Use it while coding goes on, after every text if you like: of studies without drift at most 5 % have an
+    alarm, over all looks, coders and codes together. An alarm is a reason to talk and to read, not a verdict:
+    the share of a code also changes with the texts. So texts must come in random order, as `corpus.assign`
+    assigns them; without drift, the later texts of a coder are then like the first ones, however strongly
+    codes depend on participants. If a coder codes conversation by conversation, or study by study, other
+    texts cause false alarms.
 
     Parameters
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out.
     coverage : DataFrame
-        Who finished which unit when, of the same rounds as the decisions: unit_id, coder, round, finished_at
-        and, where a unit was finished again, first_finished_at (ISO 8601), codebook. It gives the order of a
-        coder's texts, by when they first finished each (`codings.finish_order`): what was looked at again,
-        because the codebook was revised, keeps its place. Of texts that were finished at once, such as those
-        of one coding sheet, the place in the plan decides.
+        Finished units of the same rounds as the decisions: unit_id, coder, round, finished_at and, where a
+        unit was finished again, first_finished_at (ISO 8601), codebook. A coder's texts are ordered by when
+        they were first finished (`codings.finish_order`): a text reviewed after a revision of the codebook
+        keeps its place. Texts finished at the same time, such as those of one coding sheet, follow the plan.
     plan : DataFrame, optional
-        Who is to code what: coder, unit_id, round, place (`store.plan`), of the rounds that the decisions
-        are of. Only with it, unchanged, may one look again and again: it says how many texts a third is, and
-        how many looks are to come. Without it the texts so far are taken for all, and `false_alarms` is of a
-        single look at the end.
+        The assignment: coder, unit_id, round, place (`store.plan`), of the same rounds as the decisions.
+        Repeated looks need it, unchanged: it gives the size of the first third and the number of looks.
+        Without it the texts so far are taken for all, and `false_alarms` holds for a single look at the end.
     false_alarms : float
-        In which share of studies without drift there may be an alarm, above 0 and below 1. It is divided by
-        the coders of decisions and plan and by the codes of `decisions`; a coder or a code that comes later
-        makes the shares of all others smaller.
+        The share of studies without drift in which an alarm is allowed, above 0 and below 1. It is divided by
+        the coders of decisions and plan and by the codes of `decisions`; coders and codes added later make
+        the shares of all others smaller.
 
     Raises
     ------
     TableError
-        A frame is not what its contract says, a coder decided on a unit that they have not finished, or a
-        finished unit has no time.
+        A frame breaks its contract, a coder decided on a unit that they have not finished, or a finished unit
+        has no time.
     ArgumentError
         `false_alarms` is out of its range.
 
@@ -103,20 +94,20 @@ def drift(
     -----
     After 20, 40 and 60 texts beyond the first third these are compared with it, then after every 30 more the
     last 60, the last 120 and all later texts: each by Fisher's exact test (two-sided by doubling), given how
-    often the code was applied in both together. Of that, nothing but the order is random where the texts are
-    dealt in random order. Each comparison has a share of the error, planned before (alpha spending): 5, 10
+    often the code was applied in both together. Only the order is random in this, if texts
+    are assigned in random order. Each comparison has a planned share of the error (alpha spending): 5, 10
     and 25 % the first three, then 25 % those of 60 texts, 25 % those of 120 and 10 % those of all, each
     divided evenly. By Bonferroni's inequality the bound on false alarms is exact for any number of texts,
     prevalence and clustering; in simulations up to 1.5 % of studies had one.
 
-    What it finds (benchmarks/drift.md): with two coders and seven codes, of shifts by .2 that begin right
-    after the first third of 1,000 texts, 63 % within 60 texts at a prevalence of .1, 27 to 31 % at .3 and .5,
-    and nearly all by the end; of 300 texts 17 to 38 % within 60 and 41 to 66 % by the end; of 100 texts 8 to
-    13 %. More cannot be had at this bound: one test, made at a moment that nobody knows, would find 42 to
-    75 % of 1,000 texts. A sequential test by e-values (Turner, Ly & Grünwald 2024) found far fewer. A
-    cumulative sum (Page 1954) finds more shifts of rare codes and those that begin late, if its limit is
-    known, which takes the very prevalence. A test at .05 after every ten texts rings in 42 to 100 % of
-    studies in which nobody drifts.
+    Power (benchmarks/drift.md), with two coders and seven codes, for shifts by .2 right after the first
+    third: of 1,000 texts 63 % are found within 60 texts at a prevalence of .1, 27 to 31 % at .3 and .5, and
+    nearly all by the end; of 300 texts 17 to 38 % within 60 and 41 to 66 % by the end; of 100 texts 8 to 13
+    %. More is hardly possible at this bound: one test, made at the best moment, which nobody knows, would
+    find 42 to 75 % in 1,000 texts. A sequential test by e-values (Turner, Ly & Grünwald 2024) found far
+    fewer. A cumulative sum (Page 1954) finds more shifts of rare codes and late ones, but its limit requires
+    knowing the prevalence. A test at .05 after every ten texts gives an alarm in 42 to 100 % of studies
+    without drift.
 
     References
     ----------
@@ -145,19 +136,19 @@ def drift(
             f"drift: expected false_alarms between 0 and 1 – found {false_alarms!r} – 0.05 is usual."
         )
     own = own_decisions(decisions, function="drift")
-    dealt = PLAN.empty() if plan is None else people(PLAN.check(plan))
+    assigned = PLAN.empty() if plan is None else people(PLAN.check(plan))
     codes = list(own["code"].unique())
-    tests = max(1, len(codes) * len({*own["coder"], *dealt["coder"]}))
+    tests = max(1, len(codes) * len({*own["coder"], *assigned["coder"]}))
     rows = [
         (*row, false_alarms, reason)
-        for coder, given, units, n_units in _coders(own, coverage, dealt)
+        for coder, given, units, n_units in _coders(own, coverage, assigned)
         for *row, reason in _rows(coder, given, units, codes, n_units, false_alarms / tests)
     ]
     return DRIFT.frame(rows)
 
 
 def comparisons(n_later: int, level: float) -> list[Comparison]:
-    """Return what is compared with the first third of a coder's texts, when `n_later` come after it."""
+    """Return the comparisons with the first third of a coder's texts when `n_later` come after it."""
     planned = [(0, end, share) for end, share in _EARLY]
     ends = range(_EARLY[-1][0] + _EVERY, n_later + 1, _EVERY)
     for last, share in _LATER:
@@ -169,7 +160,7 @@ def comparisons(n_later: int, level: float) -> list[Comparison]:
 
 
 def first_alarm(first: Flags, later: Flags, compared: list[Comparison]) -> Integers:
-    """Return after how many later texts the alarm first rang (…), 0: not; of decisions (…, texts)."""
+    """Return the number of later texts at the first alarm (…), 0 for none; of decisions (…, texts)."""
     n_first, n_later = first.shape[-1], later.shape[-1]
     before = first.sum(axis=-1)
     applied = np.concatenate([np.zeros((*later.shape[:-1], 1), int), later.cumsum(axis=-1)], axis=-1)
@@ -213,17 +204,17 @@ def _possible(n_first: int, n_later: int, compared: list[Comparison]) -> bool:
 
 
 def _coders(
-    own: pd.DataFrame, coverage: pd.DataFrame, dealt: pd.DataFrame
+    own: pd.DataFrame, coverage: pd.DataFrame, assigned: pd.DataFrame
 ) -> list[tuple[str, pd.DataFrame, list[str], int]]:
     """Return each coder's decisions and finished units, in their order, and how many texts they have."""
     finished = COVERAGE.check(coverage)
-    order = first_finishes(own, finished, timed=True, plan=dealt)["order"]
+    order = first_finishes(own, finished, timed=True, plan=assigned)["order"]
     ordered = own.assign(order=order.to_numpy()).sort_values("order", kind="stable")
     units = {
         str(coder): list(part["unit_id"])
-        for coder, part in finish_order(finished, plan=dealt).groupby("coder")
+        for coder, part in finish_order(finished, plan=assigned).groupby("coder")
     }
-    planned = {str(coder): set(part["unit_id"]) for coder, part in dealt.groupby("coder")}
+    planned = {str(coder): set(part["unit_id"]) for coder, part in assigned.groupby("coder")}
     return [
         (coder, given, units[coder], len(planned.get(coder, set()) | set(units[coder])))
         for coder, given in ((str(one), part) for one, part in ordered.groupby("coder", sort=True))
@@ -277,23 +268,22 @@ def over_time(
 ) -> pd.DataFrame:
     """Return each code's agreement in each round, week, codebook version or part of the coding, in order.
 
-    Use it to see drift: coders who grow apart, or definitions that a new version made clearer. Do not read
-    a trend out of overlapping intervals, and do not choose the slice that looks best for the report.
+    Use it to see coders drift apart, or definitions become clearer in a new version. Do not read a trend into
+    overlapping intervals, and do not report only the slice that looks best.
 
     Parameters
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out.
     coverage : DataFrame
-        Who finished which unit when: unit_id, coder, round, finished_at and, where a unit was finished again,
+        Finished units: unit_id, coder, round, finished_at and, where a unit was finished again,
         first_finished_at (ISO 8601; needed for weeks and order), codebook.
     by : {"round", "codebook", "week", "order"}
-        A decision belongs to the round, or to the codebook version, in which its coder finished the unit for
-        the last time, so that coders meet on a unit only within one. What was looked at again after a
-        revision is in the later version, and was chosen by its codes: do not read a trend out of that. For
-        weeks (ISO, UTC) and order, a unit belongs where the last of its coders first finished it
-        (`codings.finish_order`); the order of these times is cut into `n_slices` parts with as many units
-        each.
+        A decision belongs to the round, or to the codebook version, in which its coder last finished the
+        unit, so coders are compared on a unit only within one. Units reviewed after a revision are in the
+        later version, and were selected by their codes: do not read a trend into that. For weeks (ISO, UTC)
+        and order, a unit belongs where the last of its coders first finished it (`codings.finish_order`);
+        these times in order are cut into `n_slices` parts with equal numbers of units.
     n_slices : int
         Parts for `by="order"`, 2 or more.
     units, cluster, n_boot, confidence_level, seed
@@ -302,8 +292,8 @@ def over_time(
     Raises
     ------
     TableError
-        A frame is not what its contract says; a coder decided on a unit that they have not finished; for
-        weeks and order, a finished unit without a time.
+        A frame breaks its contract; a coder decided on a unit that they have not finished; for weeks and
+        order, a finished unit has no time.
     ArgumentError
         `by`, `n_slices` or a setting of the resampling is out of its range.
 
@@ -350,7 +340,7 @@ def over_time(
 def _check_slicing(by: str, n_slices: int) -> None:
     if by not in get_args(By):
         raise ArgumentError(
-            f"over_time: expected by out of {', '.join(get_args(By))} – found {by!r} – "
+            f"over_time: expected by to be one of {', '.join(get_args(By))} – found {by!r} – "
             f"{did_you_mean(str(by), get_args(By))}"
         )
     if not isinstance(n_slices, int | np.integer) or isinstance(n_slices, bool) or n_slices < 2:
@@ -440,11 +430,11 @@ def stability(
     confidence_level: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return how well each coder agrees with their own earlier decisions: intra-coder agreement.
+    """Return each coder's agreement with their own earlier decisions: intra-coder agreement.
 
-    Use it where one coder codes alone, or to tell a coder's own wavering from a disagreement between
-    coders. Do not report it as the reliability of the data: it is the weakest form, which also a coder who
-    is consistently wrong attains.
+    Use it where one coder codes alone, or to separate a coder's own inconsistency from disagreement between
+    coders. Do not report it as the reliability of the data: it is the weakest form, and a coder who is
+    consistently wrong attains it too.
 
     Parameters
     ----------
@@ -457,7 +447,7 @@ def stability(
     Raises
     ------
     TableError
-        A frame is not what its contract says, or no coder stands in both.
+        A frame breaks its contract, or no coder is in both.
     ArgumentError
         A setting of the resampling is out of its range.
 

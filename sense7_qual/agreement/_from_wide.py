@@ -1,4 +1,4 @@
-"""A spreadsheet of values with its axes named, once all that stands in it is a coder's value of a unit."""
+"""A spreadsheet of values with its axes named, checked to contain nothing but coders' values of units."""
 
 from __future__ import annotations
 
@@ -42,25 +42,25 @@ _SUMMARIES: Final = frozenset({
 def from_wide(frame: pd.DataFrame, *, coders: Axis, keep: Sequence[str] = ()) -> pd.DataFrame:
     """Return a table of units × coders, or coders × units, with its axes named `coder` and `unit_id`.
 
-    Use it for values that a spreadsheet holds, with a column for each coder: `krippendorff_alpha`, `estimate`
-    and every other function on arrays of values take the result, and know by its names which way round it is.
+    Use it for values from a spreadsheet with a column for each coder: `krippendorff_alpha`, `estimate` and
+    every other function on arrays of values take the result, and know its orientation from its names.
 
-    A sheet often holds more than coders' values: a row of totals, a column of ratings or of ids. Counted as a
-    unit or as a coder they make another number, so what looks like one of these is refused. A warning says
-    where some values are half-way between two points of a scale of whole numbers.
+    A sheet often contains more than coders' values: a row of totals, a column of ratings or of ids. Counted
+    as a unit or as a coder they would change the result, so whatever looks like one of these is refused. A
+    warning tells where values lie half-way between two points of a scale of whole numbers.
 
     Parameters
     ----------
     frame : DataFrame
-        What each coder gave each unit, and nothing else. The ids of the units are its index (its column
-        `unit_id`, where it has one); with ``coders="rows"`` the index, or the column `coder`, names the
-        coders, and the columns name the units. White space around ids does not count. Where some of the
-        coders are models, ``frames.as_models(from_wide(…), ["gpt"])`` says so.
+        Each coder's value of each unit, and nothing else. The ids of the units are its index (its column
+        `unit_id`, if it has one); with ``coders="rows"`` the index, or the column `coder`, names the coders,
+        and the columns name the units. White space around ids is ignored. If some of the coders are models,
+        use ``frames.as_models(from_wide(…), ["gpt"])``.
     coders : {"columns", "rows"}
         Where the coders are.
     keep : sequence of str
-        Units and coders that look like none, and are: a text whose id is "Total", a coder who used another
-        part of the scale.
+        Units and coders that would be refused although they are real: a text with the id "Total", a coder who
+        used another part of the scale.
 
     Returns
     -------
@@ -70,12 +70,12 @@ def from_wide(frame: pd.DataFrame, *, coders: Axis, keep: Sequence[str] = ()) ->
     Raises
     ------
     TableError
-        Not a pandas DataFrame; a coder or unit that is missing or stands twice, or differs from another in
-        upper and lower case alone; axes that are named otherwise. Not in `keep`: a unit or coder called
-        total, sum, mean or the like (in several languages); a column of ids or row numbers; one of another
-        kind (words among numbers, no word in common with any other) or scale (a third of its values outside
-        the range of all others, and more than twice as wide: 2 to 5 beside 1 and 2); one of ones and blanks
-        beside ones and zeros (`frames.check_people`).
+        Not a pandas DataFrame; a coder or unit that is missing, repeated, or differs from another only in
+        upper and lower case; axes with other names. Not in `keep`: a unit or coder called total, sum, mean or
+        the like (in several languages); a column of ids or row numbers; one of another kind (words among
+        numbers, no word in common with any other) or scale (a third of its values outside the range of all
+        others, and more than twice as wide: 2 to 5 next to 1 and 2); one of ones and blanks next to ones and
+        zeros (`frames.check_people`).
     ArgumentError
         `coders` is neither of the two.
 
@@ -92,7 +92,7 @@ def from_wide(frame: pd.DataFrame, *, coders: Axis, keep: Sequence[str] = ()) ->
     check_arguments(from_wide, locals(), but=("frame", "coders"))
     if not isinstance(coders, str) or coders not in get_args(Axis):
         raise ArgumentError(
-            f"from_wide: expected coders out of {', '.join(get_args(Axis))} – found {word(coders)} – "
+            f"from_wide: expected coders to be one of {', '.join(get_args(Axis))} – found {word(coders)} – "
             f"{did_you_mean(str(coders), get_args(Axis))}"
         )
     if not isinstance(frame, pd.DataFrame):
@@ -182,7 +182,7 @@ def _refuse(names: list[str], problem: str) -> None:
     if names:
         raise TableError(
             f"from_wide: expected a coder's values in every column – found {problem} in {first_three(names)} "
-            f"– drop what is no coder, or pass keep=[{names[0]!r}] if it is one."
+            f"– drop what is not a coder, or pass keep=[{names[0]!r}] if it is one."
         )
 
 

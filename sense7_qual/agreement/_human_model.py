@@ -28,14 +28,14 @@ from sense7_qual.agreement._intervals._bootstrap import (
     RESAMPLED_FROM,
     Evidence,
     Resampling,
-    effective,
-    freedom,
+    cut_off,
+    degrees_of_freedom,
+    effective_number,
     jackknife_error,
     left_out,
-    logarithmic,
+    log_scale_interval,
     resampled_interval,
     summed,
-    within,
     without_disagreement,
 )
 from sense7_qual.agreement._results import HUMAN_MODEL, PAIRWISE
@@ -61,11 +61,11 @@ def human_model(
     confidence_level: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return the agreement among humans and, apart from it, that of each model with the humans, per code.
+    """Return, for each code, the agreement among humans and that of each model with the humans.
 
-    Use it wherever a model has coded too: a coefficient over humans and models together hides which of them
-    disagree, and a second model that copies the first raises it. Do not take a high agreement of model and
-    humans for permission to replace humans: that question is `alternative_annotator_test`.
+    Use it whenever a model has coded too: a coefficient over humans and models together hides which of them
+    disagree, and a second model that copies the first raises it. High agreement of model and humans is no
+    permission to replace humans: for that question see `alternative_annotator_test`.
 
     Parameters
     ----------
@@ -73,16 +73,16 @@ def human_model(
         unit_id, coder, code, applied (bool), of humans and models. Units that a coder has not finished are
         missing. Decisions of `consensus`, `majority` and `pooled` are left out.
     models : str or sequence of str, optional
-        The coders that are models; all others are humans. By default those whose name begins with "model-"
-        (`frames.is_model`); one of these that is not named here is left out, and never a human.
+        The coders that are models; all others are humans. By default those with a name that begins with
+        "model-" (`frames.is_model`); if not named here, these are left out and never count as humans.
     units, cluster, n_boot, confidence_level, seed
         As for `by_code`.
 
     Raises
     ------
     TableError
-        `decisions` is not what its contract says, a model has no decisions, there is no human, or a unit has
-        no cluster or several.
+        `decisions` breaks its contract, a model has no decisions, there is no human, or a unit has no cluster
+        or several.
     ArgumentError
         A setting of the resampling is out of its range.
 
@@ -90,9 +90,9 @@ def human_model(
     -----
     The cross-kappa of Wong, Paritosh & Aroyo (2021) is 1 − observed / expected disagreement between two
     groups of coders. Observed: the share of the pairs of a human and the model that differ, averaged over
-    units with weights (humans on the unit + 1). Expected: that of the two groups' prevalences. For one human
-    and one model it is Cohen's kappa. It is corrected for chance as alpha is, so that the rows of a code can
-    be compared. Intervals are the bootstrap of `by_code`.
+    units with weights (humans on the unit + 1). Expected: the share that follows from the two groups'
+    prevalences. For one human and one model it is Cohen's kappa. It is corrected for chance as alpha is, so
+    that the rows of a code can be compared. Intervals are the bootstrap of `by_code`.
 
     References
     ----------
@@ -205,7 +205,7 @@ def _cross_kappa(sums: Floats) -> Floats:
 
 
 def _rests_on(units: pd.DataFrame, sums: Floats) -> Evidence:
-    """Return in how many clusters the rarer answer stands, and in how many a human and the model share it."""
+    """Return the numbers of clusters with the rarer answer, and with a human and the model sharing it."""
     of_both = np.stack([sums[:, 3] + sums[:, 5], sums[:, 2] + sums[:, 4]], axis=1)  # absent, applied
     rarer = int(of_both.sum(axis=0).argmin())
     by_humans = units["n_applied"] if rarer else units["n_humans"] - units["n_applied"]
@@ -231,7 +231,7 @@ def _interval(units: pd.DataFrame, parts: Floats, kappa: float, how: Resampling)
     smallest = -1.0 if np.ptp(units["n_humans"]) == 0 else -np.inf
     if not sums[:, 0].any():
         ends = without_disagreement(rests_on, how.confidence_level)
-        low, high = within(*ends, kappa, smallest)
+        low, high = cut_off(*ends, kappa, smallest)
         return {"low": low, "high": high, "reason": Reason.NO_DISAGREEMENT}
     if rests_on.other < FEWEST:
         return {"reason": Reason.FEW_CLUSTERS}
@@ -239,9 +239,9 @@ def _interval(units: pd.DataFrame, parts: Floats, kappa: float, how: Resampling)
         bounds = resampled_interval(parts, cluster, _cross_kappa, how)
         resamples = {"n_boot": how.n_boot, "n_undefined": bounds.n_undefined}
         return {"low": bounds.low, "high": bounds.high, "reason": bounds.reason} | resamples
-    low, high, reason = _left_out(sums, effective(parts, cluster, _cross_kappa), kappa, rests_on, how)
+    low, high, reason = _left_out(sums, effective_number(parts, cluster, _cross_kappa), kappa, rests_on, how)
     if not np.isnan(low):
-        low, high = within(low, high, kappa, smallest)
+        low, high = cut_off(low, high, kappa, smallest)
     return {"low": low, "high": high, "reason": reason}
 
 
@@ -256,30 +256,30 @@ def _left_out(
     error = jackknife_error(deviations, times)
     if error < _EQUAL:
         return np.nan, np.nan, Reason.ONE_PATTERN
-    degrees = min(freedom(deviations, times), n_effective)
-    return *logarithmic(kappa, error, degrees, rests_on, how.confidence_level), Reason.FEW_CLUSTERS
+    degrees = min(degrees_of_freedom(deviations, times), n_effective)
+    return *log_scale_interval(kappa, error, degrees, rests_on, how.confidence_level), Reason.FEW_CLUSTERS
 
 
 @PAIRWISE.returns
 def pairwise(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
-    """Return how well every two coders agree on each code, on the units that both have finished.
+    """Return the agreement of every two coders on each code, on the units that both have finished.
 
-    Use it to find the coder who reads a code differently, before retraining or adjudication. Do not take
-    it for the reliability of a study: report `by_code`, which uses all coders at once. Pairs with few
-    units in common scatter widely.
+    Use it to find the coder who understands a code differently, before retraining or adjudication. It is not
+    the reliability of a study: report `by_code`, which uses all coders at once. Pairs with few units in
+    common scatter widely.
 
     Parameters
     ----------
     decisions : DataFrame
-        unit_id, coder, code, applied (bool). A unit that one of the two has not finished is missing for
-        that pair. Models are left out, which a warning says.
+        unit_id, coder, code, applied (bool). A unit that one of the two has not finished is missing for that
+        pair. Models are left out with a warning.
     with_models : bool
-        Whether models count as coders: each then has its pairs.
+        Whether models count as coders and have pairs of their own.
 
     Raises
     ------
     TableError
-        `decisions` is not what its contract says.
+        `decisions` breaks its contract.
 
     References
     ----------

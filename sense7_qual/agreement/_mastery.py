@@ -1,4 +1,4 @@
-"""Training to mastery: does a new coder decide as the gold decisions do, and is that sure already?"""
+"""Training to mastery: does a new coder agree with the gold decisions, and is that certain yet?"""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Flags = npt.NDArray[np.bool_]
 FEWEST: Final = 15
 """Units before which there is no verdict: the spread between units is not known from fewer."""
 _PRIOR_UNITS: Final = 20
-"""Units that the spread expected of the test's middle counts for, beside the spread observed."""
+"""Weight, in units, of the spread expected halfway between the kappas, against the spread observed."""
 _DEPENDENCE: Final = 2.0
 """By how much codes of one unit that go wrong together widen that expected spread."""
 _FAILS_FROM, _PASSES_FROM = 1.2815515655446004, 1.6448536269514722
@@ -37,26 +37,26 @@ _FAILS_FROM, _PASSES_FROM = 1.2815515655446004, 1.6448536269514722
 @holding(by_code=GOLD)
 @dataclass(frozen=True, slots=True)
 class Mastery:
-    """Whether a coder has learned to decide as the gold decisions do.
+    """The verdict on a coder in training, with the evidence for it.
 
     Parameters
     ----------
     verdict : {"pass", "fail", "go on"}
-        What the units so far say; once it is pass or fail, later units do not change it.
+        The verdict after the units so far; later units do not change a pass or fail.
     probability : float
-        How probable the better kappa is rather than the poorer one, 0–1, when both are equally likely before:
-        at the verdict, or now. NaN where it cannot be computed.
+        The probability of the better kappa rather than the poorer one, 0–1, if both are equally likely
+        beforehand: at the verdict, or now. NaN where it cannot be computed.
     decided_after : int or None
-        The number of units after which the verdict fell.
+        The number of units at the verdict.
     n_units : int
         Units on which the coder decided on every code of the gold decisions.
     kappa, low, high : float
-        The pooled kappa of all these units, at most 1, and an interval that holds at every moment at which
-        one looks at it. NaN without a reason to compute them.
+        The pooled kappa of all these units, at most 1, and an interval that is valid however often one looks.
+        NaN without a reason to compute them.
     fail_at, pass_at, error, confidence_level : float
         As given.
     reason : str
-        Why there is no verdict, or no kappa; missing (None) where nothing is.
+        Why there is no verdict, or no kappa; None if both exist.
     by_code : DataFrame
     """
 
@@ -96,30 +96,30 @@ def mastery(
     pass_within: int = 60,
     confidence_level: float = 0.95,
 ) -> Mastery:
-    """Return whether a coder in training agrees with the gold decisions, and whether that is sure already.
+    """Decide whether a coder in training agrees with the gold decisions, or needs more units.
 
-    Use it after each text that a trainee finishes: it looks as often as one likes. Do not use it in place of
-    the agreement of the study itself, whose texts are others.
+    Use it after each text that a trainee finishes, as often as you like. It does not replace the agreement of
+    the study itself, which has other texts.
 
     Parameters
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool) of one coder, as first decided, before seeing gold.
     gold : DataFrame
-        unit_id, code, applied (bool): what an expert decided, or a consensus (a column `coder` must then
-        have one value). A unit counts where both have decided on every code of `gold`; others are left out.
+        unit_id, code, applied (bool): the decisions of an expert, or a consensus (a column `coder` must then
+        have one value). A unit counts if both have decided on every code of `gold`; others are left out.
     order : sequence of str, optional
-        The ids of the units in the order in which they were finished; by default that of the rows.
+        The ids of the units in the order in which they were finished; by default the order of the rows.
     fail_at, pass_at : float
-        The kappas that are told apart: of a coder who needs teaching, and of one who can begin; from 0, below
+        The two kappas to distinguish: of a coder who needs teaching, and of one who can begin; from 0, below
         1. Coders between them get either verdict.
     error : float
-        How improbable the other kappa must be for a verdict before a limit, above 0 and below .5.
+        The probability that the other kappa may have at a verdict before the limits, above 0 and below .5.
     fail_within, pass_within : int
-        Units at which who is more probably at `fail_at` fails, and at which everybody gets a verdict; each
-        only where the units so far can tell the two kappas apart at all.
+        The number of units after which coders more probably at `fail_at` fail, and after which everybody gets
+        a verdict; each only if the units so far can distinguish the two kappas.
     confidence_level : float
-        Of the interval, between 0 and 1.
+        Level of the interval, between 0 and 1.
 
     Returns
     -------
@@ -129,8 +129,8 @@ def mastery(
     Raises
     ------
     TableError
-        A frame is not what its contract says, `decisions` or `gold` are of several coders, or they share no
-        code.
+        A frame breaks its contract, `decisions` or `gold` are of several coders, or they have no code in
+        common.
     ArgumentError
         A number is out of its range, or `order` lacks a unit.
 
@@ -138,15 +138,15 @@ def mastery(
     -----
     Kappa is pooled over the codes: 1 − Σ disagreement / Σ disagreement expected by chance from the shares of
     both in the units so far (De Vries et al. 2008). Its standard error comes from the units' influence on it,
-    so that codes which go wrong together in one text count as one text; for few units it is drawn towards
-    that of a coder halfway between the two kappas. The test is Wald's (1945) for a mean that is approximately
+    so that errors on several codes of one text count as one text; for few units it is shrunk towards that of
+    a coder halfway between the two kappas. The test is Wald's (1945) for a mean that is approximately
     normal: with the log of the odds L = (pass_at − fail_at) (kappa − their mean) / SE² it is decided once L
     or −L is at least log((1 − error) / error), from 15 units on. The interval is an asymptotic confidence
     sequence.
 
     In simulated runs with seven codes of prevalence .05 to .5, 96 % of coders with a kappa of .6 fail within
     40 units and 3 % pass; 98 % of those with .85 pass within 60 and 2 % fail. With seven codes of prevalence
-    .05 forty texts cannot tell the two apart, and the verdict waits (benchmarks/training.md).
+    .05 forty texts cannot distinguish the two, and the verdict waits (benchmarks/training.md).
 
     References
     ----------
@@ -191,7 +191,7 @@ def mastery(
 
 
 def evidence(truth: Flags, given: Flags, *, fail_at: float, pass_at: float) -> Evidence:
-    """Return what the first 1, 2 … units say; both arrays (units, codes)."""
+    """Return the evidence of the first 1, 2 … units; both arrays (units, codes)."""
     n, middle = len(truth), (fail_at + pass_at) / 2
     kappa, spread = np.full(n, np.nan), np.full(n, np.nan)
     apart = (truth != given).sum(axis=1).astype(np.float64)

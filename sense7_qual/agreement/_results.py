@@ -1,4 +1,4 @@
-"""What the frames of this package hold: each column with its type, what it is, and its range."""
+"""The result frames of this package: each column with its type, meaning and range."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _SIZES: Final = {
 _PREVALENCE: Final = share("share of the decisions on these units in which the code is applied")
 _SETTINGS: Final = settings("those without variation, in which alpha does not exist")
 _WHY: Final = (
-    "why a number is: `no_pairable_units`; `no_variation` (every decision was the same: no alpha); "
-    "`one_cluster`, `one_pattern` (all clusters are the same: no interval). Or with what caution the "
-    "interval is read, which was not resampled then: `no_disagreement` (alpha is 1; the interval says how "
-    "much disagreement could have gone unseen); `few_clusters` (the rarer answer is found in fewer than ten "
-    "clusters: from leaving out each cluster, see `estimate`; in fewer than three: none)"
+    "why a number is missing: `no_pairable_units`; `no_variation` (every decision was the same: no alpha); "
+    "`one_cluster`, `one_pattern` (all clusters are the same: no interval). Or a caution about the "
+    "interval, which was then not resampled: `no_disagreement` (alpha is 1; the interval shows how much "
+    "disagreement could have gone unseen); `few_clusters` (the rarer answer is in fewer than ten clusters: "
+    "from leaving out each cluster, see `estimate`; in fewer than three: none)"
 )
 AGREEMENT: Final = Contract("agreement", ("code",), _SIZES | {
-    "n_models*": count("how many of these coders are models: 0, but for `with_models`"),
+    "n_models*": count("the models among these coders: 0 without `with_models`"),
     "prevalence": _PREVALENCE,
     "percent": share("share of agreeing pairs of coders, averaged over the units"),
     **estimated("alpha", coefficient()),
@@ -80,9 +80,9 @@ BEFORE_AFTER: Final = Contract("before_after", ("code",), _SIZES | {
     "low, high": number("ends of the interval of the difference", -2, 2),
     **_SETTINGS,
     "reason": reason(
-        "why a number is: `no_pairable_units`; `no_variation` (an alpha does not exist); `one_cluster`; "
-        "`one_pattern` (nothing changed that could vary: no interval); or with what caution the interval is "
-        "read: `few_clusters` (decisions were changed, or the rarer answer is found, in fewer than ten "
+        "why a number is missing: `no_pairable_units`; `no_variation` (an alpha does not exist); "
+        "`one_cluster`; `one_pattern` (nothing changed that could vary: no interval); or a caution about the "
+        "interval: `few_clusters` (decisions were changed, or the rarer answer is found, in fewer than ten "
         "clusters: from leaving out each cluster; in fewer than three: no interval)"),
 }, row=_BY_CODE)  # fmt: skip
 
@@ -119,7 +119,7 @@ CROSS_CHECK: Final = Contract("cross_check", ("code", "statistic", "package"), {
         "scikit-learn and statsmodels; `fleiss_kappa` (statsmodels)"),
     "n_units*": count(
         "units that the statistic is computed from. Fleiss' kappa is compared on the units that all coders "
-        "have finished, because statsmodels wants the same number of values on each"),
+        "have finished, because statsmodels needs the same number of values on each"),
     "ours": coefficient("this package's number"),
     "theirs*": coefficient("the other package's"),
     "difference": number("``|ours − theirs|``, 0 or more", 0),
@@ -138,14 +138,15 @@ DRIFT: Final = Contract("drift", ("coder", "code"), {
     "n_later": count("texts after it"),
     "share_later": share("share of these in which the code is applied"),
     "difference": number("share_later − share_first, −1 to 1", -1, 1),
-    "alarm": flag("whether the alarm has rung; once it has, later texts do not take it back"),
-    "at_unit": count("how many texts after the first third it first rang; missing: not so far", missing=True),
+    "alarm": flag("whether there has been an alarm; later texts do not withdraw it"),
+    "at_unit": count("the number of texts after the first third at the first alarm; missing without "
+    "one", missing=True),
     "false_alarms": share("as given, in every row"),
     "reason": reason(
-        "`few_units` (an alarm is not possible yet: fewer than 20 texts after the first third, or so few in "
-        "it that none would be sure), or `open_between` (of texts that the coder finished some are undecided "
-        "on the code after one that is decided, as after a split until they are looked at again: no alarm, "
-        "because the code may be undecided just where it was applied)"),
+        "`few_units` (an alarm is not possible yet: fewer than 20 texts after the first third, or too few in "
+        "it), or `open_between` (some finished texts are undecided on the code after one that is decided, as "
+        "after a split until they are reviewed: no alarm, because the code may be undecided exactly where it "
+        "was applied)"),
 }, row="One row per coder × code, coders sorted, codes in the order in which they first appear")  # fmt: skip
 
 HUMAN_MODEL: Final = Contract("agreement", ("code", "comparison", "model"), {
@@ -169,7 +170,7 @@ HUMAN_MODEL: Final = Contract("agreement", ("code", "comparison", "model"), {
 
 OVER_TIME: Final = Contract("over_time", ("code", "place"), {
     "code": text(),
-    "by": text("what was sliced"),
+    "by": text("as given"),
     "slice": text('the name of the slice: for order, the units\' places such as "1–25"; "none" for decisions '
                   "without a round"),
     "place": count("1, 2, 3 … in time (by the first finished unit)"),
@@ -178,7 +179,7 @@ OVER_TIME: Final = Contract("over_time", ("code", "place"), {
        "from the decisions of the slice alone")  # fmt: skip
 
 STABILITY: Final = Contract("stability", ("coder", "code"), {"coder": text(), **AGREEMENT.columns},
-    row="One row per coder × code, coders sorted; the two times stand in the place of two coders"
+    row="One row per coder × code, coders sorted; the two times take the place of two coders"
 )  # fmt: skip
 
 PAIRWISE: Final = Contract("pairwise", ("code", "coder_a", "coder_b"), {
@@ -189,7 +190,8 @@ PAIRWISE: Final = Contract("pairwise", ("code", "coder_a", "coder_b"), {
     "percent": share("share of these units decided alike"),
     "kappa": number("Cohen's kappa, −1 to 1", -1, 1),
     "alpha": coefficient("Krippendorff's nominal alpha"),
-    "reason": reason("why alpha is: `no_pairable_units`; `no_variation` (every decision was the same)"),
+    "reason": reason("why alpha is missing: `no_pairable_units`; `no_variation` (every decision was the "
+    "same)"),
 }, row="One row per code × pair of coders, codes in the order in which they first appear, coders sorted"
 )  # fmt: skip
 
@@ -197,17 +199,17 @@ SEQUENTIAL: Final = Contract("sequential", ("code",), _SIZES | {
     "prevalence": _PREVALENCE,
     "coefficient": text("its name, as given"),
     "estimate": coefficient(),
-    "low, high": coefficient("ends of its interval, which holds at every look together with all others"),
+    "low, high": coefficient("ends of its interval, valid at all looks together"),
     "reached": flag("whether the interval is no wider than `width`"),
     "n_more": count(
-        "units with two or more decisions that are expected to be needed beyond these, from 0; missing where "
-        "there is no interval yet, or where it would take more than ten million", missing=True),
+        "expected number of further units with two or more decisions needed, from 0; missing where there is "
+        "no interval yet, or more than ten million are needed", missing=True),
     "width, confidence_level": number("as given, in every row", 0),
     "reason": reason(
-        "why a number is: `no_pairable_units`, `one_coder`, `no_variation`; `few_units`, `few_clusters` (the "
-        "rarer answer is found in fewer than three), `one_unit`, `one_cluster`, `one_pattern`. Or with what "
-        "caution the interval is read: `no_disagreement` (it says how much disagreement could have gone "
-        "unseen)"),
+        "why a number is missing: `no_pairable_units`, `one_coder`, `no_variation`; `few_units`, "
+        "`few_clusters` (the rarer answer is found in fewer than three), `one_unit`, `one_cluster`, "
+        "`one_pattern`. Or a caution about the interval: `no_disagreement` (it shows how much disagreement "
+        "could have gone unseen)"),
 }, row=_BY_CODE)  # fmt: skip
 
 SPAN_AGREEMENT: Final = Contract("spans", ("code",), {
@@ -219,16 +221,16 @@ SPAN_AGREEMENT: Final = Contract("spans", ("code",), {
     **estimated("alpha_all_text", coefficient("u-alpha of the code against everything else")),
     **estimated("alpha_coded_text", coefficient(
         "(k)u-alpha, the code against the other codes where two coders coded something")),
-    "coded_share": share("share of the code's text that alpha_coded_text looks at"),
+    "coded_share": share("share of the code's text that alpha_coded_text uses"),
     **estimated("alpha_u_2004", coefficient("the older alpha_U")),
     "n_units_2004": count(
         "the texts that all finished (laid end to end by document_id, position and unit_id)"),
     **estimated("overlap_f1", share("mean over the pairs of coders, not corrected for chance")),
     **settings("the most of them in which one of the four numbers does not exist"),
     "reason, reason_coded_text, reason_2004, reason_f1": reason(
-        "why a number is. The statistic: `no_pairable_units`; `no_variation`; of alpha_coded_text also "
-        "`not_coded_by_two`, `one_code` (there is no other code to take it for) and `too_few_spans` (no "
-        "other span that it could meet by chance). Its interval: `one_cluster`; `few_clusters` (fewer than "
+        "why a number is missing. The statistic: `no_pairable_units`; `no_variation`; of alpha_coded_text "
+        "also `not_coded_by_two`, `one_code` (there is no other code) and `too_few_spans` (no other span "
+        "that it could meet by chance). Its interval: `one_cluster`; `few_clusters` (fewer than "
         "six clusters have the code; or, on all text, text without it; or, on coded text, other codes); "
         "`no_disagreement` (resampling cannot tell how far below 1 the number might be); `one_pattern` "
         "(resamples do not differ: all clusters are alike)"),
@@ -239,11 +241,11 @@ MODELS: Final = Contract("models", ("code", "model"), {
     "model": text(),
     "n_humans": count("humans that were tested"),
     "n_units": count("units that these tests used"),
-    "winning_rate": share("ω, the share of these humans over whom the model won"),
+    "winning_rate": share("ω, the share of these humans whom the model beat"),
     "advantage_probability": share("ρ, the mean of their `advantage_model`"),
     "passed": flag("winning_rate ≥ .5; missing without a test", missing=True),
     "reason": reason(
-        "with what caution the row is read: `no_pairable_units` (no unit was finished by the model and two "
+        "a caution about the row: `no_pairable_units` (no unit was finished by the model and two "
         "humans), `few_units` (humans with too few units were left out, or all of them), `few_humans` (fewer "
         "than three were tested)"),
 }, row="One row per code × model")  # fmt: skip
@@ -252,7 +254,7 @@ HUMANS: Final = Contract("humans", ("code", "model", "human"), {
     "code": MODELS.columns["code"],
     "model, human": text(),
     "n_units": count(),
-    "advantage_model": share("share of the units on which the model stands at least as near to the other "
+    "advantage_model": share("share of the units on which the model is at least as close to the other "
                              "humans as this human"),
     "advantage_human": share("the reverse"),
     "difference": number("human − model, −1 to 1", -1, 1),

@@ -18,8 +18,8 @@ from sense7_qual.agreement._by_code import code_tables, prevalence_of
 from sense7_qual.agreement._intervals._bootstrap import (
     FEWEST,
     Evidence,
-    around,
-    within,
+    cut_off,
+    log_scale_ends,
     without_disagreement,
 )
 from sense7_qual.agreement._intervals._methods import left_out_error, without_disputes
@@ -46,7 +46,7 @@ _MOST: Final = 10**7
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the units so far say: the coefficient, its interval, and how many more units it takes."""
+    """The coefficient after the units so far, its interval, and how many more units are needed."""
 
     estimate: float
     low: float = math.nan
@@ -66,12 +66,12 @@ def sequential(
     cluster: str | None = None,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Return each code's agreement with an interval that holds at every look, and when to stop double coding.
+    """Return each code's agreement with an interval valid at every look, and when to stop double coding.
 
-    Use it while a study is coded twice, after every ten units or whenever one likes, and stop double coding
-    a code once its interval is narrow enough. The ordinary interval of `by_code` holds for one look: of many
-    looks some are wrong far more often. Choose `width` before the first look and keep it; do not shop between
-    widths. Units must be coded twice in an order that does not depend on what they say (a random one).
+    Use it during double coding, after every ten units or whenever you like, and stop double coding a code
+    once its interval is narrow enough. The ordinary interval of `by_code` is valid for one look: over many
+    looks one of them is wrong far more often. Choose `width` before the first look and keep it. Units must be
+    coded twice in an order that does not depend on their content (a random one).
 
     Parameters
     ----------
@@ -81,26 +81,26 @@ def sequential(
     width : float
         The width of the interval, high − low, at which double coding stops; above 0 and below 2.
     coefficient : {"krippendorff_alpha", "gwet_ac", "percent_agreement"}
-        What is estimated: alpha, AC1, or the share of agreeing pairs of coders.
+        The coefficient estimated: alpha, AC1, or the share of agreeing pairs of coders.
     units, cluster
-        As for `by_code`: with clusters whole clusters are left out in turn, and as many units are expected to
-        be needed as if further clusters came like those so far.
+        As for `by_code`: whole clusters are left out in turn, and the number of units still needed assumes
+        further clusters like those so far.
     confidence_level : float
-        How surely the interval holds the coefficient at all looks together, between 0 and 1.
+        Probability that the interval covers the coefficient at all looks together, between 0 and 1.
 
     Raises
     ------
     TableError
-        `decisions` is not what its contract says, or a unit has no cluster or several.
+        `decisions` breaks its contract, or a unit has no cluster or several.
     ArgumentError
         `width` or `confidence_level` is out of its range.
 
     Notes
     -----
     On the scale of log(1 − coefficient) the interval's half width is max(η, (c · SE)² / η): η is the half
-    width that is wanted there, arsinh(width / (2 (1 − coefficient))), SE the jackknife's standard error over
-    units or clusters, larger by Student's t for few, and c = 2.345 for 95 %. At a half of the information
-    that is needed the interval is twice as wide as it will be, and once `width` is reached it stays. The
+    width wanted there, arsinh(width / (2 (1 − coefficient))), SE the jackknife's standard error over
+    units or clusters, larger by Student's t for few, and c = 2.345 for 95 %. At half of the information
+    needed the interval is twice its final width, and once `width` is reached it stays. The
     units' influences add up to what is approximately a Brownian motion B in the information 1 / SE² (in units
     of that needed: t); the interval fails where B(t) leaves ±c before t = 1, or ±c · t after it, and by
     Doob's inversion of time both have the probability that a Brownian bridge leaves ±c, so that
@@ -159,7 +159,7 @@ def sequential(
 def look(
     table: Coded, number: Integers | None, *, coefficient: Coefficient, width: float, confidence_level: float
 ) -> Look:
-    """Return what a code's units (coders, units) say, all with two or more values; `number`: of clusters."""
+    """Return a look at a code's units (coders, units), all with two or more values; `number`: of clusters."""
     computed = compute(coefficient, table, _OPTIONS[coefficient], locate=number is not None)
     value, rests_on = computed.coefficient.estimate, computed.rests_on
     if computed.reason is not None:
@@ -181,13 +181,13 @@ def look(
 
 
 def _look(value: float, ends: Ends, smallest: float, n_units: int, width: float, reason: str | None) -> Look:
-    """Return what the ends now, and those after more units, say."""
+    """Return a look from the ends now and those after more units."""
 
     def fits(total: int) -> bool:
-        low, high = within(*ends(total / n_units), value, smallest)
+        low, high = cut_off(*ends(total / n_units), value, smallest)
         return high - low <= width * (1 + _EQUAL)
 
-    low, high = within(*ends(1), value, smallest)
+    low, high = cut_off(*ends(1), value, smallest)
     below, above = n_units - 1, n_units
     while not fits(above):
         below, above = above, 2 * above
@@ -208,7 +208,7 @@ def _disputed(
     def ends(times: float) -> tuple[float, float]:
         reach = _reach(confidence_level, degrees * times) * error / (1 - value) / math.sqrt(times)
         later = replace(rests_on, other=int(rests_on.other * times))
-        return around(value, max(needed, reach**2 / needed), later, confidence_level)
+        return log_scale_ends(value, max(needed, reach**2 / needed), later, confidence_level)
 
     return ends
 
@@ -227,7 +227,7 @@ def _undisputed(
 
 
 def _reach(confidence_level: float, degrees: float) -> float:
-    """Return how many standard errors the interval reaches at the look at which its width is reached."""
+    """Return the half width, in standard errors, of the interval at the look that reaches its width."""
     from scipy import special
 
     normal = _boundary(confidence_level)

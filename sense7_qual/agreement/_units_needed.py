@@ -32,12 +32,12 @@ _MOST_SIMULATED: Final = 20_000
 
 @dataclass(frozen=True, slots=True)
 class UnitsNeeded:
-    """How many units to code more than once, and what to expect of a study of that size.
+    """The number of units to code more than once, and what to expect of a study of that size.
 
     Parameters
     ----------
     n_units : int
-        Units that every one of the coders codes.
+        Units that every coder codes.
     low, high : float
         The interval to expect around the planned alpha, at most 1.
     width : float
@@ -52,10 +52,9 @@ class UnitsNeeded:
     n_simulations, seed : int
         Simulated studies, and their seed.
     median_width, width_90 : float
-        Of the intervals in the simulated studies: half of them were narrower than the first, nine in ten
-        than the second. NaN without simulated intervals.
+        Median and 90 % quantile of the widths of the simulated intervals. NaN without any.
     coverage : float
-        Share of the simulated intervals that held the planned alpha, 0–1.
+        Share of the simulated intervals that covered the planned alpha, 0–1.
     undefined : float
         Share of the simulated studies without an interval, 0–1, because the code hardly occurred.
     """
@@ -88,56 +87,55 @@ def units_needed(
     n_simulations: int = 200,
     seed: int = 0,
 ) -> UnitsNeeded:
-    """Return how many units several coders must code for an interval of alpha of a given width.
+    """Return the number of units that several coders must code for a given width of alpha's interval.
 
-    Use it before coding starts, with an alpha and a prevalence from a pilot or from an earlier study, and
-    for the rarest code that will be reported. Do not use it after the study in place of the interval: what
-    was observed is the better guide then.
+    Use it before coding starts, with an alpha and a prevalence from a pilot or an earlier study, and for the
+    rarest code that will be reported. After the study, use the observed interval instead.
 
     Parameters
     ----------
     alpha : float
-        The Krippendorff's alpha that is expected, above 0 and below 1.
+        The expected Krippendorff's alpha, above 0 and below 1.
     prevalence : float, or sequence of float
         Share of the decisions in which the code is applied, above 0 and below 1; or, for a scale of values
         1, 2, 3 …, the share of each (each above 0, adding up to 1).
     n_coders : int
-        Coders who code every one of these units, 2 or more.
+        Coders who code every unit, 2 or more.
     width : float
-        The width of the interval that is wanted, above 0.
+        The wanted width of the interval, above 0.
     level : {"nominal", "ordinal", "interval", "ratio"}
-        How far apart two values of a scale are. A code, applied or not, needs no level.
+        The distance between two values of a scale. A code, applied or not, needs no level.
     confidence_level : float
         Level of the interval, between 0 and 1.
     design_effect : float
-        How much more the units of a cluster say the same than independent units would, 1 or more:
-        1 + (units per participant − 1) · their intraclass correlation. It multiplies the number of units.
+        1 + (units per participant − 1) · their intraclass correlation, 1 or more. It multiplies the number of
+        units, because units of a participant are not independent.
     n_simulations : int
-        Studies to simulate, 1 or more, to see how the planned size fares; independent units, as many as
-        n_units / design_effect, 20,000 at most.
+        Studies to simulate, 1 or more, to check the planned size: n_units / design_effect independent units
+        each, at most 20,000.
     seed : int
         The same seed simulates the same studies. The number of units does not depend on it.
 
     Returns
     -------
     UnitsNeeded
-        The number of units, the interval to expect, and how it fared in the simulated studies. Where
-        `width_90` is too wide, or `undefined` not near 0, plan more units: half of all studies of the
-        planned size have an interval wider than planned.
+        The number of units, the interval to expect, and its performance in the simulated studies. If
+        `width_90` is too wide, or `undefined` not near 0, plan more units: half of all studies of the planned
+        size have an interval wider than planned.
 
     Raises
     ------
     ArgumentError
-        A number is out of its range; a scale without a level; so many values and coders that their
-        patterns cannot be listed.
+        A number is out of its range; a scale without a level; too many values and coders to list their
+        patterns.
 
     Notes
     -----
-    Coders are taken to be interchangeable: a unit's values are drawn from shares that vary between units as
-    a Dirichlet distribution whose intraclass correlation is alpha, so that alpha under any level is the
-    planned one. For two coders and a code this is the only such model. The interval is that of `estimate`
-    (the delta method on log(1 − alpha)), whose standard error is that of alpha's influence function over
-    all patterns of values.
+    Coders are assumed to be interchangeable: a unit's values are drawn from shares that vary between units by
+    a Dirichlet distribution with an intraclass correlation of alpha, so that alpha at any level is the
+    planned one. For two coders and a code this is the only model of this kind. The interval is that of
+    `estimate` (the delta method on log(1 − alpha)), with the standard error from alpha's influence
+    function over all patterns of values.
 
     References
     ----------
@@ -290,7 +288,7 @@ def _smallest(spread: float, alpha: float, width: float, confidence_level: float
         below, above = above, 2 * above
         if above > _MOST_UNITS:
             raise ArgumentError(
-                f"units_needed: expected a width that some study can have – found that {width} takes over "
+                f"units_needed: expected a width that a study can reach – found {width}, which takes over "
                 f"{_MOST_UNITS} units – plan a wider interval."
             )
     while above - below > 1:

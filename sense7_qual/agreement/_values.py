@@ -16,21 +16,9 @@ from sense7_qual.errors import TableError
 from sense7_qual.frames import check_coder_names, people, without_models
 
 __all__ = [
-    "AXES",
-    "Coded",
-    "NamedTable",
-    "array_of",
-    "bad_values",
-    "blocks",
-    "by_coder",
-    "check_rows",
-    "coded",
-    "named_table",
-    "read_values",
-    "refuse_other_frames",
-    "scale_of",
-    "warn_of_shape",
-]
+    "AXES", "Coded", "NamedTable", "array_of", "bad_values", "blocks", "by_coder", "check_rows", "coded",
+    "named_table", "read_values", "refuse_other_frames", "scale_of", "warn_of_shape",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Truths = npt.NDArray[np.bool_]
@@ -54,7 +42,7 @@ _FEW_UNITS: Final = range(2, 6)
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """A table whose values are numbered: `codes` (coders, units) counts from 1, and 0 is missing.
+    """A table of numbered values: `codes` (coders, units) counts from 1, and 0 is missing.
 
     `categories` holds the value of each number, sorted, or, where strings are `ordered`, in the order of
     their scale; it may hold some that do not occur.
@@ -97,7 +85,7 @@ def coded(values: npt.ArrayLike) -> Coded:
 
 
 def bad_values(table: Coded, bad: Truths, *, expected: str, problem: str) -> TableError:
-    """Return the error that names where the categories marked in `bad` stand, and never a value."""
+    """Return the error that names the places of the categories marked in `bad`, and never a value."""
     where = np.argwhere(np.isin(table.codes, np.flatnonzero(bad) + 1))
     return _error(where, expected, problem)
 
@@ -272,7 +260,7 @@ def blocks(n_coders: int, n_units: int) -> Iterator[slice]:
 class NamedTable:
     """A frame with named axes as an array: `values` (coders, units), and the ids of its units.
 
-    `unit_ids` is None where the units have row numbers in the place of ids.
+    `unit_ids` is None where the units have row numbers instead of ids.
     """
 
     values: npt.NDArray[Any] = field(repr=False)
@@ -297,7 +285,7 @@ def by_coder(frame: pd.DataFrame) -> tuple[npt.NDArray[Any], pd.Index, pd.Index 
     if axes not in (AXES, AXES[::-1]):
         rows, columns = frame.shape
         raise TableError(
-            "values: expected an array (coders, units), or a DataFrame whose axes are named 'coder' and "
+            "values: expected an array (coders, units), or a DataFrame with axes named 'coder' and "
             f"'unit_id' – found a DataFrame of {rows} rows × {columns} columns without these names – pass "
             'agreement.from_wide(frame, coders="columns"), or frame.T.to_numpy(), where each column is a '
             'coder; coders="rows" where each row is; agreement.coefficients.patterns(frame) where each row '
@@ -358,7 +346,7 @@ def refuse_other_frames(values: object) -> None:
     named = any(hasattr(type(values), name) for name in ("columns", "column_names", "dims"))
     if named and not isinstance(values, np.ndarray):
         raise TableError(
-            "values: expected an array (coders, units), or a pandas DataFrame whose axes are named 'coder' "
+            "values: expected an array (coders, units), or a pandas DataFrame with axes named 'coder' "
             f"and 'unit_id' – found {type(values).__module__}.{type(values).__name__}, which is not read by "
             'position – pass agreement.from_wide(frame.to_pandas(), coders="columns") where each column is a '
             "coder, or agreement.coefficients.patterns(frame) where each row is one value."
@@ -373,7 +361,7 @@ def check_rows(rows: Sequence[object]) -> None:
     bare = len(labelled) < len(rows)
     index = pd.RangeIndex(len(labelled[0])) if bare else labelled[0].index
     if not all(row.index.equals(index) for row in labelled):
-        problem = "a Series with ids beside rows without" if bare else "Series whose indexes differ"
+        problem = "a Series with ids next to rows without" if bare else "Series with different indexes"
         raise TableError(
             f"values: expected rows of the same units in the same order – found {problem} – put them in one "
             'frame, which matches them by id: agreement.from_wide(pandas.DataFrame({"ana": …, "ben": …}), '
@@ -389,8 +377,8 @@ def warn_of_shape(n_coders: int, n_units: int) -> None:
         return
     warnings.warn(
         f"values: read as {n_coders} coders × {n_units} units, because arrays of values are (coders, units). "
-        f"If it is {n_units} coders × {n_coders} units, pass its transpose (.T); if not, a frame with named "
-        "axes says so without this warning: agreement.from_wide.",
+        f"If it is {n_units} coders × {n_coders} units, pass its transpose (.T); if not, a frame with "
+        "named axes (agreement.from_wide) avoids this warning.",
         RuntimeWarning,
         stacklevel=outside(),
     )

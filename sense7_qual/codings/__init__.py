@@ -1,18 +1,18 @@
-"""Decisions: what each coder decided on each unit that they finished.
+"""Decisions: each coder's decision on each code for each unit that they finished.
 
 Every statistic of the package takes `decisions`: one row for every finished unit × coder × code, with
 `applied` True or False. A unit that a coder has not finished has no row: *not coded* is missing, *coded
-absent* is data. With 20 % of units double-coded and a true alpha of .66, taking unseen units for "absent"
+absent* is data. With 20 % of units double-coded and a true alpha of .66, counting unseen units as "absent"
 gives an alpha of about .16.
 
-Decisions that are computed from several coders' have a coder of their own name, such as `majority`, and are
-left out wherever coders are counted.
+Decisions computed from several coders have a coder of their own, such as `majority`, and are left out
+wherever coders are counted.
 
 From codings to decisions: ``_decisions.py``; from a table made elsewhere: ``_from_table.py``. Codings and
 rulings under an earlier codebook: ``_carry_over.py``. Those of a round, what the
 majority decided, in which order units were coded: ``sense7_qual/_decisions.py``, for the statistics, too.
-Decisions about quotes: ``_decisions.py``. How the codes came, participant by participant (`development`),
-what further participants would bring (`saturation`), and what each run of participants brought, in any order
+Decisions about quotes: ``_decisions.py``. The number of codes after each participant (`development`), the new
+codes to expect from further participants (`saturation`), and those of each run of participants, in any order
 (`new_information`): ``_saturation.py``.
 """
 
@@ -31,15 +31,8 @@ from sense7_qual.codings._from_table import from_table
 from sense7_qual.codings._saturation import development, new_information, saturation
 
 __all__ = [
-    "carried",
-    "decisions",
-    "development",
-    "from_table",
-    "majority",
-    "new_information",
-    "saturation",
-    "stale",
-]
+    "carried", "decisions", "development", "from_table", "majority", "new_information", "saturation", "stale",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

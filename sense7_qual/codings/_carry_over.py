@@ -37,11 +37,11 @@ def carried(
     revisions: Sequence[Revision],
     round: str | None = None,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return codings in the codes of `codebook`, and what is undecided because its meaning changed.
+    """Translate codings into the codes of `codebook`, and list those undecided because a meaning changed.
 
-    A coder who finished a unit under a later version than that of a coding on it has affirmed the coding
-    under the later version. Only where its code was split must still be told which part it is: by applying
-    one of the parts, or by taking the coding away.
+    A coder who finished a unit under a later version than that of a coding on it has confirmed the coding
+    under the later version. Only if its code was split must the coder still choose the part: by applying one
+    of the parts, or by removing the coding.
 
     Parameters
     ----------
@@ -55,44 +55,43 @@ def carried(
     Returns
     -------
     codings : DataFrame
-        The codings on finished units that stand under `codebook`, as `frames.CODINGS`, with `was`: the code
-        as it was applied. Codings that were merged into one code stay several where they differ in span or
-        facets; those that do not are one, whose `was` names both codes ("kind, warm"). What a coding says in
-        a facet of `codebook` stands where the facet has that value and is for the code; elsewhere it is
-        missing: the coding then states nothing there.
+        The codings on finished units that are valid under `codebook`, as `frames.CODINGS`, with `was`: the
+        code as it was applied. Codings merged into one code stay separate if they differ in span or facets;
+        otherwise they become one, and `was` names both codes ("kind, warm"). The value of a facet is kept if
+        `codebook` still has it for the code; otherwise it is missing.
     undecided : DataFrame
-        One row per unit × coder × code that must be looked at again: unit_id, coder, code, reason ("add",
-        "redefine" or "split").
+        One row per unit × coder × code to be reviewed: unit_id, coder, code, reason ("add", "redefine" or
+        "split").
 
     Raises
     ------
     TableError
-        A frame is not what its contract says, or no revisions lead from the codebook of a coding, or of a
-        finished unit, to `codebook`.
+        A frame breaks its contract, or no revisions lead from the codebook of a coding, or of a finished
+        unit, to `codebook`.
     """
     check_arguments(carried, locals())
     codings, coverage = of_round(codings, coverage, round=round)
     finished = coverage[[*_PAIR, "codebook", "finished_at"]].rename(columns={"codebook": "finished_under"})
     joined = codings.merge(finished, on=_PAIR)
     fates = _fates(joined, codebook.fingerprint, revisions)
-    standing = joined.assign(was=joined["code"], code=pd.array([one.stands for one in fates], dtype="string"))
-    standing = _restated(standing[standing["code"].notna()][[*codings.columns, "was"]], codebook)
+    valid = joined.assign(was=joined["code"], code=pd.array([one.code for one in fates], dtype="string"))
+    valid = _with_known_facets(valid[valid["code"].notna()][[*codings.columns, "was"]], codebook)
     facets = [facet.name for facet in codebook.facets if facet.name in codings.columns]
-    standing = _once(standing, [*CODINGS.key, *facets])
+    valid = _merged(valid, [*CODINGS.key, *facets])
     new = _new_to_coders(coverage, codebook.fingerprint, revisions)
     pairs = zip(joined["unit_id"], joined["coder"], fates, strict=True)
     lost = [(*pair, code, why) for *pair, fate in pairs for code, why in fate.undecided]
     # What a coder did not know, or what a coding lost, leaves a code open unless a coding of it stands: under
     # its present meaning, because those under an earlier one do not.
-    decided = set(standing[[*_PAIR, "code"]].itertuples(index=False, name=None))
+    decided = set(valid[[*_PAIR, "code"]].itertuples(index=False, name=None))
     rows = [row for row in [*new, *lost] if row[:3] not in decided]
     undecided = pd.DataFrame(rows, columns=_UNDECIDED, dtype="string")
     undecided = undecided[undecided["code"].isin([code.id for code in codebook.codable])]
-    return standing, undecided.drop_duplicates([*_PAIR, "code"]).reset_index(drop=True)
+    return valid, undecided.drop_duplicates([*_PAIR, "code"]).reset_index(drop=True)
 
 
-def _restated(codings: pd.DataFrame, codebook: Codebook) -> pd.DataFrame:
-    """Leave of the facets what the codebook has: a value that is gone, or not for the code, says nothing."""
+def _with_known_facets(codings: pd.DataFrame, codebook: Codebook) -> pd.DataFrame:
+    """Keep the values of facets that the codebook has for the code; others become missing."""
     columns = {}
     for facet in (facet for facet in codebook.facets if facet.name in codings.columns):
         of_it = codings["code"].isin(facet.codes or codebook.ids)
@@ -100,8 +99,8 @@ def _restated(codings: pd.DataFrame, codebook: Codebook) -> pd.DataFrame:
     return codings.assign(**columns)
 
 
-def _once(codings: pd.DataFrame, same: list[str]) -> pd.DataFrame:
-    """Make codings one where a merge of their codes left them on one span with the same facets."""
+def _merged(codings: pd.DataFrame, same: list[str]) -> pd.DataFrame:
+    """Join codings that a merge of their codes left on one span with the same facets."""
     several = codings.duplicated(same, keep=False)
     if several.any():
         were = codings[several].groupby(same, dropna=False, sort=False)["was"]
@@ -121,7 +120,7 @@ def stale(
     revisions: Sequence[Revision],
     round: str | None = None,
 ) -> pd.DataFrame:
-    """Return what each coder must look at again because the codebook changed after they finished.
+    """List the decisions that each coder must review because the codebook changed after they finished.
 
     Parameters
     ----------
@@ -135,7 +134,7 @@ def stale(
     Raises
     ------
     TableError
-        A frame is not what its contract says, or no revisions lead to `codebook`.
+        A frame breaks its contract, or no revisions lead to `codebook`.
     """
     check_arguments(stale, locals())
     return carried(codings, coverage, codebook, revisions=revisions, round=round)[1]
@@ -143,18 +142,18 @@ def stale(
 
 @dataclass(frozen=True, slots=True)
 class _Fate:
-    """What a coding is: a code (None: nothing), and the codes that it leaves undecided, with the reason.
+    """The present code of a coding (None: none), and the codes that it leaves undecided, with the reason.
 
-    `parts` are those of them that mean nothing but what its code meant: who applies one, tells which it is.
+    `parts` are those of them that together mean what its code meant: applying one chooses it.
     """
 
-    stands: str | None
+    code: str | None
     undecided: tuple[tuple[str, str], ...] = ()
     parts: frozenset[str] = frozenset()
 
 
 def _fates(joined: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> list[_Fate]:
-    """Return what became of each coding, first until its unit was finished, and from then on."""
+    """Return the fate of each coding, first until its unit was finished, and from then on."""
     under, until = joined["codebook"].fillna(now), joined["finished_under"].fillna(now)
     late = pd.Series(False, index=joined.index)  # applied after finishing, and under another version
     if (other := under != until).any():
@@ -167,13 +166,13 @@ def _fates(joined: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> lis
     whole, from_finish = {}, {}
     for key, (fate, version) in at_finish.items():
         later = steps(revisions, version, now)
-        whole[key], from_finish[key] = _carried_on(fate, later), _carried_on(_Fate(fate.stands), later)
+        whole[key], from_finish[key] = _carried_on(fate, later), _carried_on(_Fate(fate.code), later)
     pairs = list(zip(joined["unit_id"], joined["coder"], strict=True))
-    standing = {(*pair, at_finish[key][0].stands) for pair, key in zip(pairs, keys, strict=True)}
+    valid = {(*pair, at_finish[key][0].code) for pair, key in zip(pairs, keys, strict=True)}
 
     def names_a_part(pair: tuple[str, str], key: tuple[str, str, str, bool]) -> bool:
-        """Return True if the coder said, by finishing, which part of a split code it is."""
-        return any((*pair, part) in standing for part in at_finish[key][0].parts)
+        """Return True if the coder has chosen, by finishing, the part of a split code."""
+        return any((*pair, part) in valid for part in at_finish[key][0].parts)
 
     return [
         (from_finish if names_a_part(pair, key) else whole)[key]
@@ -184,7 +183,7 @@ def _fates(joined: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> lis
 def _until_finished(
     code: str, made_under: str, finished_under: str, late: bool, revisions: Sequence[Revision]
 ) -> tuple[_Fate, str]:
-    """Return what a coding was when its unit was finished, and under which version.
+    """Return the fate of a coding when its unit was finished, and the version then.
 
     Its coder had it before them then: a redefined code is affirmed by finishing, and so is one that was
     retired and has come back.
@@ -207,29 +206,29 @@ def _carried_on(fate: _Fate, later: Iterable[Revision]) -> _Fate:
 
 
 def _changed(fate: _Fate, made: Sequence[Change]) -> _Fate:
-    """Return what a coding is after the changes of one revision."""
-    standing_code, undecided, parts = fate.stands, dict(fate.undecided), set(fate.parts)
+    """Return the fate of a coding after the changes of one revision."""
+    current, undecided, parts = fate.code, dict(fate.undecided), set(fate.parts)
     for change in made:
         if change.kind in ("split", "retire") and change.code in undecided:
             undecided |= dict.fromkeys(change.into, undecided.pop(change.code))
             parts |= set(change.into) if change.code in parts else set()
-        if change.code != fate.stands:
+        if change.code != fate.code:
             continue
         if change.kind in ("split", "retire", "redefine"):
-            standing_code = None
+            current = None
         if change.kind in ("split", "redefine"):
             undecided |= dict.fromkeys(change.into or (change.code,), change.kind)
             parts |= set(change.into)
     merged = {change.code: change.into[0] for change in made if change.kind == "merge"}
     return _Fate(
-        None if standing_code is None else merged.get(standing_code, standing_code),
+        None if current is None else merged.get(current, current),
         tuple({merged.get(code, code): reason for code, reason in undecided.items()}.items()),
-        frozenset(merged.get(code, code) for code in parts) - _mixed(parts, made),
+        frozenset(merged.get(code, code) for code in parts) - _mixed_with_others(parts, made),
     )
 
 
-def _mixed(parts: set[str], made: Sequence[Change]) -> set[str]:
-    """Return the codes into which something went, or that something was, other than `parts`."""
+def _mixed_with_others(parts: set[str], made: Sequence[Change]) -> set[str]:
+    """Return the codes of a merge, before and after it, other than `parts`."""
     merged = {change.code: change.into[0] for change in made if change.kind == "merge"}
     added = {change.code for change in made if change.kind == "add"}
     were = set(merged) | (set(merged.values()) - added)
@@ -248,7 +247,7 @@ def _new_to_coders(coverage: pd.DataFrame, now: str, revisions: Sequence[Revisio
 
 
 def _new_since(version: str, now: str, revisions: Sequence[Revision]) -> dict[str, str]:
-    """Return the codes whose meaning came, in whole or by a merge in part, after `version`, and why."""
+    """Return the codes with a meaning, or by a merge a part of it, newer than `version`, and why."""
     new: dict[str, str] = {}
     for step in steps(revisions, version, now):
         merges = [change for change in step.changes if change.kind == "merge"]
@@ -274,21 +273,21 @@ def steps(revisions: Sequence[Revision], made_under: str, now: str) -> tuple[Rev
     steps_between = path(revisions or (), made_under, now)
     if steps_between is None:
         raise TableError(
-            f"codings: expected revisions that lead from the codebook they were made under "
+            f"codings: expected revisions that lead from the codebook of these codings "
             f"({made_under[:12]}…) to this one ({now[:12]}…) – found none – pass revisions=store.revisions "
-            "and codebook=store.codebook; where two copies of the study were revised apart and merged, "
+            "and codebook=store.codebook; if two copies of the study were revised separately and merged, "
             "store.revise joins the two."
         )
     return steps_between
 
 
 def rulings(acts: Iterable[Act], codebook: Codebook, *, revisions: Sequence[Revision]) -> list[Act]:
-    """Return the rulings that stand under `codebook`, in its codes.
+    """Return the rulings that are valid under `codebook`, in its codes.
 
     Parameters
     ----------
     acts : iterable of Act
-        As ``store.acts(kind="rule")`` returns them. Acts of other kinds are passed over.
+        As ``store.acts(kind="rule")`` returns them. Acts of other kinds are ignored.
     codebook : Codebook
         The version to carry over to.
     revisions : sequence of Revision
@@ -298,10 +297,9 @@ def rulings(acts: Iterable[Act], codebook: Codebook, *, revisions: Sequence[Revi
     -------
     list of Act
         The latest ruling on each unit × code of `codebook`, whoever made it, as if made under `codebook`: for
-        `adjudication.consensus`. One whose code was merged or split has an act_id made from its own. A ruling
-        is left out, and the unit × code is to be ruled on again, where its code was redefined; where a code
-        that was not ruled absent was split; and where a code that was not ruled to apply took in one that was
-        not ruled on.
+        `adjudication.consensus`. If its code was merged or split, it has an act_id made from its own. A
+        ruling is left out, and the unit × code needs a new one, if its code was redefined; if a code not
+        ruled absent was split; and if a code not ruled to apply was merged with one that was not ruled on.
 
     Raises
     ------
@@ -339,7 +337,7 @@ def _put(verdicts: _Verdicts, act: Act) -> None:
 
 
 def _carried(verdicts: Mapping[tuple[str, str], Act], step: Revision) -> _Verdicts:
-    """Return what the rulings made under one version are in the next."""
+    """Translate the rulings made under one version into the next."""
     kinds = {(change.code, change.kind): change.into for change in step.changes}
     changed = {code for code, kind in kinds if kind in ("merge", "split", "retire", "redefine")}
     after = {key: _as(act, key[1], step) for key, act in verdicts.items() if key[1] not in changed}

@@ -31,50 +31,49 @@ def decisions(
     revisions: Sequence[Revision] | None = None,
     facet: str | None = None,
 ) -> pd.DataFrame:
-    """Return every finished unit × coder × code, with whether the code is applied there.
+    """Return a decision for every finished unit × coder × code: whether the code is applied.
 
-    A code counts as applied to a unit where at least one coding of it stands there, on the whole unit or
-    on any span. Codings on units that the coder has not finished are left out, and so is what is stale: a
-    code that came or was redefined after the coder finished the unit is neither applied nor absent there.
+    A code is applied to a unit if there is at least one coding with it, of the whole unit or of a span.
+    Codings on units that the coder has not finished are left out, and so are stale ones: a code added or
+    redefined after the coder finished the unit is neither applied nor absent there.
 
     Parameters
     ----------
     codings, coverage : DataFrame
         As `Store.codings` and `Store.coverage` return them.
     codebook : Codebook
-        Its codable codes are decided on, in its order.
+        Decisions are on its codable codes, in its order.
     round : str, optional
         Only units finished in this round, with the codings made in it. By default every finished unit counts
         once, as its coder decided on it in the round that they finished last (`of_round`).
     revisions : sequence of Revision, optional
-        How the codebook came to be (`Store.revisions`): needed where codings or finished units were made
-        under an earlier version of it, which are then carried over by rule (`carried`). To count them as they
-        are, as if nothing had changed its meaning, take the version out of both frames:
-        ``codings.assign(codebook=None)``.
+        The history of the codebook (`Store.revisions`): needed if codings or finished units are from an
+        earlier version, to carry them over by rule (`carried`). To count them as they are, as if no meaning
+        had changed, remove the version from both frames: ``codings.assign(codebook=None)``.
     facet : str, optional
-        A facet of the codebook, to decide on each of its values by itself, in place of the code: with
-        "valence" `relational.valence=met`, `relational.valence=unmet` and so on. A code that goes with high
-        ratings where it is met and with low ones where it is not shows no link at all without this. A unit
-        can have several of them, on different spans. Codings that state no value are decided on as
-        `relational.valence=unstated`, which stands there only for codes that have such codings on finished
-        units. A code that the facet is not for is decided on as it is.
+        A facet of the codebook, to replace each code by one for each value of the facet: with "valence"
+        `relational.valence=met`, `relational.valence=unmet` and so on. A code that is related to high ratings
+        where it is met and to low ones where it is unmet shows no link without this. A unit can have several
+        of them, on different spans. Codings without a value count as `relational.valence=unstated`, which
+        exists only for codes with codings of this kind on finished units. Codes without the facet stay as
+        they are.
 
     Returns
     -------
     DataFrame
-        unit_id, coder, code, applied (bool): (finished unit × coder) × codes rows, none missing but the
-        stale ones (`stale` lists them).
+        unit_id, coder, code, applied (bool): one row for each finished unit × coder × code except the stale
+        ones (`stale` lists them).
 
     Raises
     ------
     ArgumentError
-        `facet` is no text.
+        `facet` is not text.
     CodebookError
-        The codebook has no such facet.
+        The codebook does not have the facet.
     TableError
-        A frame is not what its contract says, a coding's code is not among the codable codes, or codings
-        were made under another codebook and there are no `revisions` that lead from it to this one. With
-        `facet`: the codings have no such column, or one states a value that the facet does not have.
+        A frame breaks its contract, a coding's code is not codable, or no `revisions` lead from the codebook
+        of a coding to this one. With `facet`: the codings have no column of it, or a value that the facet
+        does not have.
 
     Examples
     --------
@@ -123,8 +122,8 @@ def _refuse_others(codings: pd.DataFrame, coverage: pd.DataFrame, codebook: Code
             "codings: expected codings and finished units made under codebook "
             f"{codebook.fingerprint[:12]}… – found {len(others)} made under "
             f"{first_three(sorted({one[:12] for one in others}))}, and no revisions – pass codebook="
-            "store.codebook and revisions=store.revisions to carry them over by rule, or take the version "
-            "out of both frames (assign(codebook=None)) to count them as they are."
+            "store.codebook and revisions=store.revisions to carry them over by rule, or remove the version "
+            "from both frames (assign(codebook=None)) to count them as they are."
         )
 
 
@@ -135,8 +134,9 @@ def _by_facet(codings: pd.DataFrame, codebook: Codebook, facet: Facet) -> tuple[
     unknown = sorted(set(stated) - {*facet.names, UNSTATED})
     if unknown:
         raise TableError(
-            f"codings: expected {facet.name} out of {', '.join(facet.names)} – found {first_three(unknown)} "
-            f"– {did_you_mean(unknown[0], facet.names)} Or read them with the codebook they were made under."
+            f"codings: expected {facet.name} to be one of {', '.join(facet.names)} – found "
+            f"{first_three(unknown)} – {did_you_mean(unknown[0], facet.names)} Or use the codebook that they "
+            "were made under."
         )
     of_it = codings["code"].isin(
         [code.id for code in codebook.codable if facet in codebook.facets_of(code.id)]
@@ -164,7 +164,7 @@ def _refuse_unknown_codes(codings: pd.DataFrame, codebook: Codebook) -> None:
     if unknown:
         raise TableError(
             f"codings: expected codable codes of codebook {codebook.name!r} – found {first_three(unknown)} – "
-            f"{did_you_mean(unknown[0], codable)} Or read them with the codebook they were made under."
+            f"{did_you_mean(unknown[0], codable)} Or use the codebook that they were made under."
         )
 
 
@@ -179,12 +179,12 @@ class _Decided(NamedTuple):
 
 @QUOTES.returns
 def quotes(acts: Iterable[Act], codebook: Codebook, *, revisions: Sequence[Revision]) -> pd.DataFrame:
-    """Return the decision that stands about each quote, in the codes of `codebook`.
+    """Return the current decision about each quote, in the codes of `codebook`.
 
     Parameters
     ----------
     acts : iterable of Act
-        As ``store.acts(kind="quote")`` returns them. Acts of other kinds are passed over.
+        As ``store.acts(kind="quote")`` returns them. Acts of other kinds are ignored.
     codebook : Codebook
         The version to carry over to.
     revisions : sequence of Revision
@@ -193,9 +193,9 @@ def quotes(acts: Iterable[Act], codebook: Codebook, *, revisions: Sequence[Revis
     Returns
     -------
     DataFrame
-        `frames.QUOTES`, one row per unit, code and span. Of decisions about words of one unit that overlap,
-        under one code, the last one stands, whoever made it; a decision about a whole unit overlaps all of
-        it. A row that is ``stale`` may have a code that `codebook` has no more.
+        `frames.QUOTES`, one row per unit, code and span. If decisions under one code are about overlapping
+        words of a unit, the last one counts, whoever made it; a decision about a whole unit overlaps all of
+        it. A row that is ``stale`` may have a code that is no longer in `codebook`.
 
     Raises
     ------
@@ -216,12 +216,12 @@ def quotes(acts: Iterable[Act], codebook: Codebook, *, revisions: Sequence[Revis
     now = check_codebook(codebook).fingerprint
     made = standing(acts, subject="quote")
     paths = {name: steps(revisions, name, now) for name in {act.codebook for act in made}}
-    stands: dict[tuple[str, str], list[_Decided]] = {}
+    current: dict[tuple[str, str], list[_Decided]] = {}
     for one in (one for act in _in_time(made) for one in _carried(act, paths[act.codebook])):
-        of_text = stands.setdefault((str(one.act.unit_id), one.code), [])
+        of_text = current.setdefault((str(one.act.unit_id), one.code), [])
         of_text[:] = [other for other in of_text if not _overlap(other.act, one.act)]
         of_text.append(one)
-    rows = [_row(one) for decided in stands.values() for one in decided]
+    rows = [_row(one) for decided in current.values() for one in decided]
     frame = pd.DataFrame(rows, columns=list(QUOTES.columns))
     ordered = frame.sort_values(["unit_id", "code", "start"], kind="stable", na_position="first")
     return QUOTES.check(ordered, as_written=True)
@@ -245,7 +245,7 @@ def _carried(act: Act, path: Sequence[Revision]) -> list[_Decided]:
 
 
 def _after(before: _Decided, step: Revision) -> Iterator[_Decided]:
-    """Yield what becomes of a decision by one revision."""
+    """Yield the decisions that one becomes by a revision."""
     kinds = {change.kind: change.into for change in step.changes if change.code == before.code}
     if not _CHANGED & kinds.keys() or before.is_stale:
         yield before

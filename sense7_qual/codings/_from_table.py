@@ -1,4 +1,4 @@
-"""Decisions from a table that somebody made elsewhere: one row per unit × coder, one column per code."""
+"""Decisions from a table made elsewhere: one row per unit × coder, one column per code."""
 
 from __future__ import annotations
 
@@ -37,32 +37,32 @@ def from_table(
     units: pd.DataFrame | None = None,
     values: Mapping[str, bool] | None = None,
 ) -> pd.DataFrame:
-    """Return decisions from a table with one row per unit × coder and one column of marks per code.
+    """Read decisions from a table with one row per unit × coder and one column of marks per code.
 
-    This is the way in for codings made elsewhere: in a spreadsheet, or in a published data set. What a file
-    leaves out it cannot say the meaning of: a blank cell may be "no", "not yet" or "not asked", and so may a
-    text that has no row. Taken for undecided where it meant "no", it leaves a coder nothing but "yes".
+    Use it for codings made elsewhere: in a spreadsheet, or in a published data set. A file does not tell what
+    it leaves out: a blank cell may be "no", "not yet" or "not asked", and so may a text without a row. If
+    blank means "no" but is read as undecided, a coder has nothing but "yes".
 
     Parameters
     ----------
     table : DataFrame
-        The code columns hold marks, in upper or lower case: 1, true, yes, y, x or ✓ where the code applies,
-        0, false, no or n where it is absent.
+        The code columns have marks, in upper or lower case: 1, true, yes, y, x or ✓ if the code applies, 0,
+        false, no or n if it is absent.
     unit_id, coder : str
-        The columns that hold the unit's id and the coder's pseudonym. White space around them is taken away.
-        "Consensus" and the other names of computed decisions are taken for these in upper case too. Where
-        some of the coders are models, ``frames.as_models(from_table(…), ["gpt"])`` says so.
+        The columns of the unit's id and the coder's pseudonym, without the white space around them.
+        "Consensus" and the other names of computed decisions are recognised in upper case too. If some of the
+        coders are models, use ``frames.as_models(from_table(…), ["gpt"])``.
     codes : sequence of str, or mapping of column to code id
         The columns of the codes.
     blank : {"absent", "absent_in_marked_rows", "undecided"}, optional
-        What a blank (missing or empty) cell of a code means. "absent": every row was coded, and the code is
-        not there. "absent_in_marked_rows": so in rows with a mark in another code column; a row without any
-        was not coded. "undecided": the coder did not decide on this code; the cell gives no decision.
-        It must be said wherever a cell is blank.
+        The meaning of a blank (missing or empty) cell of a code. "absent": every row was coded, and the code
+        is absent. "absent_in_marked_rows": absent in rows with a mark in another code column; a row without
+        any was not coded. "undecided": the coder did not decide on this code; the cell gives no decision.
+        Required if any cell is blank.
     finished : {"rows", "all"} or DataFrame, optional
-        Which texts each coder coded; on those without a row every code is absent. "rows": the texts with a
-        row. "all": all of `units`, whoever the coder. A frame of unit_id and coder: those that it lists.
-        By default "rows", unless the table looks as if texts without any code had been left out of it.
+        The texts that each coder coded; on those without a row every code is absent. "rows": the texts with a
+        row. "all": all of `units`, for every coder. A frame of unit_id and coder: those listed. By default
+        "rows", unless the table looks as if texts without any code had been left out.
     units : DataFrame, optional
         With ``finished="all"``: the texts, by unit_id.
     values : mapping of str to bool, optional
@@ -76,13 +76,12 @@ def from_table(
     Raises
     ------
     ArgumentError
-        `blank` or `finished` is none of these, or there are `units` without ``finished="all"`` or the
-        other way round.
+        `blank` or `finished` is not one of these, or only one of `units` and ``finished="all"`` is given.
     TableError
-        A column is missing, a cell holds another mark, or a coder stands twice on a unit. A cell is blank
-        and `blank` is not said, or would leave a coder nothing but "yes", so that nobody could have
-        disagreed. All rows of a coder have a code, as where texts without any were left out, and `finished`
-        is not said; or a row is not among what was finished.
+        A column is missing, a cell has another mark, or a coder has a unit twice. A cell is blank without
+        `blank`, or `blank` leaves a coder nothing but "yes", so that nobody could have disagreed. Every row
+        of a coder has a code, as if texts without any had been left out, and `finished` is missing; or a row
+        is not among the finished ones.
 
     Examples
     --------
@@ -144,9 +143,9 @@ def _filled(long: pd.DataFrame, blank: Blank | None) -> pd.DataFrame:
     """Return the decisions, with those that blank cells stand for."""
     if blank is None and long["blank"].any():
         raise TableError(
-            f"table: expected to be told what a blank cell means – found {_counted(long)} – "
-            'pass blank="absent" where every row was coded, "absent_in_marked_rows" where a row without a '
-            'mark was not, or "undecided".'
+            f"table: expected the meaning of blank cells – found {_counted(long)} – "
+            'pass blank="absent" if every row was coded, "absent_in_marked_rows" if a row without a mark '
+            'was not, or "undecided".'
         )
     absent = long["blank"] & (blank in ("absent", "absent_in_marked_rows"))
     if blank == "absent_in_marked_rows":
@@ -156,8 +155,8 @@ def _filled(long: pd.DataFrame, blank: Blank | None) -> pd.DataFrame:
     only_yes = by_coder["applied"].min().eq(True) & by_coder["blank"].any()
     if only_yes.any():
         raise TableError(
-            f"table: expected what a coder found absent, too – found that blank={blank!r} leaves nothing but "
-            f"“yes” of coder {first_three(map(_named, only_yes.index[only_yes]))}, so that nobody could "
+            f"table: expected absent codes as well – found that blank={blank!r} leaves nothing but "
+            f"“yes” from coder {first_three(map(_named, only_yes.index[only_yes]))}, so that nobody could "
             'have disagreed – pass blank="absent" if every row was coded; else mark what is absent with 0.'
         )
     return decided.loc[decided["applied"].notna(), list(DECISIONS.columns)]
@@ -218,8 +217,8 @@ def _ask_finished(decided: pd.DataFrame) -> None:
     coders = applied_only(any_code.astype({"applied": bool}))
     if coders:
         raise TableError(
-            "table: expected to be told which texts were coded – found a code in every row of coder "
-            f"{first_three(map(_named, coders))}, as where texts without any code were left out – pass "
+            "table: expected to know which texts were coded – found a code in every row of coder "
+            f"{first_three(map(_named, coders))}, as if texts without any code were left out – pass "
             'finished="rows" if every text that they coded has a row, "all" with units=…, or a frame of '
             "unit_id and coder."
         )

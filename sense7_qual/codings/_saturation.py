@@ -1,4 +1,4 @@
-"""Which codes each participant brought, and what the next participants would still bring."""
+"""Codes found in each participant, and the new codes to expect from further participants."""
 
 from __future__ import annotations
 
@@ -20,21 +20,15 @@ from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import clusters_by_unit, labels_by_unit, people, without_models
 
 __all__ = [
-    "Incidence",
-    "by_participant",
-    "development",
-    "new_codes",
-    "new_information",
-    "saturation",
-    "total_codes",
-]
+    "Incidence", "by_participant", "development", "new_codes", "new_information", "saturation", "total_codes",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Incidence:
-    """How many participants there are, and of how many codes one, two, or any of them had them."""
+    """Numbers of participants, and of codes that one, two, or any of them had."""
 
     n_clusters: int
     n_codes: int
@@ -52,35 +46,34 @@ def development(
     codes: Sequence[str] | None = None,
     order: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Return how many codes had been applied after each participant, in the order in which they were coded.
+    """Count the codes applied so far after each participant, in the order of coding.
 
-    Use it to show how the codes came, one participant after the other. Do not read from a flat end that
-    nothing new would come: `saturation` says how much that could still be.
+    Use it to show how the codes accumulate over participants. A flat end does not show that nothing new would
+    come: `saturation` estimates how much could.
 
     Parameters
     ----------
     codings : DataFrame
-        As `Store.codings` returns them; of a codebook that was revised, `carried` over to its last version.
+        As `Store.codings` returns them; if the codebook was revised, `carried` over to its last version.
         Codings on units that their coder has not finished are left out, and so are those of models.
     units : DataFrame
         One row per unit: unit_id and the column `cluster`.
     cluster : str
         The column of `units` with the participant of each unit, such as "case_id".
     coverage : DataFrame
-        As `Store.coverage` returns it. A participant counts once a coder has finished one of their units,
-        whether or not a code was applied there; who is not begun is left out.
+        As `Store.coverage` returns it. A participant counts as soon as a coder has finished one of their
+        units, with or without a code.
     codes : sequence of str, optional
-        The codes that count, such as those that emerged (`codebook.emerged`); by default every code that was
-        applied.
+        The codes that count, such as those that emerged (`codebook.emerged`); by default every applied code.
     order : sequence of str, optional
-        The participants in the order in which they were coded. By default that in which their first units
-        were first finished (`finish_order`).
+        The participants in the order of coding. By default by when their first unit was first finished
+        (`finish_order`).
 
     Raises
     ------
     TableError
-        A frame is not what its contract says, a finished unit has no participant, or without `order` no time
-        at which it was finished.
+        A frame breaks its contract, a finished unit has no participant, or, without `order`, no time at which
+        it was finished.
     ArgumentError
         `order` lacks a participant with finished units.
 
@@ -124,52 +117,52 @@ def saturation(
     more: Sequence[int] = (1, 5, 10),
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Return how many new codes the next participants would still bring, from how rare the codes so far are.
+    """Estimate the number of new codes in further participants, from how rare the codes so far are.
 
-    Use it to decide whether further participants are worth coding, and to report how far the codes were
-    complete. Codes that were there before coding began do not count: that theory foresaw them says nothing
-    about what the texts still hold. Nor is "nothing new in the last three interviews" an answer: it comes
-    true early by chance (benchmarks/saturation.md).
+    Use it to decide whether further participants are worth coding, and to report how complete the codes were.
+    Codes from before coding do not count: that theory foresaw them is no evidence of what the texts still
+    contain. "Nothing new in the last three interviews" is no answer either: it occurs early by chance
+    (benchmarks/saturation.md).
 
     Parameters
     ----------
     codings, units, cluster, coverage
-        As for `development`. Texts that were finished before a code emerged must be gone through again for
-        it; where they are not, the code counts as absent there, and saturation looks farther away than it is.
+        As for `development`. Texts finished before a code emerged must be reviewed for it; otherwise the code
+        counts as absent there, and saturation looks farther away than it is.
     emerged : sequence of str
         The ids of the codes that emerged from the texts (`codebook.emerged`): those that count.
     more : sequence of int
-        How many further participants, each 1 or more. Beyond as many as there are already, a projection is
-        hardly more than a guess.
+        Numbers of further participants, each 1 or more. For more than there are already, a projection is
+        hardly better than a guess.
     confidence_level : float
-        Of the intervals, between 0 and 1.
+        Level of the intervals, between 0 and 1.
 
     Raises
     ------
     TableError
-        A frame is not what its contract says, or a finished unit has no participant.
+        A frame breaks its contract, or a finished unit has no participant.
     ArgumentError
-        `emerged` is empty: a codebook that was fixed before coding cannot become saturated. Or `more` or
+        `emerged` is empty (a codebook fixed before coding cannot become saturated), or `more` or
         `confidence_level` is out of its range.
 
     Notes
     -----
-    Of T participants Q₁ codes were found in one alone, Q₂ in two. The total is Chao2 (Chao 1987),
-    S + Q₀ with Q₀ = (T − 1) / T · Q₁² / (2 Q₂), or (T − 1) / T · Q₁ (Q₁ − 1) / 2 where Q₂ = 0; its variance
-    is Chao's, `total_at_least` the lower end of his interval on the scale of log Q₀, rounded down. In
-    simulated studies the total was that or more in 93 % or more of them, while Chao's whole interval held
-    it in as few as 0 % (benchmarks/saturation.md): Chao2 is a lower bound, and its upper end is none. What k
-    more participants bring is Q₀ (1 − (1 − Q₁ / (Q₁ + T Q₀))ᵏ) (Colwell et al. 2012, equation 18; k = 1 is
-    Good and Turing's Q₁ / T but for a little).
+    Of T participants Q₁ codes were found in one alone, Q₂ in two. The total is Chao2 (Chao 1987), S + Q₀ with
+    Q₀ = (T − 1) / T · Q₁² / (2 Q₂), or (T − 1) / T · Q₁ (Q₁ − 1) / 2 where Q₂ = 0; its variance is Chao's,
+    `total_at_least` the lower end of his interval on the scale of log Q₀, rounded down. In simulated studies
+    the total was that or more in 93 % or more of them, while Chao's whole interval held it in as few as 0 %
+    (benchmarks/saturation.md): Chao2 is a lower bound, and its upper end is not a bound. The new codes of k
+    more participants are Q₀ (1 − (1 − Q₁ / (Q₁ + T Q₀))ᵏ) (Colwell et al. 2012, equation 18; k = 1 is almost
+    Good and Turing's Q₁ / T).
 
     The interval does not use Chao's variance, which is 0 where Q₁ is. Q₁ is a count of rare events, one a
     code, so that Poisson's exact interval for its expectation λ (Garwood 1936) is, if anything, too wide. The
-    next participant brings λ / T codes at most, k bring k times as many at most, and at the least what codes
-    as common as Chao2 says would. In simulated studies with 20 to 200 participants and 5 to 40 codes of
-    unequal frequency the interval held the expectation in 96 % or more, of rare codes that come together in
-    94 % or more, but for 40 of them in 20 participants (92 %); the interval from Chao's variance in as few as
-    6 % (benchmarks/saturation.md). It is wide for many more participants: its upper end supposes that
-    whatever is still unseen is rare.
+    next participant has at most λ / T new codes, k have at most k times as many, and at least as many as
+    codes as common as in Chao2 would give. In simulated studies with 20 to 200 participants and 5 to 40 codes
+    of unequal frequency the interval held the expectation in 96 % or more, of rare codes that come together
+    in 94 % or more, except for 40 of them in 20 participants (92 %); the interval from Chao's variance in as
+    few as 6 % (benchmarks/saturation.md). It is wide for many more participants, because its upper end
+    assumes that all unseen codes are rare.
 
     References
     ----------
@@ -216,7 +209,7 @@ def saturation(
 
 
 def new_codes(incidence: Incidence, k: int, *, confidence_level: float) -> tuple[float, float, float]:
-    """Return how many new codes k more participants are expected to bring, with the ends of its interval."""
+    """Return the expected number of new codes in k more participants, with the ends of its interval."""
     from scipy import special
 
     n, once = incidence.n_clusters, incidence.once
@@ -256,7 +249,7 @@ def total_codes(incidence: Incidence, *, confidence_level: float) -> tuple[float
 
 
 def _unseen(incidence: Incidence) -> float:
-    """Return how many codes nobody had so far, at the least (Chao2)."""
+    """Return the smallest number of codes that nobody had so far (Chao2)."""
     once, twice, share = incidence.once, incidence.twice, (incidence.n_clusters - 1) / incidence.n_clusters
     return share * (once**2 / (2 * twice) if twice else once * (once - 1) / 2)
 
@@ -274,7 +267,7 @@ def by_participant(
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the codings and the coverage of finished units, each with its participant as `cluster`.
 
-    Those of models are left out, which a warning of `function` says.
+    Those of models are left out, with a warning in the name of `function`.
     """
     applied, finished = of_round(codings, coverage)
     applied, finished = people(applied), people(without_models(finished, function=function))
@@ -317,7 +310,7 @@ def _as_given(order: Sequence[str], finished: pd.DataFrame) -> list[str]:
     if missing:
         raise ArgumentError(
             f"development: expected every participant with finished units in `order` – found none of "
-            f"{first_three(missing)} – name all of them, or leave `order` out."
+            f"{first_three(missing)} – name all of them, or leave out `order`."
         )
     return [name for name in names if name in known]
 
@@ -355,41 +348,40 @@ def new_information(
     n_orders: int = 1000,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return how many new codes each run of participants brought, relative to those of the first ones.
+    """Count the new codes in each run of participants, relative to those of the first participants.
 
     Use it where a journal asks for saturation as Guest, Namey and Chen (2020) report it: "at most 5 % new
-    information was reached at participant 6⁺²". The order in which participants happened to be coded decides
-    much of it: report the band over other orders (`ratio_low`, `ratio_high`) and in how many of them it was
-    reached by then (`share_reached`). That nothing new came in a run comes true early by chance; what further
-    participants would still bring is answered by `saturation`.
+    information was reached at participant 6⁺²". It depends much on the order of coding: report the band over
+    other orders (`ratio_low`, `ratio_high`) and the share of them that reached it by then (`share_reached`).
+    A run without new codes occurs early by chance; `saturation` estimates the codes still to come.
 
     Parameters
     ----------
     codings, units, cluster, coverage, codes, order
         As for `development`. Pass as `codes` those that emerged from the texts (`codebook.emerged`).
     base_size : int
-        How many participants the first codes are counted in, 1 or more; 4, 5 or 6 are usual.
+        Number of first participants to compare with, 1 or more; 4, 5 or 6 are usual.
     run_length : int
-        How many participants one after the other make a run, 1 or more; 2 or 3 are usual.
+        Number of successive participants in a run, 1 or more; 2 or 3 are usual.
     threshold : float
-        At most this share of new codes counts as saturation, 0 to 1; .05 and 0 are usual.
+        The highest share of new codes that counts as saturation, 0 to 1; .05 and 0 are usual.
     n_orders : int
-        How many random orders of the participants the band is of.
+        Number of random orders of the participants for the band.
     seed : int
-        Of these orders.
+        The same seed gives the same orders.
 
     Raises
     ------
     TableError
-        As of `development`.
+        As for `development`.
     ArgumentError
         A setting is out of its range.
 
     Notes
     -----
-    Runs overlap: the first is of the participants behind the base, the next begins one later. What is new in
-    a run is the sum of what is new in each of its participants. Saturation at place 6 with runs of two is
-    written 6⁺²: six participants, and two more to see that it had been reached.
+    Runs overlap: the first begins right after the base, the next one participant later. The new codes of a
+    run are the sum of those of its participants. Saturation at place 6 with runs of two is written 6⁺²: six
+    participants, and two more to see that it had been reached.
 
     References
     ----------
@@ -442,14 +434,14 @@ def new_information(
 
 
 def _having(applied: pd.DataFrame, names: list[str]) -> npt.NDArray[np.bool_]:
-    """Return which participant has which code: (participants, codes), in the order of `names`."""
+    """Return the codes of each participant as truth values (participants, codes), in the order of `names`."""
     table = pd.crosstab(applied["cluster"].astype("string"), applied["code"].astype("string"))
     found: npt.NDArray[np.bool_] = table.reindex(names, fill_value=0).to_numpy() > 0
     return found
 
 
 def _found_at(having: npt.NDArray[np.bool_]) -> Floats:
-    """Return how many codes each participant brought first, in this order."""
+    """Count the codes that each participant was the first to have, in this order."""
     places = having[:, having.any(axis=0)].argmax(axis=0)
     return np.bincount(places, minlength=len(having)).astype(np.float64)
 

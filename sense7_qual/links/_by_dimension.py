@@ -47,7 +47,7 @@ def by_dimension(
     confidence_level: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return the link of each code with each dimension's rating, and whether its own is the strongest.
+    """Estimate each code's link with the rating of each dimension, and test whether its own is the strongest.
 
     Parameters
     ----------
@@ -56,37 +56,31 @@ def by_dimension(
     units : DataFrame
         unit_id and the columns named.
     ratings : sequence of str
-        Two or more columns of numeric ratings: the dimensions. Where one is missing, the unit is left out of
-        that dimension alone.
-    rating_range : pair of numbers, or mapping of str to pair, optional
-        As for `code_to_rating`.
+        Two or more columns of numeric ratings: the dimensions. A unit without one of them is left out of that
+        dimension only.
     cluster : str
         The column that says which units belong together: the participant. No label may be missing.
     source : str
-        Whose decisions: a coder, "majority" or "consensus".
+        A coder, "majority" or "consensus".
     mapping : mapping of str to str, optional
-        The own rating of codes: {"affective": "Affective"}. By default a code's own rating is the one of the
-        same name, whatever the case of its letters; codes without one have links, but no contrast.
-    n_boot : int
-        Number of bootstrap resamples of clusters.
-    confidence_level : float
-        Level of the intervals, between 0 and 1.
-    seed : int
-        The same seed gives the same intervals.
+        Each code's own rating: {"affective": "Affective"}. By default the rating of the same name, ignoring
+        case; codes without one have links, but no contrast.
+    rating_range, n_boot, confidence_level, seed
+        As for `code_to_rating`.
 
     Raises
     ------
     TableError
-        A frame or a column is not what it should be, a rating holds something other than numbers, a unit of
-        `decisions` is unknown, there is no such source, or `mapping` names an unknown code or rating.
+        A column is missing, a rating contains something other than numbers, a unit of `decisions` or the
+        source is unknown, or `mapping` names an unknown code or rating.
     ArgumentError
         A setting is out of its range.
 
     Notes
     -----
     A contrast above 0 is evidence that coders and raters mean the same by the dimension (Campbell & Fiske
-    1959). Where people use a code both to praise and to fault, met and unmet cancel out: give decisions by
-    that facet then. p and intervals are made as in `code_to_rating`.
+    1959). Where a code is used for both praise and criticism, met and unmet cancel out: pass decisions by
+    that facet. p and intervals are computed as in `code_to_rating`.
 
     References
     ----------

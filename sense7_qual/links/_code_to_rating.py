@@ -62,13 +62,13 @@ def code_to_rating(
     details: bool = False,
     progress: Progress | bool | None = None,
 ) -> pd.DataFrame:
-    """Return how ratings differ between units with and without each code, for each source of decisions.
+    """Compare the ratings of units with and without each code, for each source of decisions.
 
     Parameters
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool). A unit that a source has not decided on is missing for that
-        source, never "without the code".
+        source; it never counts as "without the code".
     units : DataFrame
         unit_id and the columns named by `rating` and `cluster`. A unit without a rating is left out.
     rating : str
@@ -77,12 +77,12 @@ def code_to_rating(
         The column that says which units belong together: the participant. No label may be missing.
     rating_range : pair of numbers, or mapping of str to pair, optional
         The lowest and the highest rating, such as (1, 5), or those of each column. Other values are refused.
-        Without it, customary codes for missing that stand apart from the other values (−99, −1, 9) are
-        refused, and 0 beside 1 to 5 or 1 to 7; SENSE-7's seven ratings are from 1 to 5.
+        Without it, customary codes for missing far from the other values (−99, −1, 9) are refused, and 0 next
+        to 1 to 5 or 1 to 7; SENSE-7's seven ratings are from 1 to 5.
     sources : sequence of str, optional
         Coders, "majority" (more than half of the coders who decided on the unit; ties are missing),
-        "consensus" (where `decisions` hold it) or "pooled" (each coder's own analysis, the estimates
-        combined). By default all of them; majority and pooled from two coders on.
+        "consensus" (if `decisions` contain it) or "pooled" (each coder is analysed separately and the
+        estimates are combined). By default all of them; majority and pooled need two coders.
     nested : str, optional
         The column of the conversation, where participants have several: the mixed models then have a random
         intercept for it as well. All other intervals allow for conversations in any case.
@@ -94,8 +94,8 @@ def code_to_rating(
         How the coders' estimates are combined: see Notes.
     with_models : bool
         Whether models (`frames.is_model`) count as coders: they then have rows by default, and are in
-        `majority` and `pooled`. Without it they are left out, which a warning says, unless `sources` names
-        one: it then has rows of its own alone.
+        `majority` and `pooled`. Otherwise they are left out with a warning. A model named in `sources` has
+        rows in either case.
     n_boot : int
         Number of bootstrap resamples of clusters.
     confidence_level : float
@@ -103,17 +103,15 @@ def code_to_rating(
     seed : int
         The same seed gives the same intervals; no p, and no interval of an odds ratio, depends on it.
     details : bool
-        Whether to add the 24 columns that are marked with a star. The 27 others are what tables and figures
-        print.
+        Whether to add the 24 columns marked with a star. Tables and figures print the 27 others.
     progress : bool or callable, optional
         True shows a bar; a function is told (done, total).
 
     Raises
     ------
     TableError
-        A frame or a column is not what it should be: a column is missing, the rating holds something other
-        than numbers, or numbers off its scale, a unit of `decisions` is not in `units` or has no cluster, or
-        a source is unknown.
+        A column is missing, the rating contains something other than numbers or numbers off its scale, a unit
+        of `decisions` is not in `units` or has no cluster, or a source is unknown.
     ArgumentError
         `pooling`, `n_boot`, `confidence_level` or `seed` is out of its range.
 
@@ -131,26 +129,25 @@ def code_to_rating(
 
     Where there is an odds ratio, it is the result to report: it compares a participant's own texts and takes
     out how participants differ, which rank_biserial does not, so that its test finds more. Its degrees of
-    freedom err on the safe side: with 15 participants p fell below .05 in 0 to 4 % of studies without an
-    effect (3 to 5 % with the degrees of freedom of the units) where the code means the same to everybody;
-    where its effect differs between participants (sd .7 on the log odds, none on average) in 3 to 5 %
-    (6 to 10 %), and with 40 participants in 7 to 10 % (9 to 11 %): benchmarks/links_pooling.md.
+    freedom are conservative: with 15 participants p fell below .05 in 0 to 4 % of studies without an effect
+    (3 to 5 % with the degrees of freedom of the units) where the code has the same effect for everybody;
+    where its effect differs between participants (sd .7 on the log odds, none on average) in 3 to 5 % (6 to
+    10 %), and with 40 participants in 7 to 10 % (9 to 11 %): benchmarks/links_pooling.md.
 
-    What pooled rows estimate is the mean over coders like these of the effect of the code as a coder applies
-    it (on Fisher's z, and on the log odds ratio); correcting for coders' errors is another matter
-    (`corrected`). `pooling="joint"` takes the covariance of the coders' estimates from leaving out each
-    participant in all of them at once, adds what they differ beyond that, and counts each source of variance
-    once, also where coders coded different units. A coder of fewer units weighs less. It presumes that a
-    coder's units are not chosen by how the code and the rating go together. `pooling="rubin"` takes each
-    coder for one imputation of the codes (Rubin's rules: the mean of the coders' variances and (1 + 1/m)
-    times the variance between them). Where coders err independently part of the variance is then counted
-    twice: fewer links are found than by one coder alone (benchmarks/links_pooling.md).
+    Pooled rows estimate the mean, over coders like these, of the effect of the code as a coder applies it (on
+    Fisher's z, and on the log odds ratio). They do not correct for coders' errors; `corrected` does.
+    `pooling="joint"` takes the covariance of the coders' estimates from leaving out each participant in all
+    of them at once, adds the variance between coders beyond that, and counts each source of variance once,
+    also where coders coded different units. A coder with fewer units has less weight. It assumes that a
+    coder's units are not chosen by how the code and the rating are related. `pooling="rubin"` treats each
+    coder as one imputation of the codes (Rubin's rules: the mean of the coders' variances and (1 + 1/m) times
+    the variance between them). Where coders err independently part of the variance is then counted twice:
+    fewer links are found than by one coder alone (benchmarks/links_pooling.md).
 
-    Pooled intervals and p are both computed on Fisher's z or the log odds ratio, so that they agree.
+    Pooled intervals and p are both computed on Fisher's z or the log odds ratio, so they agree.
 
-    Ratings with more than twelve levels are merged into about ten for the odds ratios, which leaves what they
-    estimate as it is. Every statistic here takes decisions by a facet (`Store.decisions`, facet="valence") as
-    well.
+    For the odds ratios, ratings with more than twelve levels are merged into about ten; the estimand stays
+    the same. Every statistic here also takes decisions by a facet (`Store.decisions`, facet="valence").
 
     References
     ----------
@@ -183,22 +180,22 @@ def code_to_rating(
     )
     chosen = _inputs.chosen_sources(decisions, sources, with_models=with_models)
     weights = functools.cache(functools.partial(_rank_biserial.cluster_weights, n_boot=n_boot, seed=seed))
-    how = _How(weights, confidence_level, seed, odds_ratios, sensitivity, pooling)
+    settings = _Settings(weights, confidence_level, seed, odds_ratios, sensitivity, pooling)
     study = _Study(
         decisions,
         _inputs.rated_units(decisions, units, rating, cluster, nested, rating_range=rating_range),
         with_models,
     )
     coders = _inputs.coders_of(decisions, with_models=with_models) if "pooled" in chosen else []
-    analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), how, progress)
-    tables = [_adjusted(_rows(source, study, coders, analyses, how), source) for source in chosen]
+    analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), settings, progress)
+    tables = [_adjusted(_rows(source, study, coders, analyses, settings), source) for source in chosen]
     table = pd.concat(tables, ignore_index=True) if tables else LINKS.empty()
     asked = [name for name in LINKS.columns if sensitivity and name.startswith("gee_")]
     return table if details else table[[name for name in table if name in (*LINKS.printed, *asked)]]
 
 
 @dataclass(frozen=True, slots=True)
-class _How:
+class _Settings:
     """The settings of a table."""
 
     weights: _rank_biserial.Weights
@@ -251,7 +248,7 @@ class _Study:
 
 
 def _analyses(
-    study: _Study, sources: list[str], how: _How, progress: Progress | bool | None
+    study: _Study, sources: list[str], settings: _Settings, progress: Progress | bool | None
 ) -> dict[tuple[str, str], Analysis]:
     """Analyse every source that has decisions of its own, code by code."""
     analyses: dict[tuple[str, str], Analysis] = {}
@@ -261,18 +258,18 @@ def _analyses(
         for source, decided in by_source.items():
             decided = decided.merge(study.rated, on="unit_id", how="inner")
             for code in study.codes:
-                analyses[source, code] = _analysis(decided[decided["code"] == code], how)
+                analyses[source, code] = _analysis(decided[decided["code"] == code], settings)
                 tell(len(analyses), total)
     return analyses
 
 
-def _analysis(decided: pd.DataFrame, how: _How) -> Analysis:
+def _analysis(decided: pd.DataFrame, settings: _Settings) -> Analysis:
     """Analyse one code and source from its rated units: applied, rating, cluster, and perhaps nested."""
     applied = decided["applied"].to_numpy(dtype=np.bool_)
     ratings = decided["rating"].to_numpy(dtype=np.float64)
     cluster = decided["cluster"].to_numpy(dtype=np.int64)
     counts = _rank_biserial.count(applied, ratings, cluster)
-    effect, without = _rank_biserial.effect_of(counts), _rank_biserial.left_out(counts)
+    effect, without = _rank_biserial.effect_of(counts), _rank_biserial.jackknifed_effects(counts)
     reason = _rank_biserial.reason_of(applied, counts, effect, without)
     row: dict[str, object] = {
         **_described(applied, ratings, counts),
@@ -282,12 +279,12 @@ def _analysis(decided: pd.DataFrame, how: _How) -> Analysis:
     rank = None
     if reason is None:
         rank = RankEffect(effect, without, counts.clusters, counts.fewest_clusters)
-        row |= _inferred(counts, rank, how)
+        row |= _inferred(counts, rank, settings)
     nested = decided["nested"].to_numpy(dtype=np.int64) if "nested" in decided else None
-    odds = _odds(applied, ratings, cluster, nested, counts, reason, how)
-    for name, found in odds.items():
-        row |= columns_of(name, found.alone(), how.confidence_level)
-    whole = odds.get("odds_ratio", LogOdds(reason=reason if how.odds_ratios else None))
+    odds = _odds(applied, ratings, cluster, nested, counts, reason, settings)
+    for name, ratio in odds.items():
+        row |= columns_of(name, ratio.alone(), settings.confidence_level)
+    whole = odds.get("odds_ratio", LogOdds(reason=reason if settings.odds_ratios else None))
     cautions = [] if np.isnan(effect) else _cautions(counts, whole)
     row |= {"odds_ratio_reason": whole.reason, "caution": ", ".join(cautions) or None}
     return Analysis(row, rank, odds)
@@ -312,11 +309,11 @@ def _described(
     }
 
 
-def _inferred(counts: _rank_biserial.Counts, rank: RankEffect, how: _How) -> dict[str, object]:
+def _inferred(counts: _rank_biserial.Counts, rank: RankEffect, settings: _Settings) -> dict[str, object]:
     """Return the interval of the rank-biserial effect, its p, and the resamples."""
-    resampled = _rank_biserial.resampled(counts, how.weights(counts.shape[0]))
+    resampled = _rank_biserial.resampled_effects(counts, settings.weights(counts.shape[0]))
     defined = resampled[~np.isnan(resampled)]
-    low, high = _rank_biserial.percentile_interval(defined, rank.fewest, how.confidence_level)
+    low, high = _rank_biserial.percentile_interval(defined, rank.fewest, settings.confidence_level)
     return {
         "rank_biserial_low": low,
         "rank_biserial_high": high,
@@ -335,7 +332,7 @@ def _odds(
     nested: npt.NDArray[np.int64] | None,
     counts: _rank_biserial.Counts,
     reason: str | None,
-    how: _How,
+    settings: _Settings,
 ) -> dict[str, LogOdds]:
     """Return the odds ratios that were asked for, where there is a code and a rating to relate."""
     if reason in (
@@ -346,9 +343,9 @@ def _odds(
     ):
         return {}
     fewest, estimates = counts.fewest_clusters, {}
-    if how.odds_ratios:
+    if settings.odds_ratios:
         estimates = log_odds(applied, ratings, cluster, fewest=fewest, varies=counts.varies, nested=nested)
-    if how.sensitivity:
+    if settings.sensitivity:
         estimates["gee_odds_ratio"] = population_averaged(applied, ratings, cluster, fewest=fewest)
     return estimates
 
@@ -362,7 +359,11 @@ def _cautions(counts: _rank_biserial.Counts, odds: LogOdds) -> list[str]:
 
 
 def _rows(
-    source: str, study: _Study, coders: list[str], analyses: dict[tuple[str, str], Analysis], how: _How
+    source: str,
+    study: _Study,
+    coders: list[str],
+    analyses: dict[tuple[str, str], Analysis],
+    settings: _Settings,
 ) -> pd.DataFrame:
     """Return the rows of one source, a code each."""
     shares = study.shares() if source in ("majority", "pooled") else None
@@ -370,15 +371,20 @@ def _rows(
     for code in study.codes:
         of_code = None if shares is None else shares[shares["code"] == code]
         if source == "pooled" and of_code is not None:
-            row = _pooled([analyses[coder, code] for coder in coders], of_code, how)
+            row = _pooled([analyses[coder, code] for coder in coders], of_code, settings)
         else:
             row = dict(analyses[source, code].row)
             row["n_coders"] = _n_coders(source, code, study)
             row |= {} if ties is None else _without_ties(row, int(ties.get(code, 0)))
         if of_code is not None:
-            row |= share_columns(of_code, how.confidence_level)
+            row |= share_columns(of_code, settings.confidence_level)
             row["caution"] = study.with_caution(row.get("caution"), code)
-        row |= {"code": code, "source": source, "confidence_level": how.confidence_level, "seed": how.seed}
+        row |= {
+            "code": code,
+            "source": source,
+            "confidence_level": settings.confidence_level,
+            "seed": settings.seed,
+        }
         rows.append(row)
     return LINKS.frame(rows)
 
@@ -389,7 +395,7 @@ def _without_ties(row: dict[str, object], n_tied: int) -> dict[str, object]:
     return {"n_tied": n_tied, "caution": ", ".join(str(each) for each in cautions if each) or None}
 
 
-def _pooled(analyses: list[Analysis], shares: pd.DataFrame, how: _How) -> dict[str, object]:
+def _pooled(analyses: list[Analysis], shares: pd.DataFrame, settings: _Settings) -> dict[str, object]:
     """Return one code's row pooled over coders; its numbers of units count each unit once."""
     applied = (shares["n_applied"] > 0).to_numpy(dtype=np.bool_)
     ratings, cluster = (shares[name].to_numpy() for name in ("rating", "cluster"))
@@ -397,19 +403,19 @@ def _pooled(analyses: list[Analysis], shares: pd.DataFrame, how: _How) -> dict[s
     described = _described(applied, ratings, counts)
     row = {name: value for name, value in described.items() if not name.startswith("mean")}
     used = [analysis for analysis in analyses if len(analysis.row)]
-    row |= pooled_columns(used, pooling=how.pooling, confidence_level=how.confidence_level)
-    row["pooling"] = how.pooling
+    row |= pooled_columns(used, pooling=settings.pooling, confidence_level=settings.confidence_level)
+    row["pooling"] = settings.pooling
     if row["reason"] is None:
         cautions = str.join(", ", (str(a.row["caution"] or "") for a in analyses if a.rank)).split(", ")
         cautions += [Caution.CODERS_LEFT_OUT] if any(analysis.rank is None for analysis in analyses) else []
         row["caution"] = ", ".join(dict.fromkeys(filter(None, cautions))) or None
-    elif how.odds_ratios:
+    elif settings.odds_ratios:
         row["odds_ratio_reason"] = row["reason"]
     return row
 
 
 def _n_coders(source: str, code: str, study: _Study) -> int | None:
-    """Return how many coders' decisions on a code a source rests on; missing where that is not known."""
+    """Count the coders with decisions on a code in a source; missing where that is not known."""
     if source not in RESERVED_CODERS:
         return 1
     own = study.coders

@@ -1,4 +1,4 @@
-"""How judgements depend on context: the condition, the stated importance, the empathy that was wanted."""
+"""How ratings depend on context: the condition, the stated importance, the empathy wanted."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def context(
     cluster: str,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Return how ratings depend on the condition and on what was said before the task.
+    """Regress ratings on the condition and on answers given before the task.
 
     Parameters
     ----------
@@ -48,10 +48,10 @@ def context(
     rating_range : pair of numbers, or mapping of str to pair, optional
         As for `code_to_rating`; a mapping gives the ranges of numeric variables, too.
     variables : str or sequence of str
-        Columns of the context. A column of numbers (stated importance) enters as a straight line; words,
-        truth values and Categoricals (the condition) as levels, each compared with the first: of a
-        Categorical its first category, else the first in alphabetical order. All of them stand in one
-        model, so that each is adjusted for the others; pass one for its unadjusted effect.
+        Columns of the context. Numbers (stated importance) enter as a straight line; words, truth values and
+        Categoricals (the condition) as levels, each compared with the first category of a Categorical, else
+        with the first in alphabetical order. All are in one model, so each is adjusted for the others; pass
+        one alone for its unadjusted effect.
     cluster : str
         The column that says which rows belong together: the participant. No label may be missing.
     confidence_level : float
@@ -60,8 +60,7 @@ def context(
     Raises
     ------
     TableError
-        A column is missing, the rating or a numeric variable holds something else or
-        is off its scale, a label is missing, a
+        A column or a label is missing, the rating or a numeric variable is not numeric or off its scale, a
         variable of words has over 30 levels, or a variable is named twice.
     ArgumentError
         `confidence_level` is out of its range.
@@ -70,12 +69,12 @@ def context(
     -----
     A linear model by least squares. Its covariance is from leaving out each participant in turn (CV3:
     MacKinnon, Nielsen & Webb 2023), with Student's t and F on k − 1 degrees of freedom for k participants.
-    So whatever makes the ratings of a participant alike, also that they come from the same conversation, is
-    allowed for, without a model of it. A condition without effect, drawn for each conversation, was found
-    (p < .05) in 3 % of 100 simulated studies; by a mixed model of participants alone in 15 %, by row-wise
-    regression in 24 % (benchmarks/links_paper.py). Use `cumulative_mixed` for odds ratios of what varies
-    between turns, or where each participant gave one conversation. Variables that nobody assigned by lot say
-    how ratings go with them, not what they do.
+    This allows for anything that makes the ratings of a participant alike, including that they come from the
+    same conversation, without modelling it. A condition without effect, drawn for each conversation, was
+    found (p < .05) in 3 % of 100 simulated studies; by a mixed model of participants alone in 15 %, by
+    row-wise regression in 24 % (benchmarks/links_paper.py). Use `cumulative_mixed` for odds ratios of what
+    varies between turns, or where each participant gave one conversation. Variables that were not assigned at
+    random show an association with ratings, not an effect.
 
     References
     ----------

@@ -48,40 +48,38 @@ def corrected(
     confidence_level: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return how ratings differ between units with and without each code in truth, given coders who err.
+    """Compare the ratings of units to which each code truly applies or not, corrected for coders' errors.
 
-    Coders who err make a link look smaller than it is. Here the true code of each unit is imputed many
-    times with the probability that it applies, each imputation is analysed as `code_to_rating` would, and
-    the results are combined by Rubin's rules, so that not knowing the truth widens the interval.
+    Coders' errors make a link look smaller than it is. Here the true code of each unit is imputed many times
+    from the probability that it applies, each imputation is analysed as in `code_to_rating`, and the results
+    are combined by Rubin's rules, so that uncertainty about the truth widens the interval.
 
     Parameters
     ----------
     posterior : DataFrame
         `adjudication.dawid_skene(decisions, prevalence_by=…, cluster=…, n_draws=20).draws`: unit_id, code,
         draw, probability (0 to 1; missing where the model has none), prevalence_by. The prevalence must be by
-        this rating. The frame `posterior` of the same result is accepted too: without a column draw, every
+        this rating. The frame `posterior` of the same result is accepted too: without the column draw, every
         imputation uses the same parameters as if they were known, and the interval is too narrow.
     units : DataFrame
         unit_id and the columns named by `rating` and `cluster`. A unit without a rating is left out.
     rating, cluster : str
         The column of numeric ratings, and that of the participant.
-    rating_range : pair of numbers, or mapping of str to pair, optional
-        As for `code_to_rating`.
     n_imputations : int
-        2 or more, and not more than there are draws.
+        2 or more, at most the number of draws.
     odds_ratios : bool
         Whether to fit a mixed model to each imputation as well. The imputation knows the rating but not the
         participant, so that this odds ratio, unlike rank_biserial, is an approximation.
-    confidence_level : float
-        Level of the interval, between 0 and 1.
+    rating_range, confidence_level
+        As for `code_to_rating`.
     seed : int
-        Of the imputations.
+        The same seed gives the same imputations.
 
     Raises
     ------
     TableError
-        A frame or a column is not what it should be; the prevalence is not by this rating; there are fewer
-        draws than imputations; a probability is not between 0 and 1.
+        A column is missing; the prevalence is not by this rating; there are fewer draws than imputations; a
+        probability is not between 0 and 1.
     ArgumentError
         `n_imputations`, `confidence_level` or `seed` is out of its range.
 
@@ -164,7 +162,7 @@ def _effect(
 ) -> RankEffect | str:
     """Return the effect of one imputation, or the reason why it has none."""
     counts = _rank_biserial.count(applied, ratings, cluster)
-    effect, without = _rank_biserial.effect_of(counts), _rank_biserial.left_out(counts)
+    effect, without = _rank_biserial.effect_of(counts), _rank_biserial.jackknifed_effects(counts)
     reason = _rank_biserial.reason_of(applied, counts, effect, without)
     return reason or RankEffect(effect, without, counts.clusters, counts.fewest_clusters)
 

@@ -46,7 +46,7 @@ def disruption(
     confidence_level: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return what goes with a conversation's first poor turn: later ratings, and scores after the task.
+    """Compare later ratings, and scores after the task, with and without a first poor turn.
 
     Parameters
     ----------
@@ -55,47 +55,43 @@ def disruption(
     rating : str
         The column of numeric ratings, taken as equally spaced.
     rating_range : pair of numbers, or mapping of str to pair, optional
-        As for `code_to_rating`; a mapping gives those of the outcomes, too.
+        As for `code_to_rating`; a mapping can also name outcomes.
     document_id : str, default "document_id"
         The column that names the conversation of each turn.
     position : str
         The column of numbers that orders the turns of a conversation; only their order counts.
     threshold : float
-        A turn is poor if it is rated so or lower.
+        The highest rating of a poor turn.
     cluster : str, optional
-        The column that names the participant; by default the conversations are taken as independent.
+        The column of the participant; by default conversations are treated as independent.
     outcomes : sequence of str
         Columns of numeric scores given once per conversation and repeated on its turns.
     decisions : DataFrame, optional
-        unit_id, coder, code, applied: adds the contrasts for poor turns whose explanation has each code.
+        unit_id, coder, code, applied: adds the contrasts for poor turns with each code.
     source : str, optional
-        Whose decisions: a coder, "majority" or "consensus". Needed with `decisions`.
-    n_boot : int
-        Number of bootstrap resamples of clusters.
-    confidence_level : float
-        Level of the intervals, between 0 and 1.
-    seed : int
-        The same seed gives the same intervals.
+        A coder, "majority" or "consensus". Needed with `decisions`.
+    n_boot, confidence_level, seed
+        As for `code_to_rating`.
 
     Raises
     ------
     TableError
-        A column is missing; a rating, position or outcome is no number; a conversation has a position twice,
-        no name, two clusters or two values of an outcome; a unit of `decisions` is unknown.
+        A column is missing; a rating, position or outcome is not a number; a conversation has a position
+        twice, no name, two clusters or two values of an outcome; a unit of `decisions` is unknown.
     ArgumentError
-        `threshold` is no number, `decisions` come without `source`, or a setting is out of its range.
+        `threshold` is not a number, `source` is missing, or a setting is out of its range.
 
     Notes
     -----
-    Nobody assigned the poor turns, so none of this shows what they cause. Conversations with a poor turn may
+    Poor turns are not assigned, so none of this shows what they cause: conversations with a poor turn may
     have been poorer all along. Four contrasts narrow that down:
 
     - an outcome: the scores of conversations with a poor turn against those without one; one row each.
     - `later_turns`: the mean rating of the later turns. A rated turn with later ones takes part as long as no
-      earlier turn was poor: *with* if it is poor itself, *without* if not, whatever follows. Comparing with
-      conversations that never had a poor turn instead would choose them by their later ratings, and find an
-      effect where there is none. Since those *without* may have a poor turn later, an effect comes out too
-      small. Selection remains: a poor turn tells of a poor conversation.
+      earlier turn was poor: *with* if it is poor itself, *without* if not, whatever follows. A comparison
+      with conversations that never had a poor turn would select them by their later ratings, and find an
+      effect where there is none. Since those *without* may have a poor turn later, an effect is estimated too
+      small. Selection remains: a poor turn indicates a poor conversation.
     - `later_turns_adjusted`: the same rows as far as they have an earlier turn, by linear regression on
       the turn's own rating, the mean of the earlier turns, and the place in the conversation (a level each,
       from the eighth on one). Conversations, participants, places and moods that last from turn to turn all
@@ -110,24 +106,24 @@ def disruption(
       conversations that have turns before and after, *without* those, of two turns or more, that give the
       drift.
 
-    So `later_turns_adjusted` says most about whether a poor turn did something. In simulated studies of 50
-    participants in which it did nothing (ICC of conversations .4; alone, with first turns better by .8, with
+    So `later_turns_adjusted` is the best evidence of an effect of a poor turn. In simulated studies of 50
+    participants without an effect (ICC of conversations .4; alone, with first turns better by .8, with
     a drift of −.1 a turn, with an autocorrelation of .4, with all three) its p fell below .05 in 3 to 6 %,
-    that of `within_document` in 5 to 9 %, and the interval of `later_turns` lay below 0 in all of them. An
-    effect of .5 on all later turns it found in 82 % of the studies, `within_document` in 70 % (300 studies
+    that of `within_document` in 5 to 9 %, and the interval of `later_turns` lay below 0 in all of them. It
+    found an effect of .5 on all later turns in 82 % of the studies, `within_document` in 70 % (300 studies
     each: benchmarks/disruption_designs.md).
 
-    What it leaves: an effect in proportion to the rating (the worse the turn, the lower the later ones) is a
-    line, and no step; and a line that is bent for other reasons (most ratings at an end of the scale) may
-    pass for one.
+    Its limits: an effect in proportion to the rating (the worse the turn, the lower the later ones) is a line
+    and not a step; and a line that is bent for other reasons (most ratings at an end of the scale) may look
+    like a step.
 
-    Cohen's d divides by the pooled standard deviation of the two groups of
-    rows; `within_document` by that of the means before and after (Lakens 2013, d_av). The interval is the
-    percentile interval of resampled clusters, widened for few of them (Hesterberg 2015); p is from leaving
-    out each cluster in turn, with Student's t.
+    Cohen's d divides by the pooled standard deviation of the two groups of rows; `within_document` by that of
+    the means before and after (Lakens 2013, d_av). The interval is the percentile interval of resampled
+    clusters, widened for few of them (Hesterberg 2015); p is from leaving out each cluster in turn, with
+    Student's t.
 
-    That a poor turn lowers overall perceived empathy by d = 1.142 has been quoted of the SENSE-7 paper by
-    third parties; how it was computed was not checked.
+    Third parties quote d = 1.142 from the SENSE-7 paper for the effect of a poor turn on overall perceived
+    empathy; how it was computed was not checked.
 
     References
     ----------

@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What a contrast compares: sums over clusters, and how its difference and d are made of them.
+    """A contrast: sums over clusters, and the functions of them that give the difference and d.
 
     `fewest` is the number of clusters on the rarer side.
     """
@@ -38,7 +38,7 @@ class Compared:
 
     @property
     def reason(self) -> Reason | None:
-        """Return why there is nothing to compute."""
+        """Return the reason if there is nothing to compute."""
         if self.n_with + self.n_without == 0:
             return Reason.NO_RATED_UNITS
         if not self.n_with:
@@ -69,7 +69,7 @@ def compared_turns(turns: pd.DataFrame, index: pd.DataFrame, outcomes: Sequence[
 
 
 def _never_poor(turns: pd.DataFrame, index: pd.DataFrame) -> pd.Index:
-    """Return the documents none of whose turns is poor: all of them stand in the index, none as poor."""
+    """Return the documents without a poor turn: all their turns are in the index, none as poor."""
     good = index[~index["poor"]].groupby("document").size()
     return good.index[good == turns.groupby("document").size().reindex(good.index)]
 

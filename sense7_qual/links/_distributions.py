@@ -23,7 +23,7 @@ def distributions(
     rating_range: RatingRange = None,
     sources: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Return how many units with, and without, each code have each level of the rating.
+    """Count the units at each level of the rating, with and without each code.
 
     Parameters
     ----------
@@ -33,15 +33,13 @@ def distributions(
         unit_id and the column named by `rating`. A unit without a rating is left out.
     rating : str
         The column of numeric ratings.
-    rating_range : pair of numbers, or mapping of str to pair, optional
-        As for `code_to_rating`.
-    sources : sequence of str, optional
-        As for `code_to_rating`, but for "pooled", which has no units of its own.
+    rating_range, sources
+        As for `code_to_rating`, except "pooled", which has no units of its own.
 
     Raises
     ------
     TableError
-        A frame or a column is not what it should be, or a source is unknown.
+        A column is missing or of the wrong type, or a source is unknown.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a link is computed from: rated units, and the decisions of each source, checked.
+"""The inputs of every link, checked: rated units, and the decisions of each source.
 
 Every statistic of `links` reads its two frames through this module, so that all of them refuse the same
 inputs in the same words and leave out the same units.
@@ -22,23 +22,10 @@ from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import DECISIONS, is_model, people, require_column, without_models
 
 __all__ = [
-    "Range",
-    "RatingRange",
-    "by_source",
-    "checked_decisions",
-    "checked_range",
-    "checked_units",
-    "chosen_sources",
-    "coders_of",
-    "known_sources",
-    "numbered",
-    "numbers_of",
-    "range_in",
-    "rated_units",
-    "ratings_of",
-    "refuse_off_scale",
-    "tied",
-]
+    "Range", "RatingRange", "by_source", "checked_decisions", "checked_range", "checked_units",
+    "chosen_sources", "coders_of", "known_sources", "numbered", "numbers_of", "range_in", "rated_units",
+    "ratings_of", "refuse_off_scale", "tied",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -59,7 +46,7 @@ def numbered(units: pd.DataFrame, column: str) -> Integers:
     unlabelled = units.loc[units[column].isna(), "unit_id"]
     if len(unlabelled):
         raise TableError(
-            f"units: expected a label in column {column!r} for every unit that is used – found none for "
+            f"units: expected a label in column {column!r} for every unit used – found none for "
             f"{first_three(unlabelled)} – fill it in."
         )
     number, _ = pd.factorize(units[column].astype("string"), sort=True)
@@ -259,15 +246,15 @@ def refuse_off_scale(values: Floats, known: Range | None, *, what: str, is_ratin
             bad[~bad] = _ambiguous_zero(levels[~bad])
         expected, remedy = "without codes for missing", "state their range, if these count: rating_range"
     if bad.any():
-        beside = f", beside {levels[~bad][0]:g} to {levels[~bad][-1]:g}" if not bad.all() else ""
+        others = f", next to {levels[~bad][0]:g} to {levels[~bad][-1]:g}" if not bad.all() else ""
         raise TableError(
-            f"{what}: expected numbers {expected} – found {counted(levels[bad], counts[bad])}{beside} – "
+            f"{what}: expected numbers {expected} – found {counted(levels[bad], counts[bad])}{others} – "
             f"make codes for missing values missing (NaN), or {remedy}."
         )
 
 
 def _ambiguous_zero(levels: Floats) -> npt.NDArray[np.bool_]:
-    """Return where 0 stands beside a scale that may begin at 1."""
+    """Mark each 0 where the other values look like a scale that begins at 1."""
     rest = levels[levels != 0]
     may_begin_at_1 = len(rest) > 1 and rest[0] >= 1 and rest[-1] in _HIGHEST_OF_SCALES_FROM_1
     return np.asarray((levels == 0) & may_begin_at_1, dtype=np.bool_)

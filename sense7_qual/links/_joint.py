@@ -44,15 +44,13 @@ def joint(
     Parameters
     ----------
     decisions : DataFrame
-        unit_id, coder, code, applied (bool). A unit counts where the source has decided on every code that it
-        used at all.
+        unit_id, coder, code, applied (bool). A unit counts if the source has decided on every code that it
+        has used at all.
     units : DataFrame
         unit_id and the columns named by `rating`, `cluster` and `interaction`. A unit without a rating is
         left out.
     rating, cluster : str
         The columns of ordinal numbers, and of participants.
-    rating_range : pair of numbers, or mapping of str to pair, optional
-        As for `code_to_rating`.
     source : str
         One coder, "majority" or "consensus".
     interaction : str, optional
@@ -61,15 +59,15 @@ def joint(
         without a condition is left out there.
     nested : str, optional
         The column of the conversation, where participants have several: a random intercept for it as well.
+    rating_range, confidence_level
+        As for `code_to_rating`.
     quadrature : int
         As in `cumulative_mixed`.
-    confidence_level : float
-        Level of the intervals, between 0 and 1.
 
     Raises
     ------
     TableError
-        A frame, a column or the source is not what it should be, or there is one condition alone.
+        A column is missing or of the wrong type, the source is unknown, or there is only one condition.
     ArgumentError
         `confidence_level` or `quadrature` is out of its range.
 
@@ -117,7 +115,7 @@ def joint(
 
 
 def _tied(decisions: pd.DataFrame, source: str, rated: pd.Series) -> int | None:
-    """Return how many of the rated units (unit_id) the majority leaves out; None for other sources."""
+    """Count the rated units (unit_id) that the majority leaves out; None for other sources."""
     left_out = tied(checked_decisions(decisions, [source], function="joint"), source)
     return None if left_out is None else int(rated.isin(left_out["unit_id"]).sum())
 
@@ -291,7 +289,7 @@ def _by_condition(
 
 
 def _lacking(study: _Study, code: str, where: pd.Series) -> Reason | None:
-    """Return why the code has no odds ratio in one condition."""
+    """Return the reason if the code has no odds ratio in one condition."""
     applied = study.used.loc[where, code]
     if not applied.any():
         return Reason.CODE_NEVER_APPLIED
@@ -330,7 +328,7 @@ def _adjusted(table: pd.DataFrame, family: str) -> pd.DataFrame:
 
 @CO_OCCURRENCE.returns
 def co_occurrence(decisions: pd.DataFrame, *, source: str) -> pd.DataFrame:
-    """Return how often each two codes are applied to the same unit, and whether more often than by chance.
+    """Count how often each two codes are applied to the same unit, and compare with chance.
 
     Parameters
     ----------
@@ -342,13 +340,13 @@ def co_occurrence(decisions: pd.DataFrame, *, source: str) -> pd.DataFrame:
     Raises
     ------
     TableError
-        The frame or the source is not what it should be.
+        A column is missing or of the wrong type, or the source is unknown.
 
     Notes
     -----
     phi = (n · n_both − n_code · n_other) / √(n_code (n − n_code) n_other (n − n_other)), Pearson's
-    correlation of two truth values. It describes these units: it comes with no interval, because units of
-    one participant are not independent.
+    correlation of two truth values. It describes these units and has no interval, because units of one
+    participant are not independent.
 
     Examples
     --------

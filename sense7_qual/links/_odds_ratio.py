@@ -17,17 +17,9 @@ from sense7_qual.links.models import cumulative_mixed, marginal
 from sense7_qual.links.models._model import CumulativeModel
 
 __all__ = [
-    "EFFECTS",
-    "Analysis",
-    "LogOdds",
-    "Pooling",
-    "RankEffect",
-    "columns_of",
-    "few_levels",
-    "log_odds",
-    "pooled_columns",
-    "population_averaged",
-]
+    "EFFECTS", "Analysis", "LogOdds", "Pooling", "RankEffect", "columns_of", "few_levels", "log_odds",
+    "pooled_columns", "population_averaged",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Truths = npt.NDArray[np.bool_]
@@ -217,7 +209,7 @@ def _combined(
 
 
 def _information(analyses: Sequence[Analysis]) -> Floats:
-    """Return what each coder's effect rests on: half the harmonic mean of units with and without the code."""
+    """Return each coder's information: half the harmonic mean of units with and without the code."""
     n_with, n_without = (
         np.array([_number(analysis, name) for analysis in analyses]) for name in ("n_with", "n_without")
     )

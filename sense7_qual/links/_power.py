@@ -48,41 +48,41 @@ def power(
     n_simulations: int = 1000,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return how likely `code_to_rating` is to find a link of a given size, for numbers of participants.
+    """Estimate by simulation the power of `code_to_rating` to find a link of a given size.
 
-    Give numbers of participants, or the power that is wanted (`target`), for which they are then searched.
+    Give numbers of participants, or the power wanted (`target`) to search for the number needed.
 
     Parameters
     ----------
     participants : int, or sequence of int, optional
-        Participants whose texts are coded, 2 to 20,000 each.
+        Numbers of participants with coded texts, 2 to 20,000 each.
     target : float, optional
-        In their place: the power that is wanted, above 0 and below 1; .80 is customary.
+        Instead of `participants`: the power wanted, above 0 and below 1; .80 is customary.
     units_per_participant : float
-        Mean number of rated and coded texts of a participant, 1 or more: one and a Poisson number.
+        Mean number of rated and coded texts of a participant, 1 or more: one plus a Poisson number.
     prevalence : float
         Share of the texts to which the code truly applies, above 0 and below 1.
     icc : float
         Intraclass correlation of the ratings, 0 or more and below 1: the share of the latent rating's
-        variance that lies between participants, the code set aside.
+        variance that lies between participants, apart from the code.
     rank_biserial : float, optional
-        The size of the link as it is in truth, over all texts: above −1 and below 1. 0 gives the test's rate
-        of false positives.
+        The true size of the link, over all texts: above −1 and below 1. 0 gives the test's rate of false
+        positives.
     odds_ratio : float, optional
-        In its place: of a rating above any level, for a text of the same participant with the code against
-        one without it (as of `cumulative_mixed`), above 0.
+        Instead of `rank_biserial`: of a rating above any level, for a text of the same participant with the
+        code against one without it (as in `cumulative_mixed`), above 0.
     code_icc : float
         How much participants differ in how often the code applies to their texts, 0 or more and below 1:
         the intraclass correlation of the code.
     sensitivity, specificity : float
-        The coder's: share of the texts with the code that get it, and of those without it that do not.
+        Of the coder: the share of texts with the code that get it, and of those without it that do not.
     agreement : float, optional
-        In their place: the Krippendorff's alpha between two such coders, above 0, at most 1. They are taken
-        to apply the code as often as it is true.
+        Instead of both: Krippendorff's alpha between two coders like this one, above 0, at most 1. They are
+        assumed to apply the code as often as it is true.
     rating_shares : sequence of float
         Share of the ratings on each level, without the code; above 0, adding up to 1.
     significance : float
-        A p below it is a link found, above 0 and below 1.
+        A link is found if p is below it; above 0 and below 1.
     n_simulations : int
         Simulated studies per number of participants, 1 or more.
     seed : int
@@ -91,14 +91,14 @@ def power(
     Raises
     ------
     ArgumentError
-        A number is out of its range, not exactly one of `participants` and `target` or of `rank_biserial` and
-        `odds_ratio` is given, `agreement` comes with a sensitivity or specificity, or `target` with a link
-        that is none (rank_biserial 0, odds_ratio 1).
+        A number is out of its range; not exactly one of `participants` and `target`, or of `rank_biserial`
+        and `odds_ratio`, is given; `agreement` comes with a sensitivity or specificity; or `target` comes
+        with no link (rank_biserial 0, odds_ratio 1).
 
     Notes
     -----
-    Ratings follow the cumulative-link mixed model, participants differ in the use of the code as a beta
-    distribution, and coders err at random. The test is that of `code_to_rating`: the rank-biserial
+    Ratings follow the cumulative-link mixed model, the participants' use of the code a beta distribution, and
+    coders err at random. The test is that of `code_to_rating`: the rank-biserial
     correlation over its jackknife standard error, with Student's t. It is the p of one code; where several
     codes are tested, plan with a smaller `significance`. Real coders err less at random than that.
 

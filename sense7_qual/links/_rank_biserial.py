@@ -17,21 +17,10 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 __all__ = [
-    "MANY_CLUSTERS",
-    "Counts",
-    "cluster_weights",
-    "count",
-    "effect_of",
-    "holm",
-    "jackknife_error",
-    "left_out",
-    "percentile_interval",
-    "rank_biserial",
-    "reason_of",
-    "resampled",
-    "t_test",
+    "MANY_CLUSTERS", "Counts", "cluster_weights", "count", "effect_of", "holm", "jackknife_error",
+    "jackknifed_effects", "percentile_interval", "rank_biserial", "reason_of", "resampled_effects", "t_test",
     "with_adjusted",
-]
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Truths = npt.NDArray[np.bool_]
@@ -43,7 +32,7 @@ MANY_CLUSTERS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many units of each cluster have each rating level (clusters, levels), with and without the code."""
+    """Numbers of units by cluster and rating level (clusters, levels), with and without the code."""
 
     having: sparse.csr_array
     lacking: sparse.csr_array
@@ -113,7 +102,7 @@ def effect_of(counts: Counts) -> float:
     return float(rank_biserial(totals[0], totals[1]))
 
 
-def left_out(counts: Counts) -> Floats:
+def jackknifed_effects(counts: Counts) -> Floats:
     """Return the effects without each cluster in turn (clusters,)."""
     having, lacking = counts.having, counts.lacking
     parts = [
@@ -125,7 +114,7 @@ def left_out(counts: Counts) -> Floats:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def resampled(counts: Counts, weights: Floats) -> Floats:
+def resampled_effects(counts: Counts, weights: Floats) -> Floats:
     """Return the effects of resamples (n_boot,), NaN where no unit, or every unit, has the code."""
     parts = [
         rank_biserial(weights[block] @ counts.having, weights[block] @ counts.lacking)
@@ -135,7 +124,7 @@ def resampled(counts: Counts, weights: Floats) -> Floats:
 
 
 def cluster_weights(n_clusters: int, *, n_boot: int, seed: int) -> Floats:
-    """Return how often each cluster is drawn in each resample (n_boot, clusters)."""
+    """Draw clusters: the number of times that each is in each resample (n_boot, clusters)."""
     rng = np.random.default_rng(seed)
     drawn = rng.multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), size=n_boot)
     return drawn.astype(np.float64)
@@ -164,7 +153,7 @@ def jackknife_error(values: Floats) -> float:
 
 
 def reason_of(applied: Truths, counts: Counts, effect: float, without: Floats) -> Reason | None:
-    """Return why the effect, or its interval and p, cannot be computed."""
+    """Return the reason for a missing effect, or for a missing interval and p."""
     if not len(applied):
         return Reason.NO_RATED_UNITS
     if not applied.any():

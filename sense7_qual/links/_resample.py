@@ -26,16 +26,9 @@ from sense7_qual.links._rank_biserial import (
 )
 
 __all__ = [
-    "Resampling",
-    "cluster_sums",
-    "decided_by",
-    "interval",
-    "jackknife_interval",
-    "jackknife_p",
-    "left_out",
-    "resampled",
-    "settings",
-]
+    "Resampling", "cluster_sums", "decided_by", "interval", "jackknife_interval", "jackknife_p", "left_out",
+    "resampled", "settings",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""What the frames of this package hold: each column with its type, what it is, and its range."""
+"""The result frames of this package: each column with its type, meaning and range."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ LINKS: Final = Contract("links", ("source", "code"), {
         "applied it: each unit once)"),
     "n_clusters, n_clusters_with*, n_clusters_without*": count(
         "participants of all these units, of those with, and of those without it (one can be in both)"),
-    "n_coders*": count("whose decisions these are (consensus: missing; pooled: coders in the estimate)",
+    "n_coders*": count("the coders who decided (consensus: missing; pooled: those in the estimate)",
         missing=True),
     "n_tied": count(
-        "rated units that are in no number of the row because as many coders applied the code as did not: of "
-        "the majority; with two coders every unit on which they differ", missing=True),
+        "rated units left out of the row because as many coders applied the code as did not: for the "
+        "majority; with two coders every unit on which they differ", missing=True),
     "mean_with*, mean_without*, mean_difference": number(
         "in points of the rating; positive = higher with the code"),
     **estimated("rank_biserial", number(
@@ -73,7 +73,7 @@ LINKS: Final = Contract("links", ("source", "code"), {
     "p": number("two-sided, of the hypothesis that **rank_biserial** is 0", 0, 1),
     "p_adjusted, p_holm*": number(
         "Benjamini–Hochberg, and Holm, both over the codes of the source that have a p", 0, 1),
-    "family": text("which these are"),
+    "family": text("the name of that family of tests"),
     "odds_ratio, odds_ratio_low, odds_ratio_high": number(
         "above 0; of a higher rating with the code, for one and the same participant, and its interval: "
         "cumulative-link mixed model with a random intercept for the participant", 0),
@@ -86,7 +86,7 @@ LINKS: Final = Contract("links", ("source", "code"), {
         "of a participant who always has the code against one who never has, from one model with the odds "
         "ratio within; missing where the code does not vary in that way", 0),
     "gee_odds_ratio*, gee_odds_ratio_low*, gee_odds_ratio_high*, gee_odds_ratio_p*": number(
-        "there also with `sensitivity`", 0),
+        "also returned with `sensitivity`", 0),
     "spearman*, spearman_low*, spearman_high*": number(
         "−1 to 1; of the rating with the share of coders who apply the code, in the rows of majority and "
         "pooled",
@@ -99,16 +99,16 @@ LINKS: Final = Contract("links", ("source", "code"), {
         '"within" participants, "between" them alone (a participant always or never has the code: nothing '
         'separates the code from who the participant is), or "both"', missing=True),
     "caution": reason(
-        'what to know of a row that has numbers, joined by ", ": `fewer_than_10_clusters` (on the rarer '
+        'warnings about a row with numbers, joined by ", ": `fewer_than_10_clusters` (on the rarer '
         "side), `varies_between_only`, `clusters_of_one` (no participant has two units, so the odds ratio is "
         "of a model without random intercepts), `coders_left_out` (pooled without the coders for whom the "
         "code has no effect and interval), `ties_left_out` (see n_tied: the link is that of the undisputed "
         "units, which need not be the link of all), `models_counted` (`with_models`: a model is among the "
         "coders of the majority, or of the pooled estimate)"),
     **settings("those in which no unit or every unit had the code"),
-    "reason": reason(f"why rank_biserial, its interval and p are: {_WHY}"),
+    "reason": reason(f"why rank_biserial, its interval and p are missing: {_WHY}"),
     "odds_ratio_reason": reason(
-        "why the odds ratio is: a reason as above, such as `no_rated_units`, `code_never_applied`, "
+        "why the odds ratio is missing: a reason as above, such as `no_rated_units`, `code_never_applied`, "
         "`code_always_applied`, `constant_rating`, `one_cluster`, `few_clusters`, `fewer_than_two_coders`; "
         "also "
         f"{_WHY_NO_ODDS}"),
@@ -125,8 +125,8 @@ CORRECTED: Final = Contract("corrected", ("code",), {
     "p_adjusted, p_holm": number("Benjamini–Hochberg, and Holm, over the codes with a p", 0, 1),
     "odds_ratio, odds_ratio_low, odds_ratio_high": number("above 0, with its interval, where asked for", 0),
     "odds_ratio_p": number("of the hypothesis that odds_ratio is 1", 0, 1),
-    "imputation_share": share("the part of the variance of rank_biserial, on Fisher's z, that comes of not "
-        "knowing the true codes"),
+    "imputation_share": share("the part of the variance of rank_biserial, on Fisher's z, due to not knowing "
+        "the true codes"),
     "n_imputations": count(missing=True),
     "parameters_drawn": flag("whether `posterior` had draws"),
     "confidence_level": _LEVEL,
@@ -168,8 +168,8 @@ JOINT: Final = Contract("joint", ("code", "effect", "level"), {
     "family": text("over which p is adjusted"),
     "variance_inflation": number(
         "1 / (1 − R²) of the code given the other codes, 1 or more; its square root says by how much the "
-        "standard error grows because codes occur together. Infinite where the other codes say exactly "
-        "whether the code is applied", 1 - 1e-9),
+        "standard error grows because codes occur together. Infinite where the other codes determine "
+        "it", 1 - 1e-9),
     "confidence_level": _LEVEL,
     "caution": reason(
         "several with a space between: `ties_left_out`, where n_tied is above 0, and those of "
@@ -179,7 +179,7 @@ JOINT: Final = Contract("joint", ("code", "effect", "level"), {
         "why there is no estimate: `no_rated_units`, `code_never_applied`, `code_always_applied`, "
         "`collinear_codes` (infinite variance_inflation), `separation` (all units with the code, or all "
         "without it, are at the highest or at the lowest level: the odds ratio is infinite or 0; those units "
-        "say nothing about the other codes, which are estimated from the rest), or the model's own "
+        "carry no information on the other codes, which are estimated from the rest), or the model's own "
         "(`CumulativeModel`): `no_complete_rows`, `constant_rating`, `one_cluster`, `levels_not_separable`, "
         "`no_variation_within_clusters`, `not_converged`"),
 }, row="One row per code (effect `code`) and, with `interaction`, one more per code and condition but the "
@@ -196,7 +196,7 @@ MULTIVERSE: Final = Contract("multiverse", ("code", "source", "analysis", "exclu
     "n_units*, n_clusters*": count(),
     "confidence_level": _LEVEL,
     "reason": reason(
-        f"why numbers are: {_WHY}; {_WHY_NO_ODDS}; `code_varies_between_only` (no effect within "
+        f"why numbers are missing: {_WHY}; {_WHY_NO_ODDS}; `code_varies_between_only` (no effect within "
         "participants), `not_estimated`"),
     "rank*": count(
         "the place of the estimate, from 1, among those of its code and effect, equal ones by the names of "
@@ -208,7 +208,7 @@ CONTEXT: Final = Contract("context", ("variable", "level"), {
     "variable": text(),
     "level": text("missing in the variable's own row", missing=True),
     "reference": text("the level compared with", missing=True),
-    "n_units, n_clusters": count("rated rows (there) in which no variable is missing, and their clusters"),
+    "n_units, n_clusters": count("rated rows in which no variable is missing, and their clusters"),
     "mean": number("of their ratings, not adjusted"),
     "mean_difference, low, high": number(
         "in points, adjusted, with its interval: of a level from the reference; in a numeric variable's own "
@@ -232,7 +232,7 @@ DISRUPTION: Final = Contract("disruption", ("contrast", "code"), {
     "contrast": text(
         "`later_turns`, `later_turns_adjusted`, `within_document` (see Notes), or the outcome's name"),
     "code": text(
-        "missing for all poor turns; else only first poor turns whose unit has the code count as such",
+        "missing for all poor turns; otherwise only first poor turns with the code count",
         missing=True),
     "n_documents, n_clusters": count("that take part"),
     "n_with, n_without": count("rows compared (see Notes)"),
@@ -240,13 +240,13 @@ DISRUPTION: Final = Contract("disruption", ("contrast", "code"), {
     "mean_difference, difference_low, difference_high": number("in points, with its interval"),
     "cohens_d, d_low, d_high": number(
         "the difference divided by the pooled standard deviation (see Notes), with its interval"),
-    "p": number("two-sided, of the hypothesis that the difference is 0; never given for `later_turns`, whose "
-        "difference is not 0 even where a poor turn does nothing", 0, 1),
+    "p": number("two-sided, of the hypothesis that the difference is 0; never given for `later_turns`, "
+        "because their difference is not 0 even without an effect of a poor turn", 0, 1),
     **settings("those without a value"),
     "caution*": reason(
         "`selection` for `later_turns` and outcomes: the difference is also, or only, that between poorer "
-        "and better conversations; `turn_or_mood` for `within_document`: also what first turns that are "
-        "rated otherwise, or moods that last, bring; missing for `later_turns_adjusted`"),
+        "and better conversations; `turn_or_mood` for `within_document`: also that of first turns "
+        "rated differently, or of lasting moods; missing for `later_turns_adjusted`"),
     "reason": reason(
         "`no_rated_units`, `no_poor_turn`, `no_comparison` (nothing to compare with), `constant_rating` (no "
         "spread to divide by); or, with an effect but no interval and no p, `few_clusters` (fewer than six "
@@ -286,7 +286,7 @@ CONSISTENCY: Final = Contract("internal_consistency", ("without",), {
     "alpha, alpha_low, alpha_high": coefficient(
         "Cronbach's, and its interval, from leaving out each cluster"),
     "feldt_low, feldt_high": coefficient(
-        "the interval that takes the rows for independent, as most software prints it", "too narrow where "
+        "the interval that treats the rows as independent, as most software prints it", "too narrow where "
         "participants gave several; listwise only"),
     "confidence_level": _LEVEL,
     "reason": reason(
@@ -298,8 +298,8 @@ CORRELATIONS: Final = Contract("dimension_correlations", ("rating", "other"), {
     "rating, other": text(),
     "n, n_clusters": count("rows that have both, and their clusters"),
     **estimated("spearman", number(
-        "−1 to 1, over all rows, so that it mixes how participants differ with how their own rows do; its "
-        "interval is from leaving out each cluster", -1, 1)),
+        "−1 to 1, over all rows, so it mixes differences between and within participants; its interval is "
+        "from leaving out each cluster", -1, 1)),
     "within": number("the mean of the participants' own Spearman correlations, each counting once", -1, 1),
     "n_within": count("the participants who have one (three or more rows, and both ratings vary)"),
     "confidence_level": _LEVEL,
@@ -328,16 +328,16 @@ VARIANCE_SHARES: Final = Contract("shares", ("level",), {
 POWER: Final = Contract("power", ("participants",), {
     "participants": count(),
     "units*": number("expected number of texts", 0),
-    "n_with*": number("expected texts that are given the code", 0),
+    "n_with*": number("expected number of texts given the code", 0),
     "power": share("share of the simulated studies with a p below `significance`"),
     "standard_error": number("of that share, from the number of simulations", 0),
     "undefined*": share(
-        "share of the studies without a p, counted as not found: the code in the texts of fewer than six "
-        "participants, say"),
-    "odds_ratio": number("the link in truth, above 0", 0),
-    "rank_biserial*": number("the link in truth, −1 to 1", -1, 1),
+        "share of the studies without a p, counted as not found: for example with the code in the texts of "
+        "fewer than six participants"),
+    "odds_ratio": number("the true link, above 0", 0),
+    "rank_biserial*": number("the true link, −1 to 1", -1, 1),
     "observed*": number(
-        "the rank-biserial correlation that such coding shows on average, nearer to 0", -1, 1),
+        "the mean rank-biserial correlation with this quality of coding, nearer to 0", -1, 1),
     "sensitivity, specificity, significance": share("as given"),
     "n_simulations, seed*": count("as given"),
     "enough*": flag("with `target`: whether the power is the target or more"),

@@ -43,7 +43,7 @@ def variance_shares(
     confidence_level: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return which share of the variance of ratings lies between participants, conversations and turns.
+    """Split the variance of ratings into shares between participants, conversations and turns.
 
     Parameters
     ----------
@@ -51,24 +51,20 @@ def variance_shares(
         unit_id and the columns named. A unit without a rating is left out.
     rating : str
         The column of numeric ratings, taken as equally spaced.
-    rating_range : pair of numbers, or mapping of str to pair, optional
-        As for `code_to_rating`.
     levels : str or sequence of str
-        The columns that say what the ratings are nested in, outermost first:
-        ["case_id", "document_id"] for conversations of participants. No label may be missing, and each
-        group lies within one group of the level before it.
+        The columns of the groups that ratings are nested in, outermost first: ["case_id", "document_id"] for
+        conversations of participants. No label may be missing, and each group must lie within one group of
+        the level before it.
     n_boot : int
         Number of bootstrap resamples of the outermost groups, where they are needed (see Notes).
-    confidence_level : float
-        Level of the intervals, between 0 and 1.
-    seed : int
-        The same seed gives the same intervals.
+    rating_range, confidence_level, seed
+        As for `code_to_rating`.
 
     Raises
     ------
     TableError
-        A column is missing, the rating holds something other than numbers, a label is missing, or a group
-        stands in two groups of the level before it.
+        A column or a label is missing, the rating contains something other than numbers, or a group is in two
+        groups of the level before it.
     ArgumentError
         `n_boot`, `confidence_level` or `seed` is out of its range.
 

@@ -1,11 +1,11 @@
-"""Ratings: the five-level truth of a conversation, and how well a predictor meets it.
+"""Ratings: the true rating of a conversation on five levels, and the accuracy of predictors.
 
 ===========================================  ===========================  ==========================
 question                                     function                     file
 ===========================================  ===========================  ==========================
 What is the rating of a conversation?        `ground_truth`               ``_ground_truth.py``
-How well does a predictor meet the ratings?  `evaluate`, `evaluate_runs`  ``_evaluate.py``
-… of people it has not seen?                 `cross_validate`, `compare`  ``_cross_validate.py``
+How accurate is a predictor of the ratings?  `evaluate`, `evaluate_runs`  ``_evaluate.py``
+… for people it has not seen?                `cross_validate`, `compare`  ``_cross_validate.py``
 What does a plain model of words reach?      `ordinal_regression`         ``_cross_validate.py``
 Can a language model estimate them?          `judge`, `judge_prompts`     ``_judge.py``
 ===========================================  ===========================  ==========================
@@ -25,15 +25,9 @@ from sense7_qual.ratings._judge import INSTRUCTIONS as INSTRUCTIONS, judge, judg
 from sense7_qual.ratings._results import COMPARISON as COMPARISON
 
 __all__ = [
-    "compare",
-    "cross_validate",
-    "evaluate",
-    "evaluate_runs",
-    "ground_truth",
-    "judge",
-    "judge_prompts",
+    "compare", "cross_validate", "evaluate", "evaluate_runs", "ground_truth", "judge", "judge_prompts",
     "ordinal_regression",
-]
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

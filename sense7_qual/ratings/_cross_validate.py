@@ -28,15 +28,9 @@ from sense7_qual.ratings._evaluate import (
 from sense7_qual.ratings._results import COMPARISON, PREDICTED
 
 __all__ = [
-    "BASELINES",
-    "PUBLISHED",
-    "Embed",
-    "OrdinalRegression",
-    "Predictor",
-    "compare",
-    "cross_validate",
+    "BASELINES", "PUBLISHED", "Embed", "OrdinalRegression", "Predictor", "compare", "cross_validate",
     "ordinal_regression",
-]
+]  # fmt: skip
 
 PUBLISHED: Final = "SENSE-7 paper (published, on its own data)"
 """The name of the row that holds the paper's figures."""
@@ -66,35 +60,36 @@ def cross_validate(
     folds: int = 10,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return the predictions of each predictor for participants that it did not learn from.
+    """Predict ratings with each predictor for participants that it was not trained on.
 
     Parameters
     ----------
     units : DataFrame
         One row per unit (a text, or a conversation) with the columns named here and those that the
-        predictors read. Units without a rating are left out.
+        predictors use. Units without a rating are left out.
     predictors : mapping of str to function
         Name → function (train, test) → one prediction per row of `test`, from 1 to 5: an array in its
         order, a Series with its index or the unit ids, or a frame with `predicted` and `label` (see
-        `evaluate`). `train` has the columns truth and cluster, `test` lacks
-        them and the rating. NaN is a missing prediction. A predictor that needs no training ignores
-        `train`. The majority class and the mean of the same folds are always added.
+        `evaluate`). `train` has the columns truth and cluster, `test` lacks them and the rating. NaN is a
+        missing prediction. A predictor that needs no training ignores `train`. The majority class and the
+        mean of the same folds are always added.
     rating : str
         The column of ratings, 1 to 5.
     cluster : str
-        The column of the participant: all units of one are in the same fold.
+        The column of the participant: all units of a participant are in the same fold.
     unit_id : str
-        The column that identifies a row.
+        The column of the units' ids.
     folds : int
         Number of folds, from 2 to the number of participants.
     seed : int
-        Of the assignment of participants to folds, 0 or more. The order of the rows changes nothing.
+        The same seed assigns the same participants to the same folds, whatever the order of the rows; 0 or
+        more.
 
     Raises
     ------
     TableError
-        A column is missing, an id stands twice, a rating is not from 1 to 5, a participant is missing,
-        fewer participants than folds, a predictor's name is taken, or its predictions are not one number
+        A column or a participant is missing, an id is repeated, a rating is not from 1 to 5, there are fewer
+        participants than folds, a predictor has the name of a baseline, or its predictions are not one number
         from 1 to 5 per unit.
 
     Examples
@@ -110,8 +105,8 @@ def cross_validate(
     reserved = [name for name in predictors if name in BASELINES or name == PUBLISHED]
     if reserved:
         raise TableError(
-            f"cross_validate: expected names other than the baselines' – found {first_three(reserved)} – "
-            "rename."
+            f"cross_validate: expected names other than those of the baselines – found "
+            f"{first_three(reserved)} – rename."
         )
     if not all(callable(predict) for predict in predictors.values()):
         raise TableError(
@@ -143,32 +138,28 @@ def compare(
     confidence_level: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return the measures of each predictor beside the majority class, the mean and the paper's figures.
+    """Compare the measures of each predictor with the majority class, the mean and the published figures.
 
     Parameters
     ----------
     predictions : DataFrame
-        What `cross_validate` gives: predictor, unit_id, cluster, fold, truth, predicted, label. The
-        baselines' rows must be in it.
-    n_boot : int
-        Number of bootstrap resamples of clusters.
-    confidence_level : float
-        Level of the intervals, between 0 and 1.
-    seed : int
-        The same seed gives the same intervals.
+        As `cross_validate` returns it, with the rows of the baselines: predictor, unit_id, cluster, fold,
+        truth, predicted, label.
+    n_boot, confidence_level, seed
+        As for `evaluate`.
 
     Raises
     ------
     TableError
-        Not such a frame, a predictor and unit twice, or no baselines.
+        A column is missing, a predictor has a unit twice, or there are no baselines.
     ArgumentError
         `n_boot`, `confidence_level` or `seed` is out of its range.
 
     Notes
     -----
-    The Spearman correlation of a constant per fold is not given (see `evaluate`). Pooling the folds costs
-    other predictors a little of theirs as well. The intervals resample participants with the predictions
-    as they are.
+    A prediction that is constant within each fold has no Spearman correlation (see `evaluate`). Pooling the
+    folds also lowers that of other predictors a little. The intervals resample participants with the
+    predictions as they are.
 
     References
     ----------
@@ -285,7 +276,7 @@ def _in_order(values: Any, test: pd.DataFrame, unit_id: str, what: str) -> Any:
 def _over(
     own: pd.DataFrame, majority: pd.DataFrame, *, n_boot: int, confidence_level: float, seed: int
 ) -> dict[str, float]:
-    """Return how much more often the level is right than the majority's, on the units that have both."""
+    """Return the gain in accuracy over the majority class, on the units that have both."""
     both = own.merge(majority, on="unit_id", suffixes=("", "_majority"), validate="one_to_one")
     both = both[both[["truth", "predicted", "predicted_majority"]].notna().all(axis=1)]
     if both.empty:
@@ -306,7 +297,7 @@ def _over(
 
 @dataclass(frozen=True, slots=True)
 class OrdinalRegression:
-    """An ordinal regression on sentence vectors, as a predictor; made by `ordinal_regression`."""
+    """An ordinal regression on sentence vectors as a predictor, made by `ordinal_regression`."""
 
     embed: Embed = field(repr=False)
     text: str
@@ -391,8 +382,8 @@ def ordinal_regression(
 
     One logistic regression per boundary between levels (above 1, above 2 …) on standardised vectors. The
     expected rating is 1 plus the sum of the four probabilities, the level is the most probable one. The
-    penalty is chosen inside the units that are learned from, in five folds of whole clusters, by the
-    ranked probability score; means and deviations are theirs, too.
+    penalty is chosen within the training units, in five folds of whole clusters, by the ranked probability
+    score; means and deviations are also those of the training units.
 
     Parameters
     ----------
@@ -400,10 +391,10 @@ def ordinal_regression(
         A function from a list of texts to an array (n, d), such as `models.embedder()`. Vectors are kept in
         memory, so that each text is embedded once.
     text
-        The column of texts. A unit without one is predicted as missing.
+        The column of texts. A unit without a text has no prediction.
     penalties
-        Inverse strengths of the L2 penalty to choose from, above 0. They are tried from the strongest
-        penalty (the smallest number) on, until the next is no better.
+        Inverse strengths of the L2 penalty to choose from, above 0, tried from the strongest penalty (the
+        smallest number) until the next is no better.
 
     Returns
     -------
@@ -412,7 +403,7 @@ def ordinal_regression(
     Raises
     ------
     TableError
-        `penalties` is empty or holds something that is not above 0.
+        `penalties` is empty or contains something not above 0.
 
     References
     ----------
@@ -444,7 +435,7 @@ def _mean(train: pd.DataFrame, test: pd.DataFrame) -> Floats:
 
 
 BASELINES: Final[dict[str, Predictor]] = {"majority class": _majority, "mean rating": _mean}
-"""The predictors that know nothing of a text; they stand beside every other one."""
+"""The predictors that do not use the text; they are compared with every other one."""
 
 
 def _has_text(texts: pd.Series) -> pd.Series:

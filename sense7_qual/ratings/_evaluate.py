@@ -1,4 +1,4 @@
-"""How well predicted ratings meet the true ones: five measures, with intervals over clusters or runs."""
+"""Accuracy of predicted ratings: five measures, with intervals over clusters or over runs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LAST_DIGIT: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """How well predictions meet the truth; made by `evaluate`, which says what each number is."""
+    """The accuracy of predictions, as `evaluate` returns it and describes each number."""
 
     spearman: float
     accuracy: float
@@ -91,31 +91,28 @@ def evaluate(
     confidence_level: float = 0.95,
     seed: int = 0,
 ) -> Evaluation:
-    """Return how well predicted ratings meet the true ones, on a scale of five levels.
+    """Measure the accuracy of predicted ratings on a scale of five levels.
 
     Parameters
     ----------
     true : sequence of numbers
-        From 1 to 5; a mean such as 2.6 is as good as a whole number. A pair without it is left out.
+        From 1 to 5; means such as 2.6 are allowed. A pair without a truth is left out.
     predicted : sequence of numbers
-        From 1 to 5, NaN where there is no prediction (a reply that could not be read, say). Predictions on
-        another scale (0 to 4, 0 to 100) and beyond the ends are refused, not clipped. Series are matched
-        by their indexes, which must then name the same rows; anything else is matched by position.
+        From 1 to 5, NaN where there is no prediction (an unreadable reply, for example). Predictions outside
+        that range (on a scale of 0 to 4 or 0 to 100) are refused, not clipped. Series are matched by their
+        indexes, which must have the same rows; anything else is matched by position.
     labels : sequence of numbers, optional
-        The predicted levels, 1 to 5, where a predictor gives the level that it finds most probable besides
-        its expected rating. By default `predicted` is rounded.
+        The predicted levels, 1 to 5, of a predictor that gives the most probable level in addition to its
+        expected rating. By default `predicted` is rounded.
     fold : sequence, optional
-        The fold from which each prediction comes, where the predictor was fitted without that fold. A
-        prediction that is constant within every fold then has no Spearman correlation: the differences
-        between folds are made by the truth that was left out, and would correlate with it negatively.
+        The fold of each prediction, if the predictor was fitted without that fold. Predictions that are
+        constant within every fold then have no Spearman correlation: their differences between folds come
+        from the truth left out, and would correlate with it negatively.
     groups : sequence, optional
-        Which pairs belong together: the participant. With it, intervals are computed. None may be missing.
-    n_boot : int
-        Number of bootstrap resamples of clusters.
-    confidence_level : float
-        Level of the intervals, between 0 and 1.
-    seed : int
-        Of the resamples.
+        The participant of each pair, none missing; needed for intervals.
+    n_boot, confidence_level, seed
+        Number of bootstrap resamples of clusters; level of the intervals, between 0 and 1; the same seed
+        gives the same intervals.
 
     Returns
     -------
@@ -125,7 +122,7 @@ def evaluate(
         - macro_f1: mean of the F1 of each level that occurs in truth or prediction, 0 to 1
         - within_one: share of pairs at most one level apart, 0 to 1
         - mae: mean absolute difference of the unrounded values, in points of the scale
-        - n: pairs with both numbers, on which all of these stand; n_missing: pairs with a truth but no
+        - n: pairs with both numbers, the basis of all of these; n_missing: pairs with a truth but no
           prediction, which count for no measure; n_unrated: pairs without a truth
         - …_low, …_high: the interval of each (NaN without `groups`), n_clusters, n_boot, n_undefined:
           resamples without a Spearman correlation, which only its interval leaves out
@@ -144,9 +141,9 @@ def evaluate(
     Notes
     -----
     Levels are rounded half up (2.5 is level 3), truth and prediction alike, so every inner level is equally
-    wide. The rule of the published experiment is not known;
-    where many truths are halves, its figures can differ for that reason. The intervals resample clusters
-    and are widened for few of them (Hesterberg 2015). They do not carry the uncertainty of fitting again.
+    wide. The rule of the published experiment is not known; if many truths are halves, its figures can differ
+    for that reason. The intervals resample clusters and are widened for few of them (Hesterberg 2015). They
+    do not include the uncertainty of fitting.
 
     References
     ----------
@@ -190,18 +187,18 @@ def evaluate_runs(true: Values, runs: pd.DataFrame | npt.NDArray[Any]) -> pd.Dat
     true : sequence of numbers
         From 1 to 5, as for `evaluate`.
     runs : DataFrame or array (n, runs)
-        One column of predictions per run, from 1 to 5, NaN where there is none. A frame and a Series are
-        matched by index.
+        One column of predictions per run, from 1 to 5, NaN where there is none. Frames and Series are matched
+        by index.
 
     Raises
     ------
     TableError
-        As `evaluate`; also where `runs` is not two-dimensional or has no column.
+        As for `evaluate`; or `runs` is not two-dimensional or has no column.
 
     Notes
     -----
-    The deviation is that of the predictor on these same conversations. It says nothing of other
-    participants; for that, see the intervals of `evaluate`.
+    The deviation is that of the predictor on the same conversations, not over other participants: for those,
+    see the intervals of `evaluate`.
 
     Examples
     --------
@@ -277,7 +274,7 @@ def _is_number(value: object) -> bool:
 
 
 def cluster_weights(n_clusters: int, *, n_boot: int, seed: int) -> Floats:
-    """Return how often each cluster is drawn in each resample (n_boot, clusters)."""
+    """Draw clusters: the number of times that each is in each resample (n_boot, clusters)."""
     rng = np.random.default_rng(seed)
     return rng.multinomial(n_clusters, np.full(n_clusters, 1 / n_clusters), size=n_boot).astype(np.float64)
 
@@ -354,7 +351,7 @@ def _centred_ranks(values: Floats, weights: Floats) -> Floats:
 
 
 def _reason(pairs: _Pairs, folds: Integers | None) -> Reason | None:
-    """Return why there is no Spearman correlation."""
+    """Return the reason if there is no Spearman correlation."""
     if not len(pairs.true):
         return Reason.NO_PAIRS
     if np.ptp(pairs.true) == 0:

@@ -32,30 +32,30 @@ def ground_truth(
     position: str | None = None,
     dimensions: Sequence[str] = SENSE7_DIMENSIONS,
 ) -> pd.DataFrame:
-    """Return one rating per conversation, turn first: the mean over its rated turns of each turn's mean.
+    """Return one rating per conversation: the mean over its rated turns of each turn's mean.
 
     Parameters
     ----------
     messages : DataFrame
-        One row per turn, in any order: **every** turn of the assistant that was rated, with a comment or
-        without. The sheet Messages of the SENSE-7 workbook is one, as pandas reads it.
-        `corpus.read_sense7` gives the turns with a comment only: the truth of such a frame is the mean over
-        those, and a warning says where others are known to be missing.
+        One row per turn, in any order: **every** rated turn of the assistant, with or without a comment, such
+        as the sheet Messages of the SENSE-7 workbook, as pandas reads it. `corpus.read_sense7` gives only the
+        turns with a comment: the truth is then the mean over those, with a warning if others are known to be
+        missing.
     document_id : str, optional
         The column of the conversation; by default document_id, or TaskId where there is none.
     case_id : str
-        The column of the participant, handed through where the frame has it.
+        The column of the participant, passed through if the frame has it.
     role : str
-        The column that says whose turn it is: user, assistant or error (left out). Only the assistant's
-        turns are rated; ratings on others are not used.
+        The column of the speaker: user, assistant or error (left out). Only ratings of the assistant's turns
+        are used.
     position : str, optional
-        The column that tells the messages of a conversation apart: numbers, each once. By default position,
-        or MessageId, where the frame has one. A row that repeats a message (after a join with codings, or
-        where files were put together) is refused, because it would count twice; so is a repeated unit_id
-        where there is such a column. A frame with neither is taken to hold each message once.
+        The column that numbers the messages of a conversation, each once. By default position, or MessageId,
+        if the frame has one. A repeated message (after a join with codings, or if files were put together) is
+        refused, because it would count twice; so is a repeated unit_id, if there is that column. A frame with
+        neither is assumed to have each message once.
     dimensions : sequence of str
         The columns of ratings: 1 to 5, or very poor, poor, neutral, good, very good in any case; blank and
-        "unknown" are missing. `EmpathyOverall` is none of them.
+        "unknown" are missing. `EmpathyOverall` is not one of them.
 
     Returns
     -------
@@ -72,13 +72,13 @@ def ground_truth(
     Raises
     ------
     TableError
-        A column is missing, a rating is none of the levels, a role is unknown, a message stands twice, or a
+        A column is missing, a rating is not one of the levels, a role is unknown, a message is repeated, or a
         conversation has more than one participant.
 
     Warns
     -----
     UserWarning
-        The column `context` shows more turns of the assistant than the frame has rows for them.
+        The column `context` shows more turns of the assistant than the frame has rows.
 
     References
     ----------
@@ -166,7 +166,7 @@ def _warn_of_absent(turns: pd.DataFrame) -> None:
         warnings.warn(
             f"ground_truth: {fewer} of {len(n_in_context)} conversations have turns of the assistant that "
             "are not in the frame (a frame of explanations holds only turns with a comment): their truth is "
-            "the mean over the turns that are there. Pass all messages for the truth of the whole "
+            "the mean over the turns in the frame. Pass all messages for the truth of the whole "
             "conversation.",
             stacklevel=3,
         )

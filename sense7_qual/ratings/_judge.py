@@ -1,4 +1,4 @@
-"""A language model as a judge: it reads a whole conversation and says how its empathy was rated."""
+"""A language model as a judge: it reads a whole conversation and rates its empathy."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def judge(
     missing_on: type[Exception] | tuple[type[Exception], ...] = (),
     progress: Progress | bool | None = None,
 ) -> pd.DataFrame:
-    """Return the rating that a language model gives each conversation, without examples (zero-shot).
+    """Rate each conversation with a language model, without examples (zero-shot).
 
     Parameters
     ----------
@@ -68,34 +68,34 @@ def judge(
         One row per turn: all turns of each conversation, of the user and of the assistant.
     chat : function
         A list of messages (role, content) → the reply. `models.chat(…)` makes one, with consent, cost and
-        cache. Where it has a method `prepare`, that is first given all prompts, so that it can refuse
-        before anything is sent.
+        cache. If it has a method `prepare`, that first gets all prompts, so that it can refuse before
+        anything is sent.
     document_id, role, content, position : str
-        The columns of the conversation, of whose turn it is (user, assistant, or error: left out), of
-        what was said (missing = nothing), and of the order of the turns. By default document_id and
-        position, or TaskId and MessageId where there are none.
+        The columns of the conversation, of the speaker (user, assistant, or error: left out), of the text
+        (missing = nothing), and of the order of the turns. By default document_id and position, or TaskId and
+        MessageId where there are none.
     instructions : str
-        What the model is told; the shipped wording by default. Results of different wordings are results
-        of different instruments: `prompt` tells them apart.
+        The instructions for the model; the shipped wording by default. Different wordings are different
+        instruments: `prompt` identifies them.
     missing_on : exception class or classes
         Errors of `chat` that leave a conversation without a rating, such as `models.NoAnswer`. By default
-        every error ends the judging; what is cached by then is not asked for again. Errors of this
-        package count by their own names alone (not as ValueError or OSError, which they are too).
+        every error ends the judging; cached replies are not asked for again. Errors of this package count
+        only by their own classes (not as ValueError or OSError, which they are too).
     progress : function or bool, optional
         `progress(done, total)` in conversations; True shows a bar.
 
     Raises
     ------
     TableError
-        A column is missing, a role is unknown, a position is no number or stands twice, a content is no
-        text, or `chat` gives something other than a string.
+        A column is missing, a role is unknown, a position is not a number or repeated, a content is not text,
+        or `chat` returns something other than a string.
 
     Notes
     -----
-    A reply counts only if a number is all of it: "4", "3.5". The published experiment scored a reply that
-    it could not read as 3; here it is missing, and `evaluate` counts it in `n_missing`. What participants
-    wrote reaches the model only inside JSON strings; that makes it hard, not impossible, for a text to
-    change its own rating.
+    A reply counts only if it is a number and nothing else: "4", "3.5". The published experiment scored
+    unreadable replies as 3; here they are missing, and `evaluate` counts them in `n_missing`. Participants'
+    words reach the model only inside JSON strings; that makes it hard, not impossible, for a text to change
+    its own rating.
 
     References
     ----------
@@ -146,7 +146,7 @@ def judge_prompts(
     position: str | None = None,
     instructions: str = INSTRUCTIONS,
 ) -> dict[str, list[Message]]:
-    """Return what `judge` sends for each conversation, to be read or estimated before anything is sent.
+    """Return the prompts that `judge` sends, to read them or estimate their cost before anything is sent.
 
     Parameters
     ----------
@@ -162,9 +162,9 @@ def judge_prompts(
     Raises
     ------
     TableError
-        As `judge`.
+        As for `judge`.
     ImportRefused
-        A content holds characters that are no valid text.
+        A content has characters that are not valid text.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def _judged(
 def _of_ours(
     missing_on: type[Exception] | tuple[type[Exception], ...],
 ) -> tuple[type[Exception], ...]:
-    """Return the errors of this package among them: ValueError does not stand for a lack of consent."""
+    """Return the errors of this package among them: ValueError does not mean a lack of consent."""
     named = missing_on if isinstance(missing_on, tuple) else (missing_on,)
     return tuple(error for error in named if issubclass(error, QualError))
 

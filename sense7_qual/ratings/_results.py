@@ -1,4 +1,4 @@
-"""What the frames of this package hold: each column with its type, what it is, and its range."""
+"""The result frames of this package: each column with its type, meaning and range."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PREDICTED: Final = Contract("predictions", ("predictor", "unit_id"), {
     "unit_id, cluster": text(),
     "fold": count("from 1"),
     "truth, predicted": number("in points of the scale"),
-    "label": number("the level that is predicted; NaN where the predictor gives none"),
+    "label": number("the predicted level; NaN where the predictor gives none"),
 }, row="One row per predictor and unit, sorted by unit")  # fmt: skip
 
 COMPARISON: Final = Contract("comparison", ("predictor",), {
@@ -31,10 +31,10 @@ COMPARISON: Final = Contract("comparison", ("predictor",), {
     "n, n_missing, n_unrated*, n_clusters, n_boot, n_undefined": _COUNT,
     "confidence_level": share("as given"),
     "seed": _COUNT,
-    "reason": reason("why a number is, as in `evaluate`"),
-}, row="One row per predictor in the order of `predictions`, then the paper's. That holds Spearman .369 and "
-       'accuracy .487 and is labelled "published, on its own data": it is no result on these units, and '
-       "nothing is computed for it")  # fmt: skip
+    "reason": reason("why a number is missing, as in `evaluate`"),
+}, row="One row per predictor in the order of `predictions`, then the paper's, with Spearman .369 and "
+       'accuracy .487, labelled "published, on its own data": it is not a result on these units, and nothing '
+       "is computed for it")  # fmt: skip
 
 RUNS: Final = Contract("runs", ("measure",), {
     "measure": word("spearman, accuracy, macro_f1, within_one, mae"),

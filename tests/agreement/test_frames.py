@@ -270,7 +270,7 @@ def test_a_row_or_column_of_totals_is_asked_about(name: str) -> None:
 )
 def test_a_column_of_another_kind_or_scale_is_refused(column: object, problem: str) -> None:
     """Ratings from 2 to 5, read as a third coder, made an alpha of .533 one of .010."""
-    with pytest.raises(TableError, match=rf"found {problem}.* in 'rating' – drop what is no coder"):
+    with pytest.raises(TableError, match=rf"found {problem}.* in 'rating' – drop what is not a coder"):
         alpha_of(SHEET.assign(rating=column))
     by_row = SHEET.assign(rating=column).set_index("unit_id").T
     with pytest.raises(TableError, match=problem):

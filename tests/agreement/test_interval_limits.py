@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from sense7_qual import agreement
-from sense7_qual.agreement._intervals._bootstrap import within
+from sense7_qual.agreement._intervals._bootstrap import cut_off
 from sense7_qual.agreement.coefficients._compute import compute
 from tests.helpers.reference import in_clusters
 from tests.helpers.simulation import SOAK
@@ -163,9 +163,9 @@ def test_the_limit_is_attained_by_coders_who_never_agree() -> None:
 
 
 def test_the_ends_are_cut_off_around_the_coefficient() -> None:
-    assert within(-3.0, 1.5, 0.2, -1.0) == (-1.0, 1.0)
-    assert within(-0.5, 0.1, 0.2, -1.0) == (-0.5, 0.2)
-    assert within(-3.0, -2.0, -2.5, -np.inf) == (-3.0, -2.0)
+    assert cut_off(-3.0, 1.5, 0.2, -1.0) == (-1.0, 1.0)
+    assert cut_off(-0.5, 0.1, 0.2, -1.0) == (-0.5, 0.2)
+    assert cut_off(-3.0, -2.0, -2.5, -np.inf) == (-3.0, -2.0)
 
 
 def decided(given: dict[str, list[bool]]) -> pd.DataFrame:

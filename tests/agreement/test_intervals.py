@@ -440,7 +440,7 @@ def test_the_interval_holds_the_coefficient() -> None:
 
 
 def test_an_option_that_a_coefficient_does_not_take() -> None:
-    with pytest.raises(QualError, match="fleiss_kappa: expected options out of weights, categories"):
+    with pytest.raises(QualError, match="fleiss_kappa: expected options among weights, categories"):
         agreement.coefficients.estimate(PERFECT, "fleiss_kappa", level="nominal")
     with pytest.raises(QualError, match="did you mean 'weights'"):
         agreement.coefficients.estimate(PERFECT, "gwet_ac", weight="linear")

@@ -37,7 +37,7 @@ STATISTICS: dict[str, Callable[..., Any]] = {
 
 @pytest.mark.parametrize("name", STATISTICS)
 def test_no_coefficient_reads_a_code_for_missing_as_a_value(name: str) -> None:
-    with pytest.raises(TableError, match=r"found -99 in 1 cells, beside 1 to 5, as codes for missing are"):
+    with pytest.raises(TableError, match=r"found -99 in 1 cells, next to 1 to 5, as codes for missing are"):
         STATISTICS[name](CODED)
     assert STATISTICS[name](CLEAN) > 0.7
     assert STATISTICS[name](CODED, categories=[-99, 1, 2, 3, 4, 5]) <= 1  # stated, so it counts
@@ -54,7 +54,7 @@ def test_every_coefficient_can_be_told_its_scale() -> None:
 def test_two_coders_who_agree_are_no_longer_taken_for_strangers() -> None:
     assert agreement.coefficients.krippendorff_alpha(CLEAN, level="interval") == 1
     nominal = [[1, 2, 3, 1, 9, 2, 9, 3], [1, 2, 3, 1, 2, 9, 1, 3]]
-    with pytest.raises(TableError, match=r"found 9 in 3 cells, beside 1 to 3"):
+    with pytest.raises(TableError, match=r"found 9 in 3 cells, next to 1 to 3"):
         agreement.coefficients.krippendorff_alpha(nominal, level="nominal")
 
 

@@ -248,7 +248,7 @@ def test_a_set_with_an_undecided_code_is_missing() -> None:
 def test_an_unknown_distance() -> None:
     with pytest.raises(QualError, match="did you mean 'jaccard'"):
         sets.set_alpha([[{"a"}], [{"a"}]], distance="jacard")  # type: ignore[arg-type]
-    with pytest.raises(QualError, match="out of masi, jaccard, dice"):
+    with pytest.raises(QualError, match="one of masi, jaccard, dice"):
         sets.set_distances([{"a"}], distance="manhattan")  # type: ignore[arg-type]
 
 

@@ -88,7 +88,7 @@ def test_a_resample_is_the_statistic_of_the_texts_it_stands_for(seed: int) -> No
     assert float(coded_text_alpha(own @ coded_text_parts(each, k))) == pytest.approx(
         again["alpha_coded_text"], nan_ok=True
     )
-    assert float(si.mean_f1(own @ si.overlap_parts(line, k))) == pytest.approx(again["overlap_f1"])
+    assert float(si._mean_f1(own @ si._overlap_parts(line, k))) == pytest.approx(again["overlap_f1"])
 
 
 @pytest.mark.long

@@ -508,7 +508,7 @@ def test_overlap_f1_of_two_coders() -> None:
     assert sp.overlap_f1(ana, ben) == pytest.approx(14 / 30)
     assert sp.overlap_f1(ben, ana) == sp.overlap_f1(ana, ben)
     assert sp.overlap_f1(ana, ben.iloc[:0]) == 0
-    with pytest.warns(RuntimeWarning, match="neither has a span"):
+    with pytest.warns(RuntimeWarning, match="neither coder has a span"):
         assert math.isnan(sp.overlap_f1(ana.iloc[:0], ben.iloc[:0]))
     whole = frame([("m1", "ben", "a", None, None)])
     assert sp.overlap_f1(ana.iloc[:1], whole, lengths={"m1": 20}) == pytest.approx(20 / 30)

@@ -11,7 +11,7 @@ from sense7_qual.agreement._intervals._bootstrap import (
     Resampling,
     bias_corrected,
     effective_clusters,
-    ends,
+    interval_of_resamples,
     left_out,
     resampled,
     resampled_interval,
@@ -19,7 +19,7 @@ from sense7_qual.agreement._intervals._bootstrap import (
 )
 from sense7_qual.agreement.coefficients._compute import compute
 from sense7_qual.agreement.coefficients._patterns import coded
-from sense7_qual.agreement.spans import mean_f1
+from sense7_qual.agreement.spans import _mean_f1
 from tests.helpers.simulation import studies
 
 FIVE = [0.1, 0.2, 0.4, 0.2, 0.1]
@@ -121,12 +121,14 @@ def test_intervals_of_models_and_of_spans_are_widened_alike() -> None:
     both = np.stack([2 * (person != model), np.full(120, 2), person, ~person, model, ~model], axis=1)
     spans = np.stack([rng.integers(0, 50, 120), rng.integers(100, 150, 120)], axis=1)
     sizes = np.repeat(np.arange(12), [50, 20, 12, 8, 6, 5, 5, 4, 4, 2, 2, 2])
-    for parts, value in ((both.astype(float), _cross_kappa), (spans.astype(float), mean_f1)):
+    for parts, value in ((both.astype(float), _cross_kappa), (spans.astype(float), _mean_f1)):
         for cluster in (np.arange(120) // 10, sizes):
             rows = summed(parts, np.arange(120), cluster)
             once = np.ones(12, dtype=np.int64)
             drawn = resampled(rows, once, value, n_boot=1000, seed=1, size=rows.shape[1])
-            as_if_even = ends(drawn, float(value(rows.sum(axis=0))), left_out(rows, once, value), 12, how)
+            as_if_even = interval_of_resamples(
+                drawn, float(value(rows.sum(axis=0))), left_out(rows, once, value), 12, how
+            )
             found = resampled_interval(parts, cluster, value, how)
             if cluster is sizes:
                 assert found.low < as_if_even.low < as_if_even.high < found.high

@@ -345,7 +345,7 @@ def test_valence_that_cannot_be_told_is_refused() -> None:
     with pytest.raises(TableError, match="expected a column 'valence'"):
         decisions(CODINGS.empty(), COVERAGE.empty(), VALENCED, facet="valence")
     narrow = Codebook(name="narrow", facets=(facet("valence", "met", "unmet"),), codes=VALENCED.codes)
-    with pytest.raises(TableError, match="expected valence out of met, unmet – found 'mixed'"):
+    with pytest.raises(TableError, match="expected valence to be one of met, unmet – found 'mixed'"):
         by_valence(("warm", "mixed"), book=narrow)
 
 

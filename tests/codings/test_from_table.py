@@ -160,9 +160,9 @@ def test_a_blank_cell_is_absent_where_the_caller_says_so() -> None:
     found = from_table(MARKED, **TWO_COLUMNS, blank="absent_in_marked_rows")
     assert applied(found, "ana", "m3") == {}  # a row without any mark was not coded
     assert applied(found, "ben", "m2") == {"warm": False, "cold": True}
-    with pytest.raises(TableError, match="leaves nothing but “yes” of coder 'ana', 'ben'"):
+    with pytest.raises(TableError, match="leaves nothing but “yes” from coder 'ana', 'ben'"):
         from_table(MARKED, **TWO_COLUMNS, blank="undecided")
-    with pytest.raises(TableError, match="nothing but “yes” of coder 'ana', 'ben'"):
+    with pytest.raises(TableError, match="nothing but “yes” from coder 'ana', 'ben'"):
         from_table(MARKED, **ONE_COLUMN, blank="absent_in_marked_rows")
     with pytest.raises(ArgumentError, match="expected blank to be"):
         from_table(MARKED, **ONE_COLUMN, blank="no")
@@ -219,7 +219,7 @@ def test_a_sheet_of_ones_and_blanks_is_asked_about() -> None:
 @pytest.mark.skipif(not FIELD.exists(), reason="the field files are not beside this checkout")
 def test_rows_without_a_mark_can_be_rows_that_were_not_coded() -> None:
     sheet = pd.read_excel(FIELD / "c02_one_or_blank.xlsx")
-    with pytest.raises(TableError, match="expected to be told what a blank cell means"):
+    with pytest.raises(TableError, match="expected the meaning of blank cells"):
         from_table(sheet, **TWO_COLUMNS)
     found = agreement.by_code(from_table(sheet, **TWO_COLUMNS, blank="absent"), n_boot=20)
     assert found["n_units"].tolist() == [200, 200]
@@ -245,7 +245,7 @@ def complete(*, n: int = 60, seed: int = 3) -> pd.DataFrame:
 def test_texts_without_any_code_that_were_left_out_are_asked_about_and_can_be_named() -> None:
     sheet = complete()
     exported = sheet[sheet[["warm", "cold"]].any(axis=1)]
-    with pytest.raises(TableError, match="found a code in every row of coder 'ana', 'ben', as where texts"):
+    with pytest.raises(TableError, match="found a code in every row of coder 'ana', 'ben', as if texts"):
         from_table(exported, **TWO_COLUMNS)
     had = sheet[["unit", "coder"]].set_axis(["unit_id", "coder"], axis=1)
     whole = agreement.by_code(from_table(sheet, **TWO_COLUMNS), n_boot=20)

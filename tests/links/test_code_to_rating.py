@@ -130,7 +130,7 @@ def test_resampling_counts_is_resampling_participants() -> None:
         a, y = applied[drawn], rating[drawn]
         slow.append(2 * stats.mannwhitneyu(y[a], y[~a]).statistic / (a.sum() * (~a).sum()) - 1)
     counts = _rank_biserial.count(applied, rating, case)
-    fast = _rank_biserial.resampled(counts, _rank_biserial.cluster_weights(30, n_boot=20_000, seed=1))
+    fast = _rank_biserial.resampled_effects(counts, _rank_biserial.cluster_weights(30, n_boot=20_000, seed=1))
     assert fast.mean() == pytest.approx(np.mean(slow), abs=4 * np.std(slow) / np.sqrt(1000))
     assert fast.std() == pytest.approx(np.std(slow), rel=0.1)
 
@@ -144,19 +144,21 @@ def test_interval_is_widened_by_the_clusters_on_the_rarer_side() -> None:
     order = np.argsort(units["case_id"].to_numpy(), kind="stable")
     number = pd.factorize(units["case_id"], sort=True)[0]
     counts = _rank_biserial.count(applied[order], rating[order], number[order])
-    resampled = _rank_biserial.resampled(counts, _rank_biserial.cluster_weights(20, n_boot=2000, seed=7))
+    resampled = _rank_biserial.resampled_effects(
+        counts, _rank_biserial.cluster_weights(20, n_boot=2000, seed=7)
+    )
     z = stats.t.ppf(0.95, 6) * np.sqrt(7 / 6)  # seven of the twenty participants have the code
     expected = np.nanquantile(resampled, stats.norm.cdf([-z, z]))
     assert [row["rank_biserial_low"], row["rank_biserial_high"]] == pytest.approx(expected, abs=1e-12)
     assert row["n_undefined"] == np.isnan(resampled).sum()
-    left_out = _rank_biserial.left_out(counts)
+    left_out = _rank_biserial.jackknifed_effects(counts)
     error = np.sqrt(19 / 20 * np.square(left_out - left_out.mean()).sum())
     assert row["p"] == pytest.approx(2 * stats.t.sf(abs(row["rank_biserial"]) / error, 6))
 
 
 def test_leaving_out_a_cluster_is_leaving_out_its_units() -> None:
     applied, rating, case = study(np.random.default_rng(6), participants=12)
-    found = _rank_biserial.left_out(_rank_biserial.count(applied, rating, case))
+    found = _rank_biserial.jackknifed_effects(_rank_biserial.count(applied, rating, case))
     for cluster in range(12):
         keep = case != cluster
         a, y = applied[keep], rating[keep]

@@ -79,12 +79,12 @@ CALLS: dict[str, Call] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_no_function_reads_a_code_for_missing_as_a_rating(name: str) -> None:
     decisions, units = study(stars=-99)
-    with pytest.raises(TableError, match=r"found -99 in 12 rows, beside 1 to 5 – make codes for missing"):
+    with pytest.raises(TableError, match=r"found -99 in 12 rows, next to 1 to 5 – make codes for missing"):
         CALLS[name](decisions, units)
     decisions, units = study(stars=0)
     with pytest.raises(TableError, match=r"expected numbers from 1 to 5 – found 0 in 12 rows"):
         CALLS[name](decisions, units, rating_range=(1, 5))
-    with pytest.raises(TableError, match=r"found 0 in 12 rows, beside 1 to 5 .* state their range"):
+    with pytest.raises(TableError, match=r"found 0 in 12 rows, next to 1 to 5 .* state their range"):
         CALLS[name](decisions, units)
     decisions, units = study(stars=np.nan)
     CALLS[name](decisions, units, rating_range=(1, 5))  # the same ratings, missing where they are missing
@@ -185,7 +185,7 @@ def test_an_ordered_categorical_states_its_levels() -> None:
     named = pd.Series(pd.Categorical(units["stars"], ordered=True))
     model = links.models.cumulative_mixed(named, units["other"] > 3, groups=units["case_id"])
     assert model.reason is None
-    with pytest.raises(QualError, match="an ordered Categorical, whose categories are its levels"):
+    with pytest.raises(QualError, match="an ordered Categorical, and its categories are the levels"):
         links.models.cumulative_mixed(named, units["other"] > 3, groups=units["case_id"], rating_range=(1, 5))
 
 

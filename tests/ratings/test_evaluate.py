@@ -546,7 +546,7 @@ def test_a_predictors_series_is_matched_by_its_index_and_not_by_place() -> None:
         ({"rating": "empaty"}, "did you mean 'empathy'"),
         ({"cluster": "case"}, "did you mean 'case_id'"),
         ({"seed": -1}, "seed to be a whole number"),
-        ({"predictors": {"mean rating": None}}, "names other than the baselines'"),
+        ({"predictors": {"mean rating": None}}, "names other than those of the baselines"),
         ({"predictors": {"short": lambda train, test: [3.0]}}, "one prediction for each of"),
         (
             {"predictors": {"words": lambda train, test: ["good"] * len(test)}},

@@ -65,10 +65,10 @@ def patterns(
     by: str | None = None,
     keep_coders: bool = False,
 ) -> Patterns | dict[Any, Patterns]:
-    """Return how many units have each pattern of values, counted where the table lives.
+    """Count the units with each pattern of values, in the database or engine that holds the table.
 
     Use it for tables too large, or too far away, for an array of coders × units; every coefficient takes the
-    result in place of `values` and gives the same number. It needs the extra `scale`.
+    result instead of `values` and gives the same number. It needs the extra `scale`.
 
     Parameters
     ----------
@@ -76,24 +76,23 @@ def patterns(
         One row per unit and coder (and group, with `by`). Frames in memory are counted by DuckDB, a relation
         in its own connection, an Ibis table in its own backend.
     unit_id, coder : str
-        The columns that say which unit and which coder. Coders are compared as text. Rows of the computed
-        decisions `consensus`, `majority` and `pooled` are left out: those are not coders; and those of
-        models, which a warning says.
+        The columns of units and coders. Coders are compared as text. Rows of the computed decisions
+        `consensus`, `majority` and `pooled` are left out, and those of models with a warning.
     value : str, optional
         The column of values: numbers, truth values (0 and 1) or text. Without it, `value` or `applied`,
-        whichever the table has. Numbers of every type become 64-bit floating-point numbers; types of values
-        are equal across engines: 1, 1.0, Decimal("1.00") and True are the same category.
+        whichever the table has. Numbers of every type become 64-bit floating-point numbers in all engines: 1,
+        1.0, Decimal("1.00") and True are the same category.
     by : str, optional
         A column of groups, such as `code`: one `Patterns` for each.
     keep_coders : bool
-        Keep who gave which value, for Cohen's, Conger's and Light's kappas. Its columns are
-        all coders of the table, in the order of their names as text, in every group the same.
+        Keep who gave which value, for Cohen's, Conger's and Light's kappas. The columns are all coders of the
+        table, sorted by name as text, the same in every group.
 
     Returns
     -------
     Patterns, or dict of group → Patterns
-        Of the units with at least one value, as `from_values` gives for an array, groups in sorted order.
-        NULL, NaN and blank text are missing; white space around text and ids does not count.
+        Of the units with at least one value, groups in sorted order. NULL, NaN and blank text are missing;
+        white space around text and ids is ignored.
 
     Raises
     ------
@@ -106,8 +105,7 @@ def patterns(
 
     Notes
     -----
-    Text is compared as the engine compares it; an engine whose collation ignores case takes "Yes" and "yes"
-    for one value.
+    Text is compared by the engine; if its collation ignores case, "Yes" and "yes" are one value.
 
     Examples
     --------
@@ -164,8 +162,8 @@ def _value_column(table: object, value: str | None) -> str:
     names = _column_names(table)
     if "value" in names and "applied" in names:
         raise TableError(
-            "table: expected one column of values – found both 'value' and 'applied' – say which is meant "
-            "by value=."
+            "table: expected one column of values – found both 'value' and 'applied' – choose one "
+            "with value=."
         )
     return "applied" if "applied" in names else "value"
 

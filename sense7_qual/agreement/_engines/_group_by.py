@@ -1,4 +1,4 @@
-"""What an engine is asked about a long table: what stands in it, and how many units have which values.
+"""The queries on a long table: its content, and the number of units with each pattern of values.
 
 The queries are Ibis expressions, the same for every engine; `run` sends one off and gives Arrow back. `rows`
 has the columns unit, coder, value and, where there are groups, group; `chosen` says how the user's table
@@ -105,7 +105,7 @@ def _require_present(role: str, n_missing: int, chosen: dict[str, str]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """What stands in the table.
+    """The content of the table.
 
     `values` are the different values as the engine gives them, `rank` (V,) their places in the sorted
     `categories`; `coders` the names, sorted; `given` how often each category occurs, for each group.
@@ -121,7 +121,7 @@ class Inventory:
 def take_inventory(
     rows: ir.Table, run: Run, chosen: dict[str, str], *, trimmed: bool = False
 ) -> tuple[ir.Table, Inventory]:
-    """Return the rows of those who are coders, and what stands in them; refuse missing ids."""
+    """Return the rows of coders and their content; refuse missing ids."""
     coders, padded = _coders(rows, run, chosen)
     if padded and not trimmed:
         return take_inventory(_trimmed(rows), run, chosen, trimmed=True)
@@ -218,7 +218,7 @@ def _form(rows: ir.Table, inventory: Inventory, keep_coders: bool) -> tuple[dict
 
 
 def _once(rows: ir.Table, coders: list[str]) -> Any:
-    """Return whether every row of a unit is of another coder."""
+    """Return True if every row of a unit is of another coder."""
     if not coders or len(coders) > _NARROW:
         return rows["coder"].nunique() == rows.count()
     # Much cheaper than counting distinct coders. A row of none of these coders makes it false, too.

@@ -1,7 +1,7 @@
-"""How sure a coefficient of agreement is: standard errors, intervals, and the chance of falling short.
+"""The uncertainty of coefficients of agreement: standard errors, intervals, probability of falling short.
 
 The estimand of all but `ci="coders"` is the agreement of these coders on further units like these. Units of
-one participant are not independent of each other: give `groups` where they have one.
+one participant are not independent: pass `groups` where there are participants.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Estimate:
     estimate : float
         The coefficient, at most 1; NaN where it cannot be computed.
     low, high : float
-        Ends of the interval, with the coefficient between them; cut off at 1 and at the least that the
-        coefficient can be (see `estimate`). NaN where there is none.
+        Ends of the interval, with the coefficient between them; cut off at 1 and at the lowest possible value
+        (see `estimate`). NaN where there is none.
     standard_error : float
         Of the coefficient, above 0: from its influence function, the standard deviation of the resamples, or
         the jackknife; NaN where there is none.
@@ -75,17 +75,17 @@ class Estimate:
     n_boot, n_undefined, seed : int or None
         Resamples, how many of them had no coefficient and were left out, and the seed; None without.
     p_below_667, p_below_800 : float
-        Share of the sampling distribution that lies below .667 and below .800, two conventions for alpha; NaN
-        where there is no distribution.
+        Share of the sampling distribution below .667 and below .800, two conventions for alpha; NaN where
+        there is no distribution.
     reason : str or None
         Why a number is missing: `no_pairable_units`, `one_coder`, `no_variation` (no coefficient);
         `one_unit`, `few_units` (fewer than three have a value other than the most frequent one: no interval
-        from units, resampled or not),
-        `one_pattern` (leaving units out or resampling them changes nothing: all are the same, a coder gave
-        one value throughout, or there is but one resample), `one_cluster`, `few_coders` (no interval). Or why
-        the interval is not the usual one: `no_disagreement` (the coefficient is 1; the interval says how much
-        disagreement could have gone unseen), `few_clusters` (fewer than ten have a value other than the most
-        frequent one: the interval is from leaving out each cluster; fewer than three: none).
+        from units, resampled or not), `one_pattern` (leaving units out or resampling them changes nothing:
+        all are the same, a coder gave one value throughout, or there is only one resample), `one_cluster`,
+        `few_coders` (no interval). Or why the interval is not the usual one: `no_disagreement` (the
+        coefficient is 1; the interval shows how much disagreement could have gone unseen), `few_clusters`
+        (fewer than ten have a value other than the most frequent one: the interval is from leaving out each
+        cluster; fewer than three: none).
     """
 
     estimate: float
@@ -122,7 +122,7 @@ def estimate(
     Parameters
     ----------
     values : array-like (coders, units), DataFrame of `from_wide`, or Patterns
-        As for the coefficient; sets for `set_alpha`. Patterns do not say which unit is which: no `groups`.
+        As for the coefficient; sets for `set_alpha`. Patterns do not identify units, so take no `groups`.
     statistic : function or str
         One of the coefficients of `sense7_qual.agreement`, or its name: `krippendorff_alpha`, `cohen_kappa` …
         or `set_alpha`.
@@ -136,51 +136,45 @@ def estimate(
           left out, with no more degrees of freedom than clusters of equal size;
         - unit: the same with units as clusters;
         - gwet: Gwet's linearisation, estimate ± t · standard error, for comparison with his software. It
-          takes the numbers of units with one and with two values as given, which makes it far too wide where
+          treats the numbers of units with one and with two values as fixed, which makes it far too wide where
           many units have one value;
-        - kalpha: Krippendorff's own algorithm for alpha, for comparison alone: it takes expected disagreement
+        - kalpha: Krippendorff's own algorithm for alpha, for comparison only: it treats expected disagreement
           as known and pairs as independent, and is too narrow;
         - coders: jackknife over coders, Student's t with coders − 1 degrees of freedom: would other coders
           like these agree as well? Three coders or more.
     groups : Series, or array-like (units,), optional
         The cluster of each unit: the participant, or the conversation. Where `values` have named axes, a
         Series indexed by unit_id; otherwise labels in the order of the units.
-    n_boot : int
-        Number of resamples.
-    seed : int
-        Of the resamples: the same seed gives the same interval.
-    confidence_level : float
-        Level of the interval, between 0 and 1.
+    n_boot, seed, confidence_level
+        Number of resamples; their seed; level of the interval, between 0 and 1.
     **options
         Options of the coefficient: `level`, `weights`, `categories`, `category`, `distance`.
 
     Returns
     -------
     Estimate
-        The coefficient, its interval, and a reason code where a number is missing. Never raises because of
-        what the coders did.
+        The coefficient, its interval, and a reason code where a number is missing.
 
     Raises
     ------
     ArgumentError
         An unknown statistic or `ci`, a setting out of its range.
     TableError
-        Bad values, a code for missing (−99) among them that no `categories` say is a value; a cluster label
-        that is missing, or not one for each unit.
+        Bad values, among them a code for missing (−99) that is not in `categories`; a missing cluster label,
+        or not one for each unit.
 
     Notes
     -----
-    The influence of a unit is what leaving it out changes, in tables of up to 1,000 units, and the derivative
-    beyond, which is the same but for terms of 1/n. Two limits are binomial (Clopper & Pearson): how far below
-    1 a coefficient may be where no unit shows disagreement, and how high it may be where no unit shows
-    agreement on the rarer of two values. How often the intervals cover the truth is simulated in
-    benchmarks/agreement_coverage.py.
+    The influence of a unit is the change from leaving it out, in tables of up to 1,000 units, and the
+    derivative beyond, which is the same up to terms of 1/n. Two limits are binomial (Clopper & Pearson): the
+    lower one where no unit shows disagreement, and the upper one where no unit shows agreement on the rarer
+    of two values. Coverage is simulated in benchmarks/agreement_coverage.py.
 
-    No interval goes beyond what its coefficient can be: 1 above; below 0 for shares, −1 for alpha and the
-    kappas, −1 / (q − 1) for Brennan and Prediger's coefficient and AC1 of q categories (with weights the
-    corresponding limit). Some have no limit below, and no cut there: Fleiss' kappa with units that have one
-    value, Conger's with missing values, both of which count for chance alone; and alpha and kappas by
-    differences or weights that are not those of points in space.
+    Intervals are cut off at the possible values of the coefficient: at most 1; at least 0 for shares, −1 for
+    alpha and the kappas, −1 / (q − 1) for Brennan and Prediger's coefficient and AC1 of q categories (with
+    weights the corresponding limit). Some have no lower limit: Fleiss' kappa with units that have one value,
+    Conger's with missing values, because these count for chance alone; and alpha and kappas by differences or
+    weights that are not those of points in space.
 
     References
     ----------
@@ -256,13 +250,13 @@ def _settings(
     ci = ci or ("analytic" if groups is None else "cluster")
     if ci not in get_args(Method):
         raise ArgumentError(
-            f"estimate: expected ci out of {', '.join(get_args(Method))} – found {ci!r} – "
+            f"estimate: expected ci to be one of {', '.join(get_args(Method))} – found {ci!r} – "
             f"{did_you_mean(str(ci), get_args(Method))}"
         )
     if (ci == "cluster") != (groups is not None):
         problem = "none" if groups is None else f"groups with ci={ci!r}"
         raise ArgumentError(
-            f"estimate: expected groups with ci='cluster' alone – found {problem} – change one."
+            f"estimate: expected groups only with ci='cluster' – found {problem} – change one."
         )
     check_resampling("estimate", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     if name == "krippendorff_alpha" and "level" not in options:
@@ -284,7 +278,7 @@ def _cluster_labels(groups: object, n_units: int, unit_ids: pd.Index | None) -> 
     if isinstance(groups, pd.Series) and not isinstance(groups.index, pd.RangeIndex):
         raise TableError(
             "groups: expected labels in the order of the units, because these values have no unit ids – "
-            "found a Series with an index of its own – pass values whose axes are named "
+            "found a Series with an index of its own – pass values with named axes "
             "(agreement.from_wide), where labels are found by unit_id; or, in the order of the values, "
             "groups.to_numpy()."
         )
@@ -304,8 +298,8 @@ def _clusters(
     """Return the number of each unit's cluster, how many clusters count, and what they say."""
     if isinstance(table, Patterns) or computed.coded is None or computed.group is None:
         raise ArgumentError(
-            "estimate: expected a table (coders, units) with groups – found patterns, which do not say "
-            "which unit is which – pass the table."
+            "estimate: expected a table (coders, units) with groups – found patterns, which do not "
+            "identify units – pass the table."
         )
     groups, unit_ids = labelled
     labels = _cluster_labels(groups, table.codes.shape[1], unit_ids)

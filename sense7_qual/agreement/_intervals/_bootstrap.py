@@ -15,28 +15,11 @@ from sense7_qual.agreement.coefficients._sums import Function
 from sense7_qual.agreement.coefficients._weights import Metric, WideAlpha, difference
 
 __all__ = [
-    "FEWEST",
-    "RESAMPLED_FROM",
-    "Evidence",
-    "Interval",
-    "Resampling",
-    "around",
-    "bias_corrected",
-    "effective",
-    "effective_clusters",
-    "ends",
-    "freedom",
-    "jackknife_error",
-    "left_out",
-    "logarithmic",
-    "resampled",
-    "resampled_interval",
-    "resampled_pairs",
-    "resampled_wide",
-    "summed",
-    "within",
-    "without_disagreement",
-]
+    "FEWEST", "RESAMPLED_FROM", "Evidence", "Interval", "Resampling", "bias_corrected", "cut_off",
+    "degrees_of_freedom", "effective_clusters", "effective_number", "interval_of_resamples",
+    "jackknife_error", "left_out", "log_scale_ends", "log_scale_interval", "resampled", "resampled_interval",
+    "resampled_pairs", "resampled_wide", "summed", "without_disagreement",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -119,7 +102,7 @@ def bias_corrected(
 ) -> tuple[float, float]:
     """Return the bias-corrected and accelerated interval of resamples, widened for few groups.
 
-    `found` are the coefficients of the resamples, without NaN; `deviations` (G,) how far the coefficient
+    `resamples` are their coefficients, without NaN; `deviations` (G,) how far the coefficient
     falls from its mean without one group when each group is left out, NaN where there is none without it;
     `times` (G,) how many groups there are of each, and `n_groups` how many of equal size they are worth. The
     coefficient is between the ends.
@@ -160,17 +143,19 @@ def resampled_interval(parts: Floats, cluster: Integers, value: Function, how: R
     once = np.ones(len(rows), dtype=np.int64)
     resamples = resampled(rows, once, value, n_boot=how.n_boot, seed=how.seed, size=rows.shape[1])
     estimate, deviations = float(value(rows.sum(axis=0))), left_out(rows, once, value)
-    return ends(resamples, estimate, deviations, effective(parts, cluster, value), how)
+    return interval_of_resamples(
+        resamples, estimate, deviations, effective_number(parts, cluster, value), how
+    )
 
 
-def effective(parts: Floats, cluster: Integers, value: Function) -> float:
-    """Return how many clusters of equal size clusters of units are worth, from what each unit adds (U, K)."""
+def effective_number(parts: Floats, cluster: Integers, value: Function) -> float:
+    """Return the equivalent number of equal clusters, from each unit's addition to the sums (U, K)."""
     once = np.ones(len(parts), dtype=np.int64)
     influence = np.nan_to_num(left_out(parts, once, value))
     return effective_clusters(influence, np.ones(len(parts)), cluster)
 
 
-def ends(
+def interval_of_resamples(
     resamples: Floats, estimate: float, deviations: Floats, n_groups: float, how: Resampling
 ) -> Interval:
     """Return the bias-corrected interval of resamples of groups, some of which may be undefined (NaN).
@@ -195,7 +180,7 @@ def ends(
 
 
 def left_out(rows: Floats, times: Integers, value: Function) -> Floats:
-    """Return how far the coefficient falls, from its mean without one group, when each group is left out.
+    """Return the fall of the coefficient, from its mean without one group, when each group is left out.
 
     NaN where there is no coefficient without it (G,).
     """
@@ -258,7 +243,7 @@ def resampled_pairs(table: Coded | Patterns, level: Metric, *, n_boot: int, seed
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What a coefficient rests on.
+    """The evidence for a coefficient.
 
     How many groups there are, how many have a value other than the most frequent one, in how many two coders
     do; how many values there are, and the share of pairs of values that would differ by chance.
@@ -285,16 +270,16 @@ def jackknife_error(deviations: Floats, times: Integers) -> float:
     return float(np.sqrt((n - 1) / n * (times @ np.square(deviations))))
 
 
-def freedom(deviations: Floats, times: Integers) -> float:
+def degrees_of_freedom(deviations: Floats, times: Integers) -> float:
     """Return the degrees of freedom of a variance that is a sum of squared deviations (Satterthwaite).
 
     A few deviations that outweigh the others, as a rare value makes them, leave few degrees of freedom.
 
     Examples
     --------
-    >>> freedom(np.array([1.0, -1.0]), np.array([30, 30]))
+    >>> degrees_of_freedom(np.array([1.0, -1.0]), np.array([30, 30]))
     59.0
-    >>> round(freedom(np.array([9.0, -1.0]), np.array([1, 9])), 1)
+    >>> round(degrees_of_freedom(np.array([9.0, -1.0]), np.array([1, 9])), 1)
     2.8
     """
     n = float(times.sum())
@@ -304,7 +289,7 @@ def freedom(deviations: Floats, times: Integers) -> float:
 
 
 def effective_clusters(influence: Floats, load: Floats, cluster: Integers) -> float:
-    """Return how many clusters of equal size the clusters of units are worth, 2 or more.
+    """Return the equivalent number of clusters of equal size, 2 or more.
 
     `influence` (U,) is that of each unit on the coefficient, `load` (U,) how heavily it counts, in any
     measure, `cluster` (U,) the number of its cluster, from 0. The result is 2 or more.
@@ -324,7 +309,7 @@ def effective_clusters(influence: Floats, load: Floats, cluster: Integers) -> fl
     >>> effective_clusters(np.array([1.0, -1.0] * 6), np.ones(12), np.arange(12) // 2)
     6.0
 
-    One cluster of six units beside six of one, first independent and then alike:
+    One cluster of six units and six of one, first independent and then alike:
 
     >>> cluster = np.array([0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6])
     >>> round(effective_clusters(np.array([1.0, -1.0] * 6), np.ones(12), cluster), 2)
@@ -343,7 +328,7 @@ def effective_clusters(influence: Floats, load: Floats, cluster: Integers) -> fl
     return max(2.0, float(variance.sum() ** 2 / (variance @ variance)))
 
 
-def logarithmic(
+def log_scale_interval(
     value: float, error: float, degrees: float, evidence: Evidence, confidence_level: float
 ) -> tuple[float, float]:
     """Return the interval of a coefficient from its standard error, computed on log(1 − coefficient).
@@ -354,22 +339,24 @@ def logarithmic(
     Examples
     --------
     >>> seen = Evidence(groups=50, other=20, agreed=12, n_values=2, unequal=0.4)
-    >>> low, high = logarithmic(0.6, 0.1, 30.0, seen, 0.95)
+    >>> low, high = log_scale_interval(0.6, 0.1, 30.0, seen, 0.95)
     >>> round(low, 2), round(high, 2)
     (0.33, 0.76)
     """
     from scipy import special
 
     t = special.stdtrit(degrees, (1 + confidence_level) / 2)
-    return around(value, float(t) * error / (1 - value), evidence, confidence_level)
+    return log_scale_ends(value, float(t) * error / (1 - value), evidence, confidence_level)
 
 
-def around(value: float, apart: float, evidence: Evidence, confidence_level: float) -> tuple[float, float]:
-    """Return the ends that lie `apart` on the scale of log(1 − coefficient); the upper one as `logarithmic`.
+def log_scale_ends(
+    value: float, apart: float, evidence: Evidence, confidence_level: float
+) -> tuple[float, float]:
+    """Return the ends `apart` on the scale of log(1 − coefficient); the upper one as `log_scale_interval`.
 
     Examples
     --------
-    >>> low, high = around(0.5, np.log(2), Evidence(50, 20, 12, 2, 0.4), 0.95)
+    >>> low, high = log_scale_ends(0.5, np.log(2), Evidence(50, 20, 12, 2, 0.4), 0.95)
     >>> round(low, 6), round(high, 6)
     (0.0, 0.75)
     """
@@ -396,14 +383,14 @@ def without_disagreement(evidence: Evidence, confidence_level: float) -> tuple[f
     return 1 - _unseen(evidence.groups, confidence_level) / evidence.unequal, 1.0
 
 
-def within(low: float, high: float, value: float, smallest: float) -> tuple[float, float]:
+def cut_off(low: float, high: float, value: float, smallest: float) -> tuple[float, float]:
     """Return the ends of an interval cut off at what the coefficient can be; the coefficient lies between.
 
     Examples
     --------
-    >>> within(-2.5, 1.2, 0.1, -1.0)
+    >>> cut_off(-2.5, 1.2, 0.1, -1.0)
     (-1.0, 1.0)
-    >>> within(-2.5, -0.5, -1.7, -np.inf)
+    >>> cut_off(-2.5, -0.5, -1.7, -np.inf)
     (-2.5, -0.5)
     """
     return min(max(low, smallest), value), max(min(high, 1.0), value)

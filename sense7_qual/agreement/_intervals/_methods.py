@@ -16,16 +16,16 @@ from sense7_qual.agreement._intervals._bootstrap import (
     RESAMPLED_FROM,
     Evidence,
     bias_corrected,
+    cut_off,
+    degrees_of_freedom,
     effective_clusters,
-    freedom,
     jackknife_error,
     left_out,
-    logarithmic,
+    log_scale_interval,
     resampled,
     resampled_pairs,
     resampled_wide,
     summed,
-    within,
     without_disagreement,
 )
 from sense7_qual.agreement.coefficients._compute import Computed, compute, options_of
@@ -50,7 +50,7 @@ _LEFT_OUT: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is wanted: the coefficient with its options, the method and its settings."""
+    """The coefficient with its options, and the method with its settings."""
 
     statistic: str
     ci: Method
@@ -63,7 +63,7 @@ class Settings:
 def interval(
     computed: Computed, table: Coded | Patterns, number: Integers | None, settings: Settings
 ) -> dict[str, Any]:
-    """Return what an `Estimate` says of its interval: ends, standard error, resamples, reason.
+    """Return the attributes of an `Estimate` for its interval: ends, standard error, resamples, reason.
 
     `number` is the number of each unit's cluster, where clusters are resampled.
     """
@@ -77,7 +77,7 @@ def interval(
             return {"reason": Reason.ONE_PATTERN}
     if "low" in columns and not np.isnan(columns["low"]):
         value, smallest = computed.coefficient.estimate, computed.coefficient.smallest()
-        columns["low"], columns["high"] = within(columns["low"], columns["high"], value, smallest)
+        columns["low"], columns["high"] = cut_off(columns["low"], columns["high"], value, smallest)
     return columns
 
 
@@ -113,7 +113,7 @@ def _nothing_disputed(computed: Computed, settings: Settings) -> dict[str, Any]:
 
 
 def without_disputes(computed: Computed, statistic: str, rests_on: Evidence) -> Evidence:
-    """Return what a coefficient of 1 rests on, with its own share of pairs that would differ by chance."""
+    """Return the evidence for a coefficient of 1, with its own share of pairs that would differ by chance."""
     if statistic not in _OWN_CHANCE or not isinstance(computed.coefficient, Totals):
         return rests_on
     # Without any agreement (the first sum) the coefficient would be 1 − 1 / (1 − chance).
@@ -131,7 +131,7 @@ def _left_out(computed: Computed, number: Integers | None, settings: Settings) -
 
     value = computed.coefficient.estimate
     apart = [np.log((1 - value) / (1 - convention)) / error * (1 - value) for convention in _CONVENTIONS]
-    ends = logarithmic(value, error, degrees, computed.rests_on, settings.confidence_level)
+    ends = log_scale_interval(value, error, degrees, computed.rests_on, settings.confidence_level)
     return _known(error, ends, [float(special.stdtr(degrees, t)) for t in apart])
 
 
@@ -141,14 +141,14 @@ def left_out_error(computed: Computed, number: Integers | None, statistic: str) 
     error = jackknife_error(deviations, times)
     if not error >= _EQUAL:
         return 0.0, 1.0
-    degrees = freedom(deviations, times)
+    degrees = degrees_of_freedom(deviations, times)
     if number is not None:
         degrees = min(degrees, _effective(computed, number, statistic))
     return error, degrees
 
 
 def _deviations(computed: Computed, number: Integers | None) -> tuple[Floats, Integers]:
-    """Return how far the coefficient falls without each group, and how many there are of each.
+    """Return the fall of the coefficient without each group, and the number of each.
 
     Where there is no coefficient without a group, the derivative says what depends on it.
     """
@@ -167,7 +167,7 @@ def _deviations(computed: Computed, number: Integers | None) -> tuple[Floats, In
 
 
 def _without_units(coefficient: Totals | WideAlpha) -> Floats:
-    """Return how far the coefficient falls without a unit of each pattern, NaN where there is none then."""
+    """Return the fall of the coefficient without a unit of each pattern, NaN if it is then undefined."""
     if isinstance(coefficient, Totals):
         return left_out(coefficient.rows, coefficient.n_units, coefficient.value)
     units = coefficient.n_units.astype(np.float64)
@@ -176,7 +176,7 @@ def _without_units(coefficient: Totals | WideAlpha) -> Floats:
 
 
 def _effective(computed: Computed, number: Integers, statistic: str) -> float:
-    """Return how many clusters of equal size those of the units are worth."""
+    """Return the equivalent number of equal clusters."""
     if computed.coded is None or computed.group is None:
         raise ValueError("clusters are those of the units of a table")
     counted = computed.group >= 0
@@ -186,7 +186,7 @@ def _effective(computed: Computed, number: Integers, statistic: str) -> float:
 
 
 def _load(statistic: str, given: npt.NDArray[np.bool_]) -> Floats:
-    """Return how heavily each unit counts (U,), of which coders gave it a value (coders, U).
+    """Return the weight of each unit (U,), from the coders who gave it a value (coders, U).
 
     In Light's kappa every pair of coders counts alike, however few units they share.
     """

@@ -1,7 +1,7 @@
-"""A table of values, read for one coefficient: its function of sums, its counts, and why it may be missing.
+"""One coefficient of a table of values: its function of sums, its counts, and why it may be missing.
 
-Which units count differs: for Krippendorff's alpha those with two or more values, for Cohen's kappa and
-Scott's pi those that both coders gave a value to, for the others all with a value.
+The units that count differ: for Krippendorff's alpha those with two or more values, for Cohen's kappa and
+Scott's pi those with values of both coders, for the others all with a value.
 """
 
 from __future__ import annotations
@@ -45,18 +45,9 @@ from sense7_qual.agreement.coefficients._weights import (
 from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
-    "STATISTICS",
-    "Computed",
-    "check_options",
-    "coders_of",
-    "compute",
-    "evidence",
-    "options_of",
-    "per_category",
-    "reason_why",
-    "values_of",
-    "with_scale",
-]
+    "STATISTICS", "Computed", "check_options", "coders_of", "compute", "evidence", "options_of",
+    "per_category", "reason_why", "values_of", "with_scale",
+]  # fmt: skip
 
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
@@ -114,7 +105,7 @@ class Computed:
 
 
 def reason_why(estimate: float, *, n_pairable: int, n_coders: int | None) -> Reason | None:
-    """Return the reason code of a missing coefficient, None where it is there."""
+    """Return the reason code of a missing coefficient, None if it exists."""
     if not np.isnan(estimate):
         return None
     if n_pairable:
@@ -157,7 +148,7 @@ def check_options(statistic: str, options: Mapping[str, Any]) -> None:
     for name in options:
         if name not in known:
             raise ArgumentError(
-                f"{statistic}: expected options out of {', '.join(known)} – found {name!r} – "
+                f"{statistic}: expected options among {', '.join(known)} – found {name!r} – "
                 f"{did_you_mean(name, known)}"
             )
 
@@ -217,7 +208,7 @@ def _of_paired(statistic: str, paired: Patterns) -> Evidence:
 def evidence(
     statistic: str, codes: npt.NDArray[Any], n_categories: int, cluster: Integers | None
 ) -> Evidence:
-    """Return what units (coders, units) with two or more values say, or their clusters (units,)."""
+    """Return the evidence of units (coders, units) with two or more values, or of their clusters (units,)."""
     given = np.bincount(codes[codes > 0], minlength=n_categories + 1)[1:]
     most = int(given.argmax()) + 1 if given.any() else 0
     others = values_of(codes) - values_of(codes == most)
@@ -241,7 +232,7 @@ def _unequal(statistic: str, given: npt.NDArray[Any]) -> float:
 
 
 def values_of(codes: npt.NDArray[Any]) -> Integers:
-    """Return how many values each unit has (units,), of codes (coders, units) with 0 for none."""
+    """Count the values of each unit (units,) in codes (coders, units) with 0 for none."""
     n_values = np.zeros(codes.shape[1], dtype=np.int64)
     for row in codes:
         n_values += row > 0
@@ -249,7 +240,7 @@ def values_of(codes: npt.NDArray[Any]) -> Integers:
 
 
 def coders_of(table: Coded, n_values: Integers) -> int:
-    """Return how many coders gave a value to units with two or more; without such units, to any."""
+    """Count the coders of units with two or more values; if there are none, of any."""
     chosen = n_values >= 2
     if not chosen.any():
         chosen = n_values > 0
@@ -285,7 +276,7 @@ def _counted(statistic: str, table: Coded, pairable: Truths) -> Coded:
 
 
 def _most_patterns(table: Coded) -> int:
-    """Return how many patterns there can be: not more than units, nor than ways of giving the values."""
+    """Return the largest possible number of patterns: the units, or the ways of giving the values."""
     n_coders, n_units = table.codes.shape
     return min(int(n_units), math.comb(len(table.categories) + n_coders, n_coders))
 
@@ -329,17 +320,16 @@ def per_category(
 ) -> pd.DataFrame:
     """Return the agreement on each category against all others together.
 
-    Use it to see which category of a scale coders cannot tell from the others. A category is taken for given
-    or not given; where codes are not exclusive, take `by_code` instead.
+    Use it to find a category of a scale that coders cannot distinguish from the others. Each category is
+    treated as given or not given; if codes are not exclusive, use `by_code` instead.
 
     Parameters
     ----------
     values : array-like (coders, units), frame of `from_wide`, or Patterns
-        What each coder gave each unit; None or NaN is missing. Units with two or more values count, for alpha
-        and specific agreement; for the chance agreement of Fleiss' kappa all units do.
+        Each coder's value of each unit; None or NaN is missing. Units with two or more values count, for
+        alpha and specific agreement; for the chance agreement of Fleiss' kappa all units do.
     categories : sequence, optional
-        All values that could have been given; any other is refused. Without it, a number that looks like a
-        code for missing is.
+        As for `krippendorff_alpha`.
 
     Raises
     ------

@@ -28,27 +28,26 @@ def icc(
 ) -> float:
     """Return the intraclass correlation of coders who rate units on a numeric scale.
 
-    Use it for ratings whose means over coders are analysed later (`n_averaged`), or where a field expects it.
-    Do not use it for few categories or missing values; alpha at the interval level takes both.
+    Use it for ratings that are later averaged over coders (`n_averaged`), or where a field expects it. Do not
+    use it for few categories or missing values; alpha at the interval level takes both.
 
     Parameters
     ----------
     values : array-like (coders, units), or frame of `from_wide`
         Numbers. Units that lack a coder's value are left out.
     kind : {"one_way", "agreement", "consistency"}
-        Different coders for every unit, ICC(1); the same coders for all, a sample of coders, who should give
-        the same values, ICC(A) or ICC(2); or who need only order and space units alike, ICC(C) or ICC(3).
+        ICC(1) for different coders of every unit; ICC(A) or ICC(2) for the same coders, a sample, who should
+        give the same values; ICC(C) or ICC(3) for the same coders, who need only order and space units alike.
     n_averaged : int
-        Reliability of the mean of so many coders; 1 is that of a single coder.
+        The number of coders averaged; 1 is the reliability of a single coder.
     categories : sequence, optional
-        All values that could have been given; any other is refused. Without it, a number that looks like a
-        code for missing is.
+        As for `krippendorff_alpha`.
 
     Returns
     -------
     float
         At most 1. NaN, with a warning, with fewer than two units or coders, or where its denominator is not
-        above 0: nothing varies, or units differ less than chance has it and `n_averaged` is above 1.
+        above 0: nothing varies, or units differ less than by chance and `n_averaged` is above 1.
 
     Raises
     ------
@@ -72,7 +71,7 @@ def icc(
     check_arguments(icc, locals())
     if kind not in get_args(Kind):
         raise ArgumentError(
-            f"icc: expected kind out of {', '.join(get_args(Kind))} – found {kind!r} – "
+            f"icc: expected kind to be one of {', '.join(get_args(Kind))} – found {kind!r} – "
             f"{did_you_mean(str(kind), get_args(Kind))}"
         )
     if isinstance(n_averaged, bool) or not isinstance(n_averaged, int) or n_averaged < 1:
@@ -97,16 +96,15 @@ def icc(
 def kendall_w(values: npt.ArrayLike, *, categories: Sequence[Any] | None = None) -> float:
     """Return Kendall's W, the concordance of coders who order the units, corrected for ties.
 
-    Use it where only the order of units matters and every coder ordered all of them. Do not use it for
+    Use it where only the order of units matters and every coder ordered all of them. It is not the
     reliability of values: coders who differ by a constant are in perfect concordance.
 
     Parameters
     ----------
     values : array-like (coders, units), or frame of `from_wide`
-        Numbers that are ranked within each coder. Units that lack a coder's value are left out.
+        Numbers, ranked within each coder. Units that lack a coder's value are left out.
     categories : sequence, optional
-        All values that could have been given; any other is refused. Without it, a number that looks like a
-        code for missing is.
+        As for `krippendorff_alpha`.
 
     Returns
     -------

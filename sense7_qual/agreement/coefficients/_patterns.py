@@ -5,8 +5,7 @@ coefficient that treats coders alike, so a million units shrink to a few hundred
 of numbers of units rather than a new table. Coefficients that tell coders apart (Cohen, Conger, Light) keep
 in each pattern who gave which value.
 
-Reading a table has two steps. `reading.coded` reads the values and numbers them; `tally`
-counts the patterns.
+Reading a table has two steps: `coded` reads the values and numbers them, `tally` counts the patterns.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ _LARGEST_TABLE: Final = 2 * 10**8
 
 @dataclass(frozen=True, slots=True)
 class Patterns:
-    """How many units have each pattern of values: the one representation behind every coefficient.
+    """Numbers of units by pattern of values: the one representation behind every coefficient.
 
-    Only units with at least one value are in it.
+    Only units with at least one value are included.
 
     Attributes
     ----------
@@ -47,14 +46,14 @@ class Patterns:
         The values that occur: numbers as float64, sorted; or strings as objects, sorted by the alphabet or,
         where they are `ordered`, as on their scale.
     counts : ndarray (P, V), int64
-        How many coders gave each value, one row per distinct pattern.
+        Number of coders who gave each value, one row per distinct pattern.
     n_units : ndarray (P,), int64
-        How many units have that pattern, 1 or more.
+        Number of units with that pattern, 1 or more.
     coders : ndarray (P, C), int64, or None
-        Which value each coder gave, as its place in `categories`; −1 is missing. Coefficients that tell
-        coders apart need it; rows of `counts` may repeat where it is kept.
+        Each coder's value, as its place in `categories`; −1 is missing. Coefficients that distinguish coders
+        need it; rows of `counts` may then repeat.
     ordered : bool
-        Whether strings stand in an order that the caller gave.
+        Whether strings are in an order that the caller gave.
     """
 
     categories: npt.NDArray[Any]
@@ -92,7 +91,7 @@ class Patterns:
 
 
 def from_values(values: npt.ArrayLike, *, keep_coders: bool = False) -> Patterns:
-    """Return how many units have each pattern of values.
+    """Count the units with each pattern of values.
 
     `values` (coders, units) are numbers (truth values count as 0 and 1) or strings. NaN, None, pandas' NA,
     blank strings and what a masked array hides are missing; white space around strings does not count.
@@ -120,10 +119,10 @@ def as_patterns(values: npt.ArrayLike | Patterns, *, keep_coders: bool = False) 
 
 
 def known_coders(patterns: Patterns) -> Integers:
-    """Return which value each coder gave (P, C), or raise `ArgumentError` where the patterns do not say."""
+    """Return each coder's value (P, C), or raise `ArgumentError` for patterns without coders."""
     if patterns.coders is None:
         raise ArgumentError(
-            "values: expected patterns that say who gave which value – found patterns without coders – "
+            "values: expected patterns with coders (who gave which value) – found patterns without – "
             "make them with keep_coders=True."
         )
     return patterns.coders
@@ -167,7 +166,7 @@ def _counted(table: Coded, keep_coders: bool, *, locate: bool) -> tuple[Patterns
 
 
 def _counts(rows: Integers, n_categories: int) -> Integers:
-    """Return how often each category stands in each row (P, V); −1 is missing."""
+    """Count each category in each row (P, V); −1 is missing."""
     if len(rows) * n_categories > _LARGEST_TABLE:
         raise ArgumentError(
             f"values: expected a scale of categories – found {n_categories} different values in {len(rows)} "
@@ -266,7 +265,7 @@ def _places(used: Truths) -> Integers:
 
 
 def _without_unused(table: Coded) -> Coded:
-    """Drop the categories that do not occur, and number the others anew."""
+    """Drop the categories that do not occur, and renumber the others."""
     size = len(table.categories) + 1
     given = np.zeros(size, dtype=np.int64)
     for row in table.codes:

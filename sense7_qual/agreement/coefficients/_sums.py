@@ -238,7 +238,7 @@ def _agreement(
 
 
 def _lowest_by_categories(matrix: Floats) -> float:
-    """Return the least of coefficients whose chance agreement is at most the mean of the weights."""
+    """Return the lowest value of coefficients with a chance agreement of at most the mean weight."""
     by_chance = matrix.mean()
     return float((matrix.min() - by_chance) / (1 - by_chance))
 
@@ -409,7 +409,7 @@ def _two_coders(patterns: Patterns, matrix: Floats, kappa: Function) -> Totals:
 
 
 def _table_rows(coders: Integers, size: int) -> Floats:
-    """Return which cell of two coders' table (P, V · V) a unit of each pattern stands in, if in any."""
+    """Return the cell of two coders' table (P, V · V) that a unit of each pattern is in, if any."""
     rows = np.zeros((len(coders), size * size))
     both = np.flatnonzero((coders >= 0).all(axis=1))
     rows[both, coders[both, 0] * size + coders[both, 1]] = 1.0

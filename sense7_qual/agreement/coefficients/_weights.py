@@ -22,19 +22,9 @@ from sense7_qual.agreement.coefficients._patterns import Coded, Patterns
 from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
-    "Level",
-    "Metric",
-    "Weighting",
-    "Weights",
-    "WideAlpha",
-    "agreement_weights",
-    "check_level",
-    "check_scale",
-    "difference",
-    "places",
-    "weighted",
-    "wide_alpha",
-]
+    "Level", "Metric", "Weighting", "Weights", "WideAlpha", "agreement_weights", "check_level", "check_scale",
+    "difference", "places", "weighted", "wide_alpha",
+]  # fmt: skip
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 Weighting = Literal["linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"]
@@ -77,7 +67,7 @@ def difference(categories: npt.ArrayLike, level: Metric, marginals: npt.ArrayLik
 
 
 def places(categories: npt.NDArray[Any], level: Level, marginals: Floats) -> Floats:
-    """Return where each value stands on the scale whose squared distances are the differences (V,).
+    """Return each value's place on a scale with the differences as squared distances (V,).
 
     At the ordinal level that is the mean rank of the values: half of a value's frequency and those below.
     """
@@ -97,7 +87,7 @@ def check_level(level: str) -> Level:
 
 
 def agreement_weights(categories: npt.ArrayLike, weights: Weights | None) -> Floats:
-    """Return how much agreement there is in each pair of values: Gwet's weights, 1 for equal values (V, V).
+    """Return Gwet's weights: the agreement of each two values, 1 for equal values (V, V).
 
     The result (V, V) is 0 to 1, and 1 on the diagonal. Numbers, sorted, count as they are, strings as 1, 2, 3
     … in the order given. None counts equal values alone; a matrix is taken as it is, a DataFrame by the names
@@ -211,7 +201,7 @@ def _by_name(name: str, given: object, values: npt.NDArray[Any]) -> object:
     names = pd.Index(values)
     if not (names.isin(given.index).all() and names.isin(given.columns).all()):
         raise ArgumentError(
-            f"{name}: expected a DataFrame whose rows and columns are named by the {len(values)} categories "
+            f"{name}: expected a DataFrame with rows and columns named by the {len(values)} categories "
             "– found other names – name them, or pass its .to_numpy(), if it has the order of the categories."
         )
     return given.loc[names, names].to_numpy()
@@ -263,10 +253,10 @@ def check_scale(table: Coded | Patterns, categories: Sequence[Any] | None) -> No
     numbers, counts = numbers[order], counts[order]
     bad = codes_for_missing(numbers) if np.isfinite(numbers).all() else np.zeros(len(numbers), dtype=bool)
     if bad.any():
-        beside = f"{numbers[~bad][0]:g} to {numbers[~bad][-1]:g}"
+        others = f"{numbers[~bad][0]:g} to {numbers[~bad][-1]:g}"
         codes = counted(numbers[bad], counts[bad], unit="cells")
         raise TableError(
-            f"values: expected missing values to be None or NaN – found {codes}, beside {beside}"
+            f"values: expected missing values to be None or NaN – found {codes}, next to {others}"
             f", as codes for missing are – make them missing, or state the scale if they count: "
             "categories=[…] with every value."
         )
@@ -456,7 +446,7 @@ class WideAlpha:
     def _through_ranks(
         self, times: Floats, given: Floats, place: Floats, ratio: float, expected: float
     ) -> Floats:
-        """Return what a unit changes by moving the ranks of all values (U,)."""
+        """Return the effect of a unit through the ranks of all values (U,)."""
         n = np.bincount(self.unit, self.count)
         mean = np.bincount(self.unit, self.count * place[self.category]) / n
         pull = times[self.unit] * self.count * 4 * n[self.unit] * (place[self.category] - mean[self.unit])

@@ -51,23 +51,22 @@ def __dir__() -> list[str]:
 
 @CONFUSION.returns
 def confusion(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return which codes are taken for one another: one coder applied A where the other applied B instead.
+    """Count the confusions of each two codes: one coder applied A where the other applied B instead.
 
-    On a unit, two coders confuse A and B where one of them applied A without B, and the other B without A,
-    and both have decided on both codes. A code that one applied where the other put no code in its stead
-    stands in a row without `code_b`: an omission, which a sharper definition of another code does not
-    cure.
+    On a unit, two coders confuse A and B if one of them applied A without B, the other B without A, and both
+    have decided on both codes. If the other coder applied no code instead, the row has no `code_b`: this is
+    an omission, which a sharper definition of another code does not cure.
 
     Parameters
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool). Every two coders are compared on the units that both have
-        finished; codes that both applied, or neither did, are no part of a confusion.
+        finished; codes that both or neither applied are not part of a confusion.
 
     Raises
     ------
     TableError
-        `decisions` is not what its contract says.
+        `decisions` breaks its contract.
 
     Examples
     --------
@@ -100,7 +99,7 @@ def confusion(decisions: pd.DataFrame) -> pd.DataFrame:
 def _confused(pairs: Pairs) -> tuple[Integers, int]:
     """Return the codes and the unit of each confusion (n, 3), and how many times two coders differed.
 
-    A code past the last stands for "nothing instead", and so sorts behind all codes.
+    A number past the last code means "nothing instead", and so sorts after all codes.
     """
     differ = pairs.applied_first != pairs.applied_second
     meeting = (pairs.unit * len(pairs.coders) + pairs.first) * len(pairs.coders) + pairs.second
@@ -117,21 +116,21 @@ def _confused(pairs: Pairs) -> tuple[Integers, int]:
 
 @BY_UNIT.returns
 def by_unit(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return what each unit costs in agreement: its disagreement, and each code's alpha without it.
+    """Return each unit's disagreement on each code, and the code's alpha without the unit.
 
-    Use it to find the units worth discussing and the definitions that they break. Do not remove units
-    because they are costly: alpha without them is no longer the agreement of the study.
+    Use it to find the units worth discussing and the definitions that fail on them. Do not remove these
+    units: alpha without them is no longer the agreement of the study.
 
     Parameters
     ----------
     decisions : DataFrame
-        unit_id, coder, code, applied (bool). A unit counts for a code where two or more coders have
-        decided on it.
+        unit_id, coder, code, applied (bool). A unit counts for a code if two or more coders have decided on
+        it.
 
     Raises
     ------
     TableError
-        `decisions` is not what its contract says.
+        `decisions` breaks its contract.
 
     References
     ----------
@@ -180,11 +179,11 @@ def by_unit(decisions: pd.DataFrame) -> pd.DataFrame:
 
 @CROSS_CHECK.returns
 def cross_check(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return each code's agreement as this package and as other packages compute it, and the difference.
+    """Return each code's agreement as computed by this package and by others, and the difference.
 
-    Use it before reporting: `report.tables.reliability(…, cross_check=…)` prints the largest difference in
-    the foot of the table. It shows that the numbers are those of the named coefficients, not that the
-    coefficients suit the study. Intervals, AC1 and Conger's kappa have no second implementation here.
+    Use it before reporting: `report.tables.reliability(…, cross_check=…)` prints the largest difference below
+    the table. It shows that the numbers are those of the named coefficients, not that the coefficients suit
+    the study. Intervals, AC1 and Conger's kappa have no second implementation here.
 
     Parameters
     ----------
@@ -195,7 +194,7 @@ def cross_check(decisions: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     TableError
-        `decisions` is not what its contract says.
+        `decisions` breaks its contract.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""May a model take the place of a human coder? The alternative annotator test."""
+"""May a model replace a human coder? The alternative annotator test."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class AlternativeAnnotatorTest:
     models : tuple of str
         The coders that were tested.
     epsilon : float
-        What the humans were charged for their cost, 0–1.
+        The advantage that the model was given for the cost of humans, 0–1.
     fdr : float
-        The false discovery rate that was kept, 0–1.
+        The false discovery rate, 0–1.
     results : DataFrame
     humans : DataFrame
     """
@@ -66,12 +66,12 @@ def alternative_annotator_test(
     has the advantage where its score is at least j's, and j where j's is at least the model's: at a tie,
     both. Over the units, H0: P(advantage of j) − P(advantage of the model) ≥ ε is tested with a paired
     t-test, one-sided. The p-values of all humans are adjusted by Benjamini and Yekutieli; the share of
-    humans over whom the model then wins is its winning rate ω. In the paper a model passes with ω ≥ .5, and
+    humans whom the model then beats is its winning rate ω. In the paper a model passes with ω ≥ .5, and
     models are compared by their average advantage probability ρ.
 
     Use it before a model's decisions replace a human's, with three or more humans who coded the same 50 to
-    100 units. Do not use it as a measure of agreement (that is `human_model`), or where humans hardly agree
-    with one another: a model that is as poor as they are passes.
+    100 units. It is not a measure of agreement (see `human_model`), and not for humans who hardly agree with
+    one another: a model that is as poor as they are passes.
 
     Parameters
     ----------
@@ -80,18 +80,17 @@ def alternative_annotator_test(
         `consensus`, `majority` and `pooled` are left out.
     models : str or sequence of str, optional
         The coders that are models, each tested against the humans alone; all others are humans. By default
-        those whose name begins with "model-" (`frames.is_model`); one of these that is not named here is left
-        out, and never a human.
+        those with a name that begins with "model-" (`frames.is_model`); if not named here, these are left out
+        and never count as humans.
     epsilon : float
-        What a human is charged for being dearer and slower than the model, 0–1. The paper suggests .2 where
-        the humans are experts, .15 for skilled coders and .1 for crowd-workers. There is no default, because
-        the result depends on it.
+        The advantage given to the model, because humans are more expensive and slower, 0–1. The paper
+        suggests .2 if the humans are experts, .15 for skilled coders and .1 for crowd-workers. There is no
+        default, because the result depends on it.
     by : {"code", "set"}
-        Compare each code's presence, in a test of its own; or the whole set of codes on a unit, where two
-        coders decide alike only if their sets are equal, and have finished a unit if they decided on every
-        code.
+        Compare the presence of each code, in a test of its own; or the whole set of codes on a unit: two
+        coders agree only if their sets are equal, and have finished a unit if they decided on every code.
     fdr : float
-        The false discovery rate that is kept among the humans of a code, 0–1.
+        The false discovery rate among the humans of a code, 0–1.
     fewest_units : int
         Humans with fewer units are left out (2 or more). Below the 30 of the paper, the t-test's
         approximation is poor.
@@ -110,14 +109,14 @@ def alternative_annotator_test(
     Raises
     ------
     TableError
-        `decisions` is not what its contract says, or a model has no decisions.
+        `decisions` breaks its contract, or a model has no decisions.
     ArgumentError
         `epsilon`, `fdr` or `fewest_units` is out of its range, or `by` is unknown.
 
     Notes
     -----
-    A code that hardly occurs is easy to pass: who never applies it decides as the others nearly always. Read
-    ω beside the prevalence and the agreement.
+    A rare code is easy to pass: a coder who never applies it nearly always decides as the others. Read ω
+    together with the prevalence and the agreement.
 
     References
     ----------
@@ -128,7 +127,7 @@ def alternative_annotator_test(
 
     Examples
     --------
-    Three humans, each of whom strays from the truth on 8 of 40 units, and a model that never does. It beats
+    Three humans, each wrong on 8 of 40 units, and a model that never is. It beats
     each of them there and ties everywhere else:
 
     >>> coders = ["ana", "ben", "cleo", "model"]
@@ -172,7 +171,7 @@ def _check(*, epsilon: float, fdr: float, fewest_units: int, by: str) -> None:
         )
     if by not in get_args(By):
         raise ArgumentError(
-            f"alternative_annotator_test: expected by out of {', '.join(get_args(By))} – found {by!r} – "
+            f"alternative_annotator_test: expected by to be {' or '.join(get_args(By))} – found {by!r} – "
             f"{did_you_mean(str(by), get_args(By))}"
         )
 

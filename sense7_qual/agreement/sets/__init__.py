@@ -1,10 +1,9 @@
 """Agreement where a coder may give a unit several codes at once: set alpha and multi-valued alpha.
 
-A coder's answer to a unit is then a set of codes. Three questions can be asked of such data, and each has its
-own number. *Is each code applied reliably?* is the main one: `by_code`, one alpha for each code. *Do coders
-give the same sets?* is answered by `set_alpha`: alpha with a distance between sets. *Do they give the same
-sets, beyond what labels drawn at random into sets of these sizes would give?* is answered by
-`multivalued_alpha`.
+Each unit then has a set of codes from each coder. There are three questions, each with its own number. *Is
+each code applied reliably?* is the main one: `by_code`, one alpha for each code. *Do coders give the same
+sets?*: `set_alpha`, alpha with a distance between sets. *Do they give the same sets more often than labels
+drawn at random into sets of these sizes?*: `multivalued_alpha`.
 
 An empty set is an answer ("finished, nothing applies"); only `None` is missing.
 """
@@ -55,27 +54,26 @@ _BLOCK: Final = 2**22  # distances between sets that are held at a time
 def set_alpha(sets: Sets, *, distance: SetDistance) -> float:
     """Return Krippendorff's alpha of coders who each give a unit a set of codes.
 
-    Use it for one number on whole sets, where codes are given together and a partial match is worth
-    something. Do not use it in place of the codes' own alphas (`by_code`): codes that everybody agrees on
-    hide one that nobody does. Which distance is used changes the number, so report it: `masi` lets a subset
-    count for more than an overlap, `jaccard` counts shared codes against all codes given, `dice` weights the
-    shared ones twice.
+    Use it for one number on whole sets, where a partial match counts in part. Do not use it instead of the
+    codes' own alphas (`by_code`): codes that everybody agrees on hide one that nobody agrees on. The distance
+    changes the number, so report it: `masi` counts a subset for more than an overlap, `jaccard` counts shared
+    codes against all codes given, `dice` counts the shared ones twice.
 
     Parameters
     ----------
     sets : sequence of coders' sequences of sets, frame of `from_wide`, or array (coders, units, codes)
         One row per coder, one set per unit: a set, frozenset, list or tuple of labels. `None` (or NaN) is
-        missing; an empty set is an answer. An array holds 1 or True where the code is given, else 0 or False;
-        where one of a coder's codes is NaN, the coder's set of that unit is missing.
+        missing; an empty set is an answer. An array has 1 or True where the code is given, else 0 or False;
+        if one of a coder's codes is NaN, the coder's set of that unit is missing.
     distance : {"masi", "jaccard", "dice"}
-        How far apart two sets are, 0 to 1; see `distance`.
+        The distance between two sets, 0 to 1; see `distance`.
 
     Returns
     -------
     float
         At most 1 (equal sets); 0 is the agreement expected by chance; negative is less than that. NaN, with
-        one warning that says why, where no unit has two sets or all sets are the same. A unit with fewer than
-        two sets does not count.
+        one warning, where no unit has two sets or all sets are the same. A unit with fewer than two sets does
+        not count.
 
     Raises
     ------
@@ -87,7 +85,7 @@ def set_alpha(sets: Sets, *, distance: SetDistance) -> float:
     References
     ----------
     Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, section D, with a distance between sets
-    in the place of the metric, as Passonneau (2006), Measuring agreement on set-valued items (MASI) for
+    instead of the metric, as Passonneau (2006), Measuring agreement on set-valued items (MASI) for
     semantic and pragmatic annotation, LREC. The distances are not squared.
 
     Examples
@@ -149,9 +147,10 @@ def set_table(sets: Sets | SetPatterns, *, distance: SetDistance) -> tuple[Float
 def multivalued_alpha(sets: Sets) -> float:
     """Return the multi-valued alpha of Krippendorff and Craggs, for coders who give a unit a set of labels.
 
-    Use it where labels are combined freely, so that the same set seldom returns: chance is drawn from the
-    labels, into sets of the sizes that occur, not from the sets. Do not compare it with `set_alpha`, whose
-    chance agreement is another. Where every set has one label it is Krippendorff's nominal alpha.
+    Use it where labels are combined freely, so that the same set seldom occurs twice: chance agreement is
+    that of labels drawn into sets of the sizes that occur, not that of sets. It is not comparable with
+    `set_alpha`, which has another chance agreement. If every set has one label it is Krippendorff's nominal
+    alpha.
 
     Parameters
     ----------
@@ -162,7 +161,7 @@ def multivalued_alpha(sets: Sets) -> float:
     -------
     float
         At most 1 (equal sets); 0 is the agreement expected by chance; negative is less than that. NaN, with
-        one warning that says why, where no unit has two sets or chance allows no disagreement.
+        one warning, where no unit has two sets or chance allows no disagreement.
 
     Raises
     ------
@@ -226,7 +225,7 @@ def _multivalued_alpha(values: Numbers, members: Truths) -> tuple[float, Reason 
     given = _given(patterns, units, len(members))
     if not given.any():
         return float("nan"), Reason.NO_PAIRABLE_UNITS
-    expected = _expected_oflabels_of(given, members)
+    expected = _expected_of_labels(given, members)
     if expected < _NO_DISAGREEMENT:
         return float("nan"), Reason.NO_VARIATION
     return float(1 - _observed(patterns, units, members, "dice") / given.sum() / expected), None
@@ -262,7 +261,7 @@ def _counted_by_hash(values: Numbers, base: int) -> tuple[Numbers, Integers]:
 
 
 def _given(patterns: Numbers, units: Integers, n_sets: int) -> Floats:
-    """Return how often each set was given in the units that count (S,)."""
+    """Count how often each set was given in the units that count (S,)."""
     given = np.zeros(n_sets)
     for row in patterns:
         given += np.bincount(row[row >= 0], units[row >= 0], minlength=n_sets)
@@ -297,7 +296,7 @@ def _expected(given: Floats, members: Truths, distance: SetDistance) -> float:
     return total
 
 
-def _expected_oflabels_of(given: Floats, members: Truths) -> float:
+def _expected_of_labels(given: Floats, members: Truths) -> float:
     """Return the mean Dice distance of sets of the sizes that occur, filled with labels drawn at random."""
     occurs = given > 0
     sizes, share = members[occurs].sum(axis=1), given[occurs] / given.sum()

@@ -1,4 +1,4 @@
-"""Which set of codes each coder gave each unit: read from lists of sets, arrays and decisions.
+"""The set of codes that each coder gave each unit: read from lists of sets, arrays and decisions.
 
 Sets are numbered, and everything later works on the numbers: there are far fewer distinct sets than units.
 """
@@ -21,19 +21,9 @@ from sense7_qual.agreement._values import check_rows, named_table, refuse_other_
 from sense7_qual.errors import ArgumentError, TableError
 
 __all__ = [
-    "Numbers",
-    "SetDistance",
-    "SetPatterns",
-    "check_distance",
-    "distance",
-    "distances",
-    "labels_of",
-    "membership",
-    "parsed",
-    "row_distances",
-    "set_distances",
-    "set_patterns",
-]
+    "Numbers", "SetDistance", "SetPatterns", "check_distance", "distance", "distances", "labels_of",
+    "membership", "parsed", "row_distances", "set_distances", "set_patterns",
+]  # fmt: skip
 
 Label = Hashable
 Sets = Sequence[Sequence[Iterable[Label] | None]] | pd.DataFrame | npt.NDArray[Any]
@@ -50,16 +40,16 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class SetPatterns:
-    """Which set of codes each coder gave each unit.
+    """The set of codes that each coder gave each unit.
 
     Attributes
     ----------
     sets : tuple of frozenset
-        The distinct sets that occur, S of them; the empty set is one of them where a coder gave no code.
+        The S distinct sets that occur, among them the empty set where a coder gave no code.
     values : array (coders, units) of int64
-        Which of `sets` a coder gave a unit, 0 … S − 1; −1 where the coder has not decided.
+        The place in `sets` of a coder's set of a unit, 0 … S − 1; −1 where the coder has not decided.
     coders, unit_ids : tuple of str
-        Whose the rows, and what the columns are.
+        The names of the rows and of the columns.
     """
 
     sets: tuple[frozenset[str], ...]
@@ -69,11 +59,11 @@ class SetPatterns:
 
 
 def set_patterns(decisions: pd.DataFrame, *, function: str = "overall") -> SetPatterns:
-    """Return which set of codes each coder gave each unit.
+    """Return the set of codes that each coder gave each unit.
 
-    A coder's set of a unit counts where the coder has decided on every code of `decisions` there; else it is
-    missing. Computed decisions and those of models are left out; `function` is named by the warning that says
-    so. The order of rows changes nothing.
+    A coder's set of a unit is missing unless the coder has decided on every code of `decisions` there.
+    Computed decisions are left out, and those of models with a warning in the name of `function`. The order
+    of rows changes nothing.
 
     Examples
     --------
@@ -103,7 +93,7 @@ def set_patterns(decisions: pd.DataFrame, *, function: str = "overall") -> SetPa
 
 
 def membership(sets: Sequence[AbstractSet[Label]]) -> Truths:
-    """Return which label is in which set (S, labels), labels in the order of their first appearance."""
+    """Return the labels of each set as truth values (S, labels), labels in order of first appearance."""
     labels = {label: place for place, label in enumerate(dict.fromkeys(x for one in sets for x in one))}
     members = np.zeros((len(sets), len(labels)), dtype=np.bool_)
     for row, one in enumerate(sets):
@@ -234,7 +224,7 @@ def _missing(one: object) -> bool:
 
 
 def labels_of(one: object, coder: int, unit: int) -> frozenset[Label]:
-    """Return a set of labels, or say where something else stands (never what: it may be a text)."""
+    """Return a set of labels, or raise with the place of anything else (never its value, maybe a text)."""
     where = f"coder {coder}, unit {unit} (counted from 0)"
     if not isinstance(one, _CONTAINERS):
         raise TableError(
@@ -250,7 +240,7 @@ def labels_of(one: object, coder: int, unit: int) -> frozenset[Label]:
 
 
 def distance(a: Iterable[Label], b: Iterable[Label], distance: SetDistance) -> float:
-    """Return how far apart two sets of labels are.
+    """Return the distance between two sets of labels, 0 to 1.
 
     Parameters
     ----------
@@ -258,8 +248,8 @@ def distance(a: Iterable[Label], b: Iterable[Label], distance: SetDistance) -> f
         May be empty: two empty sets have distance 0, an empty one and another 1.
     distance : {"masi", "jaccard", "dice"}
         "masi": 1 − Jaccard × monotonicity, which is 1 for equal sets, 2/3 where one is within the other, 1/3
-        where they overlap and 0 where they do not. "jaccard": the share of the labels of either that are not
-        in both, ``1 − |a ∩ b| / |a ∪ b|``. "dice": ``1 − 2·|a ∩ b| / (|a| + |b|)``.
+        where they overlap and 0 where they do not. "jaccard": the share of all their labels that are not in
+        both, ``1 − |a ∩ b| / |a ∪ b|``. "dice": ``1 − 2·|a ∩ b| / (|a| + |b|)``.
 
     Returns
     -------
@@ -269,7 +259,7 @@ def distance(a: Iterable[Label], b: Iterable[Label], distance: SetDistance) -> f
     Raises
     ------
     ArgumentError
-        There is no distance of that name.
+        The distance is unknown.
     TableError
         Not a set, frozenset, list or tuple of labels.
 
@@ -313,7 +303,7 @@ def check_distance(distance: str) -> None:
     """Raise `ArgumentError` with the nearest distance's name where there is none of that name."""
     if not isinstance(distance, str) or distance not in get_args(SetDistance):
         raise ArgumentError(
-            f"distance: expected one out of {', '.join(get_args(SetDistance))} – found {word(distance)} – "
+            f"distance: expected one of {', '.join(get_args(SetDistance))} – found {word(distance)} – "
             f"{did_you_mean(str(distance), get_args(SetDistance))}"
         )
 

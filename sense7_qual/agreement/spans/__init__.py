@@ -1,15 +1,14 @@
-"""Agreement on spans: where a code stands in a text, not only whether it is given.
+"""Agreement on spans: where in a text a code applies, not only whether it does.
 
 Tools report different numbers under one name, so each has its own here, and `span_agreement` puts them side
 by side:
 
-- *on all text*: Krippendorff's u-alpha (2016) compares what is coded and what is left uncoded, character by
-  character. Long uncoded stretches that everyone leaves uncoded count as agreement, as they should: leaving
-  them out was a decision.
-- *on coded text only*: cu-alpha, and (k)u-alpha of one code, look only where coders have coded something, and
-  ask whether they chose the same code. They say nothing on whether the spans were found.
+- *on all text*: Krippendorff's u-alpha (2016) compares coded and uncoded text, character by character. Long
+  stretches that everyone leaves uncoded count as agreement: leaving them out was a decision.
+- *on coded text only*: cu-alpha, and (k)u-alpha of one code, take only text that coders have coded, and ask
+  whether they chose the same code. They do not measure whether the spans were found.
 - *the 2004 alpha_U*, which compares the borders of spans; it was replaced by the above.
-- *overlap F1*: the share of shared characters, with no correction for chance.
+- *overlap F1*: the share of shared characters, without correction for chance.
 
 All count code points, half-open. A coder who finished a text without a span of a code has decided that none
 of it has the code. A coding of the whole text counts as a span over all of it.
@@ -36,7 +35,7 @@ from sense7_qual.agreement._intervals._bootstrap import (
     Interval,
     Resampling,
     effective_clusters,
-    ends,
+    interval_of_resamples,
     resampled_interval,
 )
 from sense7_qual.agreement._results import SPAN_AGREEMENT
@@ -67,15 +66,9 @@ from sense7_qual.errors import TableError
 from sense7_qual.frames import CODINGS, COVERAGE, UNITS, clusters_by_unit
 
 __all__ = [
-    "alpha_u_2004",
-    "boundary_similarity",
-    "gamma",
-    "gamma_dissimilarity",
-    "overlap_f1",
-    "segmentation_agreement",
-    "span_agreement",
-    "unitizing_alphas",
-]
+    "alpha_u_2004", "boundary_similarity", "gamma", "gamma_dissimilarity", "overlap_f1",
+    "segmentation_agreement", "span_agreement", "unitizing_alphas",
+]  # fmt: skip
 
 Integers = npt.NDArray[np.int64]
 _NAN: Final = float("nan")
@@ -97,14 +90,14 @@ def __dir__() -> list[str]:
 def overlap_f1(spans_a: pd.DataFrame, spans_b: pd.DataFrame, *, lengths: Lengths | None = None) -> float:
     """Return the overlap F1 of two coders' spans: shared characters against the mean of both.
 
-    Use it to describe how much of the marked text is the same, and to compare with studies that report it. It
-    is not corrected for chance, so it rises with the share of text that is coded: report an alpha beside it.
+    Use it to describe the share of marked text in common, and to compare with studies that report it. It is
+    not corrected for chance and rises with the share of coded text: report an alpha as well.
 
     Parameters
     ----------
     spans_a, spans_b : DataFrame
-        unit_id, code, start, end of either coder, on the texts that both finished. A character counts once
-        for each code that it has.
+        unit_id, code, start, end of each coder, on the texts that both finished. A character counts once for
+        each of its codes.
     lengths : Series or mapping, optional
         unit_id to the text's number of code points; needed where a coding of a whole text (no start and end)
         is among the spans.
@@ -112,7 +105,7 @@ def overlap_f1(spans_a: pd.DataFrame, spans_b: pd.DataFrame, *, lengths: Lengths
     Returns
     -------
     float
-        2 · shared / (a + b), 0 to 1; the order of the two does not matter. NaN, with a warning, where neither
+        2 · shared / (a + b), 0 to 1; the order of the two does not matter. NaN, with a warning, if neither
         has a span.
 
     Raises
@@ -142,15 +135,15 @@ def overlap_f1(spans_a: pd.DataFrame, spans_b: pd.DataFrame, *, lengths: Lengths
     line = continuum(both, size, done)
     if not len(line.first):
         warnings.warn(
-            "overlap_f1 is not defined here (NaN): neither has a span.", RuntimeWarning, stacklevel=2
+            "overlap_f1 is not defined here (NaN): neither coder has a span.", RuntimeWarning, stacklevel=2
         )
         return _NAN
-    shared = sum(overlap_parts(line, code)[:, 0].sum() for code in range(len(line.codes)))
+    shared = sum(_overlap_parts(line, code)[:, 0].sum() for code in range(len(line.codes)))
     return float(2 * shared / line.length.sum())
 
 
 def _reach(spans: pd.DataFrame) -> pd.Series:
-    """Return where the last span of each text ends, which is length enough where no span is a whole text."""
+    """Return the end of the last span of each text: enough as its length if no span is a whole text."""
     whole = spans.loc[spans["end"].isna(), "unit_id"].unique()
     if len(whole):
         raise TableError(
@@ -173,10 +166,10 @@ def span_agreement(
     confidence_level: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return how well the coders agree on where each code stands, on all text and on coded text only.
+    """Return the agreement on where each code applies, on all text and on coded text only.
 
-    Use it where spans are coded. Codes may overlap: each is compared by itself. Where codes are given to
-    whole texts only, `by_code` is what you want: here long texts would count for more than short ones.
+    Use it for coded spans. Codes may overlap: each is compared by itself. If codes are given to whole texts
+    only, use `by_code`: here long texts would have more weight than short ones.
 
     Parameters
     ----------
@@ -190,29 +183,23 @@ def span_agreement(
         The codes to report, in this order; by default all, in the order of their first appearance. All codes
         count as coded text in either case.
     round : str, optional
-        The round to compare. By default, for each coder and text, the one that was finished last: a span
-        that was coded in two rounds counts once.
-    cluster : str, optional
-        The column of `units` with the cluster of each: the participant, or the conversation. Whole clusters
-        are resampled. Without it texts are, which gives intervals that are too narrow where participants
-        differ.
-    n_boot, confidence_level
+        The round to compare. By default, for each coder and text, the one finished last: a span coded in two
+        rounds counts once.
+    cluster, n_boot, confidence_level, seed
         As for `by_code`.
-    seed : int
-        The same seed gives the same intervals.
 
     Raises
     ------
     TableError
-        A frame is not what its contract says, a span does not lie within its text, an unknown code, or a unit
-        has no cluster or several.
+        A frame breaks its contract, a span does not lie within its text, a code is unknown, or a unit has no
+        cluster or several.
     ArgumentError
         `n_boot`, `confidence_level` or `seed` is out of its range.
 
     Notes
     -----
-    The intervals are the bias-corrected and accelerated bootstrap of `by_code`, over clusters of texts. That
-    of the older alpha_U takes the most time: for every resample the texts are laid end to end anew.
+    The intervals are the bias-corrected and accelerated bootstrap of `by_code`, over clusters of texts. The
+    older alpha_U takes the most time: the texts are laid end to end again for every resample.
 
     References
     ----------
@@ -292,19 +279,22 @@ def _of_lengths(
     line: Continuum, each: Tally, k: int, cluster: Integers, how: Resampling
 ) -> dict[str, Estimated]:
     """Return each statistic of lengths of text: the number, why there is none, and its interval."""
-    sums, parts = over_texts(each), overlap_parts(line, k)
-    f1 = float(mean_f1(parts.sum(axis=0)))
+    sums, parts = over_texts(each), _overlap_parts(line, k)
+    f1 = float(_mean_f1(parts.sum(axis=0)))
     why = None if not np.isnan(f1) else Reason.NO_VARIATION if sums.total else Reason.NO_PAIRABLE_UNITS
     return {
-        "alpha_all_text": (*all_text(sums, k), partial(all_text_interval, each, k, cluster, how)),
-        "alpha_coded_text": (*coded_text(sums, k), partial(coded_text_interval, each, k, cluster, how)),
-        "overlap_f1": (f1, why, partial(overlap_interval, parts, cluster, how)),
+        "alpha_all_text": (*all_text(sums, k), partial(_all_text_interval, each, k, cluster, how)),
+        "alpha_coded_text": (
+            *coded_text(sums, k),
+            partial(_coded_text_interval, each, k, cluster, how),
+        ),
+        "overlap_f1": (f1, why, partial(_overlap_interval, parts, cluster, how)),
     }
 
 
 def _of_borders(line: Continuum, k: int, cluster: Integers, how: Resampling) -> dict[str, Estimated]:
     alpha, why = border_alpha(line, [k])
-    return {"alpha_u_2004": (alpha, why, partial(border_interval, line, k, alpha, cluster, how))}
+    return {"alpha_u_2004": (alpha, why, partial(_border_interval, line, k, alpha, cluster, how))}
 
 
 def _columns(estimates: dict[str, Estimated], n_boot: int) -> dict[str, object]:
@@ -318,7 +308,7 @@ def _columns(estimates: dict[str, Estimated], n_boot: int) -> dict[str, object]:
     return row | ({"n_boot": n_boot, "n_undefined": max(undefined)} if undefined else {})
 
 
-def all_text_interval(each: Tally, k: int, cluster: Integers, how: Resampling) -> Interval:
+def _all_text_interval(each: Tally, k: int, cluster: Integers, how: Resampling) -> Interval:
     """Return the interval of u-alpha of a code, from what each text (T,) in its cluster adds."""
     parts = all_text_parts(each, k)
     total, length, both, _ = _by_cluster(parts, cluster).T
@@ -326,7 +316,7 @@ def all_text_interval(each: Tally, k: int, cluster: Integers, how: Resampling) -
     return Interval(reason=few) if few else resampled_interval(parts, cluster, all_text_alpha, how)
 
 
-def coded_text_interval(each: Tally, k: int, cluster: Integers, how: Resampling) -> Interval:
+def _coded_text_interval(each: Tally, k: int, cluster: Integers, how: Resampling) -> Interval:
     """Return the interval of (k)u-alpha of a code, from what each text (T,) in its cluster adds."""
     parts = coded_text_parts(each, k)
     coded, both, _, total, _, _ = _by_cluster(parts, cluster).T
@@ -334,14 +324,16 @@ def coded_text_interval(each: Tally, k: int, cluster: Integers, how: Resampling)
     return Interval(reason=few) if few else resampled_interval(parts, cluster, coded_text_alpha, how)
 
 
-def overlap_interval(parts: Floats, cluster: Integers, how: Resampling) -> Interval:
+def _overlap_interval(parts: Floats, cluster: Integers, how: Resampling) -> Interval:
     """Return the interval of the overlap F1, averaged over pairs of coders, from its parts in each text."""
     shared, marked = np.split(_by_cluster(parts, cluster), 2, axis=1)
     few = _too_few([marked.sum(axis=1)], (marked - 2 * shared).sum(axis=1))
-    return Interval(reason=few) if few else resampled_interval(parts, cluster, mean_f1, how)
+    return Interval(reason=few) if few else resampled_interval(parts, cluster, _mean_f1, how)
 
 
-def border_interval(line: Continuum, k: int, estimate: float, cluster: Integers, how: Resampling) -> Interval:
+def _border_interval(
+    line: Continuum, k: int, estimate: float, cluster: Integers, how: Resampling
+) -> Interval:
     """Return the interval of the alpha_U of 2004 of a code; `line` holds texts that every coder finished."""
     spans = np.bincount(cluster[line.of_text[line.of_code == k]], minlength=_n(cluster)).astype(np.float64)
     few = _too_few([spans], np.array([1 - estimate]))
@@ -353,10 +345,10 @@ def border_interval(line: Continuum, k: int, estimate: float, cluster: Integers,
     without = resampled_borders(line, k, (1 - np.eye(n, dtype=np.int64))[:, cluster])
     # What a text changes would take as long as the resamples: as of texts that do not depend on each other.
     n_groups = effective_clusters(np.zeros(len(cluster)), np.ones(len(cluster)), cluster)
-    return ends(resamples, estimate, np.nanmean(without) - without, n_groups, how)
+    return interval_of_resamples(resamples, estimate, np.nanmean(without) - without, n_groups, how)
 
 
-def overlap_parts(line: Continuum, k: int) -> Floats:
+def _overlap_parts(line: Continuum, k: int) -> Floats:
     """Return, for each text and pair of coders, the shared and then the marked characters (T, 2 · pairs).
 
     A pair counts on the texts that both finished.
@@ -372,7 +364,7 @@ def overlap_parts(line: Continuum, k: int) -> Floats:
     return parts.reshape(len(parts), 2 * len(first))
 
 
-def mean_f1(parts: Floats) -> Floats:
+def _mean_f1(parts: Floats) -> Floats:
     """Return the overlap F1 (…), a mean over pairs of coders, from sums (…, 2 · pairs); NaN without spans."""
     shared, marked = np.split(parts, 2, axis=-1)
     each = np.divide(2 * shared, marked, out=np.zeros_like(marked), where=marked > 0)
@@ -393,7 +385,7 @@ def _by_cluster(parts: Floats, cluster: Integers) -> Floats:
 
 
 def _too_few(carried: Sequence[Floats], differ: Floats) -> Reason | None:
-    """Return why clusters cannot carry an interval: by what each has (G,), and where coders differ."""
+    """Return the reason if the clusters (G,) are too few for an interval, or the coders differ in too few."""
     if len(carried[0]) < 2:
         return Reason.ONE_CLUSTER
     if min((length > 0).sum() for length in carried) < FEWEST_CLUSTERS:

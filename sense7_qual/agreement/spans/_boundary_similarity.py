@@ -1,9 +1,9 @@
 """Agreement on segmentation: where one segment of a text ends and the next begins.
 
-A segmentation has boundaries between parts (turns, sentences, paragraphs), and nothing else: no codes, no
-gaps. Boundary edit distance says what it takes to turn one coder's boundaries into another's. A boundary that
-only one of them has is a full miss; two that stand close to each other, one of either coder, are a near miss
-and cost less. Where segments are coded too, or do not fill the text, see `unitizing_alphas`.
+A segmentation has boundaries between parts (turns, sentences, paragraphs), but no codes and no gaps. Boundary
+edit distance counts the edits that turn one coder's boundaries into another's. A boundary that only one of
+them has is a full miss; two boundaries close to each other, one from each coder, are a near miss and cost
+less. Where segments are coded too, or do not fill the text, see `unitizing_alphas`.
 """
 
 from __future__ import annotations
@@ -46,27 +46,28 @@ _BOUNDARIES: Final = Contract(
 
 @dataclass(frozen=True, slots=True)
 class SegmentationAgreement:
-    """How well coders agree on the boundaries between the segments of texts.
+    """The agreement of coders on the boundaries between the segments of texts.
 
     Attributes
     ----------
     boundary_similarity : float
         Over all pairs of coders and all texts, 0–1; 1 where nobody placed a boundary.
     kappa, pi : float
-        The same beyond chance, chance being two coders' boundaries at the same place by the coders' own
-        shares of places with a boundary (kappa), or by the mean share (pi): at most 1, 0 is chance.
+        The same corrected for chance: the probability that two coders place a boundary at the same place,
+        from each coder's own share of places with a boundary (kappa), or from the mean share (pi). At most 1;
+        0 is chance.
     n_units, n_coders : int
         Texts of two or more parts that two or more coders finished, and these coders.
     n_boundaries : int
         The boundaries that they placed there.
     n_matches, n_near_misses, n_full_misses : int
-        Of all pairs of coders: boundaries that both placed, pairs of boundaries that are a near miss, and
-        boundaries that one of the two placed.
+        Over all pairs of coders: boundaries that both placed, pairs of boundaries that are a near miss, and
+        boundaries that only one of the two placed.
     n_t : int
         As given.
     reason : str or None
         Why a number is NaN: `no_pairable_units`; of kappa and pi `no_variation` (all coders placed no
-        boundary, or all that there could be).
+        boundary, or every possible one).
     """
 
     boundary_similarity: float
@@ -108,16 +109,16 @@ class _Edits:
 def boundary_similarity(segments_a: Sequence[int], segments_b: Sequence[int], *, n_t: int = 2) -> float:
     """Return the boundary similarity B of two segmentations of one text: 1 − edits / boundaries compared.
 
-    Use it to describe how alike two segmentations are, near misses counting in part. It is not corrected for
-    chance; for several coders and texts, and for kappa and pi, take `segmentation_agreement`.
+    Use it to describe the similarity of two segmentations; near misses count in part. It is not corrected for
+    chance; for several coders and texts, and for kappa and pi, use `segmentation_agreement`.
 
     Parameters
     ----------
     segments_a, segments_b : sequence of int
-        The length of each segment, in the order of the text: how many parts (turns, sentences …) it has, 1 or
+        The length of each segment, in the order of the text: its number of parts (turns, sentences …), 1 or
         more. Both have the same sum.
     n_t : int
-        How near is a near miss: boundaries fewer than `n_t` places apart, 2 in the paper; 1 for none.
+        A near miss is two boundaries fewer than `n_t` places apart: 2 in the paper; 1 for none.
 
     Returns
     -------
@@ -128,14 +129,14 @@ def boundary_similarity(segments_a: Sequence[int], segments_b: Sequence[int], *,
     Raises
     ------
     TableError
-        A length is no whole number from 1, or the segmentations are not of one text.
+        A length is not a whole number from 1, or the segmentations are not of one text.
     ArgumentError
-        `n_t` is no whole number from 1.
+        `n_t` is not a whole number from 1.
 
     Notes
     -----
     There is one kind of boundary. Near misses are found as in the paper's program: the nearest first, from
-    the start of the text, each boundary in one near miss at the most.
+    the start of the text, each boundary in at most one near miss.
 
     References
     ----------
@@ -163,21 +164,21 @@ def boundary_similarity(segments_a: Sequence[int], segments_b: Sequence[int], *,
 def segmentation_agreement(
     boundaries: pd.DataFrame, lengths: Lengths, *, coverage: pd.DataFrame | None = None, n_t: int = 2
 ) -> SegmentationAgreement:
-    """Return how well several coders agree on segment boundaries: B, and Fleiss' kappa and pi over it.
+    """Return the agreement of several coders on segment boundaries: B, and Fleiss' kappa and pi based on it.
 
-    Use it where texts are cut into segments without gaps: episodes of a conversation, topics. Do not use it
-    for spans that leave text out (`unitizing_alphas`). That both placed no boundary somewhere is not counted
-    as agreement, so kappa lies close to B where boundaries are few.
+    Use it for texts cut into segments without gaps: episodes of a conversation, topics. Do not use it for
+    spans that leave text out (`unitizing_alphas`). A place where neither placed a boundary does not count as
+    agreement, so kappa is close to B where boundaries are few.
 
     Parameters
     ----------
     boundaries : DataFrame
-        One row per boundary: unit_id, coder, position: after how many parts of the text it stands, from 1 to
+        One row per boundary: unit_id, coder, position: the number of parts of the text before it, from 1 to
         the text's length − 1.
     lengths : Series or mapping
-        unit_id to the text's number of parts (turns, sentences …), between which a boundary can stand.
+        unit_id to the text's number of parts (turns, sentences …).
     coverage : DataFrame, optional
-        unit_id, coder: who finished what. A coder who finished a text without a boundary has left it one
+        unit_id, coder: the finished texts. A coder who finished a text without a boundary has left it one
         segment, which counts; a text that a coder has not finished is missing there. Without it, every coder
         in `boundaries` counts as having finished every text in `lengths`. Models are left out of both frames.
     n_t : int
@@ -191,15 +192,15 @@ def segmentation_agreement(
     Raises
     ------
     TableError
-        `boundaries` or `coverage` is not what its contract says, a length is missing or no whole number, or a
-        boundary does not stand within its text.
+        `boundaries` or `coverage` breaks its contract, a length is missing or not a whole number, or a
+        boundary is outside its text.
     ArgumentError
-        `n_t` is no whole number from 1.
+        `n_t` is not a whole number from 1.
 
     Notes
     -----
-    Edits and boundaries are summed over all pairs of coders and all texts that both finished, so that texts
-    with more boundaries count for more. Expected agreement is, for kappa, the mean over pairs of coders of
+    Edits and boundaries are summed over all pairs of coders and all texts that both finished, so texts with
+    more boundaries have more weight. Expected agreement is, for kappa, the mean over pairs of coders of
     the product of their shares of places with a boundary, each over all texts; for pi the square of the mean
     share over coders and texts.
 
@@ -300,7 +301,7 @@ def _beyond(observed: float, expected: float) -> float:
 
 
 def _placed(rows: pd.DataFrame, size: pd.Series) -> pd.DataFrame:
-    """Return the boundaries, or say which do not stand within a text."""
+    """Return the boundaries, or refuse those outside their text."""
     require_lengths(rows, size, frame_name="boundaries")
     last = size.reindex(rows["unit_id"]).to_numpy(dtype=np.int64) - 1
     position = rows["position"].to_numpy(dtype=np.int64)
@@ -308,7 +309,7 @@ def _placed(rows: pd.DataFrame, size: pd.Series) -> pd.DataFrame:
     if wrong.any():
         raise TableError(
             "boundaries: expected positions from 1 to the text's length − 1 – found others on units "
-            f"{first_three(rows.loc[wrong, 'unit_id'].unique())} – a text's start and end are no boundaries."
+            f"{first_three(rows.loc[wrong, 'unit_id'].unique())} – a text's start and end are not boundaries."
         )
     return rows
 
@@ -331,6 +332,6 @@ def _is_whole(value: object) -> bool:
 def _check_n_t(function: str, n_t: int) -> None:
     if not _is_whole(n_t):
         raise ArgumentError(
-            f"{function}: expected n_t to be a whole number from 1 – found {n_t!r} – 2 is usual, 1 knows no "
-            "near misses."
+            f"{function}: expected n_t to be a whole number from 1 – found {n_t!r} – 2 is usual, 1 allows "
+            "no near misses."
         )

@@ -29,7 +29,7 @@ _MOST_COMBINATIONS: Final = 2e7  # the library holds them all, with one number f
 
 @dataclass(frozen=True, slots=True)
 class Gamma:
-    """Gamma of coded spans, with what it is made of.
+    """Gamma of coded spans, with its components.
 
     Attributes
     ----------
@@ -67,10 +67,10 @@ def gamma(
     n_samples: int = 30,
     seed: int = 0,
 ) -> Gamma:
-    """Return gamma: how well the coders' spans can be aligned, in place and in code, beyond chance.
+    """Return gamma: the agreement of the coders' best-aligned spans, in place and code, beyond chance.
 
-    Use it where spans may overlap or lie within each other, and where nearly the same place is nearly as good
-    as the same. Its chance is drawn at random, so report `n_samples` and the seed; it is slow for many coders
+    Use it where spans may overlap or be nested, and where nearly the same place is nearly as good as the
+    same. Chance agreement is drawn at random, so report `n_samples` and the seed. It is slow for many coders
     with many spans in one text. For one number that needs no alignment see `unitizing_alphas`.
 
     Parameters
@@ -97,7 +97,7 @@ def gamma(
         As for `unitizing_alphas`.
     ArgumentError
         pygamma-agreement is not installed, a setting is out of its range, or there are too many spans: an
-        alignment weighs every combination of one span, or none, of each coder.
+        alignment compares every combination of one span, or none, from each coder.
 
     Notes
     -----
@@ -157,12 +157,12 @@ def gamma_dissimilarity(
     code_weight: float = 1.0,
     empty: float = 1.0,
 ) -> float:
-    """Return how unlike two spans are in gamma: their distance in place, and whether their codes differ.
+    """Return the dissimilarity of two spans in gamma, from their places and their codes.
 
     Parameters
     ----------
     a, b : tuple of int
-        Start and end of either span, half-open.
+        Start and end of each span, half-open.
     same_code : bool
         Whether they have the same code.
     position_weight, code_weight, empty : float
@@ -171,7 +171,7 @@ def gamma_dissimilarity(
     Returns
     -------
     float
-        0 or more. Spans that are less alike than two times `empty` are better left unaligned.
+        0 or more. Spans with a dissimilarity above twice `empty` are better left unaligned.
 
     Raises
     ------

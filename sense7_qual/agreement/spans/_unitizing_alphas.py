@@ -17,21 +17,10 @@ from sense7_qual._reasons import Reason
 from sense7_qual.agreement.spans._values import Continuum, Lengths, continuum, covered, warn_of_models
 
 __all__ = [
-    "Tally",
-    "UnitizingAlphas",
-    "all_text",
-    "all_text_alpha",
-    "all_text_parts",
-    "alpha_u_2004",
-    "border_alpha",
-    "by_text",
-    "coded_text",
-    "coded_text_alpha",
-    "coded_text_parts",
-    "over_texts",
-    "resampled_borders",
-    "unitizing_alphas",
-]
+    "Tally", "UnitizingAlphas", "all_text", "all_text_alpha", "all_text_parts", "alpha_u_2004",
+    "border_alpha", "by_text", "coded_text", "coded_text_alpha", "coded_text_parts", "over_texts",
+    "resampled_borders", "unitizing_alphas",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -48,15 +37,15 @@ class UnitizingAlphas:
     Attributes
     ----------
     u_alpha : float
-        All text, every code and the uncoded stretches: did the coders mark the same, with the same code?
+        All text, every code and the uncoded stretches: the same text marked with the same code.
     binary_u_alpha : float
         All text, coded or not, whatever the code (written ``|u-alpha``).
     cu_alpha : float
-        Coded text only: where two coders coded something, did they give it the same code?
+        Coded text only: the same code for what two coders both coded.
     ku_alpha : mapping of code to float
         The same for each code against the others, written (k)u-alpha.
     coded_share : float
-        The part of the text, pair by pair of coders, that cu-alpha looks at, 0–1.
+        The share of the text that cu-alpha uses, over all pairs of coders, 0–1.
     n_units, n_coders, n_spans, n_characters : int
         Texts that two or more coders finished, their coders, spans and characters (each text once).
     reason : str or None
@@ -99,10 +88,10 @@ def unitizing_alphas(
 ) -> UnitizingAlphas:
     """Return Krippendorff's u-alpha, ``|u-alpha``, cu-alpha and (k)u-alphas of coded spans.
 
-    Use them where coders both choose the stretches and name them. Report u-alpha or ``|u-alpha`` for whether
-    spans can be found again, and cu-alpha for whether they are named alike; a high cu-alpha beside a low
-    u-alpha says that coders agree on what they both saw. Where codes may overlap in a text use
-    `span_agreement`, which takes code by code.
+    Use them where coders choose both the stretches and their codes. Report u-alpha or ``|u-alpha`` for the
+    agreement on where spans are, and cu-alpha for that on their codes; with a high cu-alpha and a low u-alpha
+    coders agree only on what both of them marked. If codes may overlap in a text, use `span_agreement`, which
+    compares each code by itself.
 
     Parameters
     ----------
@@ -112,7 +101,7 @@ def unitizing_alphas(
     lengths : Series or mapping
         unit_id to the text's number of code points.
     coverage : DataFrame, optional
-        unit_id, coder: who finished what. A coder who finished a text without spans has left it uncoded,
+        unit_id, coder: the finished texts. A coder who finished a text without spans has left it uncoded,
         which counts; a text that a coder has not finished is missing there. Without it, every coder in
         `spans` counts as having finished every text in `lengths`.
 
@@ -124,8 +113,8 @@ def unitizing_alphas(
     Raises
     ------
     TableError
-        `spans` or `coverage` is not what its contract says, a length is missing or no whole number, or a span
-        does not lie within its text.
+        `spans` or `coverage` breaks its contract, a length is missing or not a whole number, or a span does
+        not lie within its text.
 
     Notes
     -----
@@ -270,7 +259,7 @@ def all_text(sums: Tally, k: int) -> tuple[float, Reason | None]:
 
 
 def all_text_parts(sums: Tally, k: int) -> Floats:
-    """Return what u-alpha of a code is a function of (…, 4), over all texts or for each."""
+    """Return the sums that give u-alpha of a code (…, 4), over all texts or for each."""
     return np.stack([sums.total, sums.length[..., k], sums.both[..., k], sums.squares[..., k]], axis=-1)
 
 
@@ -295,7 +284,7 @@ def coded_text(sums: Tally, k: int) -> tuple[float, Reason | None]:
 
 
 def coded_text_parts(sums: Tally, k: int) -> Floats:
-    """Return what (k)u-alpha is a function of (…, 6), over all texts or for each."""
+    """Return the sums that give (k)u-alpha (…, 6), over all texts or for each."""
     of_code = [sums.coded[..., k], sums.both[..., k], sums.coded_squares[..., k]]
     of_all = [sums.coded_total, sums.coded.sum(axis=-1), sums.coded_squares.sum(axis=-1)]
     return np.stack(of_code + of_all, axis=-1)
@@ -323,7 +312,7 @@ def alpha_u_2004(spans: pd.DataFrame, lengths: Lengths, *, coverage: pd.DataFram
     """Return Krippendorff's alpha_U of 1995 and 2004, which compares the borders of spans.
 
     Use it to compare with older studies and with tools that report it. For new studies use
-    `unitizing_alphas`: this one misbehaves with more than two coders, as its author found.
+    `unitizing_alphas`: this one fails with more than two coders, as its author found.
 
     Parameters
     ----------
@@ -334,8 +323,8 @@ def alpha_u_2004(spans: pd.DataFrame, lengths: Lengths, *, coverage: pd.DataFram
     Returns
     -------
     float
-        At most 1; 0 is chance. NaN, with a warning that says why, where no text was finished by every coder
-        or nothing is coded.
+        At most 1; 0 is chance. NaN, with a warning, where no text was finished by every coder or nothing is
+        coded.
 
     Raises
     ------
@@ -386,7 +375,7 @@ def border_alpha(line: Continuum, codes: Iterable[int]) -> tuple[float, Reason |
 
 
 def resampled_borders(line: Continuum, code: int, times: Integers) -> Floats:
-    """Return the alpha_U of 2004 of a code (B,) where each text stands `times` (B, T) over, NaN without one.
+    """Return the alpha_U of 2004 of a code (B,) where each text is repeated `times` (B, T), NaN without one.
 
     The texts are laid end to end in their order, a repeated one after itself.
     """

@@ -21,15 +21,9 @@ from sense7_qual.errors import TableError
 from sense7_qual.frames import indexed_by_unit, people, require_column, without_models
 
 __all__ = [
-    "SPANS",
-    "Continuum",
-    "continuum",
-    "covered",
-    "finished_by",
-    "require_lengths",
-    "text_lengths",
+    "SPANS", "Continuum", "continuum", "covered", "finished_by", "require_lengths", "text_lengths",
     "warn_of_models",
-]
+]  # fmt: skip
 
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
@@ -57,13 +51,13 @@ class Continuum:
     unit_ids : tuple of str
         The T texts, in the order of the line.
     finished : array (C, T) of bool
-        Which coder finished which text. Only texts that two or more finished are here.
+        Whether the coder finished the text. Only texts finished by two or more are included.
     edges : array (K + 1,) of int64
         Where the line is cut, from 0 to its whole length in code points.
     text : array (K,) of int64
         The text of each stretch.
     of_coder, of_code, of_text, first, last : arrays (n_spans,) of int64
-        Whose span it is, its code and text, and the cuts (places in `edges`) at which it begins and ends.
+        The span's coder, code and text, and the cuts (places in `edges`) at which it begins and ends.
         Overlapping spans of one code by one coder are joined; adjoining ones stay two.
     """
 
@@ -122,7 +116,7 @@ def continuum(
 
 
 def covered(line: Continuum, chosen: Truths) -> Truths:
-    """Return which stretches the chosen spans of each coder cover (C, K)."""
+    """Return True for the stretches that the chosen spans of each coder cover (C, K)."""
     n_stretches = len(line.text)
     steps = np.zeros((len(line.coders), n_stretches + 1), dtype=np.int64)
     np.add.at(steps, (line.of_coder[chosen], line.first[chosen]), 1)
@@ -179,7 +173,7 @@ def _placed(spans: pd.DataFrame, size: pd.Series) -> pd.DataFrame:
 
 
 def finished_by(spans: pd.DataFrame, size: pd.Series, coverage: pd.DataFrame | None) -> pd.DataFrame:
-    """Return which coder (rows) finished which text (columns)."""
+    """Return True where a coder (rows) finished a text (columns)."""
     if coverage is None:
         return pd.DataFrame(True, index=pd.Index(sorted(spans["coder"].unique())), columns=size.index)
     for name in ("unit_id", "coder"):

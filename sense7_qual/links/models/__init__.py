@@ -80,8 +80,8 @@ def cumulative_mixed(
         The participant of each row.
     nested : Series, optional
         The conversation of each row, where participants have several: adds a normal random intercept for
-        each, v ~ normal(0, nested_variance). Conversations are told apart within their participant, so that
-        numbering them anew for each is no fault. The likelihood is then Laplace's approximation, whatever
+        each, v ~ normal(0, nested_variance). Conversations are distinguished within their participant, so
+        they may be numbered from 1 for each. The likelihood is then Laplace's approximation, whatever
         `quadrature` is.
     rating_range : pair of numbers, optional
         The lowest and the highest rating, as for `code_to_rating`. An ordered Categorical states its levels.
@@ -93,23 +93,23 @@ def cumulative_mixed(
     Returns
     -------
     CumulativeModel
-        See there; a row in which the rating, a predictor, the cluster or `nested` is missing is left out and
-        counted. Where nothing can be estimated, the estimates are NaN and `reason` says why.
+        A row in which the rating, a predictor, the cluster or `nested` is missing is left out and counted.
+        Where nothing can be estimated, the estimates are NaN and `reason` says why.
 
     Raises
     ------
     TableError
-        Ratings or predictors are not numbers (words without an order, infinite values), or the rows of the
-        arguments do not run alike.
+        Ratings or predictors are not numbers (words without an order, infinite values), or the arguments do
+        not have the same rows.
     ArgumentError
         `quadrature` or `link` is out of its range.
 
     Notes
     -----
-    The marginal likelihood is maximised with its analytic gradient; standard errors are from the negative
-    Hessian of it at the maximum (the gradient differentiated numerically). p and intervals use Student's t
+    The marginal likelihood is maximised with its analytic gradient; standard errors are from its negative
+    Hessian at the maximum (the gradient differentiated numerically). p and intervals use Student's t
     with k − 1 degrees of freedom for k clusters, which matters for few of them. Where the variance of the
-    clusters is estimated as 0, the model is the one without random intercepts, and is marked.
+    clusters is estimated as 0, the model is the one without random intercepts, and `boundary` is True.
 
     In simulated studies of 20, 50 and 300 participants with six ratings each (ICC 0 or .4) 95 % intervals
     covered the coefficient of a predictor that varies within participants in 94 to 97 %, and of one that
@@ -207,7 +207,7 @@ def _estimates(
 
 
 def _coarse(patterns: Patterns, at: Parameters, covariance: Floats, link: Link, quadrature: int) -> bool:
-    """Return whether one Newton step on the likelihood by many more nodes moves an estimate noticeably."""
+    """Return True if a Newton step on the likelihood with many more nodes moves an estimate noticeably."""
     finer = integrate(patterns, at, quadrature=min(max(25, 3 * quadrature), 100), link=link)
     return bool((np.abs(covariance @ finer.gradient) > _NOTICEABLE * np.sqrt(np.diag(covariance))).any())
 
@@ -221,8 +221,8 @@ def _check_settings(quadrature: int, link: str) -> None:
         )
     if link not in ("logit", "probit"):
         raise ArgumentError(
-            f"cumulative_mixed: expected link 'logit' or 'probit' – found {link!r} – odds ratios are of the "
-            "logit link."
+            f"cumulative_mixed: expected link 'logit' or 'probit' – found {link!r} – only logit gives "
+            "odds ratios."
         )
 
 
@@ -236,29 +236,31 @@ def marginal(
 ) -> CumulativeModel:
     """Fit ordinal generalised estimating equations: odds ratios averaged over the population of clusters.
 
-    logit P(rating ≤ j) = threshold j − predictors · coefficients, rows of a cluster being dependent in any
-    way. An odds ratio compares ratings with and without the predictor over all participants, and is nearer
-    to 1 than that of a given participant (`cumulative_mixed`), the more so the more participants differ.
+    logit P(rating ≤ j) = threshold j − predictors · coefficients; rows of a cluster may depend on each other
+    in any way. An odds ratio compares ratings with and without the predictor over all participants, and is
+    nearer to 1 than that of a given participant (`cumulative_mixed`), the more so the more participants
+    differ.
 
     Parameters
     ----------
     rating, predictors, groups, rating_range
         As in `cumulative_mixed`.
     standard_errors : {"bias_reduced", "robust"}
-        Mancl and DeRouen's, corrected for few clusters, or the sandwich itself, which is too small for them.
+        Mancl and DeRouen's, corrected for few clusters, or the sandwich estimate, too small with few
+        clusters.
 
     Returns
     -------
     CumulativeModel
         With the logit link, and without random intercepts: cluster_variance, cluster_sd and log_likelihood
         are NaN, quadrature is None. A row in which a value is missing is left out and counted. `reason` says
-        why there are no estimates, as in `cumulative_mixed`; ratings that are constant within every cluster
-        are no reason here.
+        why there are no estimates, as in `cumulative_mixed`, except that ratings may be constant within every
+        cluster.
 
     Raises
     ------
     TableError
-        Ratings or predictors are not numbers, or the rows of the arguments do not run alike.
+        Ratings or predictors are not numbers, or the arguments do not have the same rows.
     ArgumentError
         `standard_errors` is unknown.
 

@@ -11,22 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 
 __all__ = [
-    "BEYOND",
-    "Derivatives",
-    "Integral",
-    "Link",
-    "Nested",
-    "Parameters",
-    "Patterns",
-    "bounds",
-    "derivatives",
-    "gathered",
-    "integrate",
-    "integrate_nested",
-    "log_probability",
-    "patterns_of",
-    "slopes",
-]
+    "BEYOND", "Derivatives", "Integral", "Link", "Nested", "Parameters", "Patterns", "bounds", "derivatives",
+    "gathered", "integrate", "integrate_nested", "log_probability", "patterns_of", "slopes",
+]  # fmt: skip
 
 Integers = npt.NDArray[np.int64]
 
@@ -176,7 +163,7 @@ def _modes(
 def _shortened(
     patterns: Patterns, upper: Floats, lower: Floats, sd: float, link: Link, mode: Floats, step: Floats
 ) -> Floats:
-    """Halve the steps of those clusters whose posterior they would lower."""
+    """Halve the steps of those clusters where they would lower the posterior."""
 
     def height(u: Floats) -> Floats:
         log_p = log_probability(upper, lower, sd * u[patterns.cluster], link)
@@ -200,7 +187,7 @@ def _of_moving_nodes(
     shift: Floats,
     spread: Floats,
 ) -> tuple[Floats, Floats, float]:
-    """Return what the gradient gains because the nodes move: by upper and lower threshold, and by sd.
+    """Return the part of the gradient due to moving nodes: by upper and lower threshold, and by sd.
 
     With h the log posterior, the mode moves by scale² ∂h', the log scale by scale² (∂h'' + h''' dmode) / 2.
     """
@@ -379,7 +366,7 @@ def integrate_nested(nested: Nested, at: Parameters, *, link: Link, modes: Float
 
 
 def _effect(nested: Nested, at: Parameters, outer: Floats, inner: Floats) -> Floats:
-    """Return what the random intercepts add to η (patterns,)."""
+    """Return the contribution of the random intercepts to η (patterns,)."""
     return np.asarray((at.sd * outer[nested.owner] + at.inner_sd * inner)[nested.patterns.cluster])
 
 

@@ -24,15 +24,9 @@ from sense7_qual.links.models._likelihood import (
 from sense7_qual.links.models._model import Observed
 
 __all__ = [
-    "Maximum",
-    "fixed_maximum",
-    "mixed_maximum",
-    "nested_maximum",
-    "reason_before",
-    "reason_within",
-    "runs_away",
-    "separated",
-]
+    "Maximum", "fixed_maximum", "mixed_maximum", "nested_maximum", "reason_before", "reason_within",
+    "runs_away", "separated",
+]  # fmt: skip
 
 # The gradient is differentiated by one-sided steps: it is exact to about 1e-12, predictors are in standard
 # deviations, so this step leaves the Hessian six digits.
@@ -47,7 +41,7 @@ _ENOUGH: Final = 1e-4
 """The share of the rise that the gradient promises, which a step must bring (Armijo's rule)."""
 _ROUNDS: Final = 3
 _SAME: Final = 1e-6
-"""Where Newton's steps moved the parameters by more, the Hessian is taken anew where they ended."""
+"""Where Newton's steps moved the parameters by more, the Hessian is computed again where they ended."""
 _SOLVED: Final = 1e-7
 """The largest element of the gradient at a maximum, per root of the number of rows."""
 _FLAT: Final = 30.0
@@ -241,7 +235,7 @@ def _updated(inverse: Floats, moved: Floats, fallen: Floats) -> Floats:
 
 
 def reason_before(rows: Observed) -> Reason | None:
-    """Return why nothing can be estimated, as far as that is seen before trying."""
+    """Return the reason if nothing can be estimated, as far as the data show it beforehand."""
     if not rows.n:
         return Reason.NO_COMPLETE_ROWS
     if len(rows.labels) == 1:
@@ -252,7 +246,7 @@ def reason_before(rows: Observed) -> Reason | None:
 
 
 def reason_within(rows: Observed) -> Reason | None:
-    """Return why the random intercepts have no finite variance, or cannot be told from what is within."""
+    """Return the reason if the random intercepts have no finite variance, or cannot be separated."""
     inner = rows.cluster if rows.nested is None else rows.nested
     n_clusters, n_inner = len(rows.sizes), len(np.unique(inner))
     if rows.nested is not None and not n_clusters < n_inner < rows.n:
@@ -263,14 +257,14 @@ def reason_within(rows: Observed) -> Reason | None:
 
 
 def runs_away(maximum: Maximum, link: Link) -> bool:
-    """Return whether the likelihood is all but flat, or a random intercept's sd all but infinite."""
+    """Return True if the likelihood is almost flat, or a random intercept's sd almost infinite."""
     known = np.isfinite(maximum.hessian).all()
     flat = known and np.linalg.eigvalsh(-maximum.hessian).min() < 1 / _FLAT**2
     return bool(flat or max(maximum.at.sd, maximum.at.inner_sd) > _LARGEST_SD[link])
 
 
 def separated(rows: Observed) -> bool:
-    """Return whether some direction of the parameters raises the likelihood for ever.
+    """Return True if some direction of the parameters raises the likelihood without end.
 
     That is so where thresholds and coefficients can move so that no row's level becomes less probable and
     some row's becomes more so: perfect, or quasi-perfect, prediction (a linear programme decides).

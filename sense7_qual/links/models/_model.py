@@ -43,7 +43,7 @@ class CumulativeModel:
     cluster_variance, cluster_sd : float
         Variance, and standard deviation, of the clusters' random intercepts; NaN in a model without them.
     nested_variance, nested_sd : float
-        The same of the conversations' within clusters; NaN in a model without them.
+        The same for conversations within clusters; NaN in a model without them.
     log_likelihood : float
         NaN where the model has none (estimating equations).
     n, n_missing, n_clusters : int
@@ -61,17 +61,17 @@ class CumulativeModel:
     reason : str or None
         Why there are no estimates: `no_complete_rows`, `constant_rating`, `one_cluster`,
         `collinear_predictors` (see `dependent`), `separation` (an estimate would be infinite: the predictors,
-        or predictors and clusters, tell some levels apart perfectly, or all but), `not_converged`,
-        `no_variation_within_clusters` (every cluster, or every conversation, has one level alone: its
-        variance would be infinite), `levels_not_separable` (each cluster has one conversation, or each
+        or predictors and clusters, separate some levels perfectly or almost), `not_converged`,
+        `no_variation_within_clusters` (every cluster, or every conversation, has only one level: its variance
+        would be infinite), `levels_not_separable` (each cluster has one conversation, or each
         conversation one row).
     cautions : tuple of str
-        What to know of estimates that there are: `few_clusters` (fewer than 10), `clusters_of_one` (no
+        Warnings about the estimates: `few_clusters` (fewer than 10), `clusters_of_one` (no
         cluster has two rows: no random intercept is estimated), `zero_variance` (see `boundary`),
-        `zero_nested_variance` (conversations of a cluster differ no more than chance makes them),
-        `laplace_approximation` (of the model with conversations: its variances come out somewhat small where
+        `zero_nested_variance` (conversations of a cluster differ no more than by chance),
+        `laplace_approximation` (in the model with conversations: its variances are somewhat too small where
         conversations have few rows), `coarse_quadrature` (with many more nodes an estimate would move by more
-        than a tenth of its standard error: take more).
+        than a tenth of its standard error: use more).
     dependent : tuple of str
         Predictors that are constant, or linear combinations of those before them.
     link : str
@@ -142,7 +142,7 @@ class CumulativeModel:
         )
 
     def odds_ratios(self, confidence_level: float = 0.95) -> pd.DataFrame:
-        """Return each predictor's odds ratio of a higher rating with its interval; of the logit link alone.
+        """Return each predictor's odds ratio of a higher rating with its interval (logit link only).
 
         Parameters
         ----------
@@ -163,7 +163,7 @@ class CumulativeModel:
         if self.link != "logit":
             raise ArgumentError(
                 f"odds_ratios: expected a model with link='logit' – found {self.link!r} – its coefficients "
-                "are no log odds ratios; take `intervals`."
+                "are not log odds ratios; use `intervals`."
             )
         intervals = self.intervals(confidence_level)
         ends = {"odds_ratio": "coefficient", "low": "low", "high": "high"}
@@ -173,7 +173,7 @@ class CumulativeModel:
 
 @dataclass(frozen=True, slots=True)
 class Estimates:
-    """What a search found, in the predictors' own units: thresholds, coefficients, and the `sds` named."""
+    """Thresholds, coefficients and the `sds` named at the maximum, in the predictors' own units."""
 
     values: Floats
     covariance: Floats
@@ -186,7 +186,7 @@ class Estimates:
 def fitted(
     rows: Observed, fit: Estimates, *, link: str, quadrature: int | None, random: bool
 ) -> CumulativeModel:
-    """Return the model of what was found; `random`: with random intercepts, whose variance may be 0."""
+    """Return the model with its estimates; `random`: with random intercepts (variance 0 or more)."""
     from scipy import special
 
     names, n_thresholds, q = _pairs(rows), len(rows.labels) - 1, len(rows.names)
@@ -348,7 +348,7 @@ def observed(
     *,
     rating_range: Range | None = None,
 ) -> Observed:
-    """Return the complete rows of columns or frames that run alike, row by row.
+    """Return the complete rows of columns or frames with the same rows.
 
     The rows are sorted, so that the order in which they were given changes no digit of a fitted number.
     """
@@ -389,8 +389,8 @@ def levels_of(
     if isinstance(rating.dtype, pd.CategoricalDtype):
         if known is not None:
             raise ArgumentError(
-                f"{function}: expected rating_range for numbers – found an ordered Categorical, whose "
-                "categories are its levels – leave rating_range out."
+                f"{function}: expected rating_range for numbers – found an ordered Categorical, and its "
+                "categories are the levels – leave rating_range out."
             )
         if not rating.cat.ordered:
             raise TableError(

@@ -25,7 +25,7 @@ _STEP: Final = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Polychoric:
-    """The correlation of the two normal variables that are thought to lie behind two ordinal ones.
+    """The correlation of the two normal variables assumed to underlie two ordinal ones.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Polychoric:
         Rows with both variables, and rows without.
     reason : str or None
         `no_complete_rows`, `constant_rating` (a variable has one level), `separation` (the estimate is 1 or
-        −1: a row of the table says all about its column), `not_converged`.
+        −1: each variable determines the other), `not_converged`.
     """
 
     estimate: float
@@ -77,8 +77,8 @@ def polychoric(
     Returns
     -------
     Polychoric
-        Estimate, interval, standard error, n. They are for independent rows: where a participant has several,
-        the estimate stands, but the interval is too narrow.
+        Estimate, interval, standard error, n, all for independent rows. If a participant has several rows,
+        the estimate is still valid, but the interval is too narrow.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def _without(counts: Floats, n_missing: int, reason: str) -> Polychoric:
 
 
 def _counted(first: pd.Series, second: pd.Series, rating_range: Range | None) -> tuple[Floats, int]:
-    """Return how often each pair of levels occurs (levels of the first, of the second)."""
+    """Count each pair of levels (levels of the first, of the second)."""
     if len(first) != len(second) or not pd.Series(first).index.equals(pd.Series(second).index):
         raise TableError(
             f"polychoric: expected two variables of the same rows – found {len(first)} and {len(second)} "
