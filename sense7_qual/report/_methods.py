@@ -200,12 +200,12 @@ def _questions(record: Record, positionality: str | None) -> Iterator[str]:
     if record.n_coders.value > 1 and all(one.of_models for one in record.store.rounds.value):
         yield "How were coders kept from seeing each other's codings?"
     if record.rating is not None and record.cluster is None:
-        yield "Whose are the ratings? Without a column of participants no association is computed."
+        yield "Which participant gave each rating? Without that column no association is computed."
     if record.with_agreement:
-        yield "Which agreement was held to be enough before coding began, and after which source?"
+        yield "Which level of agreement was set as sufficient before coding began, and on which source?"
         if record.n_double.value and not list(coders.settling(record)):
             yield "How were disagreements settled?"
         return
-    yield "Which approach to analysis was taken, and why does it do without counting how coders decide alike?"
+    yield "Which approach to analysis was taken, and why does it do without comparing coders?"
     if positionality is None:
         yield "From which position do you read these texts (methods(…, positionality=memo_id))?"

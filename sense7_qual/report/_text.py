@@ -65,7 +65,7 @@ __all__ = [
     "written_as",
 ]
 
-_QUESTIONS = "To be answered: the record does not hold it"
+_QUESTIONS = "To be answered: not in the record"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
