@@ -48,19 +48,19 @@ def ai_statement(
     n_boot: int = 2000,
     seed: int = 0,
 ) -> Text:
-    """Return what a paper states on the use of AI in the coding of a study, from its record.
+    """Write a paper's statement on the use of AI in the coding, from the study's record.
 
-    It tells of suggestions (what was shown to whom, when, and what became of it), of themes that a topic
-    model proposed, and of models that coded, their agreement with people apart from that of people among each
-    other. Where the record has none of it the text says so, and asks about what no record of coding holds.
+    It reports suggestions (what was shown to whom, when, and what became of it), themes that a topic model
+    proposed, and models that coded, with their agreement with people. If the record has none of these, the
+    text says so, and it asks about what no record of coding holds.
 
     Parameters
     ----------
     store : Store
         The study.
     models : sequence of str
-        Further coders that are models, not people: the record knows those by itself that are called
-        ``model-…`` (`frames.is_model`).
+        Further coders that are models, not people, in addition to those called ``model-…``
+        (`frames.is_model`).
     with_agreement : bool
         Whether the agreement of these models with people is stated.
     n_boot, seed
@@ -95,7 +95,7 @@ def ai_statement(
 
 
 def ai_statement_of(record: Record, models: Sequence[str] = ()) -> Text:
-    """Return the statement on a study whose record is read already, as `ai_statement` does."""
+    """Write the statement on AI from a record."""
     said = tuple(ai_used(record, models))
     asked = [
         "Was AI used for anything but the coding, such as transcribing, translating, computing or writing?",
@@ -111,7 +111,7 @@ def ai_statement_of(record: Record, models: Sequence[str] = ()) -> Text:
 
 
 def ai_used(record: Record, models: Sequence[str] = ()) -> Iterator[Sentence]:
-    """Yield what the record has of models, and that it has nothing else."""
+    """Yield the sentences on models, or one that the record has none."""
     told = [*_suggested(record), *_themes(record), *_coders(record, models)]
     yield from told
     if not told:

@@ -36,10 +36,10 @@ def checklist(
     n_boot: int = 2000,
     seed: int = 0,
 ) -> Table:
-    """Return a reporting checklist: what the record says to each item, and what is left to be answered.
+    """Fill in a reporting checklist from the record, with questions for what it does not hold.
 
-    Nothing is invented: an item to which the record says nothing has a question alone, and one that it
-    answers in part has both. The note counts them. Items are named in words of our own: read the original.
+    Nothing is invented: an item that the record does not answer has only a question, and one that it answers
+    in part has both. The note counts them. Items are named in our own words: read the original.
 
     Parameters
     ----------
@@ -48,17 +48,17 @@ def checklist(
     guideline : {"coreq", "srqr", "rtarg"}
         COREQ (32 items), SRQR (21), or what the reporting guidelines for reflexive thematic analysis ask for.
     with_agreement : bool
-        Whether agreement between coders is part of the argument, as for `methods`; of "rtarg" it never is.
+        Whether agreement between coders is part of the argument, as for `methods`; for "rtarg" it never is.
     positionality : str, optional
-        The memo_id of a memo on the study, whose words answer the item on the researchers themselves.
+        The memo_id of a memo on the study; its words answer the item on the researchers themselves.
     n_boot, seed
         Of intervals, as for `agreement.by_code`.
 
     Returns
     -------
     Table
-        One row per item: number (where the guideline has numbers), topic, what the record says, what is to be
-        answered.
+        One row per item: number (where the guideline has numbers), topic, what the record says, and what
+        remains to be answered.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def checklist(
 
 
 def checklist_of(record: Record, guideline: GuidelineName, *, positionality: str | None) -> Table:
-    """Return the checklist of a study whose record is read already, as `checklist` does."""
+    """Fill in the checklist from a record."""
     chosen, place = GUIDELINES[guideline], _POSITION[guideline]
     record = replace(record, with_agreement=record.with_agreement and guideline != "rtarg")
     memo = None if positionality is None else str(positionality_memo(record, positionality))
@@ -129,7 +129,7 @@ class Item:
     without: tuple[Topic, ...] = ()
 
     def topics(self, with_agreement: bool) -> tuple[Topic, ...]:
-        """Return what answers it, in a study with or without agreement."""
+        """Return the topics that answer it, with or without agreement."""
         return (*self.says, *(self.with_agreement if with_agreement else self.without))
 
 

@@ -1,4 +1,4 @@
-"""What a study did otherwise than it had registered: a list for the paper, found in record and analysis."""
+"""Departures of a study from its registered plan: a list for the paper, found in record and analysis."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def were(n: int, one: str, several: str | None = None) -> str:
 
 
 class Done:
-    """What was done, beside the plan that was in force when coding began."""
+    """What was done, and the plan that was in force when coding began."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
@@ -103,7 +103,7 @@ class Done:
         return int(cases.reindex(self.facts.decisions["unit_id"].unique()).nunique())
 
     def chain_place(self, act_id: str, coder: str) -> int:
-        """Return how many acts of `coder` stand before the act, in the chain of their acts."""
+        """Return the number of acts before the act in the chain of `coder`."""
         return [act.act_id for act in self.facts.acts if act.coder == coder].index(act_id)
 
     @cached_property
@@ -274,7 +274,7 @@ def _options(done: Done) -> Iterator[Deviation]:
 
 
 def _values(done: Done, option: str) -> list[str]:
-    """Return what an option was while texts were coded."""
+    """Return the values of an option while texts were coded."""
     if done.coding_began is None:
         return []
     last = max(act.at for act in done.coding)
@@ -377,7 +377,7 @@ CHECKS: Final[tuple[Callable[[Done], Iterator[Deviation]], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Deviations:
-    """What was done otherwise than planned; its `repr` has counts only.
+    """Departures from the plan; its `repr` has counts only.
 
     Attributes
     ----------
@@ -432,7 +432,7 @@ def deviations(store: Study, *, analysis_plan: AnalysisPlan | None = None) -> De
     Parameters
     ----------
     store : Store
-        The study, with all that it shows to who has it open. Nothing of participants' texts is returned.
+        The study, as whoever has it open may see it. Nothing of participants' texts is returned.
     analysis_plan : AnalysisPlan, optional
         What is analysed, as in `paper`: another question, rating, seed, number of resamples or anything else
         than registered is a deviation, and so is a rating or a hypothesis where the plan names none.

@@ -30,7 +30,7 @@ class Review:
         (how many), `why` a reviewer minds, and `answer`, what would meet it. Those on how the coding was done
         come first, then those on numbers.
     n_checked
-        How many things were looked at.
+        Number of checks made.
     """
 
     objections: tuple[Objection, ...]
@@ -76,7 +76,7 @@ def review(
     n_boot: int = 500,
     seed: int = 0,
 ) -> Review:
-    """Read a study as a reviewer does, and return what they will object to.
+    """Read a study as a reviewer does, and return the likely objections.
 
     It reads the record alone: who coded what when, under which codebook, blind to what. What the record does
     not hold, such as how participants were found, it cannot see; no objection means none of these.
@@ -84,7 +84,7 @@ def review(
     Parameters
     ----------
     store : Store
-        The study, with all that it shows to who has it open. Nothing of participants' texts is returned.
+        The study, as whoever has it open may see it. Nothing of participants' texts is returned.
     with_agreement : bool
         Whether agreement is part of the argument; without it (one coder, reflexive thematic analysis) nothing
         is asked of it.

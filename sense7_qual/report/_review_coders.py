@@ -1,4 +1,4 @@
-"""What a reviewer looks at in the coders: when they coded, whose codings are whose, what they share."""
+"""What a reviewer looks at in the coders: when they coded, who they are, and what they share."""
 
 from __future__ import annotations
 

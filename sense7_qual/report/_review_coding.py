@@ -139,7 +139,7 @@ def _rating_seen(facts: Facts) -> Iterator[Objection]:
         yield Objection(
             kind="rating_seen", n=len(shown),
             seen="The participant's rating was shown next to the text while it was coded.",
-            why="Coders who know the rating read the text with it in mind, which alone links code and rating.",
+            why="Coders who know the rating read the text with it in mind, which links the two by itself.",
             answer="Hide ratings until a text is finished (store.set_options(rating='finished')), have some "
             "texts coded again that way, and compare the links.",
         )  # fmt: skip

@@ -39,7 +39,7 @@ _MOST_NAMED: Final = 6  # codes in brackets; the table has them all
 
 
 def agreement_method(record: Record) -> Iterator[Sentence]:
-    """Yield how agreement was computed, and on which decisions."""
+    """Yield the method of agreement and its decisions."""
     if not record.n_double.value:
         yield sentence("No text was coded by two coders, so there is no agreement to report.")
         return
@@ -168,7 +168,7 @@ def _overall(record: Record) -> Iterator[Sentence]:
 
 
 def settling(record: Record) -> Iterator[Sentence]:
-    """Yield by what way disagreements were settled."""
+    """Yield the way in which disagreements were settled."""
     if not record.n_double.value:
         return
     talks = [place for place, one in enumerate(record.store.rounds.value) if one.discusses]
@@ -195,7 +195,7 @@ def settling(record: Record) -> Iterator[Sentence]:
 
 
 def settled(record: Record) -> Iterator[Sentence]:
-    """Yield how many disagreements there were, and what became of them."""
+    """Yield the number of disagreements and their outcomes."""
     if not record.n_double.value:
         return
     queue = record.disagreements
@@ -204,9 +204,9 @@ def settled(record: Record) -> Iterator[Sentence]:
         return
     n, state = len(queue.value), queue["settled"]
     ruled, both = state.isin(["applied", "absent"]).sum(), state.eq("differing").sum()
-    stand: Phrase = ()
+    legitimate: Phrase = ()
     if both.value:
-        stand = phrase(", for {n} both readings were ruled legitimate", n=count(both))
+        legitimate = phrase(", for {n} both readings were ruled legitimate", n=count(both))
     if n == 1:
         became = "it was left open"
         if ruled.value or both.value:
@@ -215,9 +215,9 @@ def settled(record: Record) -> Iterator[Sentence]:
                        n=times(queue.shape[0]), became=became)  # fmt: skip
     else:
         yield sentence(
-            "Coders disagreed {n}, each time about one code on one text; {ruled} settled by a ruling{stand}, "
-            "and {open} left open.",
-            n=times(queue.shape[0]), stand=stand,
+            "There were {n}, each about one code on one text; {ruled} settled by a ruling{legitimate}, and "
+            "{open} left open.",
+            n=plural(queue.shape[0], "disagreement"), legitimate=legitimate,
             ruled=plural(ruled, "was", "were", none="none"),
             open=plural(state.isna().sum(), "was", "were", none="none"),
         )  # fmt: skip
@@ -232,7 +232,7 @@ def settled(record: Record) -> Iterator[Sentence]:
 
 
 def discussions(record: Record) -> Iterator[Sentence]:
-    """Yield what each discussion changed."""
+    """Yield the changes of each discussion."""
     for place, one in enumerate(record.store.rounds.value):
         if one.discusses:
             yield from _changed(record, one.discusses, record.store.rounds[place])

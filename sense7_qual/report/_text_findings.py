@@ -115,7 +115,7 @@ def _people(record: Record, n: Traced) -> Phrase:
 
 
 def applied_codes(record: Record) -> Iterator[Sentence]:
-    """Yield which codes were applied most and least, and which were not, without any comparison of coders."""
+    """Yield the codes applied most, least and never, without comparing coders."""
     codings = _codings(record)
     if not len(codings.value):
         return
@@ -155,7 +155,7 @@ def _times(record: Record, codings: Traced, code: str) -> Phrase:
 
 
 def saturation_method(record: Record) -> Iterator[Sentence]:
-    """Yield how saturation was looked at, or why it was not."""
+    """Yield the method of assessing saturation."""
     found = _new_information(record)
     if found is None or not len(found.value):
         return
@@ -171,10 +171,10 @@ def saturation_method(record: Record) -> Iterator[Sentence]:
 
 
 def saturation_found(record: Record) -> Iterator[Sentence]:
-    """Yield where the threshold was reached, over other orders too, and what is expected to be still new."""
+    """Yield the place of saturation, also over other orders, and the number of codes still expected."""
     found = _new_information(record)
     if found is None:
-        yield sentence("No code emerged from the texts, so saturation could not be assessed.")
+        yield sentence("No codes emerged from the texts, so saturation could not be assessed.")
         return
     if not len(found.value):
         yield sentence("There are too few participants to assess saturation of the codes that emerged.")
@@ -245,7 +245,7 @@ def _new_information(record: Record) -> Traced | None:
 
 
 def themes_recorded(record: Record) -> Iterator[Sentence]:
-    """Yield how often themes were recorded and worked on, and which headings group the codes."""
+    """Yield the work on themes, and the headings of codes."""
     runs, edits = record.store.acts(kind="record_themes"), record.store.acts(kind="edit_theme")
     if runs.value:
         worked: Phrase = ()
@@ -272,7 +272,7 @@ _NOTABLE: Final = 0.05  # adjusted p below which a code is named in the text
 
 
 def link_method(record: Record) -> Iterator[Sentence]:
-    """Yield how the association of codes with a rating was computed, as the table of links has it."""
+    """Yield the method of linking codes to a rating, as in the table of links."""
     links = record.links
     if links is None:
         return
@@ -343,7 +343,7 @@ def _whose(record: Record) -> Phrase:
 
 
 def links_found(record: Record) -> Iterator[Sentence]:
-    """Yield the range of the associations, those that stand out, and those that could not be computed."""
+    """Yield the notable associations, the range of the others, and those not computable."""
     links = record.links
     if links is None:
         return
@@ -376,7 +376,7 @@ def _of_code(links: Traced, code: str, label: Number) -> Sentence:
     if _with_odds(links):
         odds = phrase("odds ratio {odds}, ", odds=_with_interval(links, code, "odds_ratio"))
     return sentence(
-        "Texts with “{label}” ({n}, against {others} without it) {verb}: {odds}{ranks}, adjusted p "
+        "Texts with “{label}” ({n}, compared with {others} without it) {verb}: {odds}{ranks}, adjusted p "
         "{p}{caution}.",
         label=label, n=count(cells[code, "n_with"]), others=count(cells[code, "n_without"]), verb=verb,
         odds=odds, ranks=phrase("rank-biserial r = {r}", r=_with_interval(links, code, "rank_biserial")),

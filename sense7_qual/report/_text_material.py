@@ -50,7 +50,7 @@ _CONTRACTED: Final = ("unit_id", "text", "document_id", "case_id", "position", "
 
 
 def material(record: Record) -> Iterator[Sentence]:
-    """Yield what the texts are, and what one of them is counted as."""
+    """Yield the material and the unit of analysis."""
     units = record.store.units
     if not len(units.value):
         return
@@ -62,7 +62,7 @@ def material(record: Record) -> Iterator[Sentence]:
     if documents.value:
         several = "conversations or documents"
         of += phrase(", from {n}", n=plural(documents, "conversation or document", several))
-    yield sentence("The material was {n}{of}.", n=plural(units.shape[0], "text"), of=of)
+    yield sentence("The material comprised {n}{of}.", n=plural(units.shape[0], "text"), of=of)
     if cases.value and missing.value:
         yield sentence("For {n} the record names no participant.", n=plural(missing, "text"))
     elif missing.value:
@@ -95,11 +95,11 @@ def _variables(record: Record) -> Iterator[Sentence]:
     own = [place for place, name in enumerate(columns.value) if name not in _CONTRACTED]
     if 0 < len(own) <= _MOST_VARIABLES:
         names = listed([phrase("“{name}”", name=named(columns[place])) for place in own])
-        yield sentence("Besides the texts, the data include {names}.", names=names)
+        yield sentence("In addition to the texts, the data include {names}.", names=names)
 
 
 def conversations(record: Record) -> Iterator[Sentence]:
-    """Yield in how many conversations participants were."""
+    """Yield the number of conversations per participant."""
     each = record.store.units.groupby("case_id")["document_id"].nunique()
     several = "conversations or documents"
     if not len(each.value) or not each.value.max():
@@ -116,7 +116,7 @@ def conversations(record: Record) -> Iterator[Sentence]:
 
 
 def origins(record: Record) -> Iterator[Sentence]:
-    """Yield how many codes were there before coding began."""
+    """Yield the number of codes from before coding."""
     emerged = record["codebook"].emerged(record.store.revisions, record.store.codebooks)
     yield sentence(
         "Of {n} in the codebook, {emerged} added after its first version.",
@@ -126,7 +126,7 @@ def origins(record: Record) -> Iterator[Sentence]:
 
 
 def redaction(record: Record) -> Iterator[Sentence]:
-    """Yield how many identifiers pseudonyms stand for, where the texts hold any."""
+    """Yield the number of pseudonyms in the texts, if any."""
     found = record.store.units["text"].str.count(_PSEUDONYM)
     if found.value.sum():
         yield sentence(
@@ -137,7 +137,7 @@ def redaction(record: Record) -> Iterator[Sentence]:
 
 
 def codebook(record: Record) -> Iterator[Sentence]:
-    """Yield what the codebook is, and how it came to be what it is."""
+    """Yield the codebook and its revisions."""
     book = record.store.codebook
     groups = [code for code in book.value.codes if not code.codable]
     under: Phrase = ()
@@ -159,7 +159,7 @@ def codebook(record: Record) -> Iterator[Sentence]:
 def _revisions(record: Record) -> Iterator[Sentence]:
     revisions = record.store.revisions
     if not revisions.value:
-        yield sentence("It was the same from the first text to the last.")
+        yield sentence("It remained unchanged throughout coding.")
         return
     when = _when(date(revisions[0].at), date(revisions[-1].at))
     yield sentence(
@@ -195,7 +195,7 @@ def _changes(record: Record) -> Phrase:
 
 
 def coding(record: Record) -> Iterator[Sentence]:
-    """Yield who coded how much, how the texts were dealt, and what coders were sure of."""
+    """Yield the coders, the assignment of texts, and the codings marked as unsure."""
     if not record.n_coded.value:
         yield sentence("No text has been finished by a coder yet.")
         return
@@ -294,7 +294,7 @@ def _overlap(last: Traced) -> Phrase:
 
 
 def training(record: Record) -> Iterator[Sentence]:
-    """Yield how coders were trained, where the record has it."""
+    """Yield the rounds of training."""
     rounds = record.store.rounds
     for place, one in enumerate(rounds.value):
         if one.is_training and not one.of_models:
@@ -308,21 +308,21 @@ def training(record: Record) -> Iterator[Sentence]:
 
 
 def blinding(record: Record) -> Iterator[Sentence]:
-    """Yield who was blind to whom and to what, and where that was broken."""
+    """Yield the blinding of coders, and where it was broken."""
     if record.n_coders.value > 1:
         yield from _of_rounds(record)
-        for kind, one, several, why in (
-            ("no_round", "text that several coded was", "texts that several coded were",
-             "coded in no round: the record does not show whether their coders were blind to each "
-             "other"),
+        for kind, one, several, told in (
+            ("no_round", "text", "texts",
+             "The record does not show whether coders were blind to each other for {n} that several coded "
+             "in no round."),
             ("finished_after_unblinding", "text was", "texts were",
-             "first finished after the round had been unblinded, and therefore not blind"),
+             "{n} first finished after the round had been unblinded, and therefore not blind."),
             ("changed_after_unblinding", "coding of a text was", "codings of a text were",
-             "changed in a round after it had been unblinded"),
+             "{n} changed in a round after it had been unblinded."),
         ):  # fmt: skip
             n = record.objected(kind)
             if n.value:
-                yield sentence("{n} {why}.", n=plural(n, one, several), why=why)
+                yield sentence(told, n=plural(n, one, several))
     first = record.objected("suggestions_first")
     if first.value:
         yield sentence("A model's suggestions were shown before {n}.",
@@ -352,7 +352,7 @@ def _of_rounds(record: Record) -> Iterator[Sentence]:
 
 
 def memos(record: Record) -> Iterator[Sentence]:
-    """Yield how many memos were written, and on what."""
+    """Yield the number of memos and their subjects."""
     written = record.store.memos()
     if not len(written.value):
         return
@@ -377,19 +377,19 @@ def _when(first: Number, last: Number) -> Phrase:
 
 
 def software(record: Record) -> Iterator[Sentence]:
-    """Yield which software was used, and what the record is."""
+    """Yield the software and the record."""
     acts = record.store.acts().how_many()
     yield sentence(
         "Coding and analysis were done with sense7_qual {version}, which records every step of every coder "
         "as "
         "an act that is never changed{acts}, so that each number can be traced back to the texts.",
         version=named(record["metadata"].version("sense7_qual")),
-        acts=phrase(" ({n} so far)", n=count(acts)) if acts.value else "",
+        acts=phrase(" ({n} in this study)", n=count(acts)) if acts.value else "",
     )  # fmt: skip
 
 
 def reflexivity(record: Record) -> Iterator[Sentence]:
-    """Yield what of the researchers' own part in the analysis is on record."""
+    """Yield the researchers' own part in the analysis: memos and proposals."""
     yield from memos(record)
     proposed = record.store.proposals()
     by_people = proposed.query("origin.isna()", engine="python")
