@@ -110,7 +110,7 @@ def percent(share: Any) -> str:
 
 
 def p_value(value: Any) -> str:
-    """Return a p-value with three decimals, and below .001 as such (APA 7, section 6.36).
+    """Return a p-value with three decimals, or "< .001" (APA 7, section 6.36).
 
     >>> p_value(0.0004), p_value(0.0456), p_value(1.0)
     ('< .001', '.046', '> .999')
@@ -143,7 +143,7 @@ def counted(n: Any, one: str, several: str | None = None) -> str:
 
 
 def count_range(counts: Iterable[Any]) -> str:
-    """Return what some counts have in common, or the range between the rows.
+    """Return the count that all rows share, or their range.
 
     >>> count_range([40, 40]), count_range([38, 40])
     ('40', '38–40')
@@ -172,7 +172,7 @@ def divides(text: str, at: int) -> bool:
 
 
 def interval_name(rows: Sequence[Mapping[str, Any]], *, frame_name: str) -> str:
-    """Return what the intervals of a result are called: their confidence level, then "CI".
+    """Name the intervals of a result: their confidence level, then "CI".
 
     Without rows there is no level to name.
 

@@ -65,7 +65,7 @@ class Look(NamedTuple):
 
 
 def looks(codebook: Codebook) -> dict[str, Look]:
-    """Return how each code looks, by id.
+    """Return the look of each code, by id.
 
     Colour and line go by the place of the id among all that the study ever had (`Codebook.appeared`; ids that
     are not there follow in the codebook's order), so that they stay when other codes are merged, removed or
@@ -87,7 +87,7 @@ def looks(codebook: Codebook) -> dict[str, Look]:
 
 
 def looks_of(codes: Iterable[str], codebook: Codebook | None) -> list[Look | None]:
-    """Return how the codes of a result look (those decided on by a facet, too); None without a codebook."""
+    """Return the looks of a result's codes (those decided on by a facet, too); None without a codebook."""
     known = {} if codebook is None else looks(codebook)
     return [None if codebook is None else known[stem(code, codebook)] for code in codes]
 
@@ -216,7 +216,7 @@ def _linear(colour: str) -> Floats:
 
 
 def label(code: str, codebook: Codebook | None) -> str:
-    """Return what a code is called in print; of one that was decided on by a facet, with the value.
+    """Return the printed label of a code, with the value if it was decided on by a facet.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def label(code: str, codebook: Codebook | None) -> str:
 
 
 def places(codes: Iterable[str], codebook: Codebook) -> dict[str, tuple[int, int]]:
-    """Return where each code stands in the codebook, and its value among those of its facet."""
+    """Return the place of each code in the codebook, and of its value in its facet."""
     place = {code: number for number, code in enumerate(codebook.ids)}
     values = [("", "")]
     values += [(facet.name, value) for facet in codebook.facets for value in (*facet.names, UNSTATED)]
@@ -307,7 +307,7 @@ def of_source(links: pd.DataFrame, source: str) -> pd.DataFrame:
 def of_sources(
     links: pd.DataFrame, sources: Sequence[str], codebook: Codebook | None
 ) -> list[dict[str, Any]]:
-    """Return the rows of several sources as `rows` does, those of one code beside each other."""
+    """Return the rows of several sources as `rows` does, those of one code together."""
     twice = sorted(name for name, times in Counter(sources).items() if times > 1)
     if twice or not sources:
         raise TableError(

@@ -1,8 +1,8 @@
 """Studies in the files of other programs, and their projects here.
 
 A study is written as a REFI-QDA project (.qdpx), which ATLAS.ti, MAXQDA, NVivo, QualCoder and others read,
-and theirs are read as frames: texts, codes, codings of each coder, memos, cases and variables. What a format
-has no place for is counted in a report.
+and theirs are read as frames: texts, codes, codings of each coder, memos, cases and variables. A report
+counts what a format has no place for.
 
 =============================================  ==================  =====================================
 question                                       function            file

@@ -34,28 +34,28 @@ def export(
     with_agreement: bool = True,
     overwrite: bool = False,
 ) -> LossReport:
-    """Write the coded data: one row a text, with a column of 0 and 1 for each code of each coder.
+    """Write the coded data: one row per text, with a column of 0 and 1 for each code of each coder.
 
-    A text on which a coder did not decide is missing there, never 0. A workbook has all tables, a sheet each,
-    and one that explains each column. What a spreadsheet would take for a formula is text in a workbook, and
-    has an apostrophe before it in CSV. In SPSS and Stata each variable has a label that says what it is, and
-    0 and 1 have theirs; a name that the program does not allow is changed, and stands in the label.
+    Where a coder did not decide on a text, the cell is missing, never 0. A workbook has all tables, a sheet
+    each, and one that explains the columns. What looks like a formula is text in a workbook, and has an
+    apostrophe before it in CSV. In SPSS and Stata variables and the values 0 and 1 have labels; a
+    name that the program does not allow is changed, and the label gives the original.
 
     Parameters
     ----------
     store : Store
-        The study, with all that it shows to who has it open. The file holds the participants' words.
+        The study, as whoever has it open may see it. The file holds the participants' words.
     path : str or Path
-        Where to, ending in .xlsx (all tables), or in .csv, .parquet, .sav (SPSS; needs the extra `spss`) or
+        Ending in .xlsx (all tables), or in .csv, .parquet, .sav (SPSS; needs the extra `spss`) or
         .dta (Stata 14 and later), which hold one table.
     table : {"texts", "codings", "reliability", "memos"}
-        Which: "texts" as above; "codings", one row a coding with its words; "reliability", one row a text and
-        code with a column for each coder, as they had decided before suggestions of a model were shown: what
-        functions of reliability take (R: irr, irrCAC; SPSS: the macro KALPHA), a code at a time; "memos".
+        "texts" as above; "codings", one row per coding with its words; "reliability", one row per text and
+        code with a column for each coder, as decided before a model's suggestions were shown: the input of
+        reliability functions (R: irr, irrCAC; SPSS: the macro KALPHA), one code at a time; "memos".
     with_agreement : bool
         Whether a workbook has the sheet "reliability".
     overwrite : bool
-        Whether to replace a file that is there.
+        Whether to replace an existing file.
 
     Returns
     -------
@@ -66,8 +66,8 @@ def export(
     Raises
     ------
     ArgumentError
-        `path` ends otherwise, `store` is no open study, there is no such table, another table is asked of a
-        workbook, or what writes .sav is not installed.
+        `path` ends in another way, `store` is no study, there is no such table, another table is asked of a
+        workbook, or pyreadstat, which writes .sav, is not installed.
     TableError
         The study has no row of this table, such as no memo: nothing was written.
     StoreError
@@ -201,7 +201,7 @@ def coded_tables(store: Study, *, reliability: bool = True) -> dict[str, pd.Data
     finished the text without it, and missing where she did not decide on it; ``interest.consensus`` is what
     all decided alike or a ruling settled. `reliability` has a row for each text and code, and the coders'
     decisions before any suggestions of a model as columns; it may be left out. `codings` are those on
-    finished texts that stand under the present codebook. `columns` has a row for each column of the others:
+    finished texts under the present codebook. `columns` has a row for each column of the others:
     table, column, meaning, values.
     """
     decided = store.decisions(consensus=True, models=True)

@@ -30,13 +30,12 @@ class Match:
         One row per text of the study that is in the project: source, unit_id, by ("name", "text" or
         "participant": how it was found), start (where it begins in the source).
     codes : DataFrame
-        One row per code of the project: code, label, known_as (the id of the study's code; missing: it is
-        new).
+        One row per code of the project: code, label, known_as (the id of the study's code; missing if new).
     codings : DataFrame
         One row per coding of the project on a known text with a known code, as `frames.CODINGS`, in the
         study's ids, and `known`: whether the study has it.
     removed_codings : DataFrame
-        The codings of the study, on texts that the project has, that are not in it any more.
+        Codings of the study on texts of the project that the project no longer has.
     losses : LossReport
         What could not be found.
     """
@@ -56,12 +55,12 @@ class Match:
 
 
 def match(store: Study, project: Project) -> Match:
-    """Find a study's texts and codes again in a project of another program, and what was changed there.
+    """Match a project of another program with the study that it came from, and list the changes.
 
     Programs give new identifiers when they export (ATLAS.ti) and rename what they like. So a text is found by
     its name and words, by its words alone, or in the source of its participant
     (``write_project(…, layout="participants")``); a code by its id, its place in the tree, or its label; a
-    coding by text, coder, code and place, of which one on all words of a text is one on the whole text.
+    coding by text, coder, code and place (all words of a text are the whole text).
     Nothing is recorded.
 
     Parameters
@@ -218,7 +217,7 @@ _OF_TEXTS: Final = ("unit_id", "text", "document_id", "case_id", "position", "co
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a text stands: in which source, from which character on, and how many it has."""
+    """The place of a text: its source, its first character there, and its length."""
 
     source: str
     start: int
@@ -227,13 +226,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Layout:
-    """The sources as a frame of units, where each text stands in them, and what did not come along."""
+    """The sources as a frame of units, the place of each text in them, and what was left out."""
 
     units: pd.DataFrame
     places: Mapping[str, Place]
     joined: bool
     left_out: tuple[str, ...] = ()  # variables that differ between the texts of a source
-    together: tuple[str, ...] = ()  # texts that stand with others in a source
+    together: tuple[str, ...] = ()  # texts that share a source with others
 
     def codings(self, codings: pd.DataFrame) -> pd.DataFrame:
         """Return codings with their places in the sources: one of a whole text is of its words there."""
@@ -248,7 +247,7 @@ class Layout:
         return pd.concat([memos[~on_text], placed.astype({"target_kind": memos["target_kind"].dtype})])
 
     def finished(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Return who finished which source: all of its texts, in one round."""
+        """Return the coders who finished each source: all of its texts, in one round."""
         if not self.joined:
             return rows
         sizes = pd.Series([place.source for place in self.places.values()]).value_counts()
@@ -273,7 +272,7 @@ class Layout:
 def layout_of(units: pd.DataFrame, name: LayoutName) -> Layout:
     """Return the sources of some units.
 
-    With "participants" the texts of one participant stand in one source, in the order of `units`, each under
+    With "participants" the texts of one participant share a source, in the order of `units`, each under
     its id in brackets; a text without a participant stays a source by itself.
     """
     if name == "texts":

@@ -3,7 +3,7 @@
 The REFI-QDA standard counts Unicode code points; programs that write it count UTF-16 units, or a line's end
 as two, or the mark at a file's beginning. Read by the wrong rule, every selection behind the first emoji is
 shifted, without a word. So each source is read by every rule, and what people do when they select decides:
-they begin and end at the borders of words, and programs note the first words of a selection beside it.
+they begin and end at the borders of words, and programs note the first words of a selection with it.
 
 Under the right rule, an end lies on a border of a word with probability .98, anywhere on one alike, and a
 noted quote is the one that is selected with .99; under a wrong rule it is so by chance, one in a thousand.
@@ -57,7 +57,7 @@ RULES: Final = tuple(Rule(*flags) for flags in product((False, True), repeat=3))
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A selection as a file has it: where it begins and ends, and the words noted beside it."""
+    """A selection as a file has it: where it begins and ends, and the words noted with it."""
 
     start: int
     end: int
@@ -195,7 +195,7 @@ def _quoted(text: str, span: tuple[int, int], quote: str) -> bool | None:
 
 
 def is_quote(words: str, name: str) -> bool:
-    """Return True if what is noted beside a selection are its first words."""
+    """Return True if the words noted with a selection are its first ones."""
     return " ".join(words.split()).startswith(_plain_quote(name))
 
 

@@ -53,7 +53,7 @@ class Project:
     Parameters
     ----------
     name, origin, description : str
-        The project's name, the program that wrote it, and what it says of itself.
+        The project's name, the program that wrote it, and its description.
     units : DataFrame
         One row per text (`frames.UNITS`): unit_id is the name of the source, case_id the case that it belongs
         to (missing where it belongs to none), and each variable is a column.
@@ -61,14 +61,14 @@ class Project:
         One row per coding (`frames.CODINGS`), with a column for each facet of the codebook. `start` and `end`
         count Unicode code points of the text; both are missing where a whole text is coded.
     coverage : DataFrame
-        Which coder finished which text (`frames.COVERAGE`); empty where a program does not note it.
+        The texts that each coder finished (`frames.COVERAGE`); empty if the program does not note them.
     undecided : DataFrame
-        unit_id, coder, code: what a coder did not decide on a finished text, since the code came later.
+        unit_id, coder, code: codes that came later than a coder's finished text, which are undecided on it.
     memos : DataFrame
         One row per memo (`frames.MEMOS`).
     quotations : DataFrame
         One row per passage that was selected and has neither code nor memo: unit_id, coder, start, end (code
-        points, half-open), name (what it is called, where that is not its words), at. `write_project` takes
+        points, half-open), name (where that is not its words), at. `write_project` takes
         it back.
     codebook : Codebook or None
         The codes; None where the project has none.
@@ -80,8 +80,8 @@ class Project:
     offsets : DataFrame
         One row per text with selections: unit_id, rule (how positions are counted there), score (the
         probability of that rule, 0–1; missing without a text), selections, on_borders (the share of their
-        ends that lie on borders of words, 0–1), quotes_noted and quotes (how many quotes are noted beside
-        them, and how many of those are what is selected).
+        ends that lie on borders of words, 0–1), quotes_noted and quotes (the number of quotes noted with
+        them, and of those that match the selection).
     losses : LossReport
         What was not read, or was changed.
     """
@@ -147,13 +147,13 @@ class Study(Protocol):
         """Every version of it."""
 
     def codings(self, *, models: bool = ...) -> pd.DataFrame:
-        """Return the codings that stand."""
+        """Return the current codings."""
 
     def coverage(self, *, models: bool = ...) -> pd.DataFrame:
-        """Return which coder finished which text."""
+        """Return the coverage."""
 
     def memos(self) -> pd.DataFrame:
-        """Return the memos that stand."""
+        """Return the current memos."""
 
     def proposals(self) -> pd.DataFrame:
         """Return the codes that coders proposed."""
@@ -161,17 +161,17 @@ class Study(Protocol):
     def decisions(
         self, *, consensus: bool = ..., before_suggestions: bool = ..., models: bool = ...
     ) -> pd.DataFrame:
-        """Return what each coder decided."""
+        """Return the coders' decisions."""
 
     def rulings(self) -> list[Act]:
-        """Return the rulings that stand."""
+        """Return the current rulings."""
 
     def acts(self) -> list[Act]:
         """Return every act."""
 
     @property
     def revisions(self) -> tuple[Revision, ...]:
-        """Return how the codebook came to be."""
+        """Return the revisions of the codebook."""
 
 
 def standing(store: Study) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
@@ -269,7 +269,7 @@ _PLACES = ("TextRange", "TextSelection", "PlainTextSelection")
 def put_in_place(tree: Tree) -> list[str]:
     """Put each such coding under a new selection of its text; return the names of the texts.
 
-    A coding whose place, text or code the file does not say stays where it is, and is counted as not read.
+    A coding without a place, text or code in the file stays where it is, and is counted as not read.
     """
     sources = {plain_guid(each.get("guid")): each for each in _sources(tree.root)}
     names = []
@@ -285,7 +285,7 @@ def put_in_place(tree: Tree) -> list[str]:
 
 
 def has_place(coding: Element) -> bool:
-    """Return True if a coding says itself which words it is on."""
+    """Return True if a coding has its own place in the text."""
     return any(local(each) in _PLACES for each in coding)
 
 

@@ -1,7 +1,7 @@
 """Read a REFI-QDA project file (.qdpx) of this or another program.
 
 What programs write differently is tolerated where it is clear what is meant, and listed where something is
-lost: namespaces, names of folders, braces around identifiers, comments in place of memos, missing texts. What
+lost: namespaces, names of folders, braces around identifiers, comments instead of memos, missing texts. What
 no program tells is how it counts positions; `_positions` infers that.
 """
 
@@ -51,14 +51,14 @@ def read_project(
     path : str or Path
         The file.
     offsets : str, optional
-        How positions are counted, where you know it: "code-points" or "utf-16" (NVivo), and where texts have
-        line ends of two characters ", CRLF as two", where they begin with a byte order mark ", BOM counted"
-        behind it. By default it is inferred.
+        How positions are counted, if you know it: "code-points" or "utf-16" (NVivo), followed by ", CRLF as
+        two" if line ends count as two characters and ", BOM counted" if a byte order mark counts. By default
+        it is inferred.
     split : str, optional
-        What stands between the steps of a path in names of codes, such as "::" in ``Coke::diet Coke``
+        The separator of paths in names of codes, such as "::" in ``Coke::diet Coke``
         (ATLAS.ti): such codes are put under headings. By default names stay as they are.
     limits : Limits
-        How much the file may hold.
+        The largest file, and most contents, that are read.
 
     Returns
     -------
@@ -69,9 +69,9 @@ def read_project(
     Raises
     ------
     ImportRefused
-        It is no such file, is damaged or too large, or it cannot be told how positions are counted.
+        It is no such file, is damaged or too large, or its way of counting positions cannot be inferred.
     CodebookError
-        Its codes are none that a codebook can hold.
+        A codebook cannot hold its codes.
     ArgumentError
         `offsets` is none of the ways to count, or `split` is empty.
 
@@ -87,7 +87,8 @@ def read_project(
     rules = _rules(offsets)
     if split is not None and not split.strip():
         raise ArgumentError(
-            f"read_project: expected split as what stands between steps – found {split!r} – such as '::'."
+            f"read_project: expected split as the separator of paths – found {split!r} – give it as '::', "
+            "or leave it out."
         )
     archive = open_archive(Path(path), limits)
     reader = _Reader(archive.root(), archive, Path(path))
@@ -240,7 +241,7 @@ class _Reader:
             unit_id for unit_id, place in chosen.items() for _ in range(place.quotes_noted - place.quotes)
         ]
         if n_same >= len(other):
-            self.lost["selections whose words are not the quote noted beside them: check them"] += other
+            self.lost["selections with other words than the quote noted with them: check them"] += other
 
     def _selection(self, element: Element) -> Selection:
         name = element.get("name") or ""
@@ -321,13 +322,13 @@ class _Reader:
         rows[facets] = rows[facets].astype("string")
         rows["codebook"] = None if codebook is None else codebook.fingerprint
         twice = rows.duplicated(list(CODINGS.key))
-        self.lost["codings that stand there twice: read once"] += list(rows.loc[twice, "unit_id"])
+        self.lost["codings repeated in the file: read once"] += list(rows.loc[twice, "unit_id"])
         return CODINGS.check(rows[~twice], as_written=True)
 
     def _quotation_frame(self) -> pd.DataFrame:
         rows = pd.DataFrame(self.quotations, columns=list(QUOTATIONS.columns))
         twice = rows.duplicated(list(QUOTATIONS.key))
-        self.lost["selections without a code that stand there twice: read once"] += list(
+        self.lost["selections without a code repeated in the file: read once"] += list(
             rows.loc[twice, "unit_id"]
         )
         return QUOTATIONS.check(rows[~twice], as_written=True)

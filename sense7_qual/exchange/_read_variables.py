@@ -141,7 +141,7 @@ class Groups:
         return GROUPS.check(pd.DataFrame(self.of_codes, columns=list(GROUPS.columns)), as_written=True)
 
     def coverage(self, fingerprint: str | None) -> pd.DataFrame:
-        """Return who finished which text (`frames.COVERAGE`)."""
+        """Return the coverage (`frames.COVERAGE`)."""
         rows = pd.DataFrame(self.finished, columns=list(COVERAGE.columns)).assign(codebook=fingerprint)
         return COVERAGE.check(rows, as_written=True)
 
@@ -219,7 +219,7 @@ def _known(
 
 @dataclass(slots=True)
 class Text:
-    """One text of a project, as it is being read; `elements` are the source and where its text stands."""
+    """One text of a project, as it is being read; `elements` are the source and the place of its text."""
 
     unit_id: str
     elements: tuple[Element, ...]
@@ -248,7 +248,7 @@ def units_of(
 ) -> pd.DataFrame:  # fmt: skip
     """Return the units, with the case of each, and its variables; a group of texts is one, too."""
     case_of, values = _cases(tree, texts, ours=ours, lost=lost)
-    lost["texts that belong to no case: whose they are is missing"] += [
+    lost["texts that belong to no case: their participant is missing"] += [
         text.unit_id for text in texts if text.unit_id not in case_of
     ]
     unit_ids = [text.unit_id for text in texts]
@@ -370,11 +370,11 @@ class Memos:
         if comment and comment != "\n\n".join(on_it).strip():
             memo_id = f"comment on {plain_guid(element.get('guid'))}"
             self._add(memo_id, kind, target, span, element, comment, None)
-            self._lost["comments in place of memos: read as memos"].append(target)
+            self._lost["comments instead of memos: read as memos"].append(target)
         return bool(comment or on_it)
 
     def elsewhere(self, codes: Mapping[Element, str]) -> None:
-        """Add the memos on codes and on the study, and as such those that nothing refers to."""
+        """Add the memos on codes and on the study, and those that nothing refers to."""
         for element, code in codes.items():
             for note in self._tree.references(element):
                 self.add(note, "code", code, None)

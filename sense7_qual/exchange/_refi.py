@@ -67,7 +67,7 @@ def labelled(what: str, values: Mapping[str, str]) -> str:
 
 
 def lines_of(text: str, what: str) -> dict[str, str] | None:
-    """Return what `labelled` wrote, or None where it wrote something else."""
+    """Return the lines that `labelled` wrote, or None for another text."""
     first, *lines = text.split("\n")
     if first != what:
         return None
@@ -138,12 +138,12 @@ def read_codebook(
 
 
 def holds_codebook(element: Element) -> bool:
-    """Return True for the set in whose description this package writes what a codebook has beside codes."""
+    """Return True for the set with this package's description of a codebook, apart from its codes."""
     return description(element).startswith("name:") and any(local(each) == "MemberCode" for each in element)
 
 
 def split_names(root: Element, separator: str) -> list[str]:
-    """Put codes whose names are paths, such as ``Coke::diet Coke``, under headings; return their names."""
+    """Put codes with paths as names, such as ``Coke::diet Coke``, under headings; return their names."""
     changed: list[str] = []
     for book in (each for each in root if local(each) == "CodeBook"):
         waiting = [each for each in book if local(each) == "Codes"]

@@ -52,37 +52,37 @@ def write_project(
     """Write a study as a REFI-QDA project (.qdpx): texts, codes, codings of each coder, memos and variables.
 
     The codings are those that `Store.decisions` counts, carried over to the present codebook, and those of
-    texts that are not finished yet. Which texts a coder finished is written as groups of texts; what a coding
-    says beside its code, as a note on it. The same study gives the same bytes.
+    texts that are not finished yet. The texts that a coder finished become groups of texts; facets and
+    confidence of a coding become a note on it. The same study gives the same bytes.
 
     Parameters
     ----------
     store : Store
-        The study, with all that it shows to who has it open: memos that are their writer's own, too.
+        The study, as whoever has it open may see it, with their own private memos.
     path : str or Path
-        Where to, ending in .qdpx.
+        Ending in .qdpx.
     offsets : {"code-points", "utf-16"}
         How positions are counted: in code points, as the standard says, or in UTF-16 units, for NVivo. They
         differ behind the first emoji of a text.
     layout : {"texts", "participants"}
         A source for each text; or one for each participant, with their texts one below the other, each under
-        its id in brackets: for programs whose list of sources would be unusable. `match` finds the texts in
+        its id in brackets: for programs with an unusable list of sources. `match` finds the texts in
         such a source again.
     groups, quotations : DataFrame, optional
         Groups of codes, and passages without a code, that the study came with: `Project.groups` and
         `Project.quotations`, in the ids of the study.
     overwrite : bool
-        Whether to replace a file that is there.
+        Whether to replace an existing file.
 
     Returns
     -------
     LossReport
-        What the file does not hold as the study does. It stands in the file, too.
+        What the file does not hold as the study does; the file contains this report, too.
 
     Raises
     ------
     ArgumentError
-        `path` does not end in .qdpx, or `offsets` is none of the two.
+        `path` does not end in .qdpx, or `offsets` is neither of the two.
     TableError
         `groups` or `quotations` name a code or text that the study does not have, or a passage outside it.
     StoreError
@@ -324,7 +324,7 @@ class _Writer:
         )
 
     def _what_is_left_out(self) -> None:
-        joined = "texts that stand in one source with the others of their participant"
+        joined = "texts that share a source with the others of their participant"
         self.lost[joined] += self.layout.together
         self.lost["variables that differ between the texts of a participant: left out"] += (
             self.layout.left_out
@@ -340,7 +340,7 @@ class _Writer:
         )
         self.lost[f"codings of texts with emoji: misplaced by programs that count in {other}"] += on_them
         acts = self.store.acts()
-        self.lost["acts: the history of the coding; the file has what stands now"] += [""] * len(acts)
+        self.lost["acts: the history of the coding; the file has the current state"] += [""] * len(acts)
         self.lost["rulings: their reasons and notes; the file has the agreed codes"] += [
             act.unit_id or "" for act in self.store.rulings()
         ]

@@ -70,7 +70,7 @@ class Selections:
     def add_memos(self, memos: pd.DataFrame) -> None:
         """Add the selections that memos are on: one for all of a coder on the same words.
 
-        Their words stand in its description, too, where QualCoder looks for them. It ends its import at a
+        Its description has their words, too, where QualCoder looks for them. It ends its import at a
         second selection without a code of the same words and coder.
         """
         on_span = memos[memos["target_kind"] == "span"]
@@ -84,7 +84,7 @@ class Selections:
             self._selected[unit_id].append(_Selected(*place, guid, coder, first["at"], inner))
 
     def add_quotations(self, quotations: pd.DataFrame, lost: Mapping[str, list[str]]) -> None:
-        """Add the passages without a code; a coder's memo on the same words stands for one."""
+        """Add the passages without a code; a coder's memo on the same words replaces one."""
         for row in rows_of(quotations):
             unit_id, coder, start, end = row["unit_id"], row["coder"], int(row["start"]), int(row["end"])
             if (unit_id, coder, start, end) in self._remarked:
@@ -184,7 +184,7 @@ class Notes:
         return own
 
     def beside(self, row: Mapping[str, Any], facets: Sequence[str]) -> str:
-        """Return a reference to the note on what a coding says beside its code; one note for all alike."""
+        """Return a reference to the note with a coding's facets and confidence; one note for all alike."""
         beside = {
             name: str(row[name]) for name in (*facets, *_BESIDE) if name in row and not pd.isna(row[name])
         }

@@ -1,9 +1,9 @@
 """Figures for a paper: agreement, where coders disagree, links with ratings, and the power to find them.
 
 Every function takes an unrounded result frame and returns a `Figure`, drawn without a network, that can be
-written as SVG, PNG and PDF at the width of one or two columns of a page. Figures show no text of a unit. What
-could not be computed keeps its row and says so. Points, lines and their dashes can be told apart in grey.
-With ``codebook=store.codebook`` each code's label has the code's line and colour of the widgets beside it.
+written as SVG, PNG and PDF at the width of one or two columns of a page. Figures show no text of a unit. A
+row that could not be computed is kept, and marked. Points, lines and their dashes can be told apart in grey.
+With ``codebook=store.codebook`` each code's label has the line and colour of the widgets.
 
 ==============================================  ==================================  =========================
 question                                        function                            file
@@ -18,7 +18,7 @@ Where, when and on what do coders differ?       `pairwise_plot`, `drift_plot`,  
                                                 `unit_plot`
 Which codes go with which dimension?            `code_dimension_matrix`             ``_ratings.py``
 How many texts are needed?                      `power_curve`                       ``_power.py``
-How fine may themes be?                         `granularity_plot`                  ``_themes.py``
+How reproducible are themes?                    `granularity_plot`                  ``_themes.py``
 In which conditions or turns are themes?        `theme_spread`                      ``_themes.py``
 ==============================================  ==================================  =========================
 """

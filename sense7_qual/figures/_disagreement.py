@@ -63,8 +63,8 @@ def pairwise_plot(
     """Draw the agreement of every two coders on one code as a heat map, coder × coder.
 
     A cell is darker the better the two agree, and has its number where that fits; values below 0 are as
-    pale as 0. A pair whose agreement is not computable has a dash. The map has no benchmarks: with the units
-    of two coders alone, the numbers scatter too widely for any.
+    pale as 0, and a dash marks a pair without computable agreement. The map has no benchmarks: over the units
+    of two coders the numbers vary too widely for any.
 
     Parameters
     ----------
@@ -138,10 +138,10 @@ def drift_plot(
     codebook: Codebook | None = None,
     columns: Columns = 1,
 ) -> Figure:
-    """Draw Krippendorff's alpha of one code over time, with its intervals: drift.
+    """Draw Krippendorff's alpha of one code over time, with its intervals, to show drift.
 
-    One point per slice, in time, with its number of units below. Dashed lines stand at .667 and .800,
-    Krippendorff's conventions; they decide nothing. A point without interval is hollow, and the line is
+    One point per slice, in time, with its number of units below. Dashed lines mark Krippendorff's
+    conventions, .667 and .800; they decide nothing. A point without interval is hollow, and the line is
     broken where alpha is not computable.
 
     Parameters

@@ -64,7 +64,7 @@ DARK: Final = "#1a3f66"
 """Points and intervals: as dark as 75 % grey in print."""
 GREY: Final = "#6b6b6b"
 """Reference lines and notes."""
-_SIZE: Final = re.compile(r'\b(width|height)="([0-9.]+)"')  # the drawing's own stand first
+_SIZE: Final = re.compile(r'\b(width|height)="([0-9.]+)"')  # the drawing's own come first
 _LINE: Final = 13  # pixels from line to line of a label
 _COLOUR: Final = re.compile(r'(?<==")(?:black|white|#[0-9a-f]{6}|rgb\((\d+), (\d+), (\d+)\))(?=")')
 _IMAGE: Final = (
@@ -262,9 +262,9 @@ def label_lines(
 ) -> tuple[list[list[tuple[int, str]]], int]:
     """Return every line of every label with its place from the top in pixels, and the height of them all.
 
-    `least` is the height of a row whose label is short.
+    `least` is the height of a row with a short label.
 
-    The lines of a label stand around the middle of its row, which axis labels of several lines would not.
+    The lines of a label are centred on its row, which axis labels of several lines would not.
     """
     placed, top = [], 0
     for block in wrapped(labels, _LABELS[columns], most=3):
@@ -339,7 +339,7 @@ def lettered(whys: Sequence[str | None]) -> tuple[list[str], list[str]]:
 
 
 def why_missing(at: Any, low: Any, high: Any, reason: Any) -> str | None:
-    """Return why an effect or its interval is not drawn; None where both are.
+    """Return the reason for an effect or interval that is not drawn; None if both are.
 
     >>> why_missing(0.3, None, None, "one_cluster")
     'no interval: all texts belong to one cluster'

@@ -70,7 +70,7 @@ def link_forest(
         The result of `links.code_to_rating`: code, source, the effect with its _low and _high, its reason,
         confidence_level.
     effect : {"rank_biserial", "odds_ratio"}
-        What is drawn; odds ratios stand on their logarithms, around 1.
+        What is drawn; odds ratios have a logarithmic axis.
     sources : sequence of str, optional
         Which sources, in this order; by default all: up to three in one column, six in two.
     codebook : Codebook, optional
@@ -132,8 +132,8 @@ def disruption_plot(
 ) -> Figure:
     """Draw what goes with a conversation's first poor turn: Cohen's d of each contrast, overall and by code.
 
-    One panel per contrast; the first row is for all poor turns, the others for those whose explanation has
-    the code. Left of the line, ratings are lower where a turn was poor. A very wide interval is cut at the
+    One panel per contrast; the first row is for all poor turns, the others for those with the code in their
+    explanation. Left of the line, ratings are lower where a turn was poor. A very wide interval is cut at the
     edge and ends in an arrow; a hollow point has no interval; a letter says why something is missing.
 
     Parameters
@@ -325,9 +325,9 @@ def agreement_plot(
 ) -> Figure:
     """Draw Krippendorff's alpha of each code with its interval.
 
-    One row per code, from the top in the codebook's order (without one, in the frame's). Dashed lines stand
-    at .667 and .800, Krippendorff's conventions; they decide nothing. A code whose interval is missing is a
-    hollow point marked "no interval"; one whose alpha is missing is marked "not computable".
+    One row per code, from the top in the codebook's order (without one, in the frame's). Dashed lines
+    mark Krippendorff's conventions, .667 and .800; they decide nothing. A code without an interval is a
+    hollow point marked "no interval"; one without alpha is marked "not computable".
 
     Parameters
     ----------
@@ -385,8 +385,8 @@ def link_plot(
     """Draw the rank-biserial correlation of each code with the rating, with its interval, for one source.
 
     One row per code, from the top in the codebook's order (without one, in the frame's); right of the line
-    at zero, texts with the code are rated higher. A code whose interval is missing is a hollow point marked
-    "no interval"; one whose correlation is missing is marked "not computable".
+    at zero, texts with the code are rated higher. A code without an interval is a hollow point marked
+    "no interval"; one without a correlation is marked "not computable".
 
     Parameters
     ----------

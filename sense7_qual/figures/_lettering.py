@@ -220,7 +220,7 @@ _STREAM: Final = b"\nstream\n"
 
 
 def without_pictures_in_fonts(svg: str) -> str:
-    """Return a drawing with a picture in place of each line of letters that a PDF cannot hold.
+    """Replace each line of letters that a PDF cannot hold by a picture.
 
     Its width and height are in points. A font of emoji in colour holds pictures, and no outlines.
     """

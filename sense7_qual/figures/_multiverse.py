@@ -65,9 +65,9 @@ def specification_curve(
 ) -> Figure:
     """Draw one code's link under every choice of source, analysis and exclusion, from lowest to highest.
 
-    Above stand the estimates with their intervals, around a line at no effect; below, a mark in each choice
-    that the estimate is from. A choice with one option alone has no rows. A very wide interval is cut at the
-    edge and ends in an arrow; a hollow point has no interval; what could not be computed stands at the right
+    Above are the estimates with their intervals, around a line at no effect; below, a mark at each choice
+    that the estimate is from. A choice with a single option has no rows. A very wide interval is cut at the
+    edge and ends in an arrow; a hollow point has no interval; what could not be computed is at the right
     end, and a letter says why.
 
     Parameters
@@ -78,7 +78,7 @@ def specification_curve(
     code : str
         The code's id.
     effect : {"rank_biserial", "odds_ratio"}
-        Which analyses: those whose estimate is of this kind. The two are on different scales.
+        Only analyses with this kind of estimate are drawn: the two are on different scales.
     codebook : Codebook, optional
         Gives the label of the code.
     columns : {1, 2}

@@ -36,7 +36,7 @@ from sense7_qual.figures._lettering import wrapped
 __all__ = ["MOST", "EffectScale", "Kind", "PanelPoint", "draw_panels", "effect_scale"]
 
 MOST: Final[Mapping[int, int]] = {1: 3, 2: 6}
-"""Panels of effects that fit beside each other in one and in two columns."""
+"""Panels of effects that fit side by side in one and in two columns."""
 _GAP: Final = 0.16  # between panels, in widths of one
 _HEAD: Final = 16  # pixels of a line above the panels
 
@@ -66,7 +66,7 @@ def draw_panels(
     most: Mapping[int, int] = MOST,
     looks: Sequence[Look | None] = (),
 ) -> Figure:
-    """Draw panels of points with intervals side by side: one plot, whose x-axis is cut into as many pieces.
+    """Draw panels of points with intervals side by side: one plot, with its x-axis cut into pieces.
 
     `references` are a number per row, marked in each panel; `most` is how many panels fit in 1 or 2 columns;
     `looks` are those of the rows' codes.
@@ -271,7 +271,7 @@ class EffectScale:
     Attributes
     ----------
     kind : {"correlation", "odds_ratio", "difference", "share"}
-        Odds ratios stand on their logarithms, around 1.
+        Odds ratios have a logarithmic axis.
     limit : float
         The end of the scale: of a correlation or difference, or the logarithm of an odds ratio.
     ticks : tuple of (float, str)
@@ -284,11 +284,11 @@ class EffectScale:
 
     @property
     def none(self) -> float:
-        """The number that stands for no effect, or for no text."""
+        """The number of no effect, or of no text."""
         return 1.0 if self.kind == "odds_ratio" else 0.0
 
     def place(self, value: float) -> float:
-        """Return where a number stands, from 0 (the left end) to 1; beyond an end it stands there."""
+        """Return the place of a number from 0 (the left end) to 1, at an end if it lies beyond."""
         return min(max(self._share(value), 0.0), 1.0)
 
     def beyond(self, value: float) -> int:

@@ -45,10 +45,10 @@ _PARAMETERS: Final[Mapping[str, str]] = {
 
 
 def power_curve(power: pd.DataFrame, *, target: float = 0.8, columns: Columns = 1) -> Figure:
-    """Draw how likely a link is to be found, against the number of participants.
+    """Draw the power to find a link against the number of participants.
 
     A point per number of participants, with the 95% CI of the simulation's own error, joined by
-    a line; a dashed line stands at `target`. Results for links of several sizes, or for coders of several
+    a line; a dashed line marks `target`. Results for links of several sizes, or for coders of several
     qualities, can be given together: each is a line of its own, named at its end.
 
     Parameters
@@ -56,14 +56,14 @@ def power_curve(power: pd.DataFrame, *, target: float = 0.8, columns: Columns = 
     power : DataFrame
         The result of `links.power`, or several of them, one under the other.
     target : float
-        The power that is wanted, above 0 and below 1.
+        The power aimed at, above 0 and below 1.
     columns : {1, 2}
         Width on the page: one column (85 mm) or two (178 mm).
 
     Raises
     ------
     TableError
-        A column is missing, or a number of participants stands twice in what would be one line.
+        A column is missing, or a number of participants occurs twice in one line.
     ArgumentError
         `target` or `columns` is out of its range, or there are more than six lines.
 

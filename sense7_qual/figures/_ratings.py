@@ -54,10 +54,10 @@ def rating_distributions(
     codebook: Codebook | None = None,
     columns: Columns = 2,
 ) -> Figure:
-    """Draw how ratings are distributed among the texts with and without each code, for one source.
+    """Draw the distribution of ratings of texts with and without each code, for one source.
 
     Two bars per code: above the texts with it, below those without it; each level of the rating takes its
-    share, the lowest at the left and palest. At the right stands how many texts a bar is of. A rating with
+    share, the lowest at the left and palest. The number of texts is at the right of each bar. A rating with
     more than nine levels is cut into seven classes of equal width.
 
     Parameters
@@ -265,7 +265,7 @@ def code_dimension_matrix(
     codebook: Codebook | None = None,
     columns: Columns = 2,
 ) -> Figure:
-    """Draw the link of each code with each dimension's rating as a matrix, and the contrast of its own.
+    """Draw the links of codes with the rating of each dimension as a matrix, with a contrast for the own one.
 
     A cell is bluer the higher texts with the code are rated on the dimension, more orange the lower, and
     holds the rank-biserial correlation; in two columns also its interval. A code's own dimension has a black

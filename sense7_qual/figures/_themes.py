@@ -140,11 +140,11 @@ _RESAMPLED: Final = ("n_themes", "ari", "ari_low", "ari_high", "ari_chance")
 
 
 def granularity_plot(granularities: pd.DataFrame, *, columns: Columns = 1) -> Figure:
-    """Draw how alike the themes of two resamples are, against how fine the themes are.
+    """Draw the stability of themes over resamples against their granularity.
 
     A point per granularity with a bar over the middle 80 % of the pairs of resamples, joined by a line; a
-    dashed line is what texts without groups give; the chosen granularity is a filled point. Below each
-    granularity stands its number of themes. One that was not resampled has no point.
+    dashed line shows texts without groups; the chosen granularity is a filled point. The number of themes is
+    below each granularity. One that was not resampled has no point.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def granularity_plot(granularities: pd.DataFrame, *, columns: Columns = 1) -> Fi
     Raises
     ------
     TableError
-        A column is missing or holds no numbers, or a granularity stands twice.
+        A column is missing or holds no numbers, or a granularity occurs twice.
     ArgumentError
         `columns` is out of its range.
 

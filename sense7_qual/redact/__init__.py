@@ -1,14 +1,13 @@
-"""Redaction: direct identifiers out of texts, before anybody reads, codes or sends them.
+"""Redaction: replace direct identifiers in texts before anybody reads, codes or sends them.
 
-Texts cannot be changed once a study holds them: redact units before `Store.create`. `find` says where
-identifiers stand, `preview` shows them to the person who decides, `apply` puts pseudonyms in their place.
+Texts cannot be changed once a study holds them: redact units before `Store.create`. `find` locates
+identifiers, `preview` shows them to the person who decides, `apply` replaces them by pseudonyms.
 
 What is found is what has a form: e-mail and web addresses, also written out ("ana at example dot org"),
 telephone numbers, payment cards (Luhn), IBANs (ISO 7064 mod 97), IP addresses, @handles and user names
-beside the name of their service, and the names that you list. What is **not** found: names that are not on
-the list or are misspelt, user names that stand alone, postal addresses, employers, places, dates of birth,
-and whatever tells who somebody is by what they tell. How much is found was measured (docs/redaction.md).
-Read the texts.
+next to the name of their service, and the names that you list. What is **not** found: names that are not on
+the list or are misspelt, user names on their own, postal addresses, employers, places, dates of birth, and
+events that give somebody away. How much is found was measured (docs/redaction.md). Read the texts.
 
 What is replaced and by what: ``_redact.py``. The forms of identifiers: ``_patterns.py``, ``_names.py``, and
 the words in them: ``words.toml``.

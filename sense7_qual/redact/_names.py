@@ -1,4 +1,4 @@
-"""A list of names, and where they stand in a text: in any case, with or without accents and usual endings."""
+"""A list of names, and their places in a text: in any case, with or without accents and usual endings."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Names:
         return text if self.exact else text.casefold()
 
     def person(self, written: str) -> str:
-        """Return whose name it is, in one spelling; a name that is not listed is its own."""
+        """Return the person of a name, in one spelling; a name that is not listed is its own."""
         if (spelling := _spelling(written)) in self._persons:
             return self._persons[spelling]
         words = tuple(word for word, _, _ in _words(self._cased(written)))

@@ -1,4 +1,4 @@
-"""Direct identifiers in a text: where each stands, and the one spelling by which two are the same.
+"""Direct identifiers in a text: the place of each, and the one spelling by which two are the same.
 
 Every pattern is bounded, so that the time grows with the length of the text and with nothing else.
 """
@@ -27,7 +27,7 @@ _DATE: Final = re.compile(
     r"(?:[0-9]{4}[-./][0-9]{1,2}[-./][0-9]{1,2}|[0-9]{1,2}[-./] ?[0-9]{1,2}[-./] ?[0-9]{2,4})"
     r"(?: [0-9]{1,2})?"
 )
-# What has digits and is no telephone number wherever it stands; each is put out of sight.
+# What has digits and is no telephone number anywhere; each is put out of sight.
 _HARMLESS: Final = re.compile(
     r"(?<![0-9.])[0-9]\.[0-9]{3,20}(?![0-9/-]|\.[0-9])|\b10\.[0-9]{4,9}/[^\s\[\]]{1,60}|\b97[89][ -]?"
     r"(?:[0-9][ -]?){9}[0-9]\b"
@@ -253,9 +253,9 @@ _IBAN_LENGTHS: Final = {
 
 
 def identifiers_in(text: str, kinds: frozenset[str], names: Names) -> list[tuple[str, int, int]]:
-    """Return kind, start and end (code points, half-open) of what stands in `text`, none over another.
+    """Return kind, start and end (code points, half-open) of the identifiers in `text`, without overlaps.
 
-    A placeholder that stands there is no identifier, nor part of one.
+    A placeholder is no identifier, nor part of one.
     """
     plain = text if text.isascii() else text.replace(_MASK, "\ue001").translate(_PLAIN)
     masked = PLACEHOLDER.sub(lambda at: f"[{_MASK * (len(at[0]) - 2)}]", plain)

@@ -70,7 +70,7 @@ def find(
     any_case: bool = True,
     inflected: bool = True,
 ) -> pd.DataFrame:
-    """Return where direct identifiers stand in the texts of `units`.
+    """Find direct identifiers in the texts of `units`.
 
     Parameters
     ----------
@@ -84,10 +84,10 @@ def find(
     kinds
         Which of `KINDS` to look for.
     columns
-        The columns of text, those that are there; of `context`, the text of each turn.
+        The columns of text that are searched, if present; in `context`, the text of each turn.
     any_case
-        Whether "anna" and "ANNA" are Anna. With False, a name counts as it is listed and in capitals
-        alone: for lists with names that are words ("Will", "Grace", "May"). "Mark my words" is found either
+        Whether "anna" and "ANNA" are Anna. With False, a name counts only as listed or in capitals:
+        for lists with names that are words ("Will", "Grace", "May"). "Mark my words" is found either
         way, "mark my words" and "remark" are not.
     inflected
         Whether a name is also found with what is usually written to it ("Annas", "Ивану", "وأحمد"), with
@@ -98,7 +98,7 @@ def find(
     Raises
     ------
     TableError
-        None of the columns is there, a unit_id is missing or stands twice, a kind is unknown, a name is
+        None of the columns is present, a unit_id is missing or repeated, a kind is unknown, a name is
         empty, or a context is not a JSON list of turns.
 
     Examples
@@ -119,13 +119,13 @@ def find(
 
 
 def preview(units: pd.DataFrame, found: pd.DataFrame, *, width: int = 20) -> pd.DataFrame:
-    """Return what `find` found, with a few words around it, to be looked through before it is replaced.
+    """Show the identifiers found, with a few words around each, to check before replacing them.
 
     Parameters
     ----------
     units, found
         The units, and what `find` returned for them, or some of its rows; or the `replacements` of `apply`,
-        to see what stands there instead.
+        to see the pseudonyms.
     width
         Code points to show on either side: no more than it takes to decide.
 
@@ -139,7 +139,7 @@ def preview(units: pd.DataFrame, found: pd.DataFrame, *, width: int = 20) -> pd.
     Raises
     ------
     TableError
-        A row of `found` is not of these units, or stands outside of its text.
+        A row of `found` is not of these units, or lies outside its text.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def preview(units: pd.DataFrame, found: pd.DataFrame, *, width: int = 20) -> pd.
 
 
 def summary(units: pd.DataFrame, found: pd.DataFrame) -> pd.DataFrame:
-    """Return each thing that was found once, with how often: the quickest way to see a wrong one.
+    """Count each identifier found: the quickest way to see a wrong one.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def apply(
     found: pd.DataFrame | None = None,
     key: str | bytes | None = None,
 ) -> Redacted:
-    """Put pseudonyms in the place of direct identifiers, the same one for the same identifier.
+    """Replace direct identifiers by pseudonyms, the same one for the same identifier.
 
     Parameters
     ----------
@@ -226,13 +226,13 @@ def apply(
         As of `find`.
     found
         What to replace: the rows of `find` that you keep after `preview`, and your own (any `kind` of
-        letters, such as "place"). Without it, all that `find` finds.
+        letters, such as "place"). By default everything that `find` finds.
     key
         A secret of at least 16 characters, kept outside of the study and of the notebook: give it from the
         environment (`os.environ["REDACTION_KEY"]`) or the keyring. With it a pseudonym is a keyed hash
         (HMAC-SHA256): the same in every corpus for which the key is used, and without the key not to be found
         by trying all telephone numbers, [NAME-c265e59faa]. Without it pseudonyms are numbered in their order,
-        [NAME-1], after those that stand in the texts already.
+        [NAME-1], after those already in the texts.
 
     Returns
     -------

@@ -33,9 +33,10 @@ __all__ = ["ai_statement", "ai_statement_of", "ai_used"]
 
 _SHOWN = {"finished": "once the coder had finished the text", "shown": "from the start"}
 _ANSWERS = {
-    "agreed": "the coder's own decision had it already", "withdrawn": "were taken away afterwards",
-    "accepted": "were accepted on the words suggested", "edited": "were accepted on other words",
-    "rejected": "were rejected", "none": "were left without an answer",
+    "agreed": "matched a code that the coder had already applied",
+    "withdrawn": "matched a code that the coder then removed",
+    "accepted": "{were} accepted on the words suggested", "edited": "{were} accepted on other words",
+    "rejected": "{were} rejected", "none": "{were} left unanswered",
 }  # fmt: skip
 
 
@@ -47,19 +48,19 @@ def ai_statement(
     n_boot: int = 2000,
     seed: int = 0,
 ) -> Text:
-    """Return what a paper states on the use of AI in the coding of a study, from its record.
+    """Write a paper's statement on the use of AI in the coding, from the study's record.
 
-    It tells of suggestions (what was shown to whom, when, and what became of it), of themes that a topic
-    model proposed, and of models that coded, their agreement with people apart from that of people among each
-    other. Where the record has none of it the text says so, and asks about what no record of coding holds.
+    It reports suggestions (what was shown to whom, when, and what became of it), themes that a topic model
+    proposed, and models that coded, with their agreement with people. If the record has none of these, the
+    text says so, and it asks about what no record of coding holds.
 
     Parameters
     ----------
     store : Store
         The study.
     models : sequence of str
-        Further coders that are models, not people: the record knows those by itself that are called
-        ``model-…`` (`frames.is_model`).
+        Further coders that are models, not people, in addition to those called ``model-…``
+        (`frames.is_model`).
     with_agreement : bool
         Whether the agreement of these models with people is stated.
     n_boot, seed
@@ -94,30 +95,32 @@ def ai_statement(
 
 
 def ai_statement_of(record: Record, models: Sequence[str] = ()) -> Text:
-    """Return the statement on a study whose record is read already, as `ai_statement` does."""
+    """Write the statement on AI from a record."""
     said = tuple(ai_used(record, models))
     asked = [
-        "Was AI used outside of the coding, such as to transcribe, translate, compute or write, and where?",
-        "Which models made the texts themselves, where they are of conversations with one?",
+        "Was AI used for anything but the coding, such as transcribing, translating, computing or writing?",
+        "If the texts are conversations with a model, which model was it?",
     ]
     if len(said) > 1:
         asked.insert(
-            0, "Of each model: version, prompt or features, settings, where it ran, what left the computer?"
+            0,
+            "For each model: which version, prompt or features, and settings; where did it run, and which "
+            "data left the computer?",
         )
     return Text("Use of AI", (Paragraph("Use of AI in the coding", said),), tuple(asked))
 
 
 def ai_used(record: Record, models: Sequence[str] = ()) -> Iterator[Sentence]:
-    """Yield what the record has of models, and that it has nothing else."""
+    """Yield the sentences on models, or one that the record has none."""
     told = [*_suggested(record), *_themes(record), *_coders(record, models)]
     yield from told
     if not told:
         yield sentence(
-            "The record of the study has no use of a model: no suggestion was shown to a coder, no theme of "
-            "a topic model was recorded, and every coding was made by a coder."
+            "The record of the study shows no use of a model: no suggestion was shown to a coder, no theme "
+            "from a topic model was recorded, and every coding was made by a coder."
         )
     else:
-        yield sentence("No suggestion and no theme is among the codings unless a coder applied the code.")
+        yield sentence("A suggestion or a theme became a coding only where a coder applied the code.")
 
 
 def _suggested(record: Record) -> Iterator[Sentence]:
@@ -134,10 +137,10 @@ def _suggested(record: Record) -> Iterator[Sentence]:
     withheld: Phrase = ()
     if shown.eq(False).value.any():
         withheld = phrase(
-            "; on {n}, drawn by chance, none were shown", n=plural(shown.eq(False).sum(), "text")
+            "; for {n}, drawn at random, none were shown", n=plural(shown.eq(False).sum(), "text")
         )
     yield sentence(
-        "Codes were suggested to coders{by} on {n}{withheld}.",
+        "Codes were suggested to coders{by} for {n}{withheld}.",
         by=phrase(" by {models}", models=models) if names else (), n=plural(shown.sum(), "text"),
         withheld=withheld,
     )  # fmt: skip
@@ -145,7 +148,7 @@ def _suggested(record: Record) -> Iterator[Sentence]:
         yield from _answered(answers)
         if record.with_agreement:
             yield sentence(
-                "Agreement between coders is of what they had decided before any suggestion was shown."
+                "Agreement between coders is based on what they had decided before any suggestion was shown."
             )
 
 
@@ -163,7 +166,11 @@ def _answered(answers: Traced) -> Iterator[Sentence]:
         ]),
     )  # fmt: skip
     there = [
-        phrase("{n} {words}", n=count(answers["answer"].eq(key).sum()), words=words)
+        phrase(
+            f"{{n}} {words}",
+            n=count(n := answers["answer"].eq(key).sum()),
+            were="was" if n.value == 1 else "were",
+        )
         for key, words in _ANSWERS.items()
         if answers.value["answer"].eq(key).any()
     ]
@@ -204,7 +211,7 @@ def _themes(record: Record) -> Iterator[Sentence]:
     if len(by_model.value):
         yield sentence(
             "From themes, {n} proposed, {drafted} in the words of a language model; a proposal became a code "
-            "only where a person made it one.",
+            "only when a person made it one.",
             n=plural(by_model.shape[0], "code was", "codes were"),
             drafted=plural(drafted.shape[0], "of them", "of them", none="none"),
         )  # fmt: skip
@@ -217,11 +224,11 @@ def _coders(record: Record, models: Sequence[str]) -> Iterator[Sentence]:
     if not models:
         return
     each = [
-        phrase("“{name}” {n}", name=name,
+        phrase("“{name}” ({n})", name=name,
                n=plural(decisions.query(f"coder == {name!r}")["unit_id"].nunique(), "text"))
         for name in models
     ]  # fmt: skip
-    yield sentence("Models coded as coders of their own: {each}.", each=listed(each))
+    yield sentence("Models also acted as coders: {each}.", each=listed(each))
     independent = record.store.decisions(before_suggestions=True, models=True)
     decided = set(independent.value["coder"])
     if not record.with_agreement or not decided > set(models):
@@ -241,7 +248,7 @@ def _between(rows: Traced, *, people: bool) -> Sentence:
     )  # fmt: skip
     estimate = rows["estimate"]
     return sentence(
-        "{what} between {low} and {high} over codes (median {median}).",
+        "{what} between {low} and {high} across codes (median {median}).",
         what=what, low=coefficient(estimate.min()), high=coefficient(estimate.max()),
         median=coefficient(estimate.median()),
     )  # fmt: skip

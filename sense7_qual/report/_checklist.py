@@ -36,10 +36,10 @@ def checklist(
     n_boot: int = 2000,
     seed: int = 0,
 ) -> Table:
-    """Return a reporting checklist: what the record says to each item, and what is left to be answered.
+    """Fill in a reporting checklist from the record, with questions for what it does not hold.
 
-    Nothing is invented: an item to which the record says nothing has a question alone, and one that it
-    answers in part has both. The note counts them. Items are named in words of our own: read the original.
+    Nothing is invented: an item that the record does not answer has only a question, and one that it answers
+    in part has both. The note counts them. Items are named in our own words: read the original.
 
     Parameters
     ----------
@@ -48,17 +48,17 @@ def checklist(
     guideline : {"coreq", "srqr", "rtarg"}
         COREQ (32 items), SRQR (21), or what the reporting guidelines for reflexive thematic analysis ask for.
     with_agreement : bool
-        Whether agreement between coders is part of the argument, as for `methods`; of "rtarg" it never is.
+        Whether agreement between coders is part of the argument, as for `methods`; for "rtarg" it never is.
     positionality : str, optional
-        The memo_id of a memo on the study, whose words answer the item on the researchers themselves.
+        The memo_id of a memo on the study; its words answer the item on the researchers themselves.
     n_boot, seed
         Of intervals, as for `agreement.by_code`.
 
     Returns
     -------
     Table
-        One row per item: number (where the guideline has numbers), topic, what the record says, what is to be
-        answered.
+        One row per item: number (where the guideline has numbers), topic, what the record says, and what
+        remains to be answered.
 
     Raises
     ------
@@ -81,14 +81,14 @@ def checklist(
 
 
 def checklist_of(record: Record, guideline: GuidelineName, *, positionality: str | None) -> Table:
-    """Return the checklist of a study whose record is read already, as `checklist` does."""
+    """Fill in the checklist from a record."""
     chosen, place = GUIDELINES[guideline], _POSITION[guideline]
     record = replace(record, with_agreement=record.with_agreement and guideline != "rtarg")
     memo = None if positionality is None else str(positionality_memo(record, positionality))
     rows = [_row(item, record, memo if place in (item.number, item.topic) else None) for item in chosen.items]
     left = 1 if all(item.number == _present.MISSING for item in chosen.items) else 0  # no numbers: no column
     return Table(
-        title=f"{chosen.title}: what the record of the study says, and what is to be answered",
+        title=f"{chosen.title}: what the record of the study shows, and what remains to be answered",
         headers=("Item", "Topic", "From the record", "To be answered")[left:],
         rows=tuple(row[left:] for row in rows),
         notes=(_counted(rows), chosen.source, made_with(record.store.codebook.value)),
@@ -108,9 +108,9 @@ def _counted(rows: list[tuple[str, str, str, str]]) -> str:
     answered = sum(row[3] == _present.MISSING for row in rows)
     in_part = sum(row[2] != _present.MISSING and row[3] != _present.MISSING for row in rows)
     return (
-        f"Of {_present.count(len(rows))} items the record answers {_present.count(answered)}, and of "
-        f"{_present.count(in_part)} a part; the other {_present.count(len(rows) - answered - in_part)} are "
-        "questions alone."
+        f"The record answers {_present.count(answered)} of {_present.count(len(rows))} items in full and "
+        f"{_present.count(in_part)} in part; for the other "
+        f"{_present.count(len(rows) - answered - in_part)} it holds nothing."
     )
 
 
@@ -129,7 +129,7 @@ class Item:
     without: tuple[Topic, ...] = ()
 
     def topics(self, with_agreement: bool) -> tuple[Topic, ...]:
-        """Return what answers it, in a study with or without agreement."""
+        """Return the topics that answer it, with or without agreement."""
         return (*self.says, *(self.with_agreement if with_agreement else self.without))
 
 
@@ -147,8 +147,8 @@ def _quotations(record: Record) -> Iterator[Sentence]:
     spans = record.store.codings()["start"].notna()
     if spans.value.any() and record.store.units["case_id"].notna().value.all():
         yield sentence(
-            "On record are {n} with the words that they are on and the participant's id, from which "
-            "report.tables.quote draws by a stated rule.",
+            "The record holds {n} with the passage and the participant's id, from which report.tables.quote "
+            "selects quotations by a stated rule.",
             n=plural(spans.sum(), "coding"),
         )
 
@@ -157,7 +157,7 @@ def _sample(record: Record) -> Iterator[Sentence]:
     """Yield how many participants there are."""
     cases = record.store.units["case_id"].nunique()
     if cases.value:
-        yield sentence("There are texts of {n}.", n=plural(cases, "participant"))
+        yield sentence("The texts come from {n}.", n=plural(cases, "participant"))
 
 
 def _limits(record: Record) -> Iterator[Sentence]:
@@ -180,7 +180,7 @@ _COREQ: Final = (
     Item("4", "Gender", "What is their gender?"),
     Item("5", "Experience and training", "What had they learned and done before?", (material.training,)),
     Item("6", "Relationship before the study", "Did they know participants before?"),
-    Item("7", "What participants knew of the researchers", "What were participants told of them?"),
+    Item("7", "What participants knew of the researchers", "What were participants told about them?"),
     Item("8", "Characteristics of the researchers", "Which interests and assumptions did they bring?"),
     Item("9", "Methodological orientation", "Which approach underlies the analysis?"),
     Item("10", "Sampling", "How were participants selected?"),
@@ -188,7 +188,7 @@ _COREQ: Final = (
     Item("12", "Sample size", "", (_sample,)),
     Item("13", "Non-participation", "How many declined or dropped out, and why?"),
     Item("14", "Setting", "Where were the data collected?"),
-    Item("15", "Presence of others", "Was anybody else there?"),
+    Item("15", "Presence of others", "Was anyone else present?"),
     Item("16", "Description of the sample", "Which characteristics matter (age …)?", (material.material,)),
     Item("17", "Guide or prompts", "What were participants asked or given to do, and was it piloted?"),
     Item("18", "Repeats", "Were sessions repeated, and why?", (material.conversations,)),
@@ -214,15 +214,15 @@ _COREQ: Final = (
 _SRQR: Final = (
     Item("1", "Title", "Does the title name the topic and the approach?"),
     Item("2", "Abstract", "Does it give background, purpose, methods, results and conclusions?"),
-    Item("3", "Problem", "What is studied, and what is known of it?"),
+    Item("3", "Problem", "What is studied, and what is known about it?"),
     Item("4", "Purpose or research question", "What is the question?"),
     Item("5", "Approach and paradigm", "Which approach and paradigm, and why?"),
     Item("6", "Researchers and reflexivity", "Who are the researchers, and what do they bring?",
          (material.memos,)),
-    Item("7", "Context", "In which setting, and what of it matters?"),
+    Item("7", "Context", "What was the setting, and which parts of it matter?"),
     Item("8", "Sampling", "How and why were participants selected, and when was it enough?",
          with_agreement=(findings.saturation_method, findings.saturation_found)),
-    Item("9", "Ethics", "Which board approved it, what was consented to, how are data kept?",
+    Item("9", "Ethics", "Which board approved it, what did participants consent to, how are data kept?",
          (material.redaction,)),
     Item("10", "Data collection", "Which data, when, how, and what changed on the way?"),
     Item("11", "Instruments", "Which guides, prompts and questionnaires?"),
@@ -236,9 +236,9 @@ _SRQR: Final = (
     Item("16", "Synthesis and interpretation", "What do the codes mean together?",
          with_agreement=(findings.frequencies,), without=(findings.applied_codes,)),
     Item("17", "Links to data", "Which quotations show each finding?", (_quotations,)),
-    Item("18", "Integration with prior work", "How do the findings stand to what was known?"),
+    Item("18", "Integration with prior work", "How do the findings relate to what was known?"),
     Item("19", "Limitations", "What limits trust and transfer?", (_limits,)),
-    Item("20", "Conflicts of interest", "Which are there?"),
+    Item("20", "Conflicts of interest", "Are there any?"),
     Item("21", "Funding", "Who paid, and what did they decide?"),
 )  # fmt: skip
 _RTARG: Final = (
@@ -249,9 +249,10 @@ _RTARG: Final = (
     Item("–", "Who the researchers are", "From which position do they read, and what did it shape?"),
     Item("–", "Data set", "Why are these texts rich enough for the question?", (material.material,)),
     Item("–", "Selection, without saturation", "How were participants chosen, and why was the data set "
-         "held to be enough, if not by saturation?"),
+         "judged sufficient, if not by saturation?"),
     Item("–", "Ethics", "Which approval and consent; how are people protected?", (material.redaction,)),
-    Item("–", "Analysis as it was done", "What was done at each turn, in your own words and not as a list of "
+    Item("–", "Analysis as it was done", "What was done at each stage, in your own words and not as a list "
+        "of "
          "phases?", (material.coding,), without=(findings.themes_recorded,)),
     Item("–", "Coding as it moved", "What led from one version to the next?", (material.codebook,)),
     Item("–", "Reflexive practice", "How did notes and talks change the reading?", (material.memos,)),
@@ -259,9 +260,9 @@ _RTARG: Final = (
          (material.software,)),
     Item("–", "Use of tools and AI", "What was left to a tool, and what was judged by a person?",
          (ai_used,)),
-    Item("–", "Overview of themes", "What are the themes, and how do they hang together?",
+    Item("–", "Overview of themes", "What are the themes, and how do they relate to each other?",
          (findings.themes_recorded,)),
-    Item("–", "Themes, not topics", "Does each theme have one central idea, said in its name?"),
+    Item("–", "Themes, not topics", "Does each theme have one central idea, expressed in its name?"),
     Item("–", "Extracts and interpretation", "Do extracts come from across the data set, each read and not "
          "only shown?", (_quotations,)),
     Item("–", "No counting for its own sake", "Where numbers are given, what do they add?"),

@@ -261,7 +261,7 @@ class Verdict(NamedTuple):
 
 
 def verdicts(decisions: pd.DataFrame) -> dict[tuple[str, str], Verdict]:
-    """Return what was decided, by unit and code: by coders, and by consensus where there is one."""
+    """Return the decisions by unit and code: those of coders, and the consensus where there is one."""
     checked = without_models(DECISIONS.check(decisions), function="quotes")
     counts = people(checked).groupby(["unit_id", "code"])["applied"].agg(["sum", "size"])
     agreed = checked[checked["coder"] == "consensus"]
@@ -376,18 +376,18 @@ def quote_candidates(
     seed: int = 0,
     screened: Literal["all", "drawn"] = "all",
 ) -> pd.DataFrame:
-    """Return every coded passage as a candidate for print, those that a stated rule draws first.
+    """List every coded passage as a candidate for print, those drawn by a stated rule first.
 
     The rule: at most one quote from each participant for each code. The first quote of a code is drawn at
-    random; with `rating`, each next one is a passage whose rating is farthest from those drawn (ties at
-    random). A passage in which `redact.find` finds something that might tell who somebody is comes after all
-    that are without. The choice depends on the seed and on the content of the frames, not on the order of
+    random; with `rating`, each next one is the passage with the rating farthest from those drawn (ties at
+    random). A passage in which `redact.find` finds something that might identify a person comes after all
+    others. The choice depends on the seed and on the content of the frames, not on the order of
     their rows; without `per_participant`, the quotes of one code do not depend on the others.
 
     Parameters
     ----------
     codings : DataFrame
-        The codings that stand (`frames.CODINGS`). A coding of a span gives the span's words, one of a whole
+        The current codings (`frames.CODINGS`). A coding of a span gives the span's words, one of a whole
         unit the unit's text; `start` and `end` count code points. Blank passages are left out.
     units : DataFrame
         The texts (`frames.UNITS`). A unit without case_id counts as a participant of its own.
@@ -410,8 +410,8 @@ def quote_candidates(
         those with it; the farthest); a *disputed* case (some coders applied the code, others did not, and
         nothing is settled; the one that most applied).
     quotes : DataFrame, optional
-        What is decided about quotes (`Store.quotes`): a passage is not drawn that was refused, whose words
-        stand in a paraphrase, or of which a paraphrase waits for approval.
+        What is decided about quotes (`Store.quotes`): a passage is not drawn if it was refused, if a
+        paraphrase replaces its words, or if one waits for approval.
     names : collection of str
         Names to look for, as in `redact.find`.
     seed : int

@@ -1,4 +1,4 @@
-"""What a study did otherwise than it had registered: a list for the paper, found in record and analysis."""
+"""Departures of a study from its registered plan: a list for the paper, found in record and analysis."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def were(n: int, one: str, several: str | None = None) -> str:
 
 
 class Done:
-    """What was done, beside the plan that was in force when coding began."""
+    """What was done, and the plan that was in force when coding began."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
@@ -103,7 +103,7 @@ class Done:
         return int(cases.reindex(self.facts.decisions["unit_id"].unique()).nunique())
 
     def chain_place(self, act_id: str, coder: str) -> int:
-        """Return how many acts of `coder` stand before the act, in the chain of their acts."""
+        """Return the number of acts before the act in the chain of `coder`."""
         return [act.act_id for act in self.facts.acts if act.coder == coder].index(act_id)
 
     @cached_property
@@ -152,7 +152,7 @@ def _amended(done: Done) -> Iterator[Deviation]:
         ]  # fmt: skip
         yield Deviation(
             kind="amended", n=len(changed), planned="One plan.",
-            done=f"Amended {minute(after.at)}, once coding had begun: {', '.join(changed)}.",
+            done=f"Amended {minute(after.at)}, after coding had begun: {', '.join(changed)}.",
         )  # fmt: skip
 
 
@@ -204,10 +204,10 @@ def _named(planned: tuple[str, ...], seen: set[str], what: str, verb: str) -> It
     listed = f"{what.capitalize()}s {', '.join(planned)}."
     if added := sorted(seen - set(planned)):
         yield Deviation(kind=f"{what}_added", n=len(added), planned=listed,
-                        done=f"{', '.join(added)} {verb} besides.")  # fmt: skip
+                        done=f"In addition, {', '.join(added)} {verb}.")  # fmt: skip
     if missing := [name for name in planned if name not in seen]:
         yield Deviation(kind=f"{what}_missing", n=len(missing), planned=listed,
-                        done=f"None {verb} as {', '.join(missing)}.")  # fmt: skip
+                        done=f"No {what} {verb} under the name {', '.join(missing)}.")  # fmt: skip
 
 
 _OF_CODES: Final = {
@@ -257,7 +257,8 @@ def _blind(done: Done) -> Iterator[Deviation]:
             yield Deviation(
                 kind="unblinded_early", n=n,
                 planned="A round is unblinded once all its coders have finished.",
-                done=f"Round “{one.name}” was unblinded with {n:,} of {counted(len(due), 'coding')} open.",
+                done=f"Round “{one.name}” was unblinded while {n:,} of {counted(len(due), 'coding')} "
+                f"{'was' if n == 1 else 'were'} open.",
             )  # fmt: skip
 
 
@@ -265,15 +266,15 @@ def _options(done: Done) -> Iterator[Deviation]:
     for option, planned in (("new_codes", done.plan.new_codes), ("rating", done.plan.rating_shown)):
         others = sorted(set(_values(done, option)) - {planned})
         if planned is not None and others:
-            name = {"new_codes": "new codes", "rating": "rating beside the text"}[option]
+            name = {"new_codes": "new codes", "rating": "rating next to the text"}[option]
             yield Deviation(
                 kind=f"{option}_otherwise", n=len(others), planned=f"{name.capitalize()}: {planned}.",
-                done=f"It was {' and '.join(others)} while texts were coded.",
+                done=f"While texts were coded: {' and '.join(others)}.",
             )  # fmt: skip
 
 
 def _values(done: Done, option: str) -> list[str]:
-    """Return what an option was while texts were coded."""
+    """Return the values of an option while texts were coded."""
     if done.coding_began is None:
         return []
     last = max(act.at for act in done.coding)
@@ -325,7 +326,7 @@ def _switches(done: Done) -> Iterator[Deviation]:
 def _settled(done: Done) -> Iterator[Deviation]:
     planned, n_rulings = done.plan.settled_by, len(done.facts.rulings)
     names = {"rulings": "Disagreements settled by rulings.", "discussion": "… in discussion.",
-             "majority": "… by the majority.", "nothing": "Disagreements left as they are."}  # fmt: skip
+             "majority": "… by the majority.", "nothing": "Disagreements left open."}  # fmt: skip
     if planned in ("discussion", "majority", "nothing") and n_rulings:
         text = names[planned].replace("…", "Disagreements settled")
         yield Deviation(
@@ -358,14 +359,14 @@ def _alpha(done: Done) -> Iterator[Deviation]:
     planned = f"Alpha of {coefficient(least, 2)} or more."
     if not done.facts.double:
         yield Deviation(kind="alpha_missed", n=len(done.facts.codebook.codable), planned=planned,
-                        done="No text was coded by two or more, so there is none.")  # fmt: skip
+                        done="No text was coded by two or more, so alpha is not defined.")  # fmt: skip
         return
     rows = done.facts.alphas
     below = rows.loc[rows["alpha"] < least, "code"].tolist()
     if below:
         worst = coefficient(rows["alpha"].min(), 2)
         yield Deviation(kind="alpha_missed", n=len(below), planned=planned,
-                        done=f"Below it: {done.facts.labels(below)} (lowest {worst}).")  # fmt: skip
+                        done=f"Below that: {done.facts.labels(below)} (lowest {worst}).")  # fmt: skip
 
 
 CHECKS: Final[tuple[Callable[[Done], Iterator[Deviation]], ...]] = (
@@ -376,7 +377,7 @@ CHECKS: Final[tuple[Callable[[Done], Iterator[Deviation]], ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Deviations:
-    """What was done otherwise than planned; its `repr` has counts only.
+    """Departures from the plan; its `repr` has counts only.
 
     Attributes
     ----------
@@ -411,11 +412,11 @@ class Deviations:
     @property
     def table(self) -> Table:
         """The deviations as a table that can be written, with a last column for what it means."""
-        none = (("–", "Nothing that was settled beforehand was done otherwise.", ""),)
+        none = (("–", "Nothing was done differently from the plan.", ""),)
         rows = tuple((one.planned, one.done, "Why, and what it changes: …") for one in self.deviations)
         return Table(
             title="Deviations from the registered plan",
-            headers=("Planned", "Done", "To be said by the authors"),
+            headers=("Planned", "Done", "To be explained by the authors"),
             rows=rows or none,
             notes=(self.registered, self.codebook_line),
         )
@@ -431,7 +432,7 @@ def deviations(store: Study, *, analysis_plan: AnalysisPlan | None = None) -> De
     Parameters
     ----------
     store : Store
-        The study, with all that it shows to who has it open. Nothing of participants' texts is returned.
+        The study, as whoever has it open may see it. Nothing of participants' texts is returned.
     analysis_plan : AnalysisPlan, optional
         What is analysed, as in `paper`: another question, rating, seed, number of resamples or anything else
         than registered is a deviation, and so is a rating or a hypothesis where the plan names none.
@@ -479,7 +480,7 @@ def _registered(done: Done) -> str:
     if unblinding.coder == one.coder:
         n = abs(done.chain_place(unblinding.act_id, one.coder) - done.chain_place(one.act_id, one.coder))
         return f"{line}; {counted(n, 'act')} {when} the first unblinding in the chain of {one.coder}'s acts."
-    return f"{line}; {when} the first unblinding, by {unblinding.coder}, as their computers' clocks tell."
+    return f"{line}; {when} the first unblinding (by {unblinding.coder}), going by their computers' clocks."
 
 
 #: What each field of a plan is called in print; a law holds that none is missing.
@@ -488,11 +489,11 @@ FIELDS: Final[Mapping[str, str]] = {
     "n_units": "Number of texts", "n_participants": "Number of participants",
     "double_coded": "Share of texts coded by two or more", "n_repeated": "Texts coded twice by one coder",
     "level": "Codes put on (unit: whole texts; span: words of texts)", "codebook": "Codebook fixed or open",
-    "blind": "Rounds unblinded only when finished", "new_codes": "New codes",
-    "rating_shown": "Rating beside the text", "suggestions": "Suggestions of a model",
+    "blind": "Rounds unblinded only once finished", "new_codes": "New codes",
+    "rating_shown": "Rating next to the text", "suggestions": "Suggestions of a model",
     "themes": "Use of a topic model", "discussion": "Discussion", "settled_by": "Disagreements settled by",
     "coding_until": "Last day of coding", "with_agreement": "Agreement as part of the argument",
-    "min_alpha": "Alpha that each code is to reach", "rating": "Rating that codes are linked to",
+    "min_alpha": "Alpha that each code should reach", "rating": "Rating that codes are linked to",
     "cluster": "Participants", "n_boot": "Bootstrap resamples", "seed": "Seed of the intervals",
     "answers": "Answers in the form",
 }  # fmt: skip

@@ -47,7 +47,7 @@ class _Page(NamedTuple):
         return (long, short) if self.landscape else (short, long)
 
     def line(self, n_columns: int) -> float:
-        """Return how many ems of text stand beside each other in that many columns."""
+        """Return the ems of text on a line of that many columns."""
         return ((self.sides[0] - 2 * _MARGIN) * _POINTS - 2 * _GAP * n_columns) / self.size
 
 

@@ -1,6 +1,6 @@
 """A table as a list: each row an entry under its first cell, with the column's head before each other cell.
 
-So a codebook, whose cells are prose, is read on any page, and so is a table that is wider than its page.
+So a codebook, with its cells of prose, is read on any page, and so is a table that is wider than its page.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BULLET = "• "
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What stands beside each other in an entry, (head, text), and the lines below: a bullet or a text."""
+    """What shares a line of an entry, (head, text), and the lines below: a bullet or a text."""
 
     beside: tuple[tuple[str, str], ...]
     below: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class Entry:
 def entries(
     headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]
 ) -> tuple[Entry, ...]:
-    """Return the rows as entries; numbers stand beside each other, and so do cells of which nothing is known.
+    """Return the rows as entries; numbers share a line, and so do empty cells.
 
     >>> entries(["Code", "Rule", "n"], [["warm", "• a\\n• b", "3"]], [False, False, True])[0].parts
     (Part(beside=(('Rule', ''),), below=('• a', '• b')), Part(beside=(('n', '3'),), below=()))

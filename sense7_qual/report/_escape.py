@@ -283,7 +283,7 @@ class Column:
 def columns(
     headers: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool], *, spare: float
 ) -> list[Column]:
-    """Return what each column needs; the cells of those in `right` are never broken, their heads may be.
+    """Return the needs of each column; the cells of those in `right` are never broken, their heads may be.
 
     `spare` is how much wider than those of `_WIDTHS` the letters of the font may be.
     """
@@ -402,5 +402,5 @@ _ACM: Final = (
 
 
 def caption_setup(style: Style) -> str:
-    """Return what stands before a LaTeX caption: nothing for plain, which leaves it to the class."""
+    """Return the set-up of a LaTeX caption: nothing for plain, which leaves it to the class."""
     return {"plain": "", "acm": _ACM, "apa": _APA}[style]

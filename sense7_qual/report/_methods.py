@@ -60,26 +60,26 @@ def methods(
     seed: int = 0,
     source: str | None = None,
 ) -> Text:
-    """Return how a study was coded, in full sentences for the methods section, filled from its record.
+    """Write the methods section of a study in full sentences, filled from its record.
 
-    Every number, name and date in it has the call that gives it (`Text.frame`). What the record does not hold
-    is not invented: it stands below the text, as questions.
+    Every number, name and date comes with the call that gives it (`Text.frame`). What the record does not
+    hold is not invented: it is asked below the text.
 
     Parameters
     ----------
     store : Store
-        The study, with all that it shows to who has it open.
+        The study, as whoever has it open may see it.
     with_agreement : bool
         Whether agreement between coders is part of the argument. Without it (one coder, reflexive thematic
-        analysis) the text has no coefficient of agreement, and tells of memos, of themes and of how the
-        codebook changed.
+        analysis) the text has no coefficient of agreement, and reports memos, themes and changes of the
+        codebook.
     rating : str, optional
         The column of `units` with the rating that codes are linked to.
     cluster : str, optional
         The column of `units` with the participant, for intervals; by default "case_id" where every coded text
         has one.
     positionality : str, optional
-        The memo_id of a memo on the study (``store.memos()``) whose words are put into the text as they are.
+        The memo_id of a memo on the study (``store.memos()``); its words are printed as they are.
     n_boot, seed
         Of the intervals, as for `agreement.by_code`.
     source : str, optional
@@ -98,7 +98,7 @@ def methods(
 
     Notes
     -----
-    Numbers in calls are those of this moment: the text is made anew, not mended, when coding goes on.
+    Numbers are those of this moment: when coding goes on, make the text again.
 
     References
     ----------
@@ -120,7 +120,7 @@ def methods(
 
 
 def methods_of(record: Record, *, positionality: str | None) -> Text:
-    """Return the methods of a study whose record is read already, as `methods` does."""
+    """Write the methods from a record."""
     memo = () if positionality is None else (positionality_memo(record, positionality),)
     paragraphs = _paragraphs(record, _METHODS, {"Reflexivity": memo} if not record.with_agreement else {})
     if record.with_agreement and memo:
@@ -138,7 +138,7 @@ def results(
     seed: int = 0,
     source: str | None = None,
 ) -> Text:
-    """Return what came out of the coding of a study, in full sentences for the results section.
+    """Write the results section of a study in full sentences, filled from its record.
 
     Agreement, disagreements and what became of them, how often each code is present, saturation, and the
     association with a rating; without agreement how often each code was applied.
@@ -171,7 +171,7 @@ def results(
 
 
 def results_of(record: Record) -> Text:
-    """Return the results of a study whose record is read already, as `results` does."""
+    """Write the results from a record."""
     asked = (
         "What do the codes and themes mean together: what is the answer to the research question?",
         "Which quotations show it (report.tables.quote), and which cases speak against it?",
@@ -200,12 +200,12 @@ def _questions(record: Record, positionality: str | None) -> Iterator[str]:
     if record.n_coders.value > 1 and all(one.of_models for one in record.store.rounds.value):
         yield "How were coders kept from seeing each other's codings?"
     if record.rating is not None and record.cluster is None:
-        yield "Whose are the ratings? Without a column of participants no association is computed."
+        yield "Which participant gave each rating? Without that column no association is computed."
     if record.with_agreement:
-        yield "Which agreement was held to be enough before coding began, and after which source?"
+        yield "Which level of agreement was set as sufficient before coding began, and on which source?"
         if record.n_double.value and not list(coders.settling(record)):
             yield "How were disagreements settled?"
         return
-    yield "Which approach to analysis was taken, and why does it do without counting how coders decide alike?"
+    yield "Which approach to analysis was taken, and why does it do without comparing coders?"
     if positionality is None:
         yield "From which position do you read these texts (methods(…, positionality=memo_id))?"

@@ -92,17 +92,17 @@ def paper(
     overwrite: bool = False,
     progress: Progress | bool | None = None,
 ) -> PaperFolder:
-    """Write all that a paper prints of a study, and return what was written.
+    """Write everything that a paper prints about a study into a folder, and list the files.
 
     Methods and results in sentences, checklists, tables, figures, and data.
 
-    What a study does not have (no discussion, no rating, no suggestions) is left out, and said. All files are
-    finished before the first is put in its place: an error leaves the folder as it was.
+    What a study does not have (discussion, rating, suggestions) is left out and listed in `left_out`. All
+    files are finished before the first is put in place: an error leaves the folder as it was.
 
     Parameters
     ----------
     store : Store
-        The study, with all that it shows to who has it open.
+        The study, as whoever has it open may see it.
     analysis_plan : AnalysisPlan or None
         What is analysed: the rating, the participant, agreement or none, resamples and seed. None takes the
         plan that was registered last (`Store.preregister`); where there is none, agreement and no links.
@@ -124,14 +124,14 @@ def paper(
     source : str, optional
         Whose decisions are counted and linked: a coder, "consensus", "majority" or "pooled". By default the
         consensus, where all disagreements are settled (a text that one coder alone decided on counts as
-        coded so); else the majority for counts, and for links each coder's own, pooled; of one coder alone
-        this coder's.
+        coded so); else the majority for counts, and each coder's own, pooled, for links; with a single coder,
+        that coder's.
     round : str, optional
         Only what was coded in this round.
     with_texts : bool
         Whether files may hold what participants wrote: quotes (those that are approved, or else drawn ones:
-        `report.tables.quote`), memos, and the coded data with the texts. Where the words of a quote stand in
-        a paraphrase, no file holds them: the coded data are left out, and so are memos on these texts.
+        `report.tables.quote`), memos, and the coded data with the texts. Words
+        that a paraphrase replaces are in no file: coded data and memos on these texts are then left out.
     names : collection of str
         Names to look for in quotes, as in `redact.find`.
     with_agreement : bool, optional
@@ -140,11 +140,11 @@ def paper(
     with_prose : bool
         Whether methods, results, the statement on AI and the checklists are written, too.
     positionality : str, optional
-        The memo_id of a memo on the study, whose words are put into methods and checklists as they are.
+        The memo_id of a memo on the study; methods and checklists print its words as they are.
     overwrite : bool
-        Whether to replace files that are there. The paper then takes the place of an earlier one in the
-        folder, whose other files (quotes, where `with_texts` was true; a table that the study no longer has)
-        are removed, and named in `left_out`. ``paper.json`` lists what a paper wrote; other files stay.
+        Whether to replace existing files. The paper then replaces an earlier one in the folder: other files
+        of that one (quotes, where `with_texts` was true; a table that the study no longer has) are removed,
+        and named in `left_out`. ``paper.json`` lists what a paper wrote; other files stay.
     progress : bool or callable, optional
         True shows a bar; a function is told (done, total).
 

@@ -64,7 +64,7 @@ class Part:
 
 
 class Sources:
-    """What the parts are made of: a study's record, whose frames text, tables and figures share."""
+    """What the parts are made of: a study's record; text, tables and figures share its frames."""
 
     def __init__(
         self, record: Record, plan: AnalysisPlan, *, with_texts: bool, names: Collection[str],
@@ -109,19 +109,19 @@ class Sources:
 
     @cached_property
     def covered(self) -> dict[str, Any]:
-        """Of which units words stand in a paraphrase that was approved."""
+        """Units with words that an approved paraphrase replaces."""
         return covered(self.store.quotes())
 
     @property
     def analysed(self) -> AnalysisPlan:
-        """The plan as it is carried out: its default for participants, and whose decisions were asked for."""
+        """The plan as it is carried out, with its default for participants and the source asked for."""
         by_majority = self.record.source in ("majority", "pooled")
         settled_by = "majority" if by_majority else self.plan.settled_by
         return replace(self.plan, cluster=self.record.cluster, settled_by=settled_by)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the foot of a table says of whose decisions it shows."""
+        """The line in the foot of a table that names the source of its decisions."""
         if self.record.counted == "consensus":
             return (
                 "Consensus: what all coders of a text decided alike, or what was ruled; where one coder "
@@ -139,7 +139,7 @@ def _frame(traced: Traced | None) -> pd.DataFrame:
 def parts_of(
     sources: Sources, conditions: Sequence[str], *, with_prose: bool, codebook_layout: Layout
 ) -> tuple[list[Part], list[LeftOut]]:
-    """Return what is written of a study, and what is not: its name, and why."""
+    """Return the parts to be written, and the names of the others with the reason."""
     found: list[Part | LeftOut] = [
         *(_of_prose(sources) if with_prose else ()), *_of_codebook(sources, codebook_layout),
         *_of_plan(sources),
@@ -157,7 +157,7 @@ def _of_prose(sources: Sources) -> Iterator[Part | LeftOut]:
         yield "methods, results, checklists", "one round alone is shown, and they tell of the whole study"
         return
     record, own = sources.record, {"positionality": sources.positionality}
-    yield Part("methods", "text", "How it was done, and what is to be answered yet",
+    yield Part("methods", "text", "How it was done, and what remains to be answered",
                lambda: methods_of(record, **own))  # fmt: skip
     yield Part("results", "text", "What came out", lambda: results_of(record))
     yield Part("use_of_ai", "text", "What is stated on the use of AI", lambda: ai_statement_of(record))
@@ -210,7 +210,7 @@ def _of_agreement(sources: Sources) -> Iterator[Part | LeftOut]:
     yield Part("agreement", "figure", how_well,
                lambda: figures.agreement_plot(sources.by_code, codebook=book))  # fmt: skip
     if len(sources.disagreements):
-        yield Part("disagreements", "table", "On what coders disagreed, and why",
+        yield Part("disagreements", "table", "What coders disagreed about, and why",
                    lambda: tables.disagreement(sources.disagreements, codebook=book))  # fmt: skip
     else:
         yield "disagreements", "there are none"
@@ -310,7 +310,7 @@ def _of_texts(sources: Sources) -> Iterator[Part | LeftOut]:
         yield (
             "coded data with the texts",
             (
-                "quotes stand in a paraphrase, and they would hold their words; exchange.export writes them "
+                "paraphrases replace quotes, and they would hold their words; exchange.export writes them "
                 "where they may be held"
             ),
         )

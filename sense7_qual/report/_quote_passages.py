@@ -1,4 +1,4 @@
-"""The coded passages: the words of each, whose they are, and what in them might tell who that is."""
+"""The coded passages: the words of each, their participant, and what in them might identify a person."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def overlap(one: Span, other: Span) -> bool:
 
 
 def participant_of(passage: Mapping[str, Any]) -> tuple[str, str]:
-    """Return whose words they are; a text without a participant is one of its own."""
+    """Return the participant; a text without one is one of its own."""
     missing = pd.isna(passage["case_id"])
     return ("unit", str(passage["unit_id"])) if missing else ("case", str(passage["case_id"]))
 
@@ -158,7 +158,7 @@ def _refuse_unknown(codings: pd.DataFrame, texts: pd.DataFrame) -> None:
     unknown = sorted(set(codings["unit_id"]) - set(texts["unit_id"]))
     if unknown:
         raise TableError(
-            f"codings: expected units that stand in the units frame – found others: {first_three(unknown)} – "
+            f"codings: expected units of the units frame – found others: {first_three(unknown)} – "
             "pass all the units that were coded."
         )
 
@@ -190,7 +190,7 @@ def has_approved(quotes: pd.DataFrame | None) -> bool:
 
 
 def covered(quotes: pd.DataFrame) -> dict[str, list[tuple[str, Span]]]:
-    """Return by unit which words stand in a paraphrase that was approved, and for which code.
+    """Return by unit the words that an approved paraphrase replaces, and its code.
 
     A paraphrase covers the words also where the code changed since, or a withdrawal erased it.
     """
@@ -214,7 +214,7 @@ def kept_out(passages: Sequence[Passage], quotes: pd.DataFrame) -> Iterator[tupl
         if any(one["state"] == "refused" for one in here):
             yield passage, "refused"
         elif any(overlap(words, span) for _, span in hidden.get(passage["unit_id"], ())):
-            yield passage, "its words stand in a paraphrase"
+            yield passage, "a paraphrase replaces its words"
         elif any(not pd.isna(one["paraphrase"]) for one in here):
             yield passage, "a paraphrase of it waits for approval"
 
@@ -270,14 +270,14 @@ def _why_not(
 ) -> str:
     """Return why an approved quote is not printed; empty where it is."""
     if row["code"] not in codebook or pd.isna(row["text"]):
-        return "its code or its text is no more there"
+        return "its code or its text no longer exists"
     if row["role"] == "shows" and not bearing:
-        return "no coding of its words stands any more"
+        return "its words are no longer coded"
     if pd.isna(row["paraphrase"]):
         under = [code for code, span in hidden.get(row["unit_id"], ()) if overlap(span, span_of(row))]
         if under:
             label = codebook[under[0]].label if under[0] in codebook else under[0]
-            return f"its words stand in a paraphrase under {label}"
+            return f"a paraphrase under {label} replaces its words"
     return ""
 
 

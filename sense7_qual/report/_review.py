@@ -30,7 +30,7 @@ class Review:
         (how many), `why` a reviewer minds, and `answer`, what would meet it. Those on how the coding was done
         come first, then those on numbers.
     n_checked
-        How many things were looked at.
+        Number of checks made.
     """
 
     objections: tuple[Objection, ...]
@@ -38,7 +38,7 @@ class Review:
     codebook_line: str
 
     def __repr__(self) -> str:
-        return f"Review({len(self.objections)} objections, {self.n_checked} things looked at)"
+        return f"Review({len(self.objections)} objections, {self.n_checked} checks)"
 
     def __iter__(self) -> Iterator[Objection]:
         return iter(self.objections)
@@ -56,13 +56,13 @@ class Review:
     @property
     def table(self) -> Table:
         """The objections as a list that can be written, such as ``review.table.write("review.docx")``."""
-        none = (("Nothing that was looked for was found.", "", ""),)
+        none = (("Nothing was found.", "", ""),)
         rows = tuple((one.seen, one.why, one.answer) for one in self.objections)
         return Table(
             title="What a reviewer will object to",
-            headers=("Seen", "Why it matters", "What answers it"),
+            headers=("What was found", "Why it matters", "What to do"),
             rows=rows or none,
-            notes=(f"{count(self.n_checked)} things were looked at.", self.codebook_line),
+            notes=(f"{count(self.n_checked)} checks were made.", self.codebook_line),
             layout="list",
         )
 
@@ -76,7 +76,7 @@ def review(
     n_boot: int = 500,
     seed: int = 0,
 ) -> Review:
-    """Read a study as a reviewer does, and return what they will object to.
+    """Read a study as a reviewer does, and return the likely objections.
 
     It reads the record alone: who coded what when, under which codebook, blind to what. What the record does
     not hold, such as how participants were found, it cannot see; no objection means none of these.
@@ -84,7 +84,7 @@ def review(
     Parameters
     ----------
     store : Store
-        The study, with all that it shows to who has it open. Nothing of participants' texts is returned.
+        The study, as whoever has it open may see it. Nothing of participants' texts is returned.
     with_agreement : bool
         Whether agreement is part of the argument; without it (one coder, reflexive thematic analysis) nothing
         is asked of it.
@@ -152,10 +152,11 @@ def _out_of_scale(facts: Facts) -> Iterator[Objection]:
                 n = int((column == odd[0]).sum())
                 yield Objection(
                     kind="rating_out_of_scale", n=n,
-                    seen=f"“{name}” is {odd[0]:g} for {n:,} texts, of all others {rest[0]:g} to "
-                    f"{rest[-1]:g}.",
-                    why="A code for missing, or a typing error, counts as a rating in every mean and link.",
-                    answer="Make it missing in the file, and import that again.",
+                    seen=f"“{name}” is {odd[0]:g} for {n:,} texts and between {rest[0]:g} and {rest[-1]:g} "
+                    "for all others.",
+                    why="A code for missing values, or a typing error, counts as a rating in every mean "
+                    "and link.",
+                    answer="Make it missing in the file, and import the file again.",
                 )  # fmt: skip
 
 
@@ -175,8 +176,8 @@ def _ceiling(facts: Facts) -> Iterator[Objection]:
             kind="rating_ceiling", n=int(share[end] * len(values)),
             seen=f"“{rating}” has its {end} value for {percent(share[end])}% of {len(values):,} texts.",
             why="Where nearly all ratings are alike, no code can go with higher ones, whatever it does.",
-            answer="Say how ratings are distributed (figures.rating_distributions), and take an absent link "
-            "for not knowing.",
+            answer="Say how ratings are distributed (figures.rating_distributions), and treat an absent link "
+            "as inconclusive.",
         )  # fmt: skip
 
 
@@ -192,7 +193,7 @@ def _missing_by_condition(facts: Facts) -> Iterator[Objection]:
                 kind="rating_missing_by_condition", n=int(missing.sum()),
                 seen=f"“{rating}” is missing for {percent(shares.min())} to {percent(shares.max())}% of the "
                 f"coded texts, by {name}.",
-                why="Who did not rate is then not left out by chance, and conditions are no longer alike.",
+                why="Ratings are then not missing at random, and conditions are no longer comparable.",
                 answer="Say why ratings are missing, and show what is found with and without that condition.",
             )  # fmt: skip
 
@@ -216,9 +217,10 @@ def _one_condition(facts: Facts) -> Iterator[Objection]:
             named = ", ".join(f"{coder} ({level})" for coder, level in found[:3])
             yield Objection(
                 kind="one_condition", n=len(found),
-                seen=f"Coders who saw texts of one {name} alone: {named} ({len(found)} in all).",
+                seen=f"Coders who saw texts of only one {name}: {named} ({len(found)} in total).",
                 why="What differs between conditions may then be what differs between coders.",
-                answer="Deal texts at random, or in like parts (store.assign(…, stratify=…)), blind to it.",
+                answer="Assign texts at random or stratified by it (store.assign(…, stratify=…)), and code "
+                "blind to it.",
             )  # fmt: skip
 
 
@@ -228,8 +230,8 @@ def _half_by_one(facts: Facts) -> Iterator[Objection]:
         yield Objection(
             kind="participant_dominates", n=int(counts.iloc[0]),
             seen=f"One participant wrote {counts.iloc[0]:,} of {counts.sum():,} coded texts.",
-            why="The study is then largely of one person.",
-            answer="Report what is found without them, and participants beside texts.",
+            why="The study is then largely about one person.",
+            answer="Report what is found without them, and count participants as well as texts.",
         )  # fmt: skip
 
 
@@ -246,9 +248,10 @@ def _coded_apart(facts: Facts) -> Iterator[Objection]:
         yield Objection(
             kind="same_text_coded_apart", n=differ,
             seen=f"Of {len(once):,} codes on texts that a coder had twice, word for word, {differ:,} were "
-            "applied on one of them alone.",
+            "applied to only one of the two.",
             why="A coder who does not agree with themselves cannot agree with others.",
-            answer="Look at these texts with their coders; agreement.stability says how alike they decide.",
+            answer="Look at these texts with their coders; agreement.stability measures how consistent "
+            "they are.",
         )  # fmt: skip
 
 
@@ -268,10 +271,10 @@ def _together(facts: Facts) -> Iterator[Objection]:
         one, other = found[0]
         yield Objection(
             kind="codes_together", n=len(found),
-            seen=f"{facts.labels([one])} and {facts.labels([other])} were applied on the same texts"
+            seen=f"{facts.labels([one])} and {facts.labels([other])} were applied to the same texts"
             + (f", and so were {len(found) - 1} more pairs of codes." if len(found) > 1 else "."),
-            why="Two codes that never part are one code, or coders do not tell them apart.",
-            answer="Merge them, or sharpen what tells them apart (CodebookWidget).",
+            why="Two codes that always occur together are one code, or coders cannot tell them apart.",
+            answer="Merge them, or sharpen the rules that separate them (CodebookWidget).",
         )  # fmt: skip
 
 
@@ -281,9 +284,10 @@ def _always(facts: Facts) -> Iterator[Objection]:
     if codes:
         yield Objection(
             kind="code_always", n=len(codes),
-            seen=f"{facts.labels(codes)}: applied on {100 * _ALWAYS:g}% of the texts or more.",
-            why="A code that is nearly everywhere tells no text from another, and agreement on it is of few.",
-            answer="Say so, and link it to nothing; or part it into what differs.",
+            seen=f"{facts.labels(codes)}: applied to {100 * _ALWAYS:g}% of the texts or more.",
+            why="A code that is nearly everywhere distinguishes few texts, and agreement on it rests on "
+            "those few.",
+            answer="Say so and do not link it to ratings, or split it into narrower codes.",
         )  # fmt: skip
 
 

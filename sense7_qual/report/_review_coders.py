@@ -1,4 +1,4 @@
-"""What a reviewer looks at in the coders: when they coded, whose codings are whose, what they share."""
+"""What a reviewer looks at in the coders: when they coded, who they are, and what they share."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def _one_second(facts: Facts) -> Iterator[Objection]:
     if found:
         yield Objection(
             kind="one_second", n=len(found),
-            seen=f"Coders who finished half of their texts or more in one and the same second: {len(found)}.",
+            seen=f"Coders who finished half of their texts or more within the same second: {len(found)}.",
             why="These codings were made elsewhere, or by a program: the record does not show who decided "
             "when, or blind to what.",
-            answer="Say where they come from; codings of a model belong to a coder called model-….",
+            answer="Say where they come from; a model's codings belong to a coder called model-….",
         )  # fmt: skip
 
 
@@ -51,7 +51,7 @@ def _faster_than_reading(facts: Facts) -> Iterator[Objection]:
             kind="faster_than_reading", n=len(found),
             seen=f"Coders who finished half of their texts at over 1,000 words a minute: {len(found)}.",
             why="People read some 240 words a minute (Brysbaert 2019): these texts were not read.",
-            answer="Ask them how they coded; have a part of their texts coded by somebody else.",
+            answer="Ask them how they coded; have some of their texts coded by someone else.",
         )  # fmt: skip
 
 
@@ -66,10 +66,10 @@ def _names_alike(facts: Facts) -> Iterator[Objection]:
     if pairs:
         yield Objection(
             kind="coder_names_alike", n=len(pairs),
-            seen="Coders who have no text in common are called nearly the same: "
+            seen="Coders with no text in common have nearly the same name: "
             + "; ".join(" and ".join(pair) for pair in pairs[:3]) + ".",
             why="One person under two names counts as two coders.",
-            answer="Ask who they are; if it is one person, bring their codings in under one name.",
+            answer="Ask who they are; if they are one person, import their codings under one name.",
         )  # fmt: skip
 
 
@@ -102,8 +102,8 @@ def _copied(facts: Facts) -> Iterator[Objection]:
     if found:
         yield Objection(
             kind="copied", n=len(found),
-            seen=f"Codings are the same, to the letter or in every decision, of {'; '.join(found[:3])}.",
-            why="People who read by themselves do not mark the same letters, and differ where others do.",
+            seen=f"Codings are identical, to the letter or in every decision: {'; '.join(found[:3])}.",
+            why="People who code independently do not mark the same letters, and differ where others do.",
             answer="Ask how they were made; have the texts coded again, blind, and report that agreement.",
         )  # fmt: skip
 
@@ -124,7 +124,7 @@ def _not_random(facts: Facts) -> Iterator[Objection]:
         yield Objection(
             kind="overlap_not_random", n=len(found),
             seen=f"Texts that several coded differ from those of one coder in {', '.join(found[:3])}.",
-            why="Agreement on them says nothing of texts that are otherwise.",
+            why="Agreement on them says nothing about texts that differ from them.",
             answer="Draw the texts that several code at random (store.assign(…, overlap=…)).",
         )  # fmt: skip
 
@@ -134,10 +134,9 @@ def _training_counted(facts: Facts) -> Iterator[Objection]:
     if trained:
         yield Objection(
             kind="training_counted", n=len(trained),
-            seen="Texts that agreement is computed on, and that coders were trained with: "
-            f"{len(trained):,}.",
-            why="Coders were told what is right there.",
-            answer="Leave these texts out of agreement, and code others in their place.",
+            seen=f"Texts used both to train coders and to compute agreement: {len(trained):,}.",
+            why="Coders were told the right decisions on these texts.",
+            answer="Leave these texts out of agreement, and code others instead.",
         )  # fmt: skip
 
 
@@ -156,9 +155,9 @@ def _one_side(facts: Facts) -> Iterator[Objection]:
     if len(found):
         yield Objection(
             kind="one_side", n=int(each.loc[found[0], "size"]),
-            seen=f"All {each.loc[found[0], 'size']:,} rulings on decisions of {found[0]} took that side.",
-            why="A consensus that is one coder’s codings is no second look at them.",
-            answer="Have the texts ruled on by somebody who does not see whose decision is whose.",
+            seen=f"All {each.loc[found[0], 'size']:,} rulings on decisions of {found[0]} took their side.",
+            why="A consensus that repeats one coder’s codings does not check them.",
+            answer="Have the texts ruled on by someone who does not see who decided what.",
         )  # fmt: skip
 
 
@@ -179,8 +178,8 @@ def _one_coder(facts: Facts) -> Iterator[Objection]:
     if len(facts.coders) == 1:
         yield Objection(
             kind="one_coder", n=1,
-            seen="One coder alone decided on the texts.",
-            why="Nothing shows whether somebody else would code them so.",
+            seen="A single coder decided on the texts.",
+            why="Nothing shows whether someone else would code them the same way.",
             answer="Have a random part coded by a second person, blind; or argue without agreement "
             "(with_agreement=False), as reflexive thematic analysis does.",
         )  # fmt: skip
@@ -193,8 +192,8 @@ def _overlap(facts: Facts) -> Iterator[Objection]:
             kind="overlap_small", n=n,
             seen=f"{n:,} of {total:,} coded texts ({percent(n / total)}%) were coded by two or more, "
             "independently of suggestions.",
-            why="Agreement on so few says little of the rest; 10 to 25% is usual (O'Connor & Joffe 2020).",
-            answer="Deal more texts to two coders, at random (store.assign(…, overlap=0.2)).",
+            why="Agreement on so few says little about the rest; 10 to 25% is usual (O'Connor & Joffe 2020).",
+            answer="Assign more texts to two coders, at random (store.assign(…, overlap=0.2)).",
         )  # fmt: skip
 
 
@@ -208,8 +207,8 @@ def _wide(facts: Facts) -> Iterator[Objection]:
         yield Objection(
             kind="wide_intervals", n=len(codes),
             seen=f"Alpha's 95% CI is wider than {coefficient(_WIDE, 2)} for {facts.labels(codes)}.",
-            why="Such agreement may be good or poor: the overlap is too small for what is claimed.",
-            answer="Code more texts twice; agreement.sequential says how many.",
+            why="Agreement may be good or poor: the overlap is too small to tell.",
+            answer="Code more texts twice; agreement.sequential gives the number.",
         )  # fmt: skip
 
 
@@ -223,9 +222,9 @@ def _low(facts: Facts) -> Iterator[Objection]:
         yield Objection(
             kind="low_agreement", n=len(codes),
             seen=f"Alpha is below .667 for {facts.labels(codes)} (lowest {worst}).",
-            why="Below it not even a tentative conclusion rests on a code (Krippendorff 2004, p. 241).",
+            why="Below .667 a code supports not even tentative conclusions (Krippendorff 2004, p. 241).",
             answer="Sharpen its rules and code fresh texts; or report it without conclusions; "
-            "agreement.by_code has what it turns on.",
+            "agreement.by_code gives the numbers behind it.",
         )  # fmt: skip
 
 
@@ -241,9 +240,9 @@ def _pair(facts: Facts) -> Iterator[Objection]:
         codes = list(dict.fromkeys(poor["code"]))
         yield Objection(
             kind="pooled_coders", n=len(poor),
-            seen=f"{counted(len(poor), 'pair of coders agrees', 'pairs of coders agree')}"
+            seen=f"{counted(len(poor), 'pair of coders has an alpha', 'pairs of coders have an alpha')}"
             f" below .667 on {facts.labels(codes)}, though all coders "
-            "together pass it.",
+            "together reach it.",
             why="A coefficient over all coders hides one who reads a code differently.",
             answer="Report pairs (agreement.pairwise), and talk with the coder who differs.",
         )  # fmt: skip
@@ -262,8 +261,8 @@ def _used_by_one(facts: Facts) -> Iterator[Objection]:
         yield Objection(
             kind="used_by_one", n=len(by_one),
             seen=f"{facts.labels(by_one)}: one coder applies it to a fifth of their texts, another never.",
-            why="The code is then a property of who coded, and so is what it goes with.",
-            answer="Settle what it means (CodebookWidget), and have the texts looked at again.",
+            why="The code then depends on who coded, and so does everything it is linked to.",
+            answer="Settle what it means (CodebookWidget), and have the texts reviewed.",
         )  # fmt: skip
 
 
@@ -274,7 +273,7 @@ def _unsettled(facts: Facts) -> Iterator[Objection]:
             kind="unsettled", n=n,
             seen=f"{counted(n, 'disagreement is', 'disagreements are')}"
             f" not settled, of {len(facts.disagreements):,}.",
-            why="What is counted for these texts depends on whom one believes, and papers must say.",
+            why="What is counted for these texts depends on which coder one follows; a paper must say which.",
             answer="Settle them (AdjudicationWidget), leaving readings that are both right as they are.",
         )  # fmt: skip
 
@@ -285,9 +284,9 @@ def _ruled_own(facts: Facts) -> Iterator[Objection]:
     if n:
         yield Objection(
             kind="ruled_own", n=n,
-            seen=f"{counted(n, 'ruling is', 'rulings are')} by somebody who had coded the text.",
-            why="Who is a party to a disagreement does not settle it.",
-            answer="Have somebody else look at them, or settle them in a discussion and say so.",
+            seen=f"{counted(n, 'ruling was', 'rulings were')} made by someone who had coded the text.",
+            why="A party to a disagreement should not be the one who settles it.",
+            answer="Have someone else look at them, or settle them in a discussion and say so.",
         )  # fmt: skip
 
 

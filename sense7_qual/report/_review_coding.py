@@ -26,9 +26,10 @@ def _unfinished(facts: Facts) -> Iterator[Objection]:
     if n:
         yield Objection(
             kind="unfinished", n=n,
-            seen=f"{counted(n, 'assigned coding')} of a text not finished, of {len(dealt):,}.",
-            why="Who leaves out which texts is seldom chance.",
-            answer="Finish them, or deal the rest anew (store.assign) and say what was left out and why.",
+            seen=f"Of {counted(len(dealt), 'assigned coding')} of a text, {n:,} "
+            f"{'is' if n == 1 else 'are'} not finished.",
+            why="Which texts a coder leaves out is seldom random.",
+            answer="Finish them, or assign the rest again (store.assign) and say what was left out and why.",
         )  # fmt: skip
 
 
@@ -41,7 +42,7 @@ def _no_round(facts: Facts) -> Iterator[Objection]:
             seen=f"{counted(n, 'text that several coded was', 'texts that several coded were')}"
             " coded in no round.",
             why="Nothing in the record shows that their coders were blind to each other.",
-            answer="Open a round for texts that several code (rounds.open_round) before they are coded; of "
+            answer="Open a round for texts that several code (rounds.open_round) before they are coded; for "
             "these, say how coders were kept blind.",
         )  # fmt: skip
 
@@ -75,9 +76,9 @@ def _changed(facts: Facts) -> Iterator[Objection]:
             kind="changed_after_unblinding", n=len(changed),
             seen=f"{counted(len(changed), 'coding of a text was', 'codings of a text were')}"
             " changed in a round after it was unblinded.",
-            why="What they hold then is partly yielding to the others, not what each coder read.",
+            why="Such changes may be concessions to the others, not what each coder read.",
             answer="Revise in a round of discussion (rounds.open_round(…, discusses=…)) and report before "
-            "and after apart (report.tables.discussion).",
+            "and after separately (report.tables.discussion).",
         )  # fmt: skip
 
 
@@ -95,7 +96,7 @@ def _revised(facts: Facts) -> Iterator[Objection]:
             seen=f"{counted(len(late), 'revision')}"
             " changed what codes mean after a round was unblinded, and nothing "
             "was coded since.",
-            why="A codebook that was changed after the codings were compared is not the one that was tried.",
+            why="A codebook that was changed after the codings were compared is not the one that was tested.",
             answer="Code fresh texts under the last version, blind, and report those.",
         )  # fmt: skip
 
@@ -108,7 +109,7 @@ def _stale(facts: Facts) -> Iterator[Objection]:
             kind="stale_open", n=n,
             seen=f"{counted(n, 'decision')} on {facts.labels(codes)} left open since the codebook changed.",
             why="They are missing from every count, and not at random.",
-            answer="Have them looked at again: CodingWidget(store, coder=…, review=codings.stale(…)).",
+            answer="Have them reviewed: CodingWidget(store, coder=…, review=codings.stale(…)).",
         )  # fmt: skip
 
 
@@ -124,7 +125,7 @@ def _suggested_first(facts: Facts) -> Iterator[Objection]:
             kind="suggestions_first", n=len(first),
             seen=f"A model's suggestions were shown before {counted(len(first), 'coding')} of a text.",
             why="Coders follow what they are shown, so what they decide is partly the model's.",
-            answer="Report what was decided before any suggestion apart (store.decisions("
+            answer="Report separately what was decided before any suggestion (store.decisions("
             "before_suggestions=True)), and what suggestions changed (suggestions.effect).",
         )  # fmt: skip
 
@@ -137,10 +138,10 @@ def _rating_seen(facts: Facts) -> Iterator[Objection]:
     if shown:
         yield Objection(
             kind="rating_seen", n=len(shown),
-            seen="The participant's rating was shown beside the text while it was coded.",
-            why="Coders who know the rating read the text by it, so code and rating go together by itself.",
-            answer="Hide ratings until a text is finished (store.set_options(rating='finished')), have a "
-            "part coded again so, and compare the links.",
+            seen="The participant's rating was shown next to the text while it was coded.",
+            why="Coders who know the rating read the text with it in mind, which links the two by itself.",
+            answer="Hide ratings until a text is finished (store.set_options(rating='finished')), have some "
+            "texts coded again that way, and compare the links.",
         )  # fmt: skip
 
 
@@ -151,16 +152,15 @@ def _participants(facts: Facts) -> Iterator[Objection]:
         yield Objection(
             kind="no_participant", n=n_missing,
             seen=f"{counted(n_missing, 'coded text names', 'coded texts name')} no participant.",
-            why="Texts of one person are alike: intervals that take them for independent are too narrow.",
+            why="Texts of one person are alike: intervals that treat them as independent are too narrow.",
             answer="Import the column of participants (case_id).",
         )  # fmt: skip
     elif 0 < n < _FEWEST_PARTICIPANTS:
         yield Objection(
             kind="few_participants", n=n,
-            seen=f"The coded texts are of {counted(n, 'participant')}.",
-            why=f"Intervals over fewer than {_FEWEST_PARTICIPANTS} participants cannot be relied on, "
-            "whatever they are of.",
-            answer="Describe what was found, and test no link; or code texts of more participants.",
+            seen=f"The coded texts come from {counted(n, 'participant')}.",
+            why=f"No interval over fewer than {_FEWEST_PARTICIPANTS} participants can be relied on.",
+            answer="Describe what was found without testing links, or code texts of more participants.",
         )  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def _coders_are_participants(facts: Facts) -> Iterator[Objection]:
         yield Objection(
             kind="coder_is_participant", n=len(both),
             seen=f"{counted(len(both), 'coder has', 'coders have')} the id of a participant.",
-            why="Either people coded their own texts, or two columns were taken for each other on import.",
+            why="Either people coded their own texts, or two columns were swapped on import.",
             answer="Compare the columns of the import (corpus.describe_columns) with the file.",
         )  # fmt: skip
 
@@ -181,14 +181,14 @@ def _axes(facts: Facts) -> Iterator[Objection]:
     named, n_units = sorted(set(facts.coders) & ids), facts.decisions["unit_id"].nunique()
     many = len(facts.coders) if len(facts.coders) > max(n_units, _MANY_CODERS) else 0
     if named or many:
-        seen = f"{len(named)} coders are called as a text or conversation is."
+        seen = f"{counted(len(named), 'coder has', 'coders have')} the id of a text or conversation."
         if many:
             seen = f"{many:,} coders decided on {n_units:,} texts: more coders than texts."
         yield Objection(
             kind="swapped_axes", n=many or len(named), seen=seen,
-            why="Where coders stand in the place of texts, every number compares texts in place of people.",
-            answer="Look at the table that the codings came from, and at which of its columns is taken for "
-            "the coder and which for the text (codings.from_table).",
+            why="If coders and texts are swapped, every number compares texts instead of people.",
+            answer="Check in the table that the codings came from which column holds the coder and which the "
+            "text (codings.from_table).",
         )  # fmt: skip
 
 
@@ -202,13 +202,13 @@ def _links(facts: Facts) -> Iterator[Objection]:
     whose = rows.dropna(subset=[cluster, "case_id"]).groupby("case_id")[cluster].nunique()
     apart, missing = int((whose > 1).sum()), int(rows[cluster].isna().sum())
     if apart or missing:
-        seen = f"of {apart:,} of {len(whose):,} participants texts stand in several of these"
+        seen = f"{apart:,} of {len(whose):,} participants have texts in several of these"
         if missing:
             seen = f"{missing:,} of {len(rows):,} texts are in none of these"
         yield Objection(
             kind="links_without_clusters", n=missing or apart,
             seen=f"Codes are linked to “{rating}” with intervals over the values of {cluster}, but {seen}.",
-            why="Texts of one participant are alike: intervals that ignore it are too narrow.",
+            why="Texts of one participant are alike: intervals that ignore this are too narrow.",
             answer="Resample participants: cluster='case_id' in links.code_to_rating and in the plan.",
         )  # fmt: skip
 
@@ -224,9 +224,10 @@ def _one_participant(facts: Facts) -> Iterator[Objection]:
     if carried:
         yield Objection(
             kind="one_participant", n=len(carried),
-            seen=f"Of {facts.labels(carried)}, one participant wrote half of the texts or more.",
+            seen=f"One participant wrote half or more of the texts with {facts.labels(carried)}.",
             why="What one person says often is not a theme of the study.",
-            answer="Report participants beside texts for each code (report.tables.condition), and say so.",
+            answer="Report participants as well as texts for each code (report.tables.condition), and say "
+            "so.",
         )  # fmt: skip
 
 
@@ -238,7 +239,7 @@ def _unused(facts: Facts) -> Iterator[Objection]:
             kind="code_unused", n=len(unused),
             seen=f"{facts.labels(unused)}: never applied.",
             why="A code that nobody applies is either not in the material or not understood.",
-            answer="Say which; or retire it (CodebookWidget).",
+            answer="Say which it is, or retire it (CodebookWidget).",
         )  # fmt: skip
 
 
@@ -258,8 +259,8 @@ def _unsure(facts: Facts) -> Iterator[Objection]:
     if total >= 20 and n * 4 > total:
         yield Objection(
             kind="many_unsure", n=n,
-            seen=f"Coders were unsure of {n:,} of {total:,} codings.",
-            why="Where coders doubt every fourth coding, the rules do not decide.",
+            seen=f"Coders were unsure about {n:,} of {total:,} codings.",
+            why="Where coders doubt one coding in four, the rules are not clear enough.",
             answer="Sharpen the rules of the codes concerned, and report results without unsure codings too.",
         )  # fmt: skip
 
@@ -275,8 +276,8 @@ def _too_fast(facts: Facts) -> Iterator[Objection]:
             kind="too_fast", n=len(fast),
             seen=f"{counted(len(fast), 'coder')}"
             f" finished half of their texts in under {_SECONDS:g} seconds each.",
-            why="Nobody reads a text and decides on every code so fast.",
-            answer="Ask them how they coded; have a part of their texts coded by somebody else.",
+            why="Nobody reads a text and decides on every code that fast.",
+            answer="Ask them how they coded; have some of their texts coded by someone else.",
         )  # fmt: skip
 
 
@@ -288,8 +289,8 @@ def _repeated(facts: Facts) -> Iterator[Objection]:
         yield Objection(
             kind="same_texts", n=n,
             seen=f"{counted(n, 'coded text repeats', 'coded texts repeat')}"
-            f" another one word for word, of {len(texts):,}.",
-            why="Texts that are there twice count twice in every number.",
+            f" another word for word, of {len(texts):,} in total.",
+            why="Texts that occur twice count twice in every number.",
             answer="Find out where they come from, and leave the repetitions out.",
         )  # fmt: skip
 

@@ -69,26 +69,26 @@ class Study(Protocol):
 
     @property
     def plan(self) -> pd.DataFrame:
-        """Return who codes what."""
+        """Return the assignments."""
 
     def codings(self, *, models: bool = ...) -> pd.DataFrame:
-        """Return the codings that stand."""
+        """Return the current codings."""
 
     def coverage(self, *, models: bool = ...) -> pd.DataFrame:
-        """Return which coder finished which text."""
+        """Return the coverage."""
 
     @property
     def codebooks(self) -> Mapping[str, Codebook]:
         """Every version of the codebook."""
 
     def memos(self) -> pd.DataFrame:
-        """Return the memos that stand."""
+        """Return the current memos."""
 
     def proposals(self) -> pd.DataFrame:
         """Return the codes that coders proposed."""
 
     def quotes(self) -> pd.DataFrame:
-        """Return what is decided about quotes."""
+        """Return the decisions on quotes."""
 
     def decisions(
         self,
@@ -99,14 +99,14 @@ class Study(Protocol):
         before_suggestions: bool = ...,
         models: bool = ...,
     ) -> pd.DataFrame:
-        """Return what each coder decided."""
+        """Return the coders' decisions."""
 
     def rulings(self) -> list[Act]:
-        """Return the rulings that stand."""
+        """Return the current rulings."""
 
     @property
     def revisions(self) -> tuple[Revision, ...]:
-        """Return how the codebook came to be."""
+        """Return the revisions of the codebook."""
 
 
 def require_study(store: Study, *, function: str = "review") -> None:
@@ -166,7 +166,7 @@ class Facts:
 
     @cached_property
     def codings(self) -> pd.DataFrame:
-        """The codings that stand."""
+        """The current codings."""
         return self._store.codings()
 
     @cached_property
@@ -185,7 +185,7 @@ class Facts:
 
     @cached_property
     def rulings(self) -> list[Act]:
-        """The rulings that stand."""
+        """The current rulings."""
         return self._store.rulings()
 
     @cached_property
@@ -359,7 +359,7 @@ class Facts:
         }
 
     def label(self, code: str) -> str:
-        """Return what a code is called."""
+        """Return the label of a code."""
         return self.codebook[code].label if code in self.codebook else code
 
     def labels(self, codes: Sequence[str]) -> str:
@@ -368,7 +368,7 @@ class Facts:
         return named + (f" and {len(codes) - 3} more" if len(codes) > 3 else "")
 
     def after_unblinding(self, *kinds: str) -> Iterator[Act]:
-        """Yield the acts of these kinds that stand, and were done once their round was unblinded."""
+        """Yield the current acts of these kinds that were done after their round was unblinded."""
         for act in standing(self.acts):
             since = self.unblinded.get(str(act.round))
             if act.kind in kinds and since is not None and act.at > since:

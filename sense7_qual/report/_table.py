@@ -151,7 +151,7 @@ class Table:
         r"""Return the table as LaTeX with booktabs rules.
 
         A table that is short and narrow is a float, another one a `longtable` over as many pages as it needs,
-        in columns as wide as what is in them; a wide one stands on a page in landscape. On pages of two
+        in columns as wide as what is in them; a wide one gets a page in landscape. On pages of two
         columns it is a float in one of them or across both, and a long one goes on in further floats that
         repeat its head. What is wider than any page is written as a list of its rows. A comment names the
         packages that the document needs (array, booktabs, longtable; caption for a style; in landscape
@@ -255,7 +255,7 @@ class Table:
             what is in them; a table that needs more than a page in portrait is on one in landscape, and what
             is wider than that is a list of its rows.
         overwrite : bool
-            Whether to replace a file that is there: what somebody wrote into it would be lost.
+            Whether to replace an existing file: what somebody wrote into it would be lost.
         style : {"plain", "acm", "apa"}
             How the caption looks in LaTeX (see `latex`) and Word, where "acm" and "apa" number the table.
         page_columns : {1, 2}
@@ -289,7 +289,7 @@ class Table:
 
 
 def left_then_right(n_left: int, n_right: int) -> tuple[Alignment, ...]:
-    """Return the alignments of a table whose last columns are numbers."""
+    """Return alignments: words at the left, then numbers at the right."""
     left: Alignment = "left"
     right: Alignment = "right"
     return (*[left] * n_left, *[right] * n_right)
@@ -354,14 +354,14 @@ def check_numbers(frame: pd.DataFrame, contract: Contract) -> None:
 
 
 def row_label(row: Mapping[str, Any]) -> str:
-    """Return what a row is called in a note: its label, with its source where there are several."""
+    """Return a row's name in a note: its label, with its source where there are several."""
     return str(row.get("row_label", row["label"]))
 
 
 def bootstrap_note(
     rows: Sequence[Mapping[str, Any]], interval: str, cluster_name: str, name: str, seed: str
 ) -> str:
-    """Return how the intervals of `name` were resampled, and in which rows they were not."""
+    """Return the note on the resampling of the intervals of `name`, and on rows without."""
     resampled = [row for row in rows if not pd.isna(row["n_boot"])]
     limits = _not_resampled(rows, cluster_name)
     if not resampled:
@@ -376,7 +376,7 @@ def bootstrap_note(
 
 
 def undefined_note(rows: Sequence[Mapping[str, Any]], name: str) -> str:
-    """Return in how many resamples of which rows `name` was not defined."""
+    """Return the note on resamples in which `name` was not defined."""
     undefined = [
         f"{row_label(row)} {_present.count(row['n_undefined'])}"
         for row in rows
@@ -450,7 +450,7 @@ def made_with(codebook: Codebook | None, rows: Sequence[Mapping[str, Any]] | Non
 
 
 def statements_of_models(named: Sequence[str], models: Mapping[str, str]) -> list[str]:
-    """Return what is stated of each model, and of which nothing is."""
+    """Return the statement on each model, and the models without one."""
     known = [f"{name}: {models[name].rstrip('.')}." for name in named if models.get(name)]
     silent = [name for name in named if not models.get(name)]
     missing = "Not stated here: version, prompt and settings of"

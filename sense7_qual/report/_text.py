@@ -1,4 +1,4 @@
-"""A finished text whose every number says which call gives it, and how it is written."""
+"""A finished text with the call that gives each number, and how it is written."""
 
 from __future__ import annotations
 
@@ -65,24 +65,24 @@ __all__ = [
     "written_as",
 ]
 
-_QUESTIONS = "To be answered: the record does not hold it"
+_QUESTIONS = "To be answered: not in the record"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Number:
-    """What stands in a sentence from the record: a number, a name or a date.
+    """A number, a name or a date in a sentence, from the record.
 
     Attributes
     ----------
     printed : str
-        As it stands in the text, rounded.
+        As printed in the text, rounded.
     value : object
         What the call gives, unrounded.
     call : str
         The call that gives it, or the frame that it is taken from.
     where : str
-        Where it stands in what the call returns; empty where it is that. ``call + where`` is an expression in
-        Python whose value is `value`.
+        Its place in what the call returns; empty where it is all of that. ``call + where`` is a Python
+        expression with the value `value`.
     """
 
     printed: str
@@ -99,7 +99,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sentence:
-    """A sentence: words, and between them what stands in the record."""
+    """A sentence: words, and between them numbers, names and dates from the record."""
 
     parts: tuple[str | Number, ...]
 
@@ -111,7 +111,7 @@ class Sentence:
 
     @property
     def numbers(self) -> tuple[Number, ...]:
-        """What stands in it from the record, in order."""
+        """Its numbers, names and dates, in order."""
         return tuple(part for part in self.parts if isinstance(part, Number))
 
 
@@ -140,7 +140,7 @@ class Text:
     paragraphs : tuple of Paragraph
         Each with `heading` and `sentences`; a sentence has `parts`: words, and `Number` between them.
     questions : tuple of str
-        What a reader will want to know and the record does not hold. They stand below the text, as questions.
+        What a reader will want to know and the record does not hold. They are printed below the text.
 
     Notes
     -----
@@ -224,7 +224,7 @@ class Text:
             Where, ending in .md, .docx, .tex (to be read in by a document), .html (a whole page), .txt, or
             .csv (one row for each number in it, with the call that gives it).
         overwrite : bool
-            Whether to replace a file that is there: what somebody wrote into it would be lost.
+            Whether to replace an existing file: what somebody wrote into it would be lost.
         paper_size : {"a4", "letter"}
             The page of a Word document.
 
@@ -257,7 +257,7 @@ Phrase: TypeAlias = tuple[Part, ...]
 
 
 def phrase(template: str, **parts: Part | Phrase) -> Phrase:
-    """Return words with what stands between them, as ``{name}``."""
+    """Return words with the parts between them, as ``{name}``."""
     made: list[Part] = []
     for words, name, _, _ in Formatter().parse(template):
         made += [words] if words else []
@@ -320,7 +320,7 @@ def p_value(traced: Traced) -> Phrase:
 
 
 def reason(traced: Traced) -> Number:
-    """Return why a number is missing, in words."""
+    """Return the reason for a missing number, in words."""
     return _number(traced, _reasons.reason_words)
 
 
@@ -358,7 +358,7 @@ def date(traced: Traced) -> Number:
 
 
 def named(traced: Traced) -> Number:
-    """Return a name, as it stands in the record."""
+    """Return a name, as in the record."""
     return _number(traced, lambda value: " ".join(str(value).split()))
 
 
@@ -375,11 +375,11 @@ NAMES: Final[Mapping[str, Any]] = MappingProxyType(
         "report": SimpleNamespace(review=review), "suggestions": suggestions,
     }
 )  # fmt: skip
-"""What stands in calls beside ``store``: packages of sense7_qual, json, and metadata of importlib."""
+"""The names in calls, in addition to ``store``: packages of sense7_qual, json, and metadata of importlib."""
 
 
 class Traced:
-    """A value, the call that gives the frame or object it is taken from, and where it stands in that."""
+    """A value, the call that gives the frame or object it is taken from, and its place in that."""
 
     __slots__ = ("_known", "call", "value", "where")
 
@@ -392,7 +392,7 @@ class Traced:
 
     @property
     def expression(self) -> str:
-        """The Python expression whose value it is."""
+        """The Python expression that gives the value."""
         return self.call + self.where
 
     def __getattr__(self, name: str) -> Traced:
@@ -415,11 +415,11 @@ class Traced:
         return Traced(self.value / other.value, expression, "", self._known)
 
     def how_many(self) -> Traced:
-        """Return how many items the value has."""
+        """Return the number of items in the value."""
         return Traced(len(self.value), f"len({self.expression})", "", self._known)
 
     def given(self, expression: str, value: Any) -> Traced:
-        """Return a value whose call cannot be written step by step, such as one that counts in a loop."""
+        """Return a value with a call that cannot be written step by step, such as a count in a loop."""
         return Traced(value, expression, "", self._known)
 
     def _step(self, written: str, compute: Callable[[], Any]) -> Traced:

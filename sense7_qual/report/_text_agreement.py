@@ -39,7 +39,7 @@ _MOST_NAMED: Final = 6  # codes in brackets; the table has them all
 
 
 def agreement_method(record: Record) -> Iterator[Sentence]:
-    """Yield how agreement was computed, and on which decisions."""
+    """Yield the method of agreement and its decisions."""
     if not record.n_double.value:
         yield sentence("No text was coded by two coders, so there is no agreement to report.")
         return
@@ -50,12 +50,13 @@ def agreement_method(record: Record) -> Iterator[Sentence]:
         n=plural(record.n_double, "text"), intervals=_intervals(record),
     )  # fmt: skip
     yield sentence(
-        "It rests on each coder's own decisions, from before any ruling, discussion or suggestion by a model."
+        "It is based on each coder's own decisions, made before any ruling, discussion or suggestion by a "
+        "model."
     )
     if alphas["reason"].eq("few_clusters").value.any():
         yield sentence(
-            "Where fewer than ten {clusters} had the rarer answer, the interval is from leaving out one of "
-            "them at a time.",
+            "Where fewer than ten {clusters} had the rarer answer, the interval was obtained by leaving out "
+            "one of them at a time.",
             clusters=record.clusters,
         )
     yield sentence(
@@ -120,7 +121,7 @@ def _range(
                        alpha=alpha(of_all.min()))  # fmt: skip
     else:
         yield sentence(
-            "Over {n}, alpha ranged from {low} for “{worst}” to {high} for “{best}”, with a median of "
+            "Across {n}, alpha ranged from {low} for “{worst}” to {high} for “{best}”, with a median of "
             "{median}.",
             n=plural(of_all.notna().sum(), "code"), low=low, worst=known[defined[0]], high=high,
             best=known[defined[-1]], median=alpha(of_all.median()),
@@ -144,10 +145,10 @@ def _pairs(record: Record) -> Iterator[Sentence]:
     if pd.isna(low.value):
         return
     if str(percent(low)) == str(percent(high)):
-        yield sentence("Pairs of coders decided alike in {share}% of cases.", share=percent(low))
+        yield sentence("Pairs of coders agreed in {share}% of cases.", share=percent(low))
         return
     yield sentence(
-        "Depending on the code, pairs of coders decided alike in between {low}% and {high}% of cases.",
+        "Depending on the code, pairs of coders agreed in {low}% to {high}% of cases.",
         low=percent(low), high=percent(high),
     )  # fmt: skip
 
@@ -161,13 +162,13 @@ def _overall(record: Record) -> Iterator[Sentence]:
         return
     ends = (coefficient(both[f"alpha_{end}"].iloc[0]) for end in ("low", "high"))
     yield sentence(
-        "For the whole set of codes given to a text, alpha with MASI distance was {alpha} ({between}).",
+        "For the set of codes assigned to each text, alpha with MASI distance was {alpha} ({between}).",
         alpha=alpha(both["alpha"].iloc[0]), between=interval(both["confidence_level"].iloc[0], *ends),
     )  # fmt: skip
 
 
 def settling(record: Record) -> Iterator[Sentence]:
-    """Yield by what way disagreements were settled."""
+    """Yield the way in which disagreements were settled."""
     if not record.n_double.value:
         return
     talks = [place for place, one in enumerate(record.store.rounds.value) if one.discusses]
@@ -183,40 +184,40 @@ def settling(record: Record) -> Iterator[Sentence]:
     ruled = queue["settled"].notna()
     if ruled.value.any():
         yield sentence(
-            "Disagreements were settled one by one: {people} ruled on them, and coders' own decisions "
-            "stayed as they were.",
+            "Disagreements were settled one by one: {people} ruled on them, and the coders' own "
+            "decisions were left unchanged.",
             people=plural(queue["ruled_by"].nunique(), "adjudicator"),
         )
         own = record["report"].review(record.store, n_boot=2).frame.set_index("kind")["n"].get("ruled_own", 0)
         if own.value:
-            yield sentence("{n} made by somebody who had coded the text.",
+            yield sentence("{n} made by someone who had coded the text.",
                            n=plural(own, "ruling was", "rulings were"))  # fmt: skip
 
 
 def settled(record: Record) -> Iterator[Sentence]:
-    """Yield how many disagreements there were, and what became of them."""
+    """Yield the number of disagreements and their outcomes."""
     if not record.n_double.value:
         return
     queue = record.disagreements
     if not len(queue.value):
-        yield sentence("Coders disagreed about no code on any text.")
+        yield sentence("Coders did not disagree about any code on any text.")
         return
     n, state = len(queue.value), queue["settled"]
     ruled, both = state.isin(["applied", "absent"]).sum(), state.eq("differing").sum()
-    stand: Phrase = ()
+    legitimate: Phrase = ()
     if both.value:
-        stand = phrase(", for {n} both readings were ruled to stand", n=count(both))
+        legitimate = phrase(", for {n} both readings were ruled legitimate", n=count(both))
     if n == 1:
         became = "it was left open"
         if ruled.value or both.value:
-            became = "a ruling settled it" if ruled.value else "both readings were ruled to stand"
+            became = "a ruling settled it" if ruled.value else "both readings were ruled legitimate"
         yield sentence("Coders disagreed {n}, about one code on one text; {became}.",
                        n=times(queue.shape[0]), became=became)  # fmt: skip
     else:
         yield sentence(
-            "Coders disagreed {n}, each time about one code on one text; {ruled} settled by a ruling{stand}, "
-            "and {open} left open.",
-            n=times(queue.shape[0]), stand=stand,
+            "There were {n}, each about one code on one text; {ruled} settled by a ruling{legitimate}, and "
+            "{open} left open.",
+            n=plural(queue.shape[0], "disagreement"), legitimate=legitimate,
             ruled=plural(ruled, "was", "were", none="none"),
             open=plural(state.isna().sum(), "was", "were", none="none"),
         )  # fmt: skip
@@ -226,11 +227,12 @@ def settled(record: Record) -> Iterator[Sentence]:
             phrase("“{words}” {n}", words=REASONS[key], n=times(queue["reason"].eq(key).sum()))
             for key in given
         ]
-        yield sentence("The reason given was {reasons}.", reasons=listed(reasons))
+        were = "reason given was" if len(given) == 1 else "reasons given were"
+        yield sentence("The {were} {reasons}.", were=were, reasons=listed(reasons))
 
 
 def discussions(record: Record) -> Iterator[Sentence]:
-    """Yield what each discussion changed."""
+    """Yield the changes of each discussion."""
     for place, one in enumerate(record.store.rounds.value):
         if one.discusses:
             yield from _changed(record, one.discusses, record.store.rounds[place])
@@ -242,8 +244,8 @@ def _changed(record: Record, before: str, talk: Traced) -> Iterator[Sentence]:
         return
     change = record.discussed(before, talk.value.name)
     yield sentence(
-        "In the discussion “{name}”, {n} revised; the median of alpha over codes was {before} before it and "
-        "{after} after it, which is no measure of independent coding.",
+        "In the discussion “{name}”, {n} revised; median alpha across codes was {before} before it and "
+        "{after} after it, and the latter is no measure of independent coding.",
         name=named(talk.name), n=plural(change["n_revised"].sum(), "decision was", "decisions were"),
         before=alpha(change["before"].median()), after=alpha(change["after"].median()),
     )  # fmt: skip

@@ -89,7 +89,7 @@ def frequencies(record: Record) -> Iterator[Sentence]:
             of=" of those found" if absent else "", elsewhere=_where(record, rows, least),
         )  # fmt: skip
     if absent:
-        yield sentence("{labels} {verb} present in no text.",
+        yield sentence("{labels} {verb} not present in any text.",
                        labels=quoted([known[code] for code in absent]),
                        verb="was" if len(absent) == 1 else "were")  # fmt: skip
 
@@ -115,7 +115,7 @@ def _people(record: Record, n: Traced) -> Phrase:
 
 
 def applied_codes(record: Record) -> Iterator[Sentence]:
-    """Yield which codes were applied most and least, and which were not, without any comparison of coders."""
+    """Yield the codes applied most, least and never, without comparing coders."""
     codings = _codings(record)
     if not len(codings.value):
         return
@@ -155,12 +155,12 @@ def _times(record: Record, codings: Traced, code: str) -> Phrase:
 
 
 def saturation_method(record: Record) -> Iterator[Sentence]:
-    """Yield how saturation was looked at, or why it was not."""
+    """Yield the method of assessing saturation."""
     found = _new_information(record)
     if found is None or not len(found.value):
         return
     yield sentence(
-        "Saturation of the codes that emerged was assessed after Guest, Namey and Chen (2020): "
+        "Saturation of the codes that emerged was assessed following Guest, Namey and Chen (2020): "
         "the share of new codes in runs of {run} participants, relative to those of the first {base}, with "
         "a threshold of {threshold}%, in the order in which participants were coded and in {n} random "
         "orders of them (seed {seed}).",
@@ -171,12 +171,10 @@ def saturation_method(record: Record) -> Iterator[Sentence]:
 
 
 def saturation_found(record: Record) -> Iterator[Sentence]:
-    """Yield where the threshold was reached, over other orders too, and what is expected to be still new."""
+    """Yield the place of saturation, also over other orders, and the number of codes still expected."""
     found = _new_information(record)
     if found is None:
-        yield sentence(
-            "No code emerged from the texts, so that there is nothing of which saturation could be shown."
-        )
+        yield sentence("No codes emerged from the texts, so saturation could not be assessed.")
         return
     if not len(found.value):
         yield sentence("There are too few participants to assess saturation of the codes that emerged.")
@@ -188,7 +186,7 @@ def saturation_found(record: Record) -> Iterator[Sentence]:
     )  # fmt: skip
     if not pd.isna(more.value["high"].iloc[0]):
         yield sentence(
-            "From how rare the codes so far are, {k} further participants are expected to bring {n} new "
+            "Given how rare the codes found so far are, {k} further participants are expected to add {n} new "
             "codes ({level}% CI [{low}, {high}]).",
             k=count(more["n_more"].iloc[0]), n=number(more["new_codes"].iloc[0], 1),
             level=level(more["confidence_level"].iloc[0]), low=number(more["low"].iloc[0], 1),
@@ -196,7 +194,7 @@ def saturation_found(record: Record) -> Iterator[Sentence]:
         )  # fmt: skip
     if not pd.isna(more.value["total_at_least"].iloc[0]):
         yield sentence(
-            "In all there are at least {n} at the same level of confidence; nothing bounds them from above.",
+            "In total, there are at least {n} at the same level of confidence; the data give no upper limit.",
             n=plural(more["total_at_least"].iloc[0], "such code"),
         )  # fmt: skip
 
@@ -205,16 +203,17 @@ def _reached(found: Traced) -> Sentence:
     if not found.value["reached"].any():
         last = found.tail(1)
         return sentence(
-            "The threshold was not reached: the last run brought {n} (ratio {ratio}; over other orders {low} "
-            "to {high}), and it was reached at all in {share}% of the orders.",
+            "The threshold was not reached: the last run brought {n} (ratio {ratio}; {low} to {high} "
+            "over other orders), and it was reached at all in {share}% of the orders.",
             n=plural(last["n_new"].iloc[0], "new code"), ratio=number(last["ratio"].iloc[0]),
             low=number(last["ratio_low"].iloc[0]), high=number(last["ratio_high"].iloc[0]),
             share=percent(last["share_reached"].iloc[0]),
         )  # fmt: skip
     first = found.query("reached").head(1)
     return sentence(
-        "The threshold was reached at participant {place} with a run of {run} (ratio {ratio}; over other "
-        "orders {low} to {high}); in {share}% of the orders it was reached by then.",
+        "The threshold was reached at participant {place} with a run of {run} (ratio {ratio}; {low} to "
+        "{high} "
+        "over other orders); in {share}% of the orders it was reached by then.",
         place=count(first["place"].iloc[0]), run=count(first["run_length"].iloc[0]),
         ratio=number(first["ratio"].iloc[0]), low=number(first["ratio_low"].iloc[0]),
         high=number(first["ratio_high"].iloc[0]), share=percent(first["share_reached"].iloc[0]),
@@ -246,7 +245,7 @@ def _new_information(record: Record) -> Traced | None:
 
 
 def themes_recorded(record: Record) -> Iterator[Sentence]:
-    """Yield how often themes were recorded and worked on, and which headings group the codes."""
+    """Yield the work on themes, and the headings of codes."""
     runs, edits = record.store.acts(kind="record_themes"), record.store.acts(kind="edit_theme")
     if runs.value:
         worked: Phrase = ()
@@ -273,7 +272,7 @@ _NOTABLE: Final = 0.05  # adjusted p below which a code is named in the text
 
 
 def link_method(record: Record) -> Iterator[Sentence]:
-    """Yield how the association of codes with a rating was computed, as the table of links has it."""
+    """Yield the method of linking codes to a rating, as in the table of links."""
     links = record.links
     if links is None:
         return
@@ -304,7 +303,7 @@ def link_method(record: Record) -> Iterator[Sentence]:
     n_tests = links[_adjusted(links)].notna().sum()
     if n_tests.value > 1:
         yield sentence(
-            "P values were adjusted over the {n} codes by the method of Benjamini and Hochberg (1995).",
+            "P values were adjusted across the {n} codes by the method of Benjamini and Hochberg (1995).",
             n=count(n_tests),
         )
     yield sentence("These are associations, which do not show what raised or lowered a rating.")
@@ -344,7 +343,7 @@ def _whose(record: Record) -> Phrase:
 
 
 def links_found(record: Record) -> Iterator[Sentence]:
-    """Yield the range of the associations, those that stand out, and those that could not be computed."""
+    """Yield the notable associations, the range of the others, and those not computable."""
     links = record.links
     if links is None:
         return
@@ -372,12 +371,12 @@ def _of_code(links: Traced, code: str, label: Number) -> Sentence:
     row = cells.value[code]
     higher = row[size] > (1 if size == "odds_ratio" else 0)
     direction = "higher" if higher else "lower"
-    verb = f"were rated {direction}" if row[p] < _NOTABLE else "were not rated demonstrably higher or lower"
+    verb = f"were rated {direction}" if row[p] < _NOTABLE else "were not rated reliably higher or lower"
     odds: Phrase = ()
     if _with_odds(links):
         odds = phrase("odds ratio {odds}, ", odds=_with_interval(links, code, "odds_ratio"))
     return sentence(
-        "Texts with “{label}” ({n}, against {others} without it) {verb}: {odds}{ranks}, adjusted p "
+        "Texts with “{label}” ({n}, compared with {others} without it) {verb}: {odds}{ranks}, adjusted p "
         "{p}{caution}.",
         label=label, n=count(cells[code, "n_with"]), others=count(cells[code, "n_without"]), verb=verb,
         odds=odds, ranks=phrase("rank-biserial r = {r}", r=_with_interval(links, code, "rank_biserial")),
@@ -418,7 +417,7 @@ def _of_the_others(links: Traced, *, others: bool) -> Sentence:
             low=number(rest["odds_ratio"].min()), high=number(rest["odds_ratio"].max()),
             r_low=coefficient(rest["rank_biserial"].min()), r_high=coefficient(rest["rank_biserial"].max()),
         )  # fmt: skip
-    which = "For the others" if others else "Over all of them"
+    which = "For the others" if others else "Across all of them"
     return sentence("{which}, {ranks} (smallest adjusted p {p}).",
                     which=which, ranks=ranks, p=p_value(rest[p].min()))  # fmt: skip
 

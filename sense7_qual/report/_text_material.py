@@ -50,7 +50,7 @@ _CONTRACTED: Final = ("unit_id", "text", "document_id", "case_id", "position", "
 
 
 def material(record: Record) -> Iterator[Sentence]:
-    """Yield what the texts are, and what one of them is counted as."""
+    """Yield the material and the unit of analysis."""
     units = record.store.units
     if not len(units.value):
         return
@@ -62,7 +62,7 @@ def material(record: Record) -> Iterator[Sentence]:
     if documents.value:
         several = "conversations or documents"
         of += phrase(", from {n}", n=plural(documents, "conversation or document", several))
-    yield sentence("The material was {n}{of}.", n=plural(units.shape[0], "text"), of=of)
+    yield sentence("The material comprised {n}{of}.", n=plural(units.shape[0], "text"), of=of)
     if cases.value and missing.value:
         yield sentence("For {n} the record names no participant.", n=plural(missing, "text"))
     elif missing.value:
@@ -95,11 +95,11 @@ def _variables(record: Record) -> Iterator[Sentence]:
     own = [place for place, name in enumerate(columns.value) if name not in _CONTRACTED]
     if 0 < len(own) <= _MOST_VARIABLES:
         names = listed([phrase("“{name}”", name=named(columns[place])) for place in own])
-        yield sentence("Besides the texts, the data include {names}.", names=names)
+        yield sentence("In addition to the texts, the data include {names}.", names=names)
 
 
 def conversations(record: Record) -> Iterator[Sentence]:
-    """Yield in how many conversations participants were."""
+    """Yield the number of conversations per participant."""
     each = record.store.units.groupby("case_id")["document_id"].nunique()
     several = "conversations or documents"
     if not len(each.value) or not each.value.max():
@@ -116,7 +116,7 @@ def conversations(record: Record) -> Iterator[Sentence]:
 
 
 def origins(record: Record) -> Iterator[Sentence]:
-    """Yield how many codes were there before coding began."""
+    """Yield the number of codes from before coding."""
     emerged = record["codebook"].emerged(record.store.revisions, record.store.codebooks)
     yield sentence(
         "Of {n} in the codebook, {emerged} added after its first version.",
@@ -126,18 +126,18 @@ def origins(record: Record) -> Iterator[Sentence]:
 
 
 def redaction(record: Record) -> Iterator[Sentence]:
-    """Yield how many identifiers pseudonyms stand for, where the texts hold any."""
+    """Yield the number of pseudonyms in the texts, if any."""
     found = record.store.units["text"].str.count(_PSEUDONYM)
     if found.value.sum():
         yield sentence(
-            "Direct identifiers had been replaced by pseudonyms in brackets before coding: {n} in {texts}.",
-            n=plural(found.sum(), "pseudonym stands", "pseudonyms stand"),
+            "Direct identifiers had been replaced by pseudonyms in brackets before coding ({n} in {texts}).",
+            n=plural(found.sum(), "pseudonym"),
             texts=plural(found.gt(0).sum(), "text"),
         )
 
 
 def codebook(record: Record) -> Iterator[Sentence]:
-    """Yield what the codebook is, and how it came to be what it is."""
+    """Yield the codebook and its revisions."""
     book = record.store.codebook
     groups = [code for code in book.value.codes if not code.codable]
     under: Phrase = ()
@@ -147,7 +147,7 @@ def codebook(record: Record) -> Iterator[Sentence]:
     facets: Phrase = ()
     if book.value.facets:
         names = listed([named(book.facets[place].label) for place in range(len(book.value.facets))])
-        facets = phrase(", and a coding could also state {names}", names=names)
+        facets = phrase(", and each coding could also record {names}", names=names)
     yield sentence(
         "The codebook, “{name}” (fingerprint {print}), had {codes}{under}{facets}.",
         name=named(book.title if book.value.title else book.name), print=named(book.fingerprint[:12]),
@@ -159,11 +159,11 @@ def codebook(record: Record) -> Iterator[Sentence]:
 def _revisions(record: Record) -> Iterator[Sentence]:
     revisions = record.store.revisions
     if not revisions.value:
-        yield sentence("It was the same from the first text to the last.")
+        yield sentence("It remained unchanged throughout coding.")
         return
     when = _when(date(revisions[0].at), date(revisions[-1].at))
     yield sentence(
-        "It was revised in {n} {when}, each with its reason on record; in all, {changes}.",
+        "It was revised in {n} {when}, each with its reason on record; in total, {changes}.",
         n=plural(revisions.how_many(), "step"), when=when, changes=_changes(record),
     )  # fmt: skip
     emerged = record["codebook"].emerged(revisions, record.store.codebooks)
@@ -174,11 +174,11 @@ def _revisions(record: Record) -> Iterator[Sentence]:
         yield sentence("All of the present codes had been in its first version.")
     yield sentence(
         "Codings under earlier versions were carried over where the meaning of the code had stayed the same, "
-        "and were to be looked at again where it had changed."
+        "and were marked for review where it had changed."
     )
     stale = record.objected("stale_open")
     if stale.value:
-        yield sentence("Of these, {n} still open and enter no number.",
+        yield sentence("Of these, {n} still open and not part of any result.",
                        n=plural(stale, "decision is", "decisions are"))  # fmt: skip
 
 
@@ -195,13 +195,13 @@ def _changes(record: Record) -> Phrase:
 
 
 def coding(record: Record) -> Iterator[Sentence]:
-    """Yield who coded how much, how the texts were dealt, and what coders were sure of."""
+    """Yield the coders, the assignment of texts, and the codings marked as unsure."""
     if not record.n_coded.value:
         yield sentence("No text has been finished by a coder yet.")
         return
     coverage = record.store.coverage()
     yield sentence(
-        "In all, {n} coded by {coders}, {when}.",
+        "In total, {n} coded by {coders}, {when}.",
         coders=plural(record.n_coders, "coder"), n=plural(record.n_coded, "text was", "texts were"),
         when=_when(date(coverage["first_finished_at"].min()), date(coverage["finished_at"].max())),
     )  # fmt: skip
@@ -223,7 +223,7 @@ def _models(record: Record) -> Iterator[Sentence]:
     names = coverage["coder"].unique()
     if len(names.value):
         yield sentence(
-            "Beside them {models} coded {n}; no number here counts a model as a coder.",
+            "In addition, {models} coded {n}; no number reported here counts a model as a coder.",
             models=listed([phrase("“{name}”", name=named(names[n])) for n in range(len(names.value))]),
             n=plural(coverage["unit_id"].nunique(), "text"),
         )  # fmt: skip
@@ -236,12 +236,12 @@ def _double(record: Record) -> Iterator[Sentence]:
     shown = record.store.acts(kind="show_suggestions").value
     before = " before a model's suggestions were shown" if shown else ""
     if not record.n_double.value:
-        yield sentence("No text was coded by two or more of them{before}.", before=before)
+        yield sentence("No text was coded by two or more coders{before}.", before=before)
     elif record.n_double.value == record.n_coded.value:
-        yield sentence("Two or more of them coded each text{before}.", before=before)
+        yield sentence("Each text was coded by two or more coders{before}.", before=before)
     else:
         yield sentence(
-            "Two or more of them coded {n} ({share}%){before}.", before=before,
+            "Two or more coders coded {n} ({share}%){before}.", before=before,
             n=plural(record.n_double, "text"), share=percent(record.n_double / record.n_coded),
         )  # fmt: skip
 
@@ -294,39 +294,41 @@ def _overlap(last: Traced) -> Phrase:
 
 
 def training(record: Record) -> Iterator[Sentence]:
-    """Yield how coders were trained, where the record has it."""
+    """Yield the rounds of training."""
     rounds = record.store.rounds
     for place, one in enumerate(rounds.value):
         if one.is_training and not one.of_models:
             yield sentence(
-                "In the training round “{name}”, {coders} coded {n} and saw after each where they differed "
-                "from the decisions of an expert; nothing of it is among the data.",
+                "In the training round “{name}”, {coders} coded {n} and were shown after each text where "
+                "they "
+                "had differed from an expert's decisions; these codings are not part of the data.",
                 name=named(rounds[place].name), coders=plural(rounds[place].coders.how_many(), "coder"),
                 n=plural(rounds[place].units.how_many(), "text"),
             )  # fmt: skip
 
 
 def blinding(record: Record) -> Iterator[Sentence]:
-    """Yield who was blind to whom and to what, and where that was broken."""
+    """Yield the blinding of coders, and where it was broken."""
     if record.n_coders.value > 1:
         yield from _of_rounds(record)
-        for kind, one, several, why in (
-            ("no_round", "text that several coded was", "texts that several coded were",
-             "coded in no round: the record does not show whether their coders were blind to each other"),
+        for kind, one, several, told in (
+            ("no_round", "text", "texts",
+             "The record does not show whether coders were blind to each other for {n} that several coded "
+             "in no round."),
             ("finished_after_unblinding", "text was", "texts were",
-             "first finished once the round had been unblinded, and so not blind"),
+             "{n} first finished after the round had been unblinded, and therefore not blind."),
             ("changed_after_unblinding", "coding of a text was", "codings of a text were",
-             "changed in a round once it had been unblinded"),
+             "{n} changed in a round after it had been unblinded."),
         ):  # fmt: skip
             n = record.objected(kind)
             if n.value:
-                yield sentence("{n} {why}.", n=plural(n, one, several), why=why)
+                yield sentence(told, n=plural(n, one, several))
     first = record.objected("suggestions_first")
     if first.value:
         yield sentence("A model's suggestions were shown before {n}.",
                        n=plural(first, "coding of a text", "codings of a text"))  # fmt: skip
     if record.objected("rating_seen").value:
-        yield sentence("Coders saw the participants' ratings beside the texts while they coded.")
+        yield sentence("Coders saw the participants' ratings next to the texts while they coded.")
 
 
 def _of_rounds(record: Record) -> Iterator[Sentence]:
@@ -336,21 +338,21 @@ def _of_rounds(record: Record) -> Iterator[Sentence]:
         if not one.is_training and not one.discusses and not one.of_models
     ]  # fmt: skip
     for place in blind[:_MOST_ROUNDS]:
-        until: Phrase = ("and still are",)
+        until: Phrase = ("; the round has not been unblinded",)
         if rounds.value[place].unblinded_at is not None:
-            until = phrase("until the round was unblinded on {at}", at=date(rounds[place].unblinded_at))
+            until = phrase(" until the round was unblinded on {at}", at=date(rounds[place].unblinded_at))
         yield sentence(
-            "In the round “{name}”, {coders} were given {n} to code blind to each other {until}.",
+            "In the round “{name}”, {coders} were given {n} to code blind to each other{until}.",
             name=named(rounds[place].name), coders=plural(rounds[place].coders.how_many(), "coder"),
             n=plural(rounds[place].units.how_many(), "text"), until=until,
         )  # fmt: skip
     if len(blind) > _MOST_ROUNDS:
         call = "sum(not one.is_training and not one.discusses and not one.of_models for one in store.rounds)"
-        yield sentence("In all there were {n} such rounds.", n=count(rounds.given(call, len(blind))))
+        yield sentence("In total, there were {n} such rounds.", n=count(rounds.given(call, len(blind))))
 
 
 def memos(record: Record) -> Iterator[Sentence]:
-    """Yield how many memos were written, and on what."""
+    """Yield the number of memos and their subjects."""
     written = record.store.memos()
     if not len(written.value):
         return
@@ -362,7 +364,7 @@ def memos(record: Record) -> Iterator[Sentence]:
         if kind in there
     ]
     yield sentence(
-        "In the course of the analysis {n} written ({on}), {when}.",
+        "During the analysis, {n} written ({on}), {when}.",
         n=plural(written.shape[0], "memo was", "memos were"), on=listed(on),
         when=_when(date(written["at"].min()), date(written["at"].max())),
     )  # fmt: skip
@@ -375,31 +377,31 @@ def _when(first: Number, last: Number) -> Phrase:
 
 
 def software(record: Record) -> Iterator[Sentence]:
-    """Yield which software was used, and what the record is."""
+    """Yield the software and the record."""
     acts = record.store.acts().how_many()
     yield sentence(
-        "Coding and analysis were done with sense7_qual {version}, which keeps every step of every coder as "
-        "an act that is never changed{acts}, so that the way from each text to each number can be "
-        "followed.",
+        "Coding and analysis were done with sense7_qual {version}, which records every step of every coder "
+        "as "
+        "an act that is never changed{acts}, so that each number can be traced back to the texts.",
         version=named(record["metadata"].version("sense7_qual")),
-        acts=phrase(" ({n} so far)", n=count(acts)) if acts.value else "",
+        acts=phrase(" ({n} in this study)", n=count(acts)) if acts.value else "",
     )  # fmt: skip
 
 
 def reflexivity(record: Record) -> Iterator[Sentence]:
-    """Yield what of the researchers' own part in the analysis is on record."""
+    """Yield the researchers' own part in the analysis: memos and proposals."""
     yield from memos(record)
     proposed = record.store.proposals()
     by_people = proposed.query("origin.isna()", engine="python")
     by_models = proposed.query("origin.notna()", engine="python")
     if len(by_people.value):
         yield sentence(
-            "In the course of reading, {n} proposed, each with the words that showed it.",
+            "During coding, {n} proposed, each with the passage that prompted it.",
             n=plural(by_people.shape[0], "code was", "codes were"),
         )
     if len(by_models.value):
         yield sentence(
-            "From themes that a topic model had found, {n} proposed, each with texts that show it.",
+            "From themes found by a topic model, {n} proposed, each with texts that illustrate it.",
             n=plural(by_models.shape[0], "code was", "codes were"),
         )
 

@@ -83,7 +83,7 @@ class Record:
 
     @property
     def counted(self) -> str:
-        """Whose decisions are counted: those that are linked, or, in place of estimates, the majority."""
+        """Whose decisions are counted: those that are linked, or the majority, where links are pooled."""
         if not self.with_agreement and self.source is None and len(self.coders) > 1:
             return ANY_CODER
         return "majority" if self.linked == "pooled" else self.linked
@@ -165,15 +165,15 @@ class Record:
         return self["report"].review(self.store, with_agreement=False).frame
 
     def objected(self, kind: str) -> Traced:
-        """Return how many texts, codes or acts an objection is about; 0 where there is none."""
+        """Return the number of texts, codes or acts of an objection; 0 without it."""
         return self.objections.set_index("kind")["n"].get(kind, 0)
 
     def kinds(self, kind: str) -> Traced:
-        """Return how many acts of a kind stand."""
+        """Return the number of current acts of a kind."""
         return self["acts"].standing(self.store.acts(kind=kind)).how_many()
 
     def labels(self) -> dict[str, Traced]:
-        """Return what each code that can be applied is called, by id, in the codebook's order."""
+        """Return the labels of codes that can be applied, by id, in the codebook's order."""
         return {code.id: self.store.codebook[code.id].label for code in self.store.codebook.value.codable}
 
 

@@ -127,7 +127,7 @@ def test_a_comment_in_place_of_a_memo_and_of_a_coding_is_a_memo(store: Store, tm
     assert [memo[name] for name in ("target_kind", "target_id", "coder", "start", "end")] == [
         "span", "m0", "unknown", 0, 2
     ]  # fmt: skip
-    assert "comments in place of memos" in str(project.losses)
+    assert "comments instead of memos" in str(project.losses)
 
 
 def test_a_quote_that_is_not_selected_is_named(store: Store, tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_the_losses_of_a_sample_of_another_program_are_listed() -> None:
         ("pages of PDFSource", 2),
         ("sources of the kind AudioSource", 1),
         ("sources of the kind VideoSource", 2),
-        ("comments in place of memos", 2),
+        ("comments instead of memos", 2),
         ("titles of memos", 2),
         ("members of groups that are no text or code that was read", 6),
         ("groups without a text or code that was read", 3),

@@ -74,7 +74,7 @@ def test_a_paper_has_the_same_tables_figures_and_results(stores: tuple[Store, St
     assert {name.partition(".")[0] for name in differing} <= {
         "methods", "use_of_ai", "checklist_coreq", "checklist_srqr", "paper",
     }  # fmt: skip
-    sentence = "Beside them “model-x” coded 160 texts; no number here counts a model as a coder."
+    sentence = "In addition, “model-x” coded 160 texts; no number reported here counts a model as a coder."
     methods = (folders[1] / "methods.md").read_text("utf-8")
     assert sentence in methods
     assert "coded by 3 coders" in methods

@@ -212,17 +212,17 @@ def test_words_that_stand_in_a_paraphrase_are_printed_under_no_other_code() -> N
     quotes = quoted(quote("m4", start=0, end=11, paraphrase="It was kind."), quote("m4", code="cold"))
     printed = table(quotes=quotes)
     assert cells(printed) == [("Warm", "It was kind. [paraphrase]")]
-    assert "Cold: 1 (its words stand in a paraphrase under Warm)" in foot(printed)
+    assert "Cold: 1 (a paraphrase under Warm replaces its words)" in foot(printed)
 
 
 def test_an_approved_quote_without_a_coding_or_a_code_is_left_out_and_said() -> None:
     quotes = quoted(quote("m0", start=19, end=30), quote("m2"), quote("m3"))
     printed = table(quotes=quotes)
     assert cells(printed) == [("Warm", TEXTS["m3"])]
-    assert "Warm: 2 (no coding of its words stands any more)" in foot(printed)
+    assert "Warm: 2 (its words are no longer coded)" in foot(printed)
     gone = quotes.assign(code="gone")
     assert table(quotes=gone).rows == ()
-    assert "gone: 3 (its code or its text is no more there)" in foot(table(quotes=gone))
+    assert "gone: 3 (its code or its text no longer exists)" in foot(table(quotes=gone))
     with pytest.raises(TableError, match="quotes: expected spans inside their text"):
         table(quotes=quotes.assign(end=99))
 

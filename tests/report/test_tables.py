@@ -225,13 +225,13 @@ def test_link_row_and_foot() -> None:
     assert (
         "95% CI of r: bootstrap over whole participants (number: 40; B = 2,000 resamples; seed 7)." in notes
     )
-    assert "Whose decisions: the majority of the coders." in notes
+    assert "Decisions: the majority of the coders." in notes
     assert "Benjamini–Hochberg within each family (number of tests): codes of majority (1)." in notes
     assert "p: two-sided, of an odds ratio of 1." in notes
     assert "odds of a higher rating with the code" in notes
     assert "These are associations" in notes
     coder = report.tables.link(link_frame(source="ana"), source="ana")
-    assert "Whose decisions: coder ana." in notes_of(coder)
+    assert "Decisions: coder ana." in notes_of(coder)
 
 
 def test_links_of_real_decisions_with_every_kind_of_missing() -> None:
@@ -568,7 +568,7 @@ def test_memos_stand_with_their_words_the_newest_first(tmp_path: Path) -> None:
         later = report.tables.memo(memos(), units, codebook=other, earlier=earlier)
         assert [row[2] for row in later.rows if "code" in row[2]] == [f"the code {label}"]
     assert table.rows[0][:2] == ("2026-01-31 12:03", "ana")
-    assert table.notes[0] == "3 of 4 memos are their writers’ own and not for the team."
+    assert table.notes[0] == "3 of 4 memos are private, not shared with the team."
     for suffix in (".docx", ".csv", ".md"):
         table.write(tmp_path / f"memos{suffix}")
     assert "\n2026-01-31 12:01,ben,m1,was,'=HYPERLINK(1)" in (tmp_path / "memos.csv").read_text("utf-8-sig")

@@ -1,7 +1,7 @@
-"""Tables for a paper, one function each: what a result frame says, in finished text.
+"""Tables for a paper, one function each.
 
-Each takes unrounded frames and returns a `report.Table`, which is written as Markdown, LaTeX, HTML and Word.
-``docs/tables.md`` shows them.
+Each takes unrounded frames and returns a `report.Table`, which can be written as Markdown, LaTeX, HTML and
+Word. ``docs/tables.md`` shows them.
 
 =====================================  =====================  =======================================
 question                               function               file
@@ -12,19 +12,19 @@ What do the codes mean?                `codebook`             ``_codebook.py``
 How well do coders agree?              `reliability`          ``_agreement.py``
 … before and after they discussed?     `discussion`           ``_agreement.py``
 … and a model with them?               `human_model`          ``_agreement.py``
-What was made of suggestions?          `suggestion`           ``_themes.py``
+What became of suggestions?            `suggestion`           ``_themes.py``
 Why did they disagree?                 `disagreement`         ``_agreement.py``
 How often is each code applied?        `condition`            ``_co_occurrence.py``
 Which codes come together?             `co_occurrence`        ``_co_occurrence.py``
 Which codes go with higher ratings?    `link`                 ``_links.py``
-… beside each other?                   `joint`                ``_links.py``
+… all in one model?                    `joint`                ``_links.py``
 How individual are the judgements?     `variance`             ``_ratings.py``
 What follows a poor turn?              `disruption`           ``_ratings.py``
 How well are ratings predicted?        `rating`               ``_ratings.py``
 Which quotes show a code?              `quote`                ``_quotes.py``, ``../_choose_quotes.py``
 What was noted, and on which words?    `memo`                 ``_quotes.py``
 Who was overruled, and why?            `overruled`            ``_agreement.py``
-What is to be done, as registered?     `preregistration`      ``_codebook.py``
+What was registered in advance?        `preregistration`      ``_codebook.py``
 =====================================  =====================  =======================================
 """
 

@@ -39,7 +39,7 @@ def reliability(
     cross_check: pd.DataFrame | None = None,
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return inter-coder agreement as a table, one row per code.
+    """Tabulate inter-coder agreement, one row per code.
 
     Parameters
     ----------
@@ -178,9 +178,9 @@ def human_model(
     cluster_name: str = "clusters",
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return how models agree with people, beside how people agree with each other, for a report of AI use.
+    """Tabulate the agreement of models with people, next to that of people with each other.
 
-    For each code a row of the humans among each other and one for each model: texts, share of the decisions
+    For each code one row for people among each other and one for each model: texts, share of the decisions
     in which humans and the model apply the code, agreement, and the coefficient with its interval.
 
     Parameters
@@ -202,8 +202,8 @@ def human_model(
     Raises
     ------
     TableError
-        A column is missing, a comparison of a code stands in several rows, or rows were computed with
-        different levels or seeds.
+        A column is missing, a comparison of a code has several rows, or rows were computed with different
+        levels or seeds.
     CodebookError
         A code is not in the codebook.
     ArgumentError
@@ -297,7 +297,7 @@ _HEADS: Final = {
 def disagreement(
     disagreements: pd.DataFrame, *, codebook: Codebook | None = None, notes: Sequence[str] = ()
 ) -> Table:
-    """Return how many disagreements each code has, how many are settled, and why coders disagreed.
+    """Tabulate disagreements by code: their number, how many are open, and the reasons given.
 
     One row per code, and one for all of them: texts on which coders disagreed about the code, those that are
     not ruled on, and of the others how many were ruled on with each reason. A reason that no ruling gives has
@@ -315,7 +315,7 @@ def disagreement(
     Raises
     ------
     TableError
-        A column is missing, a disagreement stands in several rows, as in the other orders, or a reason is
+        A column is missing, a disagreement has several rows, as in the other orders, or a reason is
         none of `acts.REASONS`.
     CodebookError
         A code is not in the codebook.
@@ -374,7 +374,7 @@ def _reasons_note(given: Sequence[str]) -> str:
     others = [head.lower() for name, head in _HEADS.items() if name not in given]
     told = f"Reasons, as the rulings give them: {'; '.join(named)}." if given else ""
     none = f"No ruling gives as its reason: {', '.join(others)}." if others else ""
-    return f"{told} {none}".strip()
+    return f"{told} {none}".strip() if given else "No ruling gives a reason."
 
 
 def _counts(disagreements: pd.DataFrame, given: Sequence[str]) -> tuple[str, ...]:
@@ -392,7 +392,7 @@ def discussion(
     cluster_name: str = "clusters",
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return each code's agreement before and after a discussion (negotiated agreement) as a table.
+    """Tabulate each code's agreement before and after a discussion (negotiated agreement).
 
     One row per code: texts that two or more coded, of these those discussed, decisions that were changed,
     α before and after, and the difference with its interval.
@@ -495,7 +495,7 @@ def _interval_notes(
 
 
 def overruled(overruled: pd.DataFrame, *, notes: Sequence[str] = ()) -> Table:
-    """Return, for each coder, how many decisions were ruled on, how many were overruled, and why.
+    """Tabulate rulings by coder: decisions ruled on and overruled, with the reasons.
 
     One row per coder: decisions that an adjudicator ruled on, those that were overruled, of these the codes
     that the coder had missed and those that the coder had added, and the reasons of the rulings that
@@ -537,7 +537,7 @@ def overruled(overruled: pd.DataFrame, *, notes: Sequence[str] = ()) -> Table:
         rows=tuple(_coder_row(str(coder), rows) for coder, rows in overruled.groupby("coder", sort=True)),
         notes=(
             *([standing] if both else []),
-            "Rulings are made where coders disagree: these are no error rates.",
+            "Rulings are made where coders disagree: these are not error rates.",
             *notes,
             made_with(None),
         ),

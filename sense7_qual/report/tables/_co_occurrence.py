@@ -33,7 +33,7 @@ def co_occurrence(
     with_phi: bool = True,
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return which codes occur on the same texts, as a matrix of codes or with a row for each pair.
+    """Tabulate the co-occurrence of codes, as a matrix or with one row per pair.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def _listed(
     )
 
 
-_MOST: Final = 12  # conditions that stand beside each other
+_MOST: Final = 12  # conditions, a column each
 _EVERY: Final = "All texts"
 
 
@@ -205,8 +205,8 @@ def condition(
     """Tabulate the texts and participants with each code, by condition if there is one.
 
     One row per code and one column per condition, or one for all texts: texts with the code, of those that
-    were decided on, and the percentage; with `cluster` below it participants with such a text, of those with
-    a text. These are counts, without a test: `links.joint` compares conditions.
+    were decided on, and the percentage; with `cluster`, below it, participants with such a text, of those
+    with a text. These are counts, without a test: `links.joint` compares conditions.
 
     Parameters
     ----------

@@ -22,12 +22,12 @@ _CAPTION: Final = 300  # characters: TeX measures a caption on one line, which i
 
 
 def codebook(codebook: Codebook, *, layout: Layout = "list", notes: Sequence[str] = ()) -> Table:
-    """Return the codebook as a table: each code's definition, rules of use, examples and origin.
+    """Tabulate the codebook: each code's definition, rules of use, examples and origin.
 
     `layout` is "list", each code with its parts below it, which reads well on any page, or "grid", in rows
     and columns on pages in landscape.
 
-    One row per code, each followed by the codes under it: label (and the code that it stands under),
+    One row per code, each followed by the codes under it: label (and the code above it),
     definition, when to use it, when not to, examples and counter-examples, origin and source. A part that the
     codebook leaves empty is printed as "–". `notes` adds lines to the foot.
 
@@ -106,10 +106,10 @@ _FINGERPRINT: Final = 8  # letters that tell versions apart
 def revision(
     revisions: Sequence[Revision], *, codebooks: Mapping[str, Codebook], notes: Sequence[str] = ()
 ) -> Table:
-    """Return how the codebook evolved: for each revision when, who, which codes changed how, and why.
+    """Tabulate the revisions of the codebook: date, person, changes to codes, and reason.
 
-    One row per revision in their order: number, date, who decided, the changes, the reason, and the number of
-    codes that could be applied from then on. The first row is the version that coding began with.
+    One row per revision, oldest first: number, date, who decided, the changes, the reason, and the number of
+    codes that could be applied from then on. The first row is the version at the start of coding.
 
     Parameters
     ----------
@@ -203,10 +203,10 @@ _SHOWN: Final = {
 
 
 def preregistration(store: Study, plan: AnalysisPlan | None = None) -> Table:
-    """Return the form of a qualitative preregistration, filled from a plan and the study.
+    """Fill in the form of a qualitative preregistration from a plan and the study.
 
-    One row per item of the form of Haven et al. (2020): what the plan and the study say of it. What neither
-    says is a question that begins with "To be answered"; nothing is made up.
+    One row per item of the form of Haven et al. (2020): what plan and study say about it. What neither says
+    is a question that begins with "To be answered"; nothing is made up.
 
     Parameters
     ----------
@@ -352,7 +352,7 @@ def _credibility(plan: AnalysisPlan, store: Study) -> str:
         sentences.append(f"Agreement is reported for each code as Krippendorff's alpha{least}.")
     else:
         sentences.append("The argument does not rest on several people coding alike.")
-    return " ".join([*sentences, "Every act of coding is kept in a record whose acts are chained by hashes."])
+    return " ".join([*sentences, "Every act of coding is kept in a record, chained by hashes."])
 
 
 _ITEMS: Final = (

@@ -46,7 +46,7 @@ def link(
     cluster_name: str = "clusters",
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return the association of codes with a rating as a table, one row per code and source.
+    """Tabulate the association of codes with a rating, one row per code and source.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def _between(row: Mapping[str, Any]) -> str:
 
 
 def has_odds(rows: Sequence[Mapping[Any, Any]]) -> bool:
-    """Return True if odds ratios were computed for the rows, whose test is then the one printed."""
+    """Return True if odds ratios were computed for the rows: their test is then the one printed."""
     return any(not pd.isna(row["odds_ratio"]) or not pd.isna(row["odds_ratio_reason"]) for row in rows)
 
 
@@ -195,7 +195,7 @@ def _notes(
     notes += [bootstrap_note(resampled, f"{interval} of r", cluster_name, "r", seed)] if resampled else []
     if has_odds(rows):
         notes.append(
-            "Odds ratio = odds of a higher rating with the code over those without it, raters being equal: "
+            "Odds ratio = odds of a higher rating with the code over those without it, for the same rater: "
             f"cumulative-link mixed model with random intercepts for {cluster_name}, Student's t."
         )
         notes.append(f"p: two-sided, of an odds ratio of 1. {family_note(rows, 'odds_ratio_p_adjusted')}")
@@ -214,7 +214,7 @@ def _notes(
 def _terms(sources: Sequence[str]) -> str:
     whose = "; ".join(_SOURCES.get(source, f"coder {source}") for source in sources)
     return (
-        f"Whose decisions: {whose}. n = rated texts with and without the code. Mean difference = mean rating "
+        f"Decisions: {whose}. n = rated texts with and without the code. Mean difference = mean rating "
         "with the code minus without. Rank-biserial r = probability that a text with the code is rated "
         "higher than one without, minus the probability that it is rated lower; positive = rated higher with "
         "the code."
@@ -259,13 +259,13 @@ def joint(
     cluster_name: str = "clusters",
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return the model of a rating by all codes together as a table, one row per code.
+    """Tabulate the model of a rating by all codes together, one row per code.
 
     Parameters
     ----------
     joint : DataFrame
-        The result of `links.joint`. Its comparisons of conditions, if it has any, stand under the codes, one
-        row per code and condition: there the odds ratio is that in the condition over that in the first one.
+        The result of `links.joint`. Comparisons of conditions, if any, follow the codes, one row per code and
+        condition; their odds ratio is that in the condition over that in the first one.
     codebook : Codebook, optional
         Gives the labels and the order of the codes.
     digits : int
@@ -366,8 +366,9 @@ def _joint_terms(rows: Sequence[Mapping[str, Any]], cluster_name: str) -> str:
         f"Decisions: {source}. Cumulative-link mixed model with random intercepts ("
         f"{_present.count_range(row['n'] for row in main)} texts of "
         f"{_present.count_range(row['n_clusters'] for row in main)} {cluster_name}). Odds ratio = odds of a "
-        "higher rating with the code over those without it, the other codes being equal. VIF = variance "
-        "inflation: its square root says by how much the standard error grows because codes occur together."
+        "higher rating with the code over those without it, with the other codes held constant. VIF = "
+        "variance "
+        "inflation: its square root is the factor by which the standard error grows because codes co-occur."
     )
 
 

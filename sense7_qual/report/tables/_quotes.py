@@ -47,24 +47,24 @@ def quote(
     seed: int = 0,
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return quotes for each code with participant, rating and coders: those approved, or else drawn ones.
+    """Tabulate quotes for each code with participant, rating and coders: those approved, or else drawn.
 
-    Where `quotes` has any that were approved, these are the table, whole, in the words that were approved;
+    If `quotes` has approved ones, the table prints these, whole, in the words that were approved;
     the foot says by whom, and names codes and participants with more of them than asked for. Else quotes are
     drawn by the rule of `quote_candidates`: at most `per_code` for a code and one per participant and code,
     spread over the ratings, seeded; a passage in which `redact.find` finds something that might tell who
     somebody is has a row without its words, and is drawn only where there is no other. One case that speaks
-    against the code, where there is one, stands behind the quotes of each code. The foot says all this. A
+    against the code, if there is one, follows the quotes of each code. The foot says all this. A
     participant or rating that is not known is printed as "–".
 
-    What stands in an approved paraphrase is printed in no other words, under no code: "[paraphrase]" marks
-    it. An approved quote is left out, and the foot says why, where no coding of its words stands any more,
-    its code is gone, or its words stand in a paraphrase under another code.
+    Words that an approved paraphrase replaces are printed nowhere, under no code: "[paraphrase]" marks it.
+    An approved quote is left out, and the foot says why, if its words are no longer coded, its code is gone,
+    or a paraphrase under another code replaces its words.
 
     Parameters
     ----------
     codings, units : DataFrame
-        The codings that stand (`frames.CODINGS`) and the texts (`frames.UNITS`).
+        The current codings (`frames.CODINGS`) and the texts (`frames.UNITS`).
     codebook : Codebook
         Gives the labels and the order of the codes.
     per_code : int
@@ -73,8 +73,8 @@ def quote(
         Most quotes of one participant in the whole table; under one code it is always one.
     max_length : int
         Characters (code points) after which a drawn quote is cut at a word boundary and ends in "[…]". A
-        quote that was approved is never cut: "[…]" stands there on the side on which words of the coded
-        passage were left out.
+        quote that was approved is never cut: there "[…]" marks the side on which words of the coded passage
+        were left out.
     rating : str, optional
         The column of `units` with the rating.
     decisions : DataFrame, optional
@@ -180,7 +180,7 @@ class Rule(NamedTuple):
 
 
 def draw_notes(drawn: pd.DataFrame, rule: Rule, codebook: Codebook) -> Iterator[str]:
-    """Yield how quotes were drawn, where there were too few, and what speaks against the codes."""
+    """Yield the rule of the draw, the codes with too few quotes, and the disconfirming cases."""
     rated = f"each next one with the rating ({rule.rating}) farthest from those chosen"
     bound = (
         "" if rule.per_participant is None
@@ -216,7 +216,7 @@ def _shortages(shown: pd.DataFrame, rule: Rule, codebook: Codebook) -> Iterator[
 
 
 def against_notes(rows: Sequence[Mapping[Any, Any]], codebook: Codebook) -> Iterator[str]:
-    """Yield why each case that speaks against a code is one, and which codes have none."""
+    """Yield the reason for each disconfirming case, and the codes without one."""
     cases = [row for row in rows if row["role"] == "disconfirms"]
     without = [
         code.label for code in codebook.codable if code.id not in {str(row["code"]) for row in cases}
@@ -233,7 +233,7 @@ def against_notes(rows: Sequence[Mapping[Any, Any]], codebook: Codebook) -> Iter
 def approval_notes(
     printed: Sequence[Mapping[str, Any]], left_out: Sequence[LeftOut], rule: Rule, codebook: Codebook
 ) -> Iterator[str]:
-    """Yield who approved quotes, in whose words they are, and which were left out."""
+    """Yield the people who approved quotes, the paraphrases, and the quotes left out."""
     by = Counter(str(row["coder"]) for row in printed)
     named = ", ".join(f"{coder} ({n})" for coder, n in sorted(by.items()))
     last = max((str(row["at"])[:10] for row in printed), default="")
@@ -272,7 +272,7 @@ def _beyond(printed: Sequence[Mapping[str, Any]], rule: Rule, codebook: Codebook
 def screening_notes(
     rows: Sequence[Mapping[Any, Any]], codebook: Codebook, *, are_approved: bool, names: Collection[str]
 ) -> Iterator[str]:
-    """Yield what was looked for that might tell who somebody is, and what was found."""
+    """Yield the kinds of identifiers looked for, and those found."""
     found = Counter(
         (codebook[row["code"]].label, str(row["identifies"])) for row in rows if row["identifies"]
     )
@@ -282,8 +282,8 @@ def screening_notes(
     told = f"{IDENTIFYING} = found, {what} – {'; '.join(each)}" if found else "nothing was found"
     yield (
         f"Identifiability: quotes were searched for {', '.join(KINDS[:-1])} and names ({listed}); {told}. "
-        "What has no form is not found (a place, an employer, what is told): read each before publishing, it "
-        "could identify a person."
+        "Places, employers and events are not found: before publishing, read each quote for what could "
+        "identify a person."
     )
 
 
@@ -296,7 +296,7 @@ def memo(
     max_length: int = 200,
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return memos with the words that they are about, the newest first.
+    """Tabulate memos with the words that they are about, the newest first.
 
     One row per memo: when it was written (UTC), by whom, on what, the words of the span or text, the memo,
     and whether it is for the team or its writer's own. A text that is not among `units` is printed as "–".
@@ -304,7 +304,7 @@ def memo(
     Parameters
     ----------
     memos, units : DataFrame
-        The memos that stand (`frames.MEMOS`; ``store.memos(viewer="ana")`` leaves out what ana may not see)
+        The current memos (`frames.MEMOS`; ``store.memos(viewer="ana")`` leaves out what ana may not see)
         and the texts (`frames.UNITS`).
     codebook : Codebook
         Gives the labels of codes.
@@ -353,7 +353,7 @@ def memo(
         headers=("Written (UTC)", "Coder", "On", "Words", "Memo", "For"),
         rows=tuple(_memo_row(row, texts, labels, max_length) for row in rows),
         notes=(
-            *([f"{own} of {len(rows)} memos are their writers’ own and not for the team."] if own else []),
+            *([f"{own} of {len(rows)} memos are private, not shared with the team."] if own else []),
             f"{MISSING} = no words of a text. Memos and words are printed as written: check each for what "
             "could identify a person before publishing.",
             *notes,

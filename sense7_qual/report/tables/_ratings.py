@@ -27,7 +27,7 @@ def variance(
     rating: str | None = None,
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return how the variance of ratings is shared between participants, conversations and turns as a table.
+    """Tabulate the variance of ratings between participants, conversations and turns.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def disruption(
     cluster_name: str = "clusters",
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return what goes with a conversation's first poor turn as a table, one row per contrast and code.
+    """Tabulate the contrasts around a conversation's first poor turn, one row per contrast and code.
 
     Parameters
     ----------
@@ -181,8 +181,9 @@ _DISRUPTION_HEADS: Final = (
 )  # fmt: skip
 
 _DISRUPTION_TERMS: Final = (
-    "Negative = lower where a turn was poor. Code of the turn: only first poor turns whose explanation has "
-    "the code count as poor. Later turns: turns after a poor turn against those after a turn that was not, "
+    "Negative = lower where a turn was poor. Code of the turn: only first poor turns with the code in their "
+    "explanation count as poor. Later turns: turns after a poor turn against those after a turn that was "
+    "not, "
     "as long as no earlier one was poor (poorer conversations make this difference too, so it has no p); "
     "adjusted: for the rating of the turn itself, the mean of the earlier turns and the place; within "
     "conversation: mean after minus mean before the first poor turn, less what any order of the same "
@@ -239,7 +240,7 @@ def rating(
     cluster_name: str = "participants",
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return how well ratings were predicted as a table, one row per predictor, both baselines among them.
+    """Tabulate the accuracy of predicted ratings, one row per predictor, both baselines included.
 
     Parameters
     ----------
@@ -347,7 +348,7 @@ def _rating_notes(
     if others:
         names = ", ".join(str(row["label"]) for row in others)
         notes.append(
-            f"* {names}: figures that were published, computed on other data. They are no result on these "
+            f"* {names}: published figures, computed on other data. They are no result on these "
             "texts and are not to be compared with the rows above as if they were; "
             f"{MISSING} = not published."
         )

@@ -24,7 +24,7 @@ _BEGAN: Final = "there as coding began"
 _MOST: Final = 8  # memos beside a code; all of them stand in `report.tables.memo`
 _BY_MODEL: Final = ("recorded", "not found again")
 _PLAIN: Final = {
-    "add": "added", "annotate": "other examples, colour or sources", "redefine": "defined anew",
+    "add": "added", "annotate": "other examples, colour or sources", "redefine": "redefined",
     "retire": "retired",
 }  # fmt: skip
 
@@ -32,9 +32,9 @@ Lines = dict[str, list[str]]
 
 
 def theme(store: Study, *, with_memos: bool = False, notes: Sequence[str] = ()) -> Table:
-    """Return how themes and codes came about: what was done with each, when, by whom and why.
+    """Tabulate the history of themes and codes: what was done with each, when, by whom and why.
 
-    For work whose argument is how the analysis moved, such as reflexive thematic analysis. One row per code
+    For work that argues from how the analysis moved, such as reflexive thematic analysis. One row per code
     and heading of the codebook, in its order, then those that are gone, then themes of a topic model that
     people named, merged, split, dismissed or made codes of: its history, in how many texts of how many
     participants it was applied (a heading: any code under it), and the memos that are its evidence: on the
@@ -285,7 +285,7 @@ def suggestion(
     models: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
 ) -> Table:
-    """Return how many suggestions of a model coders were shown, and what they made of them, as a table.
+    """Tabulate a model's suggestions: how many coders were shown, and what they did with them.
 
     One row per code, and one for all of them: suggestions shown, those that the coder's own decision had
     already (agreed, or withdrawn afterwards), and of the others those that were accepted, edited (coded on
@@ -324,7 +324,7 @@ def suggestion(
     rows = _present.rows(codes, frame_name="answers", codebook=codebook)
     of_code = {str(code): some for code, some in answers.groupby("code", sort=False)}
     return Table(
-        title="Suggestions of a model, and what coders made of them",
+        title="Suggestions of a model, and what coders did with them",
         headers=("Code", "Shown", *_ANSWERS.values(), "Taken over (%)"),
         rows=(
             *((str(row["label"]), *_counts(of_code[str(row["code"])])) for row in rows),
