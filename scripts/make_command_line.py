@@ -14,7 +14,7 @@ from sense7_qual._commands import parser
 ROOT: Final = Path(__file__).parents[1]
 HEAD: Final = """\
 # The command line
-A study from its data file to the tables, without a line of Python:
+From a data file to the tables of a paper, without a line of Python:
 
 ```
 sense7-qual new studies/pilot --data comments.csv --coders ana,ben
@@ -22,10 +22,10 @@ sense7-qual code studies/pilot --coder ana
 sense7-qual report studies/pilot --out paper --format docx,csv
 ```
 
-`python -m sense7_qual` does the same where `sense7-qual` is not found. What is printed holds no participant's
-text. The exit status is 0; 1 after an error, or where something is left for a person to look at; 2 where
-the words are not understood. The notebooks that `new` puts beside the study are for those who would rather
-work in JupyterLab: both ways write the same record, also at the same time.
+If `sense7-qual` is not found, use `python -m sense7_qual`. No command prints a participant's text. The exit
+status is 0; 1 after an error, or if something is left for a person to look at; 2 if the arguments are not
+understood. `new` also writes two notebooks next to the study, for work in JupyterLab: the page and the
+notebooks write the same record, even at the same time.
 
 Written by `python scripts/make_command_line.py`.
 """

@@ -1,4 +1,4 @@
-"""The command line: each command is a thin door to what the package does, in a file of its own.
+"""The command line: each command is a thin layer over the package, in a file of its own.
 
 ============================================  =========================================  ==============
 question                                      command                                    file
@@ -9,14 +9,14 @@ How does a coder code without a notebook?     `sense7-qual code`                
 How is a study checked, merged, copied?       `sense7-qual verify`, `merge`, `backup`,   ``copies.py``
                                               `archive`
 Where does a paper start?                     `sense7-qual report`                       ``report.py``
-What does a stranger need to rerun it?        `sense7-qual bundle`                       ``bundle.py``
-What closes a server's statistics?            `sense7-qual sql`                          ``sql.py``
-What do its commands and errors have alike?                                              ``words.py``
+How can others rerun the analysis?            `sense7-qual bundle`                       ``bundle.py``
+Who can read a server's statistics?           `sense7-qual sql`                          ``sql.py``
+What do its commands and errors share?                                                   ``words.py``
 ============================================  =========================================  ==============
 
 A command's module has `add`, which adds its options to the parser and names the function that runs it. That
-function prints what was done in plain words, never a participant's text, and returns the exit status. What it
-needs of the package it imports itself, so that ``--help`` comes at once.
+function prints what was done, never a participant's text, and returns the exit status. It imports what it
+needs of the package itself, so that ``--help`` appears at once.
 """
 
 from __future__ import annotations

@@ -21,13 +21,13 @@ from sense7_qual.errors import ActError, ArgumentError
 __all__ = ["add"]
 
 _CODE: Final = """\
-Open a coder's page in the browser: the coding widget alone, over the whole window, without
-a notebook. It needs Voilà (pip install "sense7_qual[page]").
+Open a coder's page in the browser: only the coding widget, in the whole window, without a
+notebook. It needs Voilà (pip install "sense7_qual[page]").
 
-The page is served to this computer alone, at an address with a random token, without which
-nothing is shown; Ctrl+C ends it. Where others use the computer, too, pass --no-browser and
-open the address yourself: the command that starts a browser can be seen by them. A page whose
-browser is gone is ended after half an hour; open the address again to go on."""
+Only this computer can reach the page, at an address with a random token; Ctrl+C ends it. If
+other people use this computer, pass --no-browser and open the address yourself, because they
+can see the command that starts a browser. If the browser is closed, the page ends after half
+an hour; open the address again to continue."""
 _LOOPBACK: Final = "127.0.0.1"
 _TEMPLATES: Final = Path(__file__).parent / "page"
 
@@ -36,21 +36,21 @@ def add(commands: Parsers) -> None:
     """Add the command to the parser."""
     code = commands.add_parser("code", help="open a coder's page, without a notebook", description=_CODE)
     code.add_argument("study", metavar="STUDY", help=STUDY)
-    code.add_argument("--coder", metavar="PSEUDONYM", required=True, help="who codes")
-    code.add_argument("--new", action="store_true", help="the coder has not coded in this study before")
-    code.add_argument("--rating", metavar="COLUMN", help="a rating that the coder may look at")
-    code.add_argument("--round", metavar="NAME", help="the round that is coded")
-    code.add_argument("--dark", action="store_true", help="light letters on a dark page")
-    code.add_argument("--port", type=int, default=0, help="(default: one that is free)")
-    code.add_argument("--no-browser", action="store_true", help="print the address, and open nothing")
+    code.add_argument("--coder", metavar="PSEUDONYM", required=True, help="the coder")
+    code.add_argument("--new", action="store_true", help="the coder is new to this study")
+    code.add_argument("--rating", metavar="COLUMN", help="a rating that the coder can look up")
+    code.add_argument("--round", metavar="NAME", help="the round to code")
+    code.add_argument("--dark", action="store_true", help="use the dark theme")
+    code.add_argument("--port", type=int, default=0, help="the port (default: any free port)")
+    code.add_argument("--no-browser", action="store_true", help="print the address and open no browser")
     code.set_defaults(run=_code)
 
 
 def _code(parsed: argparse.Namespace) -> int:
     if importlib.util.find_spec("voila") is None:
         raise ArgumentError(
-            "code: expected the package voila – found it not installed – "
-            'pip install "sense7_qual[page]", in the environment of sense7_qual.'
+            "code: the package voila is not installed – "
+            'run pip install "sense7_qual[page]" in the environment of sense7_qual.'
         )
     _check(parsed)
     port = _free_port(parsed.port)
@@ -59,12 +59,12 @@ def _code(parsed: argparse.Namespace) -> int:
         notebook = Path(folder) / "page.ipynb"
         notebook.write_text(json.dumps(_notebook(parsed)), encoding="utf-8")
         _serve(notebook, port, dark=parsed.dark, browser=not parsed.no_browser)
-    print("Ended. What said Saved is in the study.")
+    print("Ended. Everything reported as saved is in the study.")
     return 0
 
 
 def _check(parsed: argparse.Namespace) -> None:
-    """Refuse what the widget would refuse, and a coder whom nobody knows, before anything is served."""
+    """Refuse what the widget would refuse, and an unknown coder, before anything is served."""
     from sense7_qual.acts import check_person
     from sense7_qual.widgets import CodingWidget
 
@@ -74,8 +74,8 @@ def _check(parsed: argparse.Namespace) -> None:
     # Where there is a plan, it names the coders, and the widget refuses the others.
     if known and parsed.coder not in known and not parsed.new and store.plan.empty:
         raise ActError(
-            f"coder: expected a coder of this study – found {word(parsed.coder)} – "
-            f"{did_you_mean(parsed.coder, known)}; one who begins: --new."
+            f"coder: {word(parsed.coder)} has not coded in this study – "
+            f"{did_you_mean(parsed.coder, known)}; for a new coder pass --new."
         )
     CodingWidget(store, coder=parsed.coder, rating=parsed.rating, round=parsed.round)
 
@@ -87,9 +87,9 @@ def _free_port(port: int) -> int:
             probe.bind((_LOOPBACK, port))
             return int(probe.getsockname()[1])
     except (OSError, OverflowError) as error:
-        what = error.strerror if isinstance(error, OSError) else "no port"
+        what = error.strerror if isinstance(error, OSError) else "not a port number"
         raise ArgumentError(
-            f"code: expected a free port – found {port}: {what} – name another, or leave --port out."
+            f"code: port {port} cannot be used ({what}) – name another, or leave out --port."
         ) from None
 
 
@@ -129,7 +129,7 @@ def _serve(notebook: Path, port: int, *, dark: bool, browser: bool) -> None:
 
     class Page(Voila):  # type: ignore[misc]  # Voilà carries no types
         def launch_browser(self) -> None:  # called when the page is served
-            print(f"The page is at {address}\nCtrl+C ends it.", flush=True)
+            print(f"The page is at {address}\nPress Ctrl+C to end it.", flush=True)
             if browser:
                 webbrowser.open(address)
 

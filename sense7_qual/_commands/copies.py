@@ -1,4 +1,4 @@
-"""`sense7-qual verify`, `merge`, `backup` and `archive`: a study is checked, joined and copied."""
+"""`sense7-qual verify`, `merge`, `backup` and `archive`: check, merge and copy a study."""
 
 from __future__ import annotations
 
@@ -11,29 +11,28 @@ from sense7_qual._messages import first_three
 __all__ = ["add"]
 
 _VERIFY: Final = """\
-Check every file of a study: each act against its hash and the one before it, each text,
-quote, memo and codebook. Nothing is changed. Exit status 1 where anything is not as it
-was written."""
+Check every file of a study: each act against its hash and the previous act, each text, quote,
+memo and codebook. Nothing is changed. The exit status is 1 if a file is not as it was written."""
 _MERGE: Final = """\
-Take in what other copies of the study have and STUDY has not; what STUDY has stays as it
-is. Merging twice changes nothing more. Exit status 1 where something was not taken in, or
-a participant's withdrawal has to be repeated here."""
+Add to STUDY what other copies of it have in addition; what STUDY has does not change. Merging
+twice is safe. The exit status is 1 if something could not be merged, or if a participant's
+withdrawal has to be repeated here."""
 _BACKUP: Final = """\
-Copy a study to a new folder and verify the copy (of a study in PostgreSQL: to an archive).
-Coders may go on meanwhile."""
+Copy a study to a new folder (from PostgreSQL to an archive) and verify the copy. Coders can
+continue meanwhile."""
 _ARCHIVE: Final = """\
-Write a study as one zip file that can be read without this package; the same study always
+Write a study as one zip file that can be read without this package. The same study always
 gives the same bytes."""
 
 
 def add(commands: Parsers) -> None:
     """Add the commands to the parser."""
     verify = commands.add_parser(
-        "verify", help="check that a study is as it was written", description=_VERIFY
+        "verify", help="check that no file of a study was changed or damaged", description=_VERIFY
     )
     verify.add_argument("study", metavar="STUDY", help=STUDY)
     verify.set_defaults(run=_verify)
-    merge = commands.add_parser("merge", help="take in what other copies of a study have", description=_MERGE)
+    merge = commands.add_parser("merge", help="merge other copies of a study into it", description=_MERGE)
     merge.add_argument("study", metavar="STUDY", help=STUDY)
     merge.add_argument(
         "others",
@@ -45,18 +44,18 @@ def add(commands: Parsers) -> None:
         "--coder",
         metavar="PSEUDONYM",
         action="append",
-        help="whose new acts are taken in (repeat it for several); default: everybody's, but of a folder "
-        "that was handed to a coder that coder's alone",
+        help="merge only this coder's acts; can be repeated (default: everybody's; from a folder that was "
+        "handed to a coder, only that coder's)",
     )
     merge.set_defaults(run=_merge)
     for name, says, description in (
-        ("backup", "copy a study, and verify the copy", _BACKUP),
+        ("backup", "copy a study and verify the copy", _BACKUP),
         ("archive", "write a study as one file", _ARCHIVE),
     ):
         copy = commands.add_parser(name, help=says, description=description)
         copy.add_argument("study", metavar="STUDY", help=STUDY)
         what = "the new folder" if name == "backup" else "the new zip file"
-        copy.add_argument("target", metavar="TARGET", help=f"{what}, where nothing is yet")
+        copy.add_argument("target", metavar="TARGET", help=f"{what}, which must not exist yet")
         copy.set_defaults(run=_backup if name == "backup" else _archive)
 
 
@@ -68,10 +67,10 @@ def _verify(parsed: argparse.Namespace) -> int:
         print(f"note    {row.file}: {row.note}")
     n_wrong, n_acts = int((~checked["ok"]).sum()), int(checked["n_acts"].sum())
     if n_wrong:
-        print(f"{n_wrong} of {count(len(checked), 'file')} not as written.")
+        print(f"{n_wrong} of {count(len(checked), 'file')} changed or damaged.")
         return 1
     coders = count(int(checked["coder"].nunique()), "coder")
-    print(f"{count(len(checked), 'file')} checked, with {count(n_acts, 'act')} of {coders}: all as written.")
+    print(f"{count(len(checked), 'file')} checked, with {count(n_acts, 'act')} of {coders}: all intact.")
     return 0
 
 
@@ -90,19 +89,20 @@ def _merge(parsed: argparse.Namespace) -> int:
 
 def _counted(merged: Any) -> str:
     counts = merged.counts
-    parts = [f"{count(counts['new'], 'new act')} taken in", f"{counts['there']:,} here already"]
+    parts = [f"{count(counts['new'], 'new act')} merged", f"{counts['there']:,} already here"]
     if merged.codebooks:
         parts.append(count(len(merged.codebooks), "version of the codebook", "versions of the codebook"))
     return ", ".join(parts)
 
 
 def _asks(merged: Any) -> list[str]:
-    """Return what a person has to look at after a merge."""
+    """Return a line for each thing to look at after a merge."""
     counts, lines = merged.counts, []
     if counts["conflicting"]:
         ids = merged.items.loc[merged.items["status"] == "conflicting", "act_id"]
         lines.append(
-            f"{count(counts['conflicting'], 'act')} with other content here, which stays: {first_three(ids)}"
+            f"{count(counts['conflicting'], 'act')} with different content here, kept unchanged: "
+            f"{first_three(ids)}"
         )
     if counts["left out"]:
         left = merged.items[merged.items["status"] == "left out"]
@@ -110,12 +110,10 @@ def _asks(merged: Any) -> list[str]:
         lines.append(f"{count(counts['left out'], 'act')} left out: {why}")
     n_words = int((merged.items["unknown"] == "words").sum())
     if n_words:
-        lines.append(
-            f"{count(n_words, 'memo')} to read: whether they repeat words of a participant who withdrew"
-        )
+        lines.append(f"{count(n_words, 'memo')} to check for words of a participant who withdrew")
     if merged.withdrawn:
         lines.append(
-            f"withdrawn there and not here: {first_three(merged.withdrawn)}; in a notebook: "
+            f"withdrawn there but not here: {first_three(merged.withdrawn)}; repeat it in a notebook: "
             "qual.Store(…).forget(case_id, why=…)"
         )
     return lines
@@ -123,7 +121,7 @@ def _asks(merged: Any) -> list[str]:
 
 def _backup(parsed: argparse.Namespace) -> int:
     opened(parsed.study).copies.backup(new_place(parsed.target, command="backup"))
-    print(f"Copied to {parsed.target}, and the copy verified.")
+    print(f"Copied to {parsed.target} and verified.")
     return 0
 
 

@@ -19,19 +19,19 @@ __all__ = ["ALONE", "add", "divide", "ends_alone", "put_example", "short_enough"
 _FOLDER: Final = "sense7-qual"
 _FIRST: Final = "notebooks/01_coding.ipynb"
 _LAB: Final = f"""\
-Put the notebooks, the codebook and a synthetic example into FOLDER (default:
-{_FOLDER}, where you are) and open JupyterLab there, on the coding notebook.
-A file that is there already is never changed.
+Copy the notebooks, the codebook and a synthetic example into FOLDER (default:
+./{_FOLDER}) and open the coding notebook there in JupyterLab. Existing files are
+never changed.
 
-What follows FOLDER and begins with "-" goes to JupyterLab: --no-browser,
---port 8899, --allow-root …"""
+Options after FOLDER are passed to JupyterLab: --no-browser, --port 8899,
+--allow-root …"""
 
 
 def add(commands: Parsers) -> None:
     """Add the command to the parser."""
     lab = commands.add_parser(
         "lab",
-        help="put the notebooks and an example into a folder, and open JupyterLab there",
+        help="copy the notebooks and an example into a folder, and open JupyterLab there",
         usage="sense7-qual lab [FOLDER] [--no-browser] [--port PORT] [any other option of JupyterLab]",
         description=_LAB,
     )
@@ -40,7 +40,7 @@ def add(commands: Parsers) -> None:
         metavar="FOLDER",
         nargs="?",
         default=_FOLDER,
-        help=f"where they are put (default: {_FOLDER})",
+        help=f"the folder to copy them into (default: {_FOLDER})",
     )
     lab.set_defaults(run=_lab)
 
@@ -75,8 +75,8 @@ def put_example(folder: Path) -> tuple[list[str], list[str]]:
             save(target, content, overwrite=False)
         except OSError as error:
             raise StoreError(
-                f"lab: expected a folder that can be written at {str(folder)!r} – found {name}: "
-                f"{error.strerror or type(error).__name__} – name another folder."
+                f"lab: {name} could not be written to the folder {str(folder)!r} "
+                f"({error.strerror or type(error).__name__}) – name another folder."
             ) from None
         written.append(name)
     return written, differing
@@ -86,13 +86,13 @@ def _lab(parsed: argparse.Namespace) -> int:
     folder = Path(parsed.folder)
     if importlib.util.find_spec("jupyterlab") is None:
         raise ArgumentError(
-            "lab: expected the package jupyterlab – found it not installed – pip install jupyterlab, in the "
-            "environment of sense7_qual."
+            "lab: the package jupyterlab is not installed – run pip install jupyterlab in the environment of "
+            "sense7_qual."
         )
     written, differing = put_example(folder)
-    print(f"{len(written)} files put into {folder.resolve()}.")
+    print(f"{len(written)} files copied into {folder.resolve()}.")
     if differing:
-        print(f"Left as they are, though they differ from this version's: {', '.join(differing)}.")
+        print(f"Left unchanged, although they differ from this version: {', '.join(differing)}.")
     from jupyter_core.paths import jupyter_runtime_dir
     from jupyterlab.labapp import LabApp
 
@@ -125,9 +125,9 @@ and one whose browser is gone cannot. What the page called saved is in the study
 _LONGEST: Final = 50
 """Letters of the path of a kernel's sockets, at most: with the kernel's id a system takes 103."""
 _SHARED: Final = """\
-Other users of this computer can read along: this system has no sockets in folders, so what a
-kernel shows goes over the computer's own network. Do not code confidential texts here while
-others use the computer."""
+Other users of this computer can read along: on this system a kernel cannot use sockets in a
+private folder, so it sends what it shows over the computer's own network. Do not code confidential
+texts here while others use the computer."""
 
 
 def transport() -> str:

@@ -25,38 +25,42 @@ __all__ = ["NONE", "ROLES", "add", "chosen_columns", "shown"]
 
 _NEW: Final = """\
 Make a study from a data file (.csv, .tsv, .xlsx, .jsonl, .ndjson or .parquet), with a short
-notebook for coders and one for the lead beside it. The columns are guessed and shown, and
-you are asked whether that is right: Enter takes the guess, "-" means none. With --yes
-nothing is asked. Nothing that is there already is written over."""
+notebook for coders and one for the lead next to it. The command guesses the columns, shows
+them and asks you to confirm: Enter accepts the guess, "-" means none. --yes accepts all
+guesses without asking. Existing files are never overwritten."""
 _TEMPLATES: Final = Path(__file__).parent / "notebooks"
-_PARAMETERS: Final = "parameters"  # the tag of the one cell that is written anew
+_PARAMETERS: Final = "parameters"  # the tag of the one cell that is replaced
 _HEADERS: Final = {"1": 1, "1,2": (1, 2)}
 
 
 def add(commands: Parsers) -> None:
     """Add the command to the parser."""
     new = commands.add_parser("new", help="make a study from a data file", description=_NEW)
-    new.add_argument("study", metavar="STUDY", help=f"{STUDY}; where nothing is yet")
-    new.add_argument("--data", metavar="FILE", required=True, help="the file of texts, one per row")
+    new.add_argument("study", metavar="STUDY", help=f"{STUDY}; it must not exist yet")
+    new.add_argument("--data", metavar="FILE", required=True, help="the file with the texts, one per row")
     for role, meaning in ROLES.items():
         option = f"--{role.replace('_', '-')}"
         new.add_argument(option, metavar="COLUMN", dest=role, help=f"the column of {meaning}")
     new.add_argument(
-        "--codebook", default="sense7", help="a YAML or CSV file, or a codebook that is shipped (sense7)"
+        "--codebook",
+        default="sense7",
+        help="a YAML or CSV file, or the name of a shipped codebook (default: sense7)",
     )
-    new.add_argument("--coders", metavar="ana,ben", help="who codes; the texts are dealt to them")
+    new.add_argument("--coders", metavar="ana,ben", help="the coders; the texts are assigned to them")
     new.add_argument(
-        "--overlap", type=float, default=0.25, help="the share that all coders code (default: 0.25)"
+        "--overlap", type=float, default=0.25, help="the share of texts that all coders code (default: 0.25)"
     )
-    new.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
-    new.add_argument("--lead", default="lead", help="the pseudonym of who deals the texts (default: lead)")
-    new.add_argument("--sheet", help="of a workbook that has several")
-    new.add_argument("--encoding", help="of a text file that is not UTF-8")
+    new.add_argument("--seed", type=int, default=0, help="the seed of the random assignment (default: 0)")
+    new.add_argument(
+        "--lead", default="lead", help="the pseudonym of the lead, who assigns the texts (default: lead)"
+    )
+    new.add_argument("--sheet", help="the sheet of a workbook with several sheets")
+    new.add_argument("--encoding", help="the encoding of a text file that is not UTF-8")
     new.add_argument(
         "--header", choices=tuple(_HEADERS), help="1: line 1 is the header; 1,2: line 2 holds the questions"
     )
-    new.add_argument("--skip-empty", action="store_true", help="leave rows without a text out")
-    new.add_argument("--yes", action="store_true", help="take what is guessed, and ask nothing")
+    new.add_argument("--skip-empty", action="store_true", help="leave out rows without a text")
+    new.add_argument("--yes", action="store_true", help="accept all guesses and ask nothing")
     new.set_defaults(run=_new)
 
 
@@ -68,11 +72,11 @@ def _new(parsed: argparse.Namespace) -> int:
     units, rating = _units(parsed)
     coders = _coders(parsed, units)
     store = _made(parsed.study, units, codebook, lead=parsed.lead)
-    print(f"Made {_described(units)}, codebook {codebook.name} ({count(len(codebook.codes), 'code')}).")
+    print(f"Created {_described(units)}, codebook {codebook.name} ({count(len(codebook.codes), 'code')}).")
     if rating is not None:
         store.set_options(rating_column=rating, coder=parsed.lead)
     if coders:
-        _deal(store, coders, parsed)
+        _assign(store, coders, parsed)
     study = parsed.study if is_address(parsed.study) else Path(parsed.study).absolute().name
     for name, path in notebooks.items():
         _put_notebook(name, path, study=study, rating=rating, coders=coders, lead=parsed.lead)
@@ -82,25 +86,24 @@ def _new(parsed: argparse.Namespace) -> int:
 
 
 def _notebook_paths(study: str) -> dict[str, Path]:
-    """Return where the notebooks shall be, where nothing is yet: beside the folder, or here."""
+    """Return the paths of the notebooks: next to the folder, or here; refuse existing ones."""
     if is_address(study):
         named = re.search(r"[?&]study=(\w+)", study)
         stem = Path(named[1] if named else "sense7_qual")
     else:
         stem = Path(study)
     if not stem.name:
-        raise ArgumentError(f"new: expected the name of a new folder – found {study!r} – name one.")
+        raise ArgumentError(f"new: {study!r} is not the name of a new folder – name one.")
     if not is_address(study) and stem.exists() and not (stem.is_dir() and not any(stem.iterdir())):
         raise StoreError(  # before anything is asked
-            f"new: expected a place for the study where nothing is – found something at {study!r}, which was "
-            "left as it is – give it another name."
+            f"new: {study!r} already exists and was left unchanged – give the study another name."
         )
     paths = {name: stem.with_name(f"{stem.name}_{name}.ipynb") for name in ("coding", "lead")}
     taken = [path.name for path in paths.values() if path.exists() or path.is_symlink()]
     if taken:
         raise StoreError(
-            f"new: expected no notebook {taken[0]!r} beside the study – found one, which was left as it is – "
-            "move it, or give the study another name."
+            f"new: the notebook {taken[0]!r} already exists and was left unchanged – move it, or give the "
+            "study another name."
         )
     return paths
 
@@ -132,22 +135,21 @@ def _units(parsed: argparse.Namespace) -> tuple[pd.DataFrame, str | None]:
             **how,
         )
     others = [shown(column) for column in described["column"] if column in units and column not in taken]
-    print(f"  kept beside them, as they are: {', '.join(others) or '–'}")
+    print(f"  kept as further columns: {', '.join(others) or '–'}")
     for warning in said:
         print(f"  {warning.message}")
     return units, rating
 
 
 def _coders(parsed: argparse.Namespace, units: pd.DataFrame) -> list[str]:
-    """Return who codes, after a deal that is thrown away: what cannot be dealt is refused before anything
-    is made."""
+    """Return the coders; try to assign the texts first, so that an error comes before anything is made."""
     from sense7_qual.acts import check_person
     from sense7_qual.corpus import assign
 
     named = parsed.coders
     if named is None and not parsed.yes:
         try:
-            named = input("Who codes, as pseudonyms such as ana,ben (Enter: to be said later): ")
+            named = input("Pseudonyms of the coders, such as ana,ben (Enter: decide later): ")
         except EOFError:
             named = ""
     coders = [name.strip() for name in (named or "").split(",") if name.strip()]
@@ -169,12 +171,12 @@ def _described(units: pd.DataFrame) -> str:
     return f"a study of {count(len(units), 'text')}{by}"
 
 
-def _deal(store: Store, coders: list[str], parsed: argparse.Namespace) -> None:
+def _assign(store: Store, coders: list[str], parsed: argparse.Namespace) -> None:
     plan = store.assign(coders=coders, overlap=parsed.overlap, seed=parsed.seed, coder=parsed.lead)
-    dealt = plan["coder"].value_counts()
+    assigned = plan["coder"].value_counts()
     shared = int((plan["unit_id"].value_counts() > 1).sum())
-    each = ", ".join(f"{coder} {dealt[coder]:,}" for coder in coders)
-    print(f"Dealt: {each} ({count(shared, 'text')} to several).")
+    each = ", ".join(f"{coder} {assigned[coder]:,}" for coder in coders)
+    print(f"Assigned: {each} ({count(shared, 'text')} to several coders).")
 
 
 def _put_notebook(name: str, path: Path, **named: Any) -> None:
@@ -195,22 +197,22 @@ def _put_notebook(name: str, path: Path, **named: Any) -> None:
         if isinstance(error, StoreError):
             raise
         raise StoreError(
-            f"new: expected a folder that can be written for {path.name!r} – found "
-            f"{error.strerror or type(error).__name__} – the study is made; mend that, and see "
+            f"new: the notebook {path.name!r} could not be written "
+            f"({error.strerror or type(error).__name__}). The study is complete: code it with "
             "sense7-qual code."
         ) from None
 
 
 NONE: Final = "-"
-"""What is typed for no column."""
+"""The answer for "no column"."""
 
 ROLES: Final[Mapping[str, str]] = {
     "text": "the text to code",
     "case_id": "the participant",
     "document_id": "the conversation",
     "rating": "the rating",
-    "unit_id": "an id of each row",
-    "position": "the place in the conversation",
+    "unit_id": "the id of each row",
+    "position": "the position in the conversation",
     "context": "what came before the text",
 }
 _ASKED: Final = ("text", "case_id", "document_id", "rating")
@@ -219,7 +221,7 @@ _ASKED: Final = ("text", "case_id", "document_id", "rating")
 def chosen_columns(
     described: pd.DataFrame, given: Mapping[str, str | None], *, ask: bool
 ) -> dict[str, str | None]:
-    """Return the column of each role (None: there is none), asking for what is not given."""
+    """Return the column of each role, or None for a role without one; ask for those not given."""
     names = described["column"].tolist()
     guesses = described.dropna(subset="role").set_index("role")["column"].to_dict()
     chosen: dict[str, str | None] = {}
@@ -235,7 +237,7 @@ def chosen_columns(
             guess = None if guesses.get(role) in taken else guesses.get(role)
             chosen[role] = _ask(role, guess, names) if ask and role in _ASKED else guess
     if chosen["text"] is None:
-        raise ArgumentError("new: expected the column of the texts – found none – name it: --text COLUMN.")
+        raise ArgumentError("new: no column of texts was given or guessed – name it with --text COLUMN.")
     return chosen
 
 
@@ -246,8 +248,8 @@ def _ask(role: str, guess: str | None, names: list[str]) -> str | None:
             answer = input(f"Column of {ROLES[role]}{offered}: ").strip()
         except EOFError:
             raise ArgumentError(
-                "new: expected answers to the questions – found nobody to ask – pass --yes to take what is "
-                "guessed, or name each column by its option."
+                "new: not a terminal, so it cannot ask about columns – name them (--text …), or accept the "
+                "guesses with --yes."
             ) from None
         if not answer and (guess or role != "text"):
             return guess
@@ -255,18 +257,18 @@ def _ask(role: str, guess: str | None, names: list[str]) -> str | None:
             return None
         if answer in names:
             return answer
-        print(f"  There is no such column: {did_you_mean(answer, map(shown, names))}")
+        print(f"  No such column: {did_you_mean(answer, map(shown, names))}")
 
 
 def _unknown(role: str, answer: str, names: list[str]) -> str:
     return (
-        f"new: expected a column of the file for {ROLES[role]} – found {shown(answer)!r} – "
+        f"new: the file has no column {shown(answer)!r}, which was named for {ROLES[role]} – "
         f"{did_you_mean(answer, map(shown, names))}"
     )
 
 
 def shown(column: Any) -> str:
-    """Return a column's name, or its length where it may be a text: of a file without a header."""
+    """Return a column's name; only its length if it may be a text, as in a file without a header."""
     name = str(column)
     short = len(name) <= 40 and len(name.split()) <= 4 and name.isprintable()
     return name if short else f"({len(name)} characters)"

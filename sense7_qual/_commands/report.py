@@ -15,13 +15,12 @@ if TYPE_CHECKING:
 __all__ = ["add"]
 
 _REPORT: Final = """\
-Write what a paper prints of a study: methods, results and checklists in sentences; the codebook
-and how codes and themes came about, the agreement of the coders code by code, disagreements, which
-codes come together and, where there is a rating, which go with higher ones; and what a reviewer
-will object to. What was registered beforehand
-(store.preregister) is followed. Intervals respect participants where the study has them
-(--cluster). Nothing is written over unless --overwrite is passed, and no participant's text is
-in it unless --with-texts is. What is left out is said, and why."""
+Write the parts of a paper about a study: methods, results and checklists in sentences; tables and
+figures of the codebook, its history, the themes, agreement code by code, disagreements, codes that
+occur together and, with a rating, codes linked to it; and the objections that a reviewer may raise.
+A preregistered analysis plan (store.preregister) is followed. Intervals are clustered by
+participant if the study names them (--cluster). No file is overwritten without --overwrite, and no
+participant's text is included without --with-texts. The command lists what it left out, and why."""
 _FORMATS: Final = ("docx", "tex", "csv", "md", "html")
 _STYLES: Final = ("plain", "acm", "apa")
 
@@ -30,36 +29,38 @@ def add(commands: Parsers) -> None:
     """Add the command to the parser."""
     report = commands.add_parser("report", help="write tables, figures and data", description=_REPORT)
     report.add_argument("study", metavar="STUDY", help=STUDY)
-    report.add_argument("--out", metavar="FOLDER", required=True, help="where the files are put")
+    report.add_argument("--out", metavar="FOLDER", required=True, help="the folder for the files")
     _add_layout(report)
     report.add_argument(
         "--rating",
         metavar="COLUMN",
-        help="the rating that codes are linked to (default: as registered, or as sense7-qual new was told)",
+        help="the rating that codes are linked to (default: as registered, or as given to sense7-qual new)",
     )
     report.add_argument(
-        "--cluster", metavar="COLUMN", help="the participant (default: case_id, where every text has one)"
+        "--cluster",
+        metavar="COLUMN",
+        help="the column of participants (default: case_id, if every text has one)",
     )
     report.add_argument(
         "--condition", metavar="COLUMN", action="append", default=[],
-        help="how often each code was applied by this column; may be given several times",
+        help="also compare how often codes were applied by this column; can be repeated",
     )  # fmt: skip
     report.add_argument(
         "--source",
-        help="whose decisions are counted and linked: a coder, consensus, majority or pooled "
-        "(default: consensus, where all disagreements are settled; else majority, and links pooled)",
+        help="the decisions to count and link: a coder's, consensus, majority or pooled (default: consensus "
+        "if all disagreements are settled; else majority, and pooled for links)",
     )
-    report.add_argument("--round", metavar="NAME", help="only what was coded in this round")
-    report.add_argument("--seed", type=int, help="of the intervals (default: as registered, or 0)")
+    report.add_argument("--round", metavar="NAME", help="use only this round")
+    report.add_argument("--seed", type=int, help="the seed of intervals (default: as registered, or 0)")
     report.add_argument("--without-agreement", action="store_true", help="compute no agreement")
     report.add_argument(
-        "--positionality", metavar="MEMO_ID", help="a memo on the study that is put into the methods as it is"
+        "--positionality", metavar="MEMO_ID", help="a memo on the study to quote in the methods"
     )
-    report.add_argument("--with-texts", action="store_true", help="quotes, memos and the texts, too")
+    report.add_argument("--with-texts", action="store_true", help="include quotes, memos and texts")
     report.add_argument(
         "--overwrite",
         action="store_true",
-        help="take the place of an earlier report: its other files are removed",
+        help="replace an earlier report; its other files are removed",
     )
     report.set_defaults(run=_report)
 
@@ -70,18 +71,27 @@ def _add_layout(report: argparse.ArgumentParser) -> None:
         "--format",
         metavar="docx,csv",
         default="docx",
-        help=f"of the tables: {', '.join(_FORMATS)} (default: docx); figures are pdf and png",
-    )
-    report.add_argument("--style", choices=_STYLES, default="plain", help="of the tables (default: plain)")
-    report.add_argument(
-        "--columns", type=int, choices=(1, 2), default=1, help="of text on the pages of the LaTeX document"
+        help=f"the formats of tables: {', '.join(_FORMATS)} (default: docx); figures are pdf and png",
     )
     report.add_argument(
-        "--paper-size", choices=("a4", "letter"), default="a4", help="of Word documents (default: a4)"
+        "--style", choices=_STYLES, default="plain", help="the style of tables (default: plain)"
+    )
+    report.add_argument(
+        "--columns",
+        type=int,
+        choices=(1, 2),
+        default=1,
+        help="columns per page of the LaTeX document (default: 1)",
+    )
+    report.add_argument(
+        "--paper-size",
+        choices=("a4", "letter"),
+        default="a4",
+        help="the paper size of Word documents (default: a4)",
     )
     report.add_argument(
         "--codebook", choices=("list", "grid"), default="list",
-        help="as a list, each code with its parts below it (default), or in rows and columns",
+        help="the layout of the codebook: a list with the parts of each code below it (default), or a grid",
     )  # fmt: skip
 
 
@@ -113,7 +123,7 @@ def _report(parsed: argparse.Namespace) -> int:
 
 
 def _plan(store: Store, parsed: argparse.Namespace) -> AnalysisPlan:
-    """Return the plan that was registered last, changed by what was asked for; or one of that alone."""
+    """Return the last registered plan with the options applied, or a plan of the options alone."""
     from sense7_qual.acts.contents import AnalysisPlan
 
     registered = store.preregistrations

@@ -1,4 +1,4 @@
-"""`sense7-qual sql`: the scripts with which an administrator closes a database's statistics to coders."""
+"""`sense7-qual sql`: scripts for an administrator that hide a database's statistics from coders."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from sense7_qual._commands.words import Parsers
 __all__ = ["add"]
 
 _SQL: Final = """\
-Print a script for an administrator of the PostgreSQL server of a team: "close" takes the
-server's own statistics in one database from everybody but superusers, so that they do not
-tell a coder how much others have done; "open" takes back exactly what "close" did. Nothing
-is run: read the script, then hand it to psql.
+Print a script for the administrator of a team's PostgreSQL server. "close" hides the server's
+statistics of one database from everybody except superusers, because they would tell a coder
+how much others have done; "open" undoes exactly what "close" did. The command only prints:
+read the script, then pass it to psql.
 
   sense7-qual sql close | psql --username=postgres --dbname=DATABASE"""
 
 
 def add(commands: Parsers) -> None:
     """Add the command to the parser."""
-    sql = commands.add_parser("sql", help="print a script for a server's administrator", description=_SQL)
-    sql.add_argument("script", choices=("close", "open"), help="which of the two")
+    sql = commands.add_parser(
+        "sql", help="print a script for the administrator of a server", description=_SQL
+    )
+    sql.add_argument("script", choices=("close", "open"), help="the script to print")
     sql.set_defaults(run=_sql)
 
 

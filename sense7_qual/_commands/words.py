@@ -1,4 +1,4 @@
-"""What the commands have alike: the parser, what STUDY means, and how a count is written."""
+"""What the commands share: the parser, the meaning of STUDY, and counts with their nouns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STUDY", "Parser", "Parsers", "count", "is_address", "new_place", "opened"]
 
-STUDY: Final = "a study folder, or the address of a study in PostgreSQL, without a password"
+STUDY: Final = "a study folder, or the address of a study in PostgreSQL (without a password)"
 
 _PASSWORD: Final = re.compile(r"(://[^\s:@/]*:)[^\s@]*@|(password=)[^\s&'\"]*")
 
@@ -45,22 +45,22 @@ else:
 
 
 def is_address(place: str) -> bool:
-    """Return True if `place` is an address and no folder."""
+    """Return True if `place` is an address, not a folder."""
     return "://" in place
 
 
 def opened(study: str) -> Store:
-    """Return the study at a folder or address, open."""
+    """Open the study at a folder or an address."""
     from sense7_qual.store import Store
 
     return Store(study)
 
 
 def new_place(target: str, *, command: str) -> Path:
-    """Return the path at which a copy shall be; an address, which may hold a password, is refused."""
+    """Return the path of a copy; refuse an address, which may hold a password."""
     if is_address(target):
         raise ArgumentError(
-            f"{command}: expected a path for the copy – found an address – name a new file or folder."
+            f"{command}: expected a path for the copy, found an address – name a new file or folder."
         )
     return Path(target)
 

@@ -58,7 +58,7 @@ def test_a_coder_whom_the_plan_does_not_know_is_refused(folder, capsys) -> None:
 def test_without_a_plan_a_name_that_nobody_has_is_refused_unless_it_is_new(folder, capsys, request) -> None:
     finish(folder, "ana")
     assert main(["code", str(folder), "--coder", "anna"]) == 1
-    assert "did you mean 'ana'?; one who begins: --new." in capsys.readouterr().err
+    assert "did you mean 'ana'?; for a new coder pass --new." in capsys.readouterr().err
     served = request.getfixturevalue("served")
     assert main(["code", str(folder), "--coder", "anna", "--new"]) == 0
     assert main(["code", str(folder), "--coder", "ana"]) == 0
@@ -72,7 +72,7 @@ def test_without_a_plan_a_name_that_nobody_has_is_refused_unless_it_is_new(folde
         (["--coder", "consensus"], "consensus"),
         (["--coder", "ana", "--rating", "Empathy"], "EmpathyOverall"),
         (["--coder", "ana", "--round", "blind"], "round"),
-        (["--coder", "ana", "--port", "99999"], "expected a free port"),
+        (["--coder", "ana", "--port", "99999"], "code: port 99999 cannot be used"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_served(folder, words, error, capsys) -> None:
@@ -89,7 +89,7 @@ def test_a_port_that_is_taken_is_named(folder, capsys) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         assert main(["code", str(folder), "--coder", "ana", "--port", str(port)]) == 1
-    assert f"found {port}: " in capsys.readouterr().err
+    assert f"port {port} cannot be used" in capsys.readouterr().err
 
 
 def test_without_voila_the_error_says_how_to_install_it(folder, monkeypatch, capsys) -> None:

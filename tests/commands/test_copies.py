@@ -26,7 +26,7 @@ def test_a_sound_study_is_verified(folder, capsys) -> None:
     finish(folder, "t0/1")
     finish(folder, "t1/1", coder="ben")
     assert main(["verify", str(folder)]) == 0
-    assert capsys.readouterr().out.endswith("with 2 acts of 2 coders: all as written.\n")
+    assert capsys.readouterr().out.endswith("with 2 acts of 2 coders: all intact.\n")
 
 
 def test_a_damaged_study_is_told_with_status_1(folder, capsys) -> None:
@@ -50,8 +50,8 @@ def test_a_copy_is_made_verified_and_merged_back(folder, tmp_path, capsys) -> No
     capsys.readouterr()
     assert main(["merge", str(folder), str(tmp_path / "copy"), str(tmp_path / "study.zip")]) == 0
     first, second = capsys.readouterr().out.splitlines()
-    assert first == f"{tmp_path / 'copy'}: 1 new act taken in, 1 here already"
-    assert second == f"{tmp_path / 'study.zip'}: 0 new acts taken in, 1 here already"
+    assert first == f"{tmp_path / 'copy'}: 1 new act merged, 1 already here"
+    assert second == f"{tmp_path / 'study.zip'}: 0 new acts merged, 1 already here"
     assert sorted(qual.Store(folder).coverage()["unit_id"]) == ["t0/1", "t1/1"]
 
 
@@ -62,7 +62,7 @@ def test_a_withdrawal_in_the_other_copy_has_to_be_repeated(folder, tmp_path, cap
     shutil.copytree(place, tmp_path / "other")
     qual.Store(tmp_path / "other").forget("p2", why="asked for it")
     assert main(["merge", str(place), str(tmp_path / "other")]) == 1
-    assert "withdrawn there and not here: 'p2'" in capsys.readouterr().out
+    assert "withdrawn there but not here: 'p2'" in capsys.readouterr().out
 
 
 @pytest.mark.long
@@ -121,4 +121,4 @@ def test_a_study_in_postgresql_is_made_verified_and_archived(postgres, tmp_path,
     assert main(["verify", address]) == 0
     assert main(["archive", address, "study.zip"]) == 0
     assert main(["merge", address, "study.zip"]) == 0
-    assert "0 new acts taken in, 2 here already" in capsys.readouterr().out  # its plan and its lead
+    assert "0 new acts merged, 2 already here" in capsys.readouterr().out  # its plan and its lead

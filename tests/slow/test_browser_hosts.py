@@ -94,7 +94,7 @@ def test_a_text_is_coded_on_the_page_and_ctrl_c_ends_it(voila: Host, browser: Br
     voila.process.send_signal(signal.SIGINT)
     assert voila.process.wait(60) == 0
     printed = voila.log.read_text("utf-8")
-    assert printed.rstrip().endswith("Ended. What said Saved is in the study.")
+    assert printed.rstrip().endswith("Ended. Everything reported as saved is in the study.")
     assert "Traceback" not in printed
     assert SENTINEL not in printed
     assert voila.files_with_texts() == []
