@@ -62,7 +62,7 @@ class Colleagues:
 
     def _state(self) -> str | None:
         one = round_of(self._study, self._round)
-        return None if one is None else "blind" if one.unblinded_at is None else "open"
+        return None if one is None else "blind" if one.is_blind else "open"
 
     def _who_there_is(self, _: Mapping[str, Any]) -> dict[str, Any]:
         """Return who there is, read afresh."""

@@ -20,11 +20,12 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.frames import require_column
 from sense7_qual.suggestions import answers
-from sense7_qual.widgets._coding.lists import free_memos, memo_act, on_text
-from sense7_qual.widgets._coding.study import Units
+from sense7_qual.widgets._coding.study import Units, memo_act
 from sense7_qual.widgets._offsets import (
     as_text,
     folded,
+    free_memos,
+    on_text,
     shown_coding,
     utf16_units,
 )

@@ -1,14 +1,15 @@
-"""What one coder codes and where acts go: a study or its parts, the texts by place, other windows."""
+"""What one coder codes: a study or its parts, the texts by place, and the memo that a browser asks for."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import pandas as pd
 
+from sense7_qual import acts as record
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import Act, check_person
 from sense7_qual.codebook import Codebook
@@ -16,12 +17,9 @@ from sense7_qual.errors import ActError, ArgumentError
 from sense7_qual.frames import UNITS, require_column
 from sense7_qual.rounds import Round
 from sense7_qual.widgets._base import desk_of
-from sense7_qual.widgets._offsets import code_points, shown_value, turns
+from sense7_qual.widgets._offsets import as_text, code_points, shown_value, turns
 
-if TYPE_CHECKING:
-    from sense7_qual.widgets._coding.session import Session
-
-__all__ = ["Given", "Recorder", "Units", "elsewhere_message", "of_study", "one_by_one", "round_of"]
+__all__ = ["KINDS", "Given", "Units", "memo_act", "of_study", "one_by_one", "round_of"]
 
 _NEEDS = ("units", "codebook", "acts", "append")
 
@@ -111,92 +109,6 @@ def _without_units(plan: pd.DataFrame, coder: str, round: str | None, coders: Se
         f"coder: expected a coder with texts in {where} – found {coder!r} – {did_you_mean(coder, coders)}; a "
         f"new coder: {remedy}."
     )
-
-
-class _Unshown(ActError):
-    """Acts on this text came from another window, and the coder has not seen them."""
-
-
-class Recorder:
-    """Saves the acts of a session, and takes in what the coder did elsewhere since it was read.
-
-    Attributes
-    ----------
-    session : Session
-        Whose acts they are.
-    given : Given
-        Where acts go; a study with `append_after`, as `Store` has, says what else was recorded.
-    came : callable
-        Called with the acts that the session has taken in.
-    """
-
-    def __init__(self, session: Session, given: Given, came: Callable[[list[Act]], object]) -> None:
-        self._session, self._came, self._append = session, came, given.save
-        self._append_after = getattr(desk_of(given.study), "append_after", None)
-        self._n_read = len(given.acts)
-
-    def __repr__(self) -> str:
-        return f"Recorder({self._session.coder!r}, {self._n_read} acts read)"
-
-    def save(self, acts: Sequence[Act]) -> None:
-        """Record `acts`; return once they are safe, and what was recorded elsewhere is in the session.
-
-        Raises `ActError` where one of them finishes a text, or takes something back, over acts on that text
-        that came from elsewhere: the session has these now, and nothing was recorded.
-        """
-        if self._append_after is None:
-            self._append(acts)
-            return
-        unread: list[Act] = []
-
-        def meet(others: list[Act]) -> None:
-            unread[:] = others  # a lost connection may call this twice
-            self._refuse_unshown(acts, others)
-
-        try:
-            n_new = self._append_after(acts, n_read=self._n_read, meet=meet)
-        except _Unshown:
-            self._take_in(unread)
-            raise
-        own = {act.act_id for act in acts}
-        self._take_in([act for act in unread if act.act_id not in own])
-        self._n_read += n_new + len(unread)
-
-    def _take_in(self, acts: list[Act]) -> None:
-        new = self._session.take_in(acts)
-        if new:
-            self._came(new)
-
-    def _refuse_unshown(self, acts: Sequence[Act], others: Sequence[Act]) -> None:
-        recorded = {act.act_id for act in others}
-        for act in acts:
-            unshown = [one for one in others if one.unit_id == act.unit_id and self._session.would_show(one)]
-            is_of_all = act.kind == "finish" or act.traits.takes_back
-            if is_of_all and unshown and act.act_id not in recorded:
-                raise _Unshown(
-                    f"Not done: {_counted(unshown)} on this text came from another window. Look at "
-                    f"{'it' if len(unshown) == 1 else 'them'}, then press again."
-                )
-
-
-def _counted(acts: Sequence[Act]) -> str:
-    noun = "coding" if all(act.kind == "apply" for act in acts) else "change"
-    return f"{len(acts)} {noun}{'s' * (len(acts) != 1)}"
-
-
-def elsewhere_message(session: Session, acts: Sequence[Act]) -> dict[str, Any]:
-    """Return what is told to all views once the session has taken in `acts` from another window."""
-    places = {session.find_place(act.unit_id) for act in acts} - {None}
-    return {
-        "type": "elsewhere",
-        "words": f"{_counted(acts)} came from another window",
-        "places": sorted(place for place in places if place is not None),
-        "flags": session.flags,
-        "memos": session.free_memos,
-        "n_finished": session.n_finished,
-        "can_undo": session.can_undo,
-        "can_redo": session.can_redo,
-    }
 
 
 class Units:
@@ -313,3 +225,68 @@ def _value(column: Any, place: int) -> Any:
     """Return the value at `place`; None where it is missing, or there is no column."""
     value = None if column is None else column[place]
     return None if pd.isna(value) else value
+
+
+KINDS: Final = ("unit", "span", "code", "study")
+
+
+class Writer(Protocol):
+    """What is asked of the session in which a memo is written."""
+
+    coder: str
+    codebook: Codebook
+    round: str | None
+
+    def known_unit(self, unit_id: object) -> str:
+        """Return the id of one of the units."""
+
+    def span(self, message: Mapping[str, Any], unit_id: str) -> dict[str, int]:
+        """Return start and end of the span that the browser names."""
+
+    def first_of_memo(self, memo_id: object) -> Act | None:
+        """Return the act with which a memo was first written."""
+
+
+def memo_act(session: Writer, message: Mapping[str, Any], common: Mapping[str, Any]) -> Act:
+    """Return the memo that the browser asks for: on the text, a span of it, a code or the study."""
+    kind = message.get("target_kind") or "unit"
+    if kind not in KINDS:
+        raise ActError(
+            f"memo: expected it on one of {', '.join(KINDS)} – found {str(kind)[:40]!r} – "
+            f"{did_you_mean(str(kind), KINDS)}"
+        )
+    about: dict[str, Any] = {"target_kind": kind}
+    if kind in ("unit", "span"):
+        about["unit_id"] = session.known_unit(message.get("unit_id"))
+    if kind == "span":
+        about |= session.span(message, about["unit_id"])
+    if kind == "code":
+        about["code"] = session.codebook[str(message.get("code"))].id
+    memo_id = message.get("memo_id")
+    before = _revised(session, memo_id, about)
+    round = before.round if before is not None else session.round if message.get("team") is True else None
+    if before is None and message.get("team") is True and round is None:
+        raise ActError(
+            "memo: expected a round that is coded, whose unblinding lets the team see it – found none – "
+            "write it for yourself, or open the widget for a round: CodingWidget(…, round=…)."
+        )
+    return record.memo(
+        **common,
+        coder=session.coder,
+        text=as_text(message.get("text")),
+        **about,
+        memo_id=memo_id,
+        round=round,
+    )
+
+
+def _revised(session: Writer, memo_id: object, about: Mapping[str, Any]) -> Act | None:
+    """Return the first act of the memo that is revised, never one on something else; None for a new memo."""
+    before = None if memo_id is None else session.first_of_memo(memo_id)
+    is_other = before is not None and any(getattr(before, name) != value for name, value in about.items())
+    if is_other or not isinstance(memo_id, str | None):
+        raise ActError(
+            f"memo: expected a memo of one's own on the same thing – found {str(memo_id)[:40]!r} – write a "
+            "new one."
+        )
+    return before

@@ -247,7 +247,7 @@ def _state(one: Round | None) -> str:
     if one is None:
         return "none"
     kind = "training" if one.is_training else "discussion" if one.discusses else ""
-    return " ".join(filter(None, [kind, "blind" if one.unblinded_at is None else "unblinded"]))
+    return " ".join(filter(None, [kind, "blind" if one.is_blind else "unblinded"]))
 
 
 def _words(board: Board, name: str | None, one: Round | None, *, n_hidden: int) -> str:
@@ -262,7 +262,7 @@ def _words(board: Board, name: str | None, one: Round | None, *, n_hidden: int) 
         parts.append(f"Discussion of {one.discusses!r}: it counts in no agreement of its own.")
     if n_hidden:
         parts.append("Blind: how far the others are is shown to the leads of the round.")
-    elif one.unblinded_at is None:
+    elif one.is_blind:
         parts.append("Blind: you see how far the coders are, and nothing of what they coded.")
     return " ".join(parts)
 
