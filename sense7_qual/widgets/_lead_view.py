@@ -100,14 +100,14 @@ class Seen:
     def words(self) -> str:
         """What is counted and what is not, in a sentence or two."""
         parts = ["your own codings", *(f"round {name!r}" for name in self.rounds)]
-        parts += ["codings of no round"] * self._without_round
+        parts += ["codings outside rounds"] * self._without_round
         said = f"Counted: finished texts of {_listed(parts)}."
         if self.blind:
             said += f" Not counted, because blind: {_listed([f'round {name!r}' for name in self.blind])}."
         if self.leaves_out:
             said += (
-                " Not counted: what others coded in no round. Once they are done, "
-                "without_round=True counts it too."
+                " Not counted: what others coded outside rounds. Once they are done, count it with "
+                "without_round=True."
             )
         return said
 

@@ -111,8 +111,7 @@ def code_points(text: str, start: int, end: int) -> tuple[int, int]:
     units = [2 if ord(character) > 0xFFFF else 1 for character in text]
     if not 0 <= start < end <= sum(units):
         raise ActError(
-            f"selection: expected a span inside the text of {sum(units)} UTF-16 units – found {start} to "
-            f"{end} – select again."
+            f"selection: {start} to {end} lies outside the text of {sum(units)} UTF-16 units – select again."
         )
     first = last = position = 0
     for index, width in enumerate(units):

@@ -41,8 +41,8 @@ def one_by_one(**parts: Any) -> Given:
     missing = [name for name, value in parts.items() if value is None]
     if missing:
         raise ArgumentError(
-            "CodingWidget: expected an open study, or units, codebook, acts and save – found no "
-            f"{', '.join(missing)} – write CodingWidget(qual.Store(…), coder=…), or give all four."
+            f"CodingWidget: expected an open study, or units, codebook, acts and save – missing: "
+            f"{', '.join(missing)} – write CodingWidget(qual.Store(…), coder=…), or pass all four."
         )
     return Given(**parts)
 
@@ -57,8 +57,8 @@ def of_study(study: Any, *, coder: str, round: str | None, **parts: object) -> G
     twice = [name for name, value in parts.items() if value is not None]
     if twice:
         raise ArgumentError(
-            f"CodingWidget: expected the study alone – found {', '.join(twice)} beside it – leave out what "
-            "the study holds itself, or give units, codebook, acts and save without the study."
+            f"CodingWidget: got a study and also {', '.join(twice)}, which the study provides – leave them "
+            "out, or pass units, codebook, acts and save without a study."
         )
     units = _units_of(study, check_person(coder), round)
     current = getattr(desk_of(study), "current_codebook", None)
@@ -80,8 +80,7 @@ def _units_of(study: Any, coder: str, round: str | None) -> pd.DataFrame:
     rounds = [] if plan.empty else plan["round"].dropna().unique().tolist()
     if round is not None and round not in rounds:
         raise ActError(
-            f"round: expected a round that was opened – found {word(round)} – "
-            f"{did_you_mean(str(round), rounds)}"
+            f"round: no round called {word(round)} was opened – {did_you_mean(str(round), rounds)}"
         )
     here = plan[plan["round"].isna() if round is None else plan["round"] == round]
     ids = here.loc[here["coder"] == coder, "unit_id"]
@@ -96,18 +95,18 @@ def _without_units(plan: pd.DataFrame, coder: str, round: str | None, coders: Se
     others = plan.loc[plan["coder"] == coder, "round"].dropna().unique().tolist()
     if round is None and others:
         return (
-            f"coder: expected the round in which {coder!r} codes – found none – pass round={others[0]!r}"
-            f"{f' (their rounds: {first_three(others)})' if others[1:] else ''}."
+            f"coder: {coder!r} has texts only in rounds – pass round={others[0]!r}"
+            f"{f' (all their rounds: {first_three(others)})' if others[1:] else ''}."
         )
-    if not coders:  # nothing is dealt but in rounds, and these are others'
+    if not coders:  # texts are assigned in rounds alone, and to others
         coders = plan["coder"].unique().tolist()
     where = "the plan of the study" if round is None else f"round {round!r}"
     remedy = (
-        "let the lead deal them texts (store.assign)" if round is None else "ask the lead to open it again"
+        "ask the lead to assign them texts (store.assign)" if round is None else "ask the lead to add them"
     )
     return (
-        f"coder: expected a coder with texts in {where} – found {coder!r} – {did_you_mean(coder, coders)}; a "
-        f"new coder: {remedy}."
+        f"coder: {coder!r} has no texts in {where} – {did_you_mean(coder, coders)}; for a new coder, "
+        f"{remedy}."
     )
 
 
@@ -167,8 +166,7 @@ class Units:
         if place is None:
             near = difflib.get_close_matches(str(unit_id)[:100], self.unit_ids, n=1) or self.unit_ids
             raise ActError(
-                f"unit_id: expected one of the units to code – found {word(unit_id)} – "
-                f"{did_you_mean(str(unit_id), near)}"
+                f"unit_id: no unit {word(unit_id)} is coded here – {did_you_mean(str(unit_id), near)}"
             )
         return place
 
@@ -176,8 +174,8 @@ class Units:
         """Return `place`, or raise `ActError` where no unit has it."""
         if type(place) is not int or not 0 <= place < len(self.unit_ids):
             raise ActError(
-                f"units: expected a place from 0 to {len(self.unit_ids) - 1} – found {word(place)} – go to "
-                "another."
+                f"units: expected a place from 0 to {len(self.unit_ids) - 1} – found {word(place)} – reload "
+                "the page."
             )
         return place
 
@@ -204,7 +202,7 @@ class Units:
         """Return start and end, in code points, of the span that the browser names."""
         named = self._target(message, unit_id)
         if named["start"] is None:
-            raise ActError(f"act on unit {unit_id!r}: expected words of the text – found none – select some.")
+            raise ActError(f"act on unit {unit_id!r}: no words are selected – select some first.")
         return {"start": named["start"], "end": named["end"]}
 
     def find_place(self, unit_id: str | None) -> int | None:
@@ -215,7 +213,7 @@ class Units:
         """Return the id of one of the units; raise `ActError` where there is no such one."""
         if not isinstance(unit_id, str) or unit_id not in self._place:
             raise ActError(
-                f"act: expected one of the units to code – found {str(unit_id)[:60]!r} – "
+                f"act: no unit {str(unit_id)[:60]!r} is coded here – "
                 f"{did_you_mean(str(unit_id), self.unit_ids[:1000])}"
             )
         return unit_id
@@ -267,8 +265,8 @@ def memo_act(session: Writer, message: Mapping[str, Any], common: Mapping[str, A
     round = before.round if before is not None else session.round if message.get("team") is True else None
     if before is None and message.get("team") is True and round is None:
         raise ActError(
-            "memo: expected a round that is coded, whose unblinding lets the team see it – found none – "
-            "write it for yourself, or open the widget for a round: CodingWidget(…, round=…)."
+            "memo: a memo for the team needs a round, and none is coded here – write it for yourself, or "
+            "open the widget for a round: CodingWidget(…, round=…)."
         )
     return record.memo(
         **common,
@@ -285,8 +283,5 @@ def _revised(session: Writer, memo_id: object, about: Mapping[str, Any]) -> Act 
     before = None if memo_id is None else session.first_of_memo(memo_id)
     is_other = before is not None and any(getattr(before, name) != value for name, value in about.items())
     if is_other or not isinstance(memo_id, str | None):
-        raise ActError(
-            f"memo: expected a memo of one's own on the same thing – found {str(memo_id)[:40]!r} – write a "
-            "new one."
-        )
+        raise ActError(f"memo: {str(memo_id)[:40]!r} is not your memo on this – write a new one.")
     return before
