@@ -68,6 +68,11 @@ class Round:
         return bool(self.gold_codes)
 
     @property
+    def is_blind(self) -> bool:
+        """Whether its coders do not see each other yet."""
+        return self.unblinded_at is None
+
+    @property
     def of_models(self) -> bool:
         """Whether models code in it, and no person."""
         return all(map(is_model, self.coders))

@@ -50,7 +50,7 @@ class Sight:
         """Return what `viewer` may see of all the acts of a record."""
         everything = list(acts)
         rounds = {one.name: one for one in opened(everything)}
-        seen = {name for name, one in rounds.items() if one.unblinded_at is not None}
+        seen = {name for name, one in rounds.items() if not one.is_blind}
         done = [act for act in everything if act.target is None]
         return cls(
             viewer=viewer, rounds=rounds, without_round=without_round, as_lead=as_lead,
@@ -88,10 +88,14 @@ class Sight:
         """
         if not (act.traits.subject == "coverage" or act.traits.takes_back) or is_model(act.coder):
             return False
-        if act.coder == self.viewer or act.round is None:
-            return act.coder == self.viewer or self.without_round or self.assigned
-        one = self.rounds.get(act.round)
-        return one is not None and (one.unblinded_at is not None or self.viewer in one.leads)
+        return act.coder == self.viewer or self.follows_round(act.round)
+
+    def follows_round(self, name: str | None) -> bool:
+        """Return True if they may know how far others are in a round, or (None) in no round."""
+        if name is None:
+            return self.without_round or self.assigned
+        one = self.rounds.get(name)
+        return one is not None and (not one.is_blind or self.viewer in one.leads)
 
     def _reads(self, act: Act) -> bool:
         about = (act.coder, act.target or act.act_id)

@@ -1,7 +1,7 @@
-"""Widgets for JupyterLab: what people see and press.
+"""Widgets for JupyterLab.
 
-Python owns the truth, the browser owns the pixels. No participant's text is ever kept in a widget's traits:
-texts travel in messages, so that a saved notebook holds none.
+Python owns the truth, the browser owns the pixels. Widget traits never hold a participant's text: texts
+travel in messages, so a saved notebook contains none.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Codes in a widget: keys, colours, what a browser is told of them, and which are like a new one."""
+"""Codes in a widget: keys, colours, what a browser is told about them, and codes similar to a new one."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "redo": "y",
     "help": "?",
 }
-"""What can be done by a key, with the key that does it unless `keys` says otherwise."""
+"""Commands with their default keys."""
 
 Embed = Callable[[list[str]], Any]
 
@@ -84,23 +84,19 @@ def commands(defaults: Mapping[str, str], keys: Mapping[str, str]) -> dict[str, 
     unknown = [name for name in keys if name not in defaults]
     if unknown:
         raise ActError(
-            f"keys: expected the names of commands – found {first_three(unknown)} – "
-            f"{did_you_mean(unknown[0], defaults)}"
+            f"keys: no command is called {first_three(unknown)} – {did_you_mean(unknown[0], defaults)}"
         )
     unfit = [name for name, key in keys.items() if not isinstance(key, str) or key in ("", "Tab", "Escape")]
     if unfit:
         raise ActError(
             f"keys: expected keys as the browser names them – found {first_three(keys[n] for n in unfit)} "
-            f"for {first_three(unfit)} – name one such as 'i' or 'ArrowUp'; Tab and Escape stay as they are."
+            f"for {first_three(unfit)} – use one such as 'i' or 'ArrowUp'; Tab and Escape cannot be changed."
         )
     commands = {**defaults, **keys}
     twice = sorted(key for key, times in Counter(commands.values()).items() if times > 1)
     if twice:
         names = [name for name, key in commands.items() if key == twice[0]]
-        raise ActError(
-            f"keys: expected one command per key – found {twice[0]!r} for {' and '.join(names)} – "
-            "choose another."
-        )
+        raise ActError(f"keys: {twice[0]!r} is the key of both {' and '.join(names)} – choose another.")
     return commands
 
 
@@ -111,7 +107,7 @@ def code_keys(codebook: Codebook, commands: Mapping[str, str]) -> dict[str, str]
     for code_id, key in keys.items():
         if key in command_of:
             raise ActError(
-                f"keys: expected a key of its own for code {code_id!r} – found {key!r}, which is "
+                f"keys: {key!r} is the key of code {code_id!r} and of the command "
                 f"{command_of[key].replace('_', ' ')!r} – give the command another key: "
                 f"CodingWidget(…, keys={{{command_of[key]!r}: …}})."
             )
@@ -193,8 +189,7 @@ def code_made(
     same = [code.id for code in before if folded(code.label) == folded(proposal.label)]
     if same:
         raise ActError(
-            f"new code: expected a label that no other code has – found that of {same[0]!r} – use that "
-            "code, or name the new one otherwise."
+            f"new code: code {same[0]!r} already has this label – use that code, or choose another label."
         )
     taken = {one for version in versions for one in version.ids}
     return Code(
@@ -235,7 +230,7 @@ def alike(codebook: Codebook, label: str, definition: str, *, embed: Embed | Non
             for one in _by_meaning(codebook, f"{label}. {definition}", embed):
                 how.setdefault(one, "meaning")
         except Exception as error:  # noqa: BLE001 – a model that fails keeps nobody from naming a code
-            note = f"Compared by words alone: the comparison by meaning failed ({type(error).__name__})."
+            note = f"Compared by words only: the comparison by meaning failed ({type(error).__name__})."
     return {"codes": [{"id": one, "how": by} for one, by in how.items()], "note": note}
 
 
@@ -291,8 +286,8 @@ def refuse_unfit_colour(code: Code, others: Iterable[Code]) -> None:
     if problem is not None:
         fit = _suggested(list(given.values()))
         raise CodebookError(
-            f"draft: expected a colour of {code.id!r} that stands out – found {colour}, {problem} – "
-            f"{f'take {fit}, for example' if fit else 'leave it out, and one is chosen'}."
+            f"draft: {colour} of {code.id!r} {problem} – "
+            f"{f'take {fit}, for example' if fit else 'leave the colour out, and one is chosen'}."
         )
 
 
@@ -302,7 +297,7 @@ def _problem(colour: str, given: dict[str, str]) -> str | None:
             for vision, least in _least().items():
                 if colour_distance(one, another, vision) < least:
                     where = f"with {vision} on the {theme} page"
-                    return f"which is too like that of {other!r} ({its_colour}) {where}"
+                    return f"is too similar to that of {other!r} ({its_colour}) {where}"
     return None
 
 

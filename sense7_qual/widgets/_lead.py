@@ -59,8 +59,8 @@ class LeadWidget(BaseWidget):
             )
         if self._alone and not getattr(desk_of(study), "may_revise", True):
             raise StoreError(
-                f"{name}: expected a role that leads the study, which alone {self._alone} – found a "
-                "coder's – connect with the lead's role, or ask the lead."
+                f"{name}: only a leading role {self._alone}, and this is a coder's – connect with the lead's "
+                "role, or ask the lead."
             )
         self._study, self._coder, self._without_round = study, check_person(coder), without_round
         if self._alone:
@@ -77,8 +77,8 @@ class LeadWidget(BaseWidget):
         may_add = self._adders_too and getattr(study.options, "new_codes", "") == "add"
         if leads and coder not in leads and not may_add:
             raise ActError(
-                f"{type(self).__name__}: expected a lead of this study ({first_three(leads)}) – found "
-                f"{coder!r} – ask {leads[0]}, who can name you: "
+                f"{type(self).__name__}: {coder!r} is not a lead of this study ({first_three(leads)}) – ask "
+                f"{leads[0]}, who can add you: "
                 f"store.set_options(leads={[*leads, coder]!r}, coder={leads[0]!r})."
             )
 
@@ -148,7 +148,7 @@ class LeadWidget(BaseWidget):
                 return self._decision(asked, common)
         choices = on.of(self._coder, undone=undone)
         if not choices:
-            raise ActError(f"act: expected a decision of yours {what} – found none – nothing was changed.")
+            raise ActError(f"act: you have no decision {what} – nothing was changed.")
         return make(choices[-1], **common)
 
     def _decision(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> Act:

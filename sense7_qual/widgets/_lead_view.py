@@ -100,14 +100,14 @@ class Seen:
     def words(self) -> str:
         """What is counted and what is not, in a sentence or two."""
         parts = ["your own codings", *(f"round {name!r}" for name in self.rounds)]
-        parts += ["codings of no round"] * self._without_round
+        parts += ["codings outside rounds"] * self._without_round
         said = f"Counted: finished texts of {_listed(parts)}."
         if self.blind:
             said += f" Not counted, because blind: {_listed([f'round {name!r}' for name in self.blind])}."
         if self.leaves_out:
             said += (
-                " Not counted: what others coded in no round. Once they are done, "
-                "without_round=True counts it too."
+                " Not counted: what others coded outside rounds. Once they are done, count it with "
+                "without_round=True."
             )
         return said
 
@@ -202,7 +202,7 @@ def _listed(parts: Sequence[str]) -> str:
 def _counting(rounds: Iterable[Round], *, unblinded: bool) -> tuple[str, ...]:
     """Return the rounds that count for agreement: no training, and none in which coders saw each other."""
     counting = [one for one in rounds if not (one.is_training or one.discusses or one.of_models)]
-    return tuple(one.name for one in counting if (one.unblinded_at is not None) is unblinded)
+    return tuple(one.name for one in counting if one.is_blind is not unblinded)
 
 
 def pace(finishes: Iterable[Act]) -> dict[str, float]:
@@ -248,7 +248,7 @@ class Board:
         self.places = {unit_id: place for place, unit_id in enumerate(self.units["unit_id"])}
         self.rounds = [_of_units(one, self.places) for one in opened(acts) if not one.of_models]
         self.plan = people(planned(acts, units=self.places.keys()))
-        sight = Sight.of(acts, viewer=viewer, without_round=without_round)
+        self._sight = sight = Sight.of(acts, viewer=viewer, without_round=without_round)
         self.assigns = sight.assigned
         leads = leads_of(study)
         self.is_coder = bool(leads) and viewer not in leads
@@ -275,9 +275,7 @@ class Board:
 
     def follows(self, round: str | None) -> bool:
         """Return True if the viewer may know how far others are in a round."""
-        one = self.round(round)
-        is_open = self.without_round if one is None else one.unblinded_at is not None
-        return is_open or self.leads(round)
+        return self._sight.follows_round(round)
 
     def label(self, code: str) -> str:
         """Return a code's label."""

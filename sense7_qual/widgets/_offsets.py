@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import json
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from sense7_qual.acts import Act
+from sense7_qual.acts import Act, standing
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
@@ -23,6 +23,8 @@ __all__ = [
     "code_points",
     "find_folded",
     "folded",
+    "free_memos",
+    "on_text",
     "shown_coding",
     "shown_value",
     "turns",
@@ -67,6 +69,27 @@ def shown_coding(act: Act, text: str, codebook: Codebook) -> dict[str, Any]:
     }
 
 
+def on_text(act: Act, text: str | None) -> dict[str, Any]:
+    """Return what the browser needs to show and to revise a memo; its span in UTF-16 code units of `text`."""
+    start, end = act.start, act.end
+    if text is not None and start is not None and end is not None:
+        start, end = utf16_units(text, start, end)
+    return {
+        "memo_id": act.memo_id,
+        "on": act.target_kind,
+        "code": act.code if act.target_kind == "code" else None,
+        "start": start,
+        "end": end,
+        "text": act.memo_text,
+        "team": act.round is not None,
+    }
+
+
+def free_memos(acts: Sequence[Act]) -> list[dict[str, Any]]:
+    """Return the memos on codes and on the study that stand after `acts`."""
+    return [on_text(act, None) for act in standing(acts, subject="memo")]
+
+
 def as_text(text: object) -> str:
     """Return a text that was typed; half of an emoji, which a text field can hold, becomes U+FFFD."""
     if not isinstance(text, str | None):
@@ -88,8 +111,7 @@ def code_points(text: str, start: int, end: int) -> tuple[int, int]:
     units = [2 if ord(character) > 0xFFFF else 1 for character in text]
     if not 0 <= start < end <= sum(units):
         raise ActError(
-            f"selection: expected a span inside the text of {sum(units)} UTF-16 units – found {start} to "
-            f"{end} – select again."
+            f"selection: {start} to {end} lies outside the text of {sum(units)} UTF-16 units – select again."
         )
     first = last = position = 0
     for index, width in enumerate(units):

@@ -13,9 +13,7 @@ export function ChangeForm({ session }: { session: Session }) {
   if (!draft) return null;
   return (
     <section class="s7-change" aria-label="Change the codebook">
-      <h4 dir="auto">
-        {TITLES[draft.kind]} {session.label(draft.code)}
-      </h4>
+      <h4 dir="auto">{TITLES[draft.kind]} {session.label(draft.code)}</h4>
       {draft.kind === "rule" ? (
         <RuleFields session={session} draft={draft} />
       ) : (
@@ -31,9 +29,7 @@ export function ChangeForm({ session }: { session: Session }) {
       </label>
       <div class="s7-change-end">
         {changing.problem.value ? (
-          <p class="s7-problem" role="alert">
-            {changing.problem.value}
-          </p>
+          <p class="s7-problem" role="alert">{changing.problem.value}</p>
         ) : (
           <Stale foretold={changing.foretold.value} overtaken={changing.overtaken.value !== null} />
         )}
@@ -71,9 +67,7 @@ function RuleFields({ session, draft }: { session: Session; draft: Change & { ki
   return (
     <>
       {by && (
-        <p class="s7-problem" role="alert" dir="auto">
-          {by.coder} changed the same, {shownDate(by.at)}: {by.why}
-        </p>
+        <p class="s7-problem" role="alert" dir="auto">{by.coder} changed the same, {shownDate(by.at)}: {by.why}</p>
       )}
       {fields.map(([name, words], n) => {
         const others = theirs[name];

@@ -47,9 +47,7 @@ function Header({ session }: { session: Session }) {
       <Who session={session} role="The lead who settles" />
       <div class="s7-progress">
         <Bar label="Settled" done={settled} of={open + settled} />
-        <span class="s7-numbers">
-          {settled} settled, {open} open
-        </span>
+        <span class="s7-numbers">{settled} settled, {open} open</span>
       </div>
       <Button class="s7-quiet s7-letters-button" aria-pressed={session.letters.value} title="Coders by letters, so that nobody is judged by who they are (l)" onClick={() => session.call(!session.letters.value)}>
         Coders: {session.letters.value ? "A, B, C" : "by name"}
@@ -69,9 +67,7 @@ function TextPane({ session, dispute }: { session: Session; dispute: Dispute }) 
         <span class="s7-disputed" style={{ "--s7-c": looks.value.get(dispute.code)?.colour ?? "currentColor" }} title={session.label(dispute.code)} dir="auto">
           {session.label(dispute.code)}
         </span>
-        <span>
-          {applied} of {decided} applied it
-        </span>
+        <span>{applied} of {decided} applied it</span>
         <Standing session={session} dispute={dispute} />
         {dispute.others.length > 0 && (
           <span class="s7-also" title="Other codes disputed on the text">
@@ -84,9 +80,7 @@ function TextPane({ session, dispute }: { session: Session; dispute: Dispute }) 
             ))}
           </span>
         )}
-        <span class="s7-unit-id" dir="auto" title={dispute.unit_id}>
-          {dispute.unit_id}
-        </span>
+        <span class="s7-unit-id" dir="auto" title={dispute.unit_id}>{dispute.unit_id}</span>
       </div>
       <Readings session={session} dispute={dispute} />
       <Conversation unit={dispute} open={session.showConversation.value} onToggle={() => (session.showConversation.value = !session.showConversation.value)} />
@@ -94,13 +88,6 @@ function TextPane({ session, dispute }: { session: Session; dispute: Dispute }) 
         unit={{ unit_id: dispute.unit_id, text: dispute.text, codings: [], memos }}
         book={session.book}
         theirs={session.spans.value}
-        selection={null}
-        active={-1}
-        sought={null}
-        frozen={false}
-        onMark={() => undefined}
-        ended
-        onEnd={() => undefined}
       />
       <RulingBar session={session} />
     </section>

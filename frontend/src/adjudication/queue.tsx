@@ -76,12 +76,8 @@ function Row({ session, place, style }: { session: Session; place: number; style
   return (
     <div class={["s7-queue-row", here && "s7-here", settled && "s7-is-done"].filter(Boolean).join(" ")} role="option" aria-selected={here} style={style} onClick={() => session.choose(place)}>
       <span class="s7-queue-words">
-        <span class="s7-queue-code" dir="auto">
-          {session.label(row.code)}
-        </span>
-        <span class="s7-unit-id" dir="auto">
-          {row.unit_id} · {row.n_applied} of {row.n_coders}
-        </span>
+        <span class="s7-queue-code" dir="auto">{session.label(row.code)}</span>
+        <span class="s7-unit-id" dir="auto">{row.unit_id} · {row.n_applied} of {row.n_coders}</span>
       </span>
       {settled && (
         <span class={`s7-settled s7-is-${settled}`} role="img" aria-label={SIGNS[settled][1]} title={SIGNS[settled][1]}>
@@ -103,9 +99,7 @@ function Brings({ session }: { session: Session }) {
         {codes.map(({ code, before, after, alpha, narrower }) => (
           <li key={code}>
             <span dir="auto">{session.label(code)}</span>{" "}
-            <span class="s7-number" title="Share of the code’s consensus that is missing">
-              {before} → {after}
-            </span>
+            <span class="s7-number" title="Share of the code’s consensus that is missing">{before} → {after}</span>
             <span class="s7-gained">
               {narrower && <span title="Intervals of the code’s links with ratings, by consensus">links {narrower} narrower</span>}
               {alpha && <span title="Krippendorff’s alpha, if the coders decided these alike; a ruling leaves it as it is">α {alpha}</span>}
@@ -129,24 +123,16 @@ function OfCodes({ session }: { session: Session }) {
           <tr>
             <th scope="col">Code</th>
             <th scope="col">Open</th>
-            <th scope="col" title="applies · does not apply · both readings stand">
-              ✓ · ✗ · ≠
-            </th>
+            <th scope="col" title="applies · does not apply · both readings stand">✓ · ✗ · ≠</th>
             <th scope="col">Missing</th>
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
             <tr key={row.code}>
-              <th scope="row" dir="auto">
-                {session.label(row.code)}
-              </th>
-              <td class="s7-number">
-                {row.n_open} of {row.n_disputed}
-              </td>
-              <td class="s7-number">
-                {row.n_applied} · {row.n_absent} · {row.n_differing}
-              </td>
+              <th scope="row" dir="auto">{session.label(row.code)}</th>
+              <td class="s7-number">{row.n_open} of {row.n_disputed}</td>
+              <td class="s7-number">{row.n_applied} · {row.n_absent} · {row.n_differing}</td>
               <td class="s7-number">{row.missing}</td>
             </tr>
           ))}

@@ -36,16 +36,10 @@ function Line({ session, dispute, line }: { session: Session; dispute: Dispute; 
   const codes = otherCodes(line, dispute).map((code) => session.label(code));
   return (
     <li class={first.applied ? "s7-reading-of s7-applied" : "s7-reading-of"} title={[names, said, ...codes].join(" · ")}>
-      <span class="s7-reading-said" role="img" aria-label={words}>
-        {sign}
-      </span>
+      <span class="s7-reading-said" role="img" aria-label={words}>{sign}</span>
       <span class="s7-reading-who">{line.length > 1 ? line.length : first.coder}</span>
-      <span class="s7-reading-what" dir="auto">
-        {said}
-      </span>
-      <span class="s7-reading-others">
-        <OtherCodes session={session} dispute={dispute} line={line} />
-      </span>
+      <span class="s7-reading-what" dir="auto">{said}</span>
+      <span class="s7-reading-others"><OtherCodes session={session} dispute={dispute} line={line} /></span>
     </li>
   );
 }
@@ -95,9 +89,7 @@ export function ReadingsInFull({ session, dispute }: { session: Session; dispute
           <li key={reading.coder}>
             <b class="s7-strong">{reading.coder}</b> {decidedBy(reading)[1]}
             {codedWith(dispute.code, reading).map((coding, n) => (
-              <span key={n} dir="auto">
-                {quoted(coding, dispute)}
-              </span>
+              <span key={n} dir="auto">{quoted(coding, dispute)}</span>
             ))}
             <OtherCodes session={session} dispute={dispute} line={[reading]} full />
             {reading.memos.map((memo, n) => (
@@ -110,9 +102,7 @@ export function ReadingsInFull({ session, dispute }: { session: Session; dispute
         {dispute.ruling?.note && (
           <li>
             <b class="s7-strong">{dispute.ruling.by}</b>
-            <span class="s7-reading-memo" dir="auto">
-              {dispute.ruling.note}
-            </span>
+            <span class="s7-reading-memo" dir="auto">{dispute.ruling.note}</span>
           </li>
         )}
       </ul>

@@ -1,10 +1,9 @@
 // What one open view of the adjudication widget shows, and what the lead can do in it.
 import { batch, computed, signal } from "@preact/signals";
 import type { Model } from "../shared/channel";
-import { WidgetSession } from "../shared/session";
-import { Keeper } from "../shared/keeper";
-import { kept } from "../shared/kept";
+import { kept } from "../shared/keeper";
 import type { Theirs } from "../shared/protocol";
+import { QueueSession } from "../shared/queue";
 import { Changing } from "./changing";
 import type { Answer, Begun, Brings, By, Dispute, Done, Key, OfCode, Progress, Question, Queue, QueueRow, Reason, Settled, Similar, Told, Unsaved, Welcome } from "./messages";
 
@@ -26,30 +25,18 @@ function ofKey(key: string): Key {
   return { unit_id: key.slice(0, at), code: key.slice(at + 1) };
 }
 
-export class Session extends WidgetSession<Question, Answer, Done, Told> {
+export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow, Dispute, Unsaved> {
   readonly reasons = signal<readonly Reason[]>([]);
   readonly letters = signal(false);
   readonly by = signal<By>("split");
-  readonly rows = signal<readonly QueueRow[]>([]);
-  readonly words = signal("");
-  readonly welcomed = signal(false);
   readonly nOpen = signal(0);
   readonly nSettled = signal(0);
   readonly ofCodes = signal<readonly OfCode[]>([]);
   readonly brings = signal<Brings>({ n: 0, codes: [] });
   /** How each disagreement is settled in the record. */
   private readonly rulings = signal<ReadonlyMap<string, Settled>>(new Map());
-  /** Where the view is in the queue. */
-  readonly place = signal(0);
-  readonly here = computed((): QueueRow | undefined => this.rows.value[this.place.value]);
-  private readonly answered = signal<Dispute | null>(null);
-  /** The text on screen; null until it is there. */
-  readonly dispute = computed((): Dispute | null => {
-    const [here, shown] = [this.here.value, this.answered.value];
-    return here && shown && keyOf(here) === keyOf(shown) ? shown : null;
-  });
-  /** The disagreement whose text could not be read. */
-  private readonly unread = signal("");
+  protected readonly keyOf = keyOf;
+  readonly dispute = this.shown;
   private readonly answeredSimilar = signal<Similar | null>(null);
   readonly similar = computed((): Similar | null => {
     const [here, shown] = [this.here.value, this.answeredSimilar.value];
@@ -57,13 +44,10 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   });
   /** The decision that waits for its reason. */
   readonly verdict = signal<boolean | null>(null);
-  private readonly written = signal<ReadonlyMap<string, string>>(new Map());
   /** Notes that were taken away or ruled with: the kernel may not have heard of it. */
   private readonly gone = new Set<string>();
-  private readonly keeper = new Keeper<Unsaved>((unsaved) => this.channel.ask({ type: "keep", ...unsaved }, false));
   readonly noting = signal(false);
   readonly allCodes = signal(false);
-  readonly showConversation = signal(false);
   /** Whether the queue is in the place of the rule, where there is no room for both. */
   readonly showQueue = signal(false);
   readonly changing = new Changing({
@@ -74,7 +58,6 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   /** The order that was asked for last: presses are faster than answers. */
   private wanted: By = "split";
   private ordering = false;
-  private workId = "";
   /** The texts after the one on screen, asked for beforehand. */
   private readonly ahead = new Map<string, Dispute>();
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -87,16 +70,12 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     return all.filter(({ code, start }) => start !== null && (this.allCodes.value || code === shown.code));
   });
 
-  // What is taken back opens elsewhere: what is pressed after it is meant for what opens then.
-  readonly presses = this.queue(
-    computed(() => this.outbox.turning.value || (!this.dispute.value && !!this.here.value && keyOf(this.here.value) !== this.unread.value)),
-    () => this.dispute.value?.unit_id,
-  );
+  readonly presses = this.keys(signal(false));
 
   constructor(model: Model) {
     super(model);
     const queue = (told: Queue) => this.heardQueue(told);
-    this.hear(this.changing, {
+    this.hear(this.keeps, this.changing, {
       answers: {
         welcome: (answer) => this.heardWelcome(answer),
         queue: (answer) => {
@@ -112,15 +91,13 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
           this.focus.value = ".s7";
           this.say(`${this.label(code)}: the codebook is changed`);
         },
-        kept: (_, question) => question && this.keeper.answered(),
       },
       unanswered: {
-        keep: () => this.keeper.answered(),
         queue: () => void ([this.wanted, this.ordering] = [this.by.value, false]),
         dispute: (question) => {
           // What was asked for beforehand may have left the queue meanwhile.
           if (this.here.value && keyOf(question) !== keyOf(this.here.value)) return false;
-          if (this.presses.waiting.value.length) this.presses.drop(0);
+          this.missed();
           this.unread.value = keyOf(question);
         },
       },
@@ -139,10 +116,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
           queue(told);
         },
       },
-      close: () => {
-        clearTimeout(this.timer);
-        this.keeper.close();
-      },
+      close: () => clearTimeout(this.timer),
     });
     this.channel.ask({ type: "hello" });
   }
@@ -186,19 +160,10 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     }
   }
 
-  /** Go to a row that was clicked, after the presses that wait. */
-  choose(place: number): void {
-    this.presses.inTurn(() => this.open(place), { mustWait: false });
-  }
-
   /** Go to a disagreement, wherever it stands in the queue. */
   openKey(key: Key): void {
     const at = this.rows.value.findIndex((row) => keyOf(row) === keyOf(key));
     if (at >= 0) this.open(at);
-  }
-
-  go(by: 1 | -1): void {
-    this.open(Math.max(0, Math.min(this.place.value + by, this.rows.value.length - 1)));
   }
 
   /** The places of the next `n` that are open, from the top again after the last. */
@@ -261,14 +226,8 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     this.say(`${this.label(code)}: ${words}${last ? ". All disagreements are settled" : ""}`);
   }
 
-  undo(): void {
+  protected leave(): void {
     this.verdict.value = null;
-    this.push({ kind: "undo" });
-  }
-
-  redo(): void {
-    this.verdict.value = null;
-    this.push({ kind: "redo" });
   }
 
   /* ---- notes ---- */

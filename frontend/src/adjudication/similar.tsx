@@ -28,9 +28,7 @@ export function SimilarTexts({ session }: { session: Session }) {
               {row.cut && "…"}
             </span>
             {row.note && (
-              <span class="s7-similar-note" dir="auto">
-                ✎ {row.note}
-              </span>
+              <span class="s7-similar-note" dir="auto">✎ {row.note}</span>
             )}
           </li>
         ))}

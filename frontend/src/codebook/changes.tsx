@@ -53,9 +53,7 @@ function StaleTable({ preview, uncounted }: { preview: Preview | null; uncounted
             <tbody>
               {preview.by_code.map((row) => (
                 <tr key={`${row.code} ${row.coder}`}>
-                  <td dir="auto" title={REASONS[row.reason ?? ""]}>
-                    {row.label}
-                  </td>
+                  <td dir="auto" title={REASONS[row.reason ?? ""]}>{row.label}</td>
                   <td>{row.coder}</td>
                   <td class="s7-number">{row.n}</td>
                   <td class="s7-number">{row.hours ?? "unknown"}</td>
@@ -147,9 +145,7 @@ function Lines({ name, lines, class: as = "" }: { name: string; lines: readonly 
       <span class="s7-side-name">{name}</span>
       {lines.length ? (
         lines.map((line, n) => (
-          <span key={n} dir="auto">
-            {line}
-          </span>
+          <span key={n} dir="auto">{line}</span>
         ))
       ) : (
         <span class="s7-hint">nothing, or taken away</span>
@@ -167,9 +163,7 @@ function SavedNote({ session, saved }: { session: Session; saved: Saved }) {
           <p>To be looked at again, by those whose coding may be seen here. They open it so:</p>
           {saved.queues.map(({ coder, n, cell }) => (
             <div key={coder}>
-              <span>
-                {coder}: {n} {n === 1 ? "text" : "texts"}
-              </span>
+              <span>{coder}: {n} {n === 1 ? "text" : "texts"}</span>
               <code class="s7-cell">{cell}</code>
             </div>
           ))}

@@ -1,5 +1,6 @@
 // The themes that no code covers, above the proposals: each is proposed by the lead, or as a language model drafts it.
 import { Button } from "../shared/button";
+import { AskCost, ByChat, TextBoxes } from "../shared/tickedtexts";
 import type { LackingTheme } from "./messages";
 import type { Session } from "./session";
 
@@ -29,9 +30,7 @@ function Theme({ session, row }: { session: Session; row: LackingTheme }) {
   return (
     <article class="s7-lacking-theme" aria-label={row.label}>
       <Button class="s7-lacking-line" aria-expanded={isOpen} onClick={() => lacking.toggle(row.theme)}>
-        <span class="s7-lacking-name" dir="auto">
-          {row.label}
-        </span>
+        <span class="s7-lacking-name" dir="auto">{row.label}</span>
         <span class="s7-count">
           {row.n_units} texts, {row.n_cases} people
           {row.sent_back && " · answered before"}
@@ -51,39 +50,13 @@ function Open({ session, row }: { session: Session; row: LackingTheme }) {
         {row.stable && `Stability: ${row.stable}. `}
         {row.coverage}
       </p>
-      <fieldset>
-        <legend>Texts that show it</legend>
-        {lacking.quotes.value.map(({ unit_id, text }) => (
-          <label key={unit_id} class="s7-example">
-            <input type="checkbox" checked={ticked.has(unit_id)} onChange={() => lacking.tick(unit_id)} />
-            <span dir="auto">{text}</span>
-          </label>
-        ))}
-      </fieldset>
+      <TextBoxes texts={lacking} legend="Texts that show it" rows={lacking.quotes.value} />
       <div class="s7-form-buttons">
         <Button class="s7-primary s7-propose" disabled={busy || !ticked.size} onClick={() => lacking.propose()} words="Propose it" />
-        {lacking.found.value?.chats && !lacking.cost.value && (
-          <Button disabled={busy || !ticked.size} onClick={() => lacking.askCost()} words="Let the language model draft it…" />
-        )}
+        {lacking.found.value?.chats && <AskCost texts={lacking} />}
       </div>
       {!ticked.size && lacking.quotes.value.length > 0 && <p class="s7-hint">Tick a text that shows it.</p>}
-      {lacking.cost.value && <ByChat session={session} />}
-    </div>
-  );
-}
-
-function ByChat({ session }: { session: Session }) {
-  const { lacking } = session;
-  return (
-    <div class="s7-by-chat" role="group" aria-label="Draft by the language model">
-      <p>{lacking.cost.value}</p>
-      <label>
-        <input type="checkbox" checked={lacking.consented.value} onChange={(event) => (lacking.consented.value = event.currentTarget.checked)} /> I agree that the texts that are ticked are sent there
-      </label>
-      <Button
-        type="button" disabled={!lacking.consented.value || lacking.asking.value || !lacking.ticked.value.size} onClick={() => lacking.askChat()}
-        words={lacking.asking.value ? "Asking…" : "Send; what comes is proposed"}
-      />
+      <ByChat texts={lacking} send="Send; what comes is proposed" />
     </div>
   );
 }

@@ -1,21 +1,15 @@
 // The themes that no code covers: which is open, which of its texts are ticked, whether a language model may read them.
 import { batch, signal } from "@preact/signals";
 import type { Answers, Tellings, Unanswered } from "../shared/session";
+import { TickedTexts } from "../shared/ticked";
 import type { Answer, Lacking, Question, ThemeQuote, Told } from "./messages";
 
 const TICKED = 2;
 
-export class LackingThemes {
+export class LackingThemes extends TickedTexts {
   readonly found = signal<Lacking | null>(null);
   readonly open = signal<number | null>(null);
   readonly quotes = signal<readonly ThemeQuote[]>([]);
-  readonly ticked = signal<ReadonlySet<string>>(new Set());
-  /** What would be sent to the language model, in words, once that was asked. */
-  readonly cost = signal("");
-  readonly consented = signal(false);
-  readonly asking = signal(false);
-  /** Whether a proposal is on its way. */
-  readonly sending = signal(false);
 
   readonly answers: Answers<Answer, Question> = {
     theme: (answer) => this.opened(answer),
@@ -26,10 +20,20 @@ export class LackingThemes {
   readonly unanswered: Unanswered<Question> = { theme: () => this.refused(), propose_theme: () => this.refused(), theme_chat: () => this.refused() };
   readonly told: Tellings<Told> = { lacking: (told) => this.heardLacking(told) };
 
-  constructor(private readonly ask: (question: Question) => void) {}
+  constructor(private readonly question: (question: Question) => void) {
+    super();
+  }
+
+  protected get theme(): number | null {
+    return this.open.value;
+  }
+
+  protected ask(what: "cost" | "chat", theme: number, units: string[]): void {
+    this.question(what === "cost" ? { type: "theme_cost", theme, units } : { type: "theme_chat", theme, units, consent: true });
+  }
 
   look(): void {
-    this.ask({ type: "lacking" });
+    this.question({ type: "lacking" });
   }
 
   /** Open a theme, or close the one that is open. */
@@ -38,39 +42,16 @@ export class LackingThemes {
     batch(() => {
       this.open.value = opens ? theme : null;
       this.quotes.value = [];
-      this.forget();
+      this.forgetCost();
     });
-    if (opens) this.ask({ type: "theme", theme });
-  }
-
-  /** Other texts are another question: what was agreed to holds no more. */
-  tick(unit_id: string): void {
-    const ticked = new Set(this.ticked.value);
-    if (!ticked.delete(unit_id)) ticked.add(unit_id);
-    const asked = this.cost.value !== "";
-    batch(() => {
-      this.ticked.value = ticked;
-      this.forget();
-    });
-    if (asked && ticked.size) this.askCost();
+    if (opens) this.question({ type: "theme", theme });
   }
 
   propose(): void {
     const theme = this.open.value;
     if (theme === null || !this.ticked.value.size || this.sending.value) return;
     this.sending.value = true;
-    this.ask({ type: "propose_theme", theme, units: [...this.ticked.value] });
-  }
-
-  askCost(): void {
-    if (this.open.value !== null) this.ask({ type: "theme_cost", theme: this.open.value, units: [...this.ticked.value] });
-  }
-
-  askChat(): void {
-    const theme = this.open.value;
-    if (theme === null || !this.consented.value || this.asking.value) return;
-    this.asking.value = true;
-    this.ask({ type: "theme_chat", theme, units: [...this.ticked.value], consent: true });
+    this.question({ type: "propose_theme", theme, units: [...this.ticked.value] });
   }
 
   private opened({ theme, quotes }: { theme: number; quotes: ThemeQuote[] }): void {
@@ -110,10 +91,5 @@ export class LackingThemes {
   /** Reading the themes, or asking the language model, failed. */
   failed(): void {
     this.sending.value = this.asking.value = false;
-  }
-
-  private forget(): void {
-    this.cost.value = "";
-    this.consented.value = false;
   }
 }

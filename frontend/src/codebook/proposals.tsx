@@ -1,6 +1,7 @@
 // The codes that coders or models proposed: each becomes a code, goes into one, or back with a reason.
 import { useState } from "preact/hooks";
 import { Button } from "../shared/button";
+import { asOptions, Select, TextInput } from "../shared/fields";
 import { shownDate } from "../shared/times";
 import { Lacking } from "./lacking";
 import type { Proposal } from "./messages";
@@ -21,7 +22,7 @@ export function Proposals({ session }: { session: Session }) {
 
 function Card({ session, row }: { session: Session; row: Proposal }) {
   const typed = (name: string) => session.typed.of(`proposal ${row.proposal_id} ${name}`);
-  const type = (name: string) => (event: Event) => session.typed.put(`proposal ${row.proposal_id} ${name}`, (event.currentTarget as HTMLInputElement).value);
+  const type = (name: string) => (text: string) => session.typed.put(`proposal ${row.proposal_id} ${name}`, text);
   const [label, definition, why] = [typed("label") ?? row.label, typed("definition") ?? row.definition, typed("why") ?? ""];
   const codable = session.codes.value.filter(({ codable }) => codable);
   const nearest = row.alike[0]?.id;
@@ -37,9 +38,7 @@ function Card({ session, row }: { session: Session; row: Proposal }) {
         {row.round && ` · ${row.round}`}
       </div>
       {[row.words, ...row.examples].map((words, n) => (
-        <blockquote key={n} class="s7-quote-words" dir="auto">
-          {words}
-        </blockquote>
+        <blockquote key={n} class="s7-quote-words" dir="auto">{words}</blockquote>
       ))}
       {takenAs ? (
         <p class="s7-hint" dir="auto">
@@ -47,14 +46,8 @@ function Card({ session, row }: { session: Session; row: Proposal }) {
         </p>
       ) : (
         <>
-          <label class="s7-field">
-            <span class="s7-field-name">Label</span>
-            <input type="text" dir="auto" value={label} onInput={type("label")} />
-          </label>
-          <label class="s7-field">
-            <span class="s7-field-name">Definition</span>
-            <textarea rows={2} dir="auto" value={definition} onInput={type("definition")} />
-          </label>
+          <TextInput name="Label" value={label} onWrite={type("label")} />
+          <TextInput name="Definition" rows={2} value={definition} onWrite={type("definition")} />
           <label class="s7-as-examples">
             <input type="checkbox" checked={asExamples} onChange={(event) => setAsExamples(event.currentTarget.checked)} /> with the {nWords === 1 ? "quote as its example" : `${nWords} quotes as its examples`}
           </label>
@@ -62,17 +55,11 @@ function Card({ session, row }: { session: Session; row: Proposal }) {
             <Button class="s7-primary s7-take" onClick={() => session.take(row.proposal_id, { label, definition, parent: null, with_examples: asExamples })} words="Take as a code" />
           </div>
           <div class="s7-form-buttons">
-            <select aria-label="Goes into" value={into} onChange={(event) => setInto(event.currentTarget.value)}>
-              {codable.map((code) => (
-                <option key={code.id} value={code.id} selected={code.id === into}>
-                  {code.label}
-                </option>
-              ))}
-            </select>
+            <Select aria-label="Goes into" value={into} options={asOptions(codable)} onPick={setInto} />
             <Button disabled={!into} onClick={() => session.take(row.proposal_id, { into })} words="is meant" />
           </div>
           <div class="s7-form-buttons">
-            <input type="text" dir="auto" aria-label="Why it is sent back" placeholder="Why not" value={why} onInput={type("why")} />
+            <input type="text" dir="auto" aria-label="Why it is sent back" placeholder="Why not" value={why} onInput={(event) => type("why")(event.currentTarget.value)} />
             <Button class="s7-send-back" disabled={!why.trim()} onClick={() => session.sendBack(row.proposal_id, why)} words="Send back" />
           </div>
         </>

@@ -1,13 +1,12 @@
 // The texts of a code that was split: each is told, by one key, which parts it belongs to; or many at once.
 import { useEffect, useRef } from "preact/hooks";
 import { Button } from "../shared/button";
+import { Search } from "../shared/fields";
 import { focusIn } from "../shared/keys";
 import type { Sorting } from "./messages";
 import { QuoteView } from "./quotes";
 import type { Session } from "./session";
 import type { Sorter } from "./sorter";
-
-const PAUSE_MS = 250;
 
 /** The codes that were split and whose texts wait. */
 export function SplitList({ session }: { session: Session }) {
@@ -50,9 +49,7 @@ function ThemeChoice({ sorter, themes }: { sorter: Sorter; themes: Sorting["them
     >
       <option value="">All themes ({all})</option>
       {themes.map(({ theme, label, n }) => (
-        <option key={theme} value={String(theme)} selected={theme === sorter.theme.value}>
-          {label || "In no theme"} ({n})
-        </option>
+        <option key={theme} value={String(theme)} selected={theme === sorter.theme.value}>{label || "In no theme"} ({n})</option>
       ))}
     </select>
   );
@@ -76,7 +73,6 @@ function empty(sorter: Sorter): string {
 
 export function SortingPane({ session }: { session: Session }) {
   const { sorter } = session;
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const box = useRef<HTMLDivElement>(null);
   const [found, row, chosen] = [sorter.found.value, sorter.row.value, sorter.chosen.value];
   const unread = sorter.unread.value;
@@ -91,10 +87,6 @@ export function SortingPane({ session }: { session: Session }) {
       </div>
     );
   if (!found?.code) return <p class="s7-hint">Nothing is to be sorted.</p>;
-  const look = (text: string) => {
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => sorter.look(text), PAUSE_MS);
-  };
   return (
     <div class="s7-sorting" ref={box} tabIndex={0} role="group" aria-label="Which part">
       <div class="s7-pane-line">
@@ -104,7 +96,7 @@ export function SortingPane({ session }: { session: Session }) {
       </div>
       <div class="s7-pane-line">
         {found.themes.length > 0 && <ThemeChoice sorter={sorter} themes={found.themes} />}
-        <input type="search" aria-label="Find among these texts" placeholder="Find among these texts" defaultValue={sorter.find.value} onInput={(event) => look(event.currentTarget.value)} />
+        <Search aria-label="Find among these texts" placeholder="Find among these texts" defaultValue={sorter.find.value} onFind={(words) => sorter.look(words)} />
       </div>
       <div class="s7-parts" role="group" aria-label="Parts">
         {found.parts.map(({ id, label }, n) => (
@@ -115,21 +107,15 @@ export function SortingPane({ session }: { session: Session }) {
       </div>
       {row ? (
         <>
-          <p class="s7-sorted-text" dir="auto">
-            {row.text}
-          </p>
+          <p class="s7-sorted-text" dir="auto">{row.text}</p>
           <ul class="s7-quote-rows">
             {row.quotes.map((quote, n) => (
-              <li key={n}>
-                <QuoteView quote={quote} />
-              </li>
+              <li key={n}><QuoteView quote={quote} /></li>
             ))}
           </ul>
           <div class="s7-form-buttons">
             <Button class="s7-primary" disabled={sorter.busy.value} onClick={() => sorter.sort(false)} words="These parts ⏎" />
-            <Button disabled={sorter.busy.value} onClick={() => sorter.sort(false, true)}>
-              None of them <kbd>0</kbd>
-            </Button>
+            <Button disabled={sorter.busy.value} onClick={() => sorter.sort(false, true)}>None of them <kbd>0</kbd></Button>
             <Button onClick={() => sorter.step(-1)} words="← Back" />
             <Button onClick={() => sorter.step(1)} words="Later →" />
             {found.n > 1 && sorter.isChosen.value && (

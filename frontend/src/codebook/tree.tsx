@@ -165,9 +165,7 @@ function Row({ session, code, depth, below, id, drop, dragged, drag }: RowProps)
       </span>
       {code.codable && <span class="s7-sample" style={sample(session.book.looks.value.get(code.id) ?? UNKNOWN)} />}
       <span class="s7-tree-words">
-        <span class="s7-tree-label" dir="auto">
-          {code.label}
-        </span>
+        <span class="s7-tree-label" dir="auto">{code.label}</span>
         {change && <span class="s7-badge">{change}</span>}
         {figures && (
           <span class="s7-tree-figures" title="Finished texts that bear it · share of the decisions on it that apply it · Krippendorff’s alpha (95% CI)">

@@ -28,9 +28,7 @@ export function Versions({ session }: { session: Session }) {
 function ChangesOf({ version }: { version: Version }) {
   if (!version.changes.length) return null;
   return (
-    <span class="s7-hint" dir="auto">
-      {version.changes.map(({ kind, label }) => `${KINDS[kind] ?? kind} ${label}`).join(", ")}
-    </span>
+    <span class="s7-hint" dir="auto">{version.changes.map(({ kind, label }) => `${KINDS[kind] ?? kind} ${label}`).join(", ")}</span>
   );
 }
 
@@ -76,9 +74,7 @@ export function Comparison({ session }: { session: Session }) {
                 {row.field && <span class="s7-field-hint"> {row.field.replace("_", " ")}</span>}
               </th>
               {[row.one, row.other].map((lines, side) => (
-                <td key={side} dir="auto">
-                  {lines.length ? lines.map((line, at) => <div key={at}>{line}</div>) : "–"}
-                </td>
+                <td key={side} dir="auto">{lines.length ? lines.map((line, at) => <div key={at}>{line}</div>) : "–"}</td>
               ))}
             </tr>
           ))}

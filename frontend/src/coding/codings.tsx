@@ -13,9 +13,7 @@ const MANY = 100;
 export function Codings({ session, unit }: { session: Session; unit: Unit }) {
   if (!unit.codings.length) {
     return (
-      <p class="s7-hint">
-        Press a code’s key to apply it to the whole text, or select words first. If none fits, finish without a code.
-      </p>
+      <p class="s7-hint">Press a code’s key to apply it to the whole text, or select words first. If none fits, finish without a code.</p>
     );
   }
   return <CodingList key={unit.codings.length > MANY} session={session} unit={unit} />;
@@ -72,9 +70,7 @@ function CodingRow({ session, unit, coding, active, place }: RowProps) {
     >
       <kbd>{look.tag}</kbd>
       <span class="s7-sample" style={sample(look)} />
-      <span class="s7-coding-name">
-        <strong>{label}</strong> <span class="s7-quote" dir="auto">{quote}</span>
-      </span>
+      <span class="s7-coding-name"><strong>{label}</strong> <span class="s7-quote" dir="auto">{quote}</span></span>
       <span class="s7-facets">
         <FacetButtons session={session} coding={coding} label={label} take={take} />
         <Button class="s7-facet" aria-pressed={unsure} aria-label={`${label}: unsure`} onClick={() => take(() => session.toggleUnsure(coding))} words="unsure" />

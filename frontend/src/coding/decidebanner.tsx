@@ -15,9 +15,7 @@ export function DecideBanner({ session }: { session: Session }) {
         <Button onClick={() => take(() => decide.do("no"))} press="n" words="does not" />
         <Button onClick={() => take(() => decide.do("back"))} press="⌫" words="back" />
         <Button onClick={() => take(() => decide.end())} press="Esc" words="ends" />
-        <span>
-          {n} of {of}
-        </span>
+        <span>{n} of {of}</span>
       </div>
     );
   }
@@ -25,18 +23,10 @@ export function DecideBanner({ session }: { session: Session }) {
   const n = waiting.items.length;
   return (
     <div class="s7-decide" role="group" aria-label="Look again at finished texts">
-      <span>
-        Look at the {n === 1 ? "text" : `${n} texts`} that you finished before for {decide.labels(waiting.codes)}?
-      </span>
-      <Button class="s7-primary" onClick={() => take(() => decide.begin())}>
-        Yes <kbd>y</kbd>
-      </Button>
-      <Button onClick={() => (decide.later.value = true)}>
-        Later <kbd>Esc</kbd>
-      </Button>
-      <Button onClick={() => decide.refuse()}>
-        No <kbd>n</kbd>
-      </Button>
+      <span>Look at the {n === 1 ? "text" : `${n} texts`} that you finished before for {decide.labels(waiting.codes)}?</span>
+      <Button class="s7-primary" onClick={() => take(() => decide.begin())}>Yes <kbd>y</kbd></Button>
+      <Button onClick={() => (decide.later.value = true)}>Later <kbd>Esc</kbd></Button>
+      <Button onClick={() => decide.refuse()}>No <kbd>n</kbd></Button>
     </div>
   );
 }

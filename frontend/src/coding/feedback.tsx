@@ -51,16 +51,10 @@ function FeedbackRow({ session, id, state, counts }: RowProps) {
   const [hits, misses, alarms] = counts ?? [0, 0, 0];
   return (
     <div class={`s7-feedback-row s7-${state}`}>
-      <span class="s7-sign-of" aria-hidden="true">
-        {sign}
-      </span>
+      <span class="s7-sign-of" aria-hidden="true">{sign}</span>
       <kbd>{(session.book.looks.value.get(id) ?? UNKNOWN).tag}</kbd>
-      <span>
-        <strong>{session.label(id)}</strong> {words}
-      </span>
-      <span class="s7-counts">
-        so far {hits} right, {misses} missed, {alarms} added
-      </span>
+      <span><strong>{session.label(id)}</strong> {words}</span>
+      <span class="s7-counts">so far {hits} right, {misses} missed, {alarms} added</span>
     </div>
   );
 }
@@ -74,15 +68,11 @@ function Rule({ code }: { code: Code | undefined }) {
   ];
   return (
     <div class="s7-rule">
-      <p>
-        <strong>{code.label}:</strong> {code.definition}
-      </p>
+      <p><strong>{code.label}:</strong> {code.definition}</p>
       {rules.map(
         ([words, items]) =>
           items.length > 0 && (
-            <p key={words}>
-              <strong>{words}:</strong> {items.join(" · ")}
-            </p>
+            <p key={words}><strong>{words}:</strong> {items.join(" · ")}</p>
           ),
       )}
     </div>

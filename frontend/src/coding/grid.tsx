@@ -13,7 +13,8 @@ import { Heights, type Anchor } from "./gridrows";
 import type { Unit } from "./messages";
 import { withAct } from "./pending";
 import type { Session } from "./session";
-import { isFitting, ListNote, Texts } from "./texts";
+import { Side } from "./side";
+import { isFitting, ListNote } from "./texts";
 
 /** Rows that are drawn beyond either edge. */
 const BEYOND = 3;
@@ -39,7 +40,7 @@ export function GridPane({ session, children }: { session: Session; children?: C
   const bar = <Bar session={session} />;
   return (
     <div class={session.outbox.turning.value ? "s7-grid-pane s7-undoing" : "s7-grid-pane"}>
-      {session.texts.isOpen.value && session.side.value === "texts" ? <Texts session={session}>{bar}</Texts> : [<ListNote session={session} />, bar]}
+      {session.texts.isOpen.value && session.side.value === "texts" ? <Side session={session}>{bar}</Side> : [<ListNote session={session} />, bar]}
       <Rows session={session} />
       <div class="s7-grid-below">{children}</div>
     </div>
@@ -51,16 +52,12 @@ function Bar({ session }: { session: Session }) {
   const { grid } = session;
   const [open, variables, shown] = [grid.showColumns.value, grid.variables.value ?? [], grid.shown.value];
   const box = (name: string, words: string, checked: boolean, pick: () => void) => (
-    <label key={name}>
-      <input type="checkbox" checked={checked} onChange={pick} /> {words}
-    </label>
+    <label key={name}><input type="checkbox" checked={checked} onChange={pick} /> {words}</label>
   );
   const rated = ratingsShown(session);
   return (
     <div class="s7-grid-bar">
-      <Button class="s7-quiet" aria-expanded={open} onClick={() => (grid.showColumns.value = !open)}>
-        {open ? "▾" : "▸"} Columns
-      </Button>
+      <Button class="s7-quiet" aria-expanded={open} onClick={() => (grid.showColumns.value = !open)}>{open ? "▾" : "▸"} Columns</Button>
       {open && (
         <span class="s7-grid-columns" role="group" aria-label="Columns">
           {box("id", "Text id", grid.showIds.value, () => (grid.showIds.value = !grid.showIds.value))}

@@ -1,11 +1,10 @@
 // What a row of the survey grid shows: its number, the answer, the codings on it, its variables, how far it is.
 import { sample, UNKNOWN } from "../shared/colours";
 import type { Code, Coding } from "../shared/protocol";
-import { TextView } from "../shared/textview";
-import { WordLetters } from "../shared/wordletters";
 import { BesideTable } from "./besides";
 import { FacetStrip } from "./facetbuttons";
 import { FeedbackPanel } from "./feedback";
+import { LiveText } from "./livetext";
 import { SpanMemos } from "./memoforms";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
@@ -39,12 +38,10 @@ export function Cells(props: Props) {
   const value = ({ kind, name }: Column) => (kind === "rating" ? ratingOf(session, live ?? unit) : more?.variables[name]);
   return (
     <>
-      <div role="rowheader" class="s7-cell-number">
-        {place + 1}
-      </div>
+      <div role="rowheader" class="s7-cell-number">{place + 1}</div>
       <div role="gridcell" class="s7-cell-answer">
         {session.grid.showIds.value && unit && <div class="s7-unit-id">{unit.unit_id}</div>}
-        {live ? <Live session={session} unit={live} /> : <Answer unit={unit} />}
+        {live ? <LiveText session={session} unit={live} /> : <Answer unit={unit} />}
         <button type="button" class="s7-quiet s7-open" tabIndex={live ? 0 : -1} title="Open the text" onClick={() => open(session, place)}>
           … goes on ({session.commands.value.layout})
         </button>
@@ -83,29 +80,6 @@ function Answer({ unit }: { unit: Unit | undefined }) {
     <div class="s7-cell-words" lang="" dir="auto" data-cut={cut ? "" : undefined}>
       {cut ? `${unit.text.slice(0, MOST_LETTERS)}…` : unit.text}
     </div>
-  );
-}
-
-/** The row that keys are meant for: words of it can be selected, as in the text pane. */
-function Live({ session, unit }: { session: Session; unit: Unit }) {
-  const { selecting } = session;
-  const letters = selecting.letters.value;
-  return (
-    <TextView
-      unit={unit}
-      book={session.book}
-      theirs={session.colleagues.spans.value}
-      onMemo={(span) => session.presses.inTurn(() => session.memos.onSpan(unit, span), unit)}
-      selection={selecting.span.value}
-      active={session.active.value}
-      sought={selecting.sought.value}
-      frozen={selecting.dragging.value}
-      onMark={(coding) => session.presses.inTurn(() => (session.marked.value = coding), unit)}
-      ended={!!session.ended.value?.has(unit.unit_id)}
-      onEnd={() => session.atEnd(unit.unit_id)}
-    >
-      {letters && <WordLetters {...letters} />}
-    </TextView>
   );
 }
 
@@ -203,14 +177,10 @@ function Chip({ session, unit, coding, active, tabbed, take }: ChipProps) {
         <span class="s7-sample" style={sample(look)} />
       </span>
       {quote !== null && (
-        <span class="s7-quote" dir="auto">
-          “{quote.length > QUOTED ? `${quote.slice(0, QUOTED).trimEnd()}…` : quote}”
-        </span>
+        <span class="s7-quote" dir="auto">“{quote.length > QUOTED ? `${quote.slice(0, QUOTED).trimEnd()}…` : quote}”</span>
       )}
       {[...stated, ...(unsure ? ["unsure"] : []), ...(pending ? ["not saved yet"] : [])].map((words) => (
-        <span key={words} class={words === "not saved yet" ? "s7-unseen" : "s7-stated"}>
-          {words === "unsure" ? "unsure?" : words}
-        </span>
+        <span key={words} class={words === "not saved yet" ? "s7-unseen" : "s7-stated"}>{words === "unsure" ? "unsure?" : words}</span>
       ))}
       <button type="button" class="s7-remove" tabIndex={tabbed ? 0 : -1} aria-label={`Remove ${label}${quote === null ? "" : ` from “${quote.slice(0, QUOTED)}”`}`} onClick={remove}>
         ×
@@ -235,9 +205,7 @@ function State({ session, unit: known, live, flag, kind, more, fits }: Props) {
     <div role="gridcell" class="s7-cell-state" title={words} aria-label={words}>
       <span class={`s7-row-status s7-${status.name}`}>{status.sign}</span>
       {there.map(([sign]) => (
-        <span key={sign} class="s7-sign">
-          {sign}
-        </span>
+        <span key={sign} class="s7-sign">{sign}</span>
       ))}
     </div>
   );

@@ -1,5 +1,6 @@
 // What was done, as a list beside the text: each line leads to its text, and can be taken back or done again.
 import { Button } from "../shared/button";
+import { Select } from "../shared/fields";
 import { DayLine, HISTORY_ROW, HistoryLine } from "../shared/historyrow";
 import { listBox, listRow, type RowStyle } from "../shared/rowlist";
 import { shownTime } from "../shared/times";
@@ -7,7 +8,6 @@ import { VirtualList } from "../shared/virtuallist";
 import { counted, described } from "./history";
 import type { HistoryQuestion } from "./messages";
 import type { Session } from "./session";
-import { Tabs } from "./sidetabs";
 
 const SCOPES: [HistoryQuestion["scope"], string][] = [
   ["sitting", "Since this was opened"],
@@ -42,15 +42,8 @@ export function HistoryPane({ session }: { session: Session }) {
   const [lines, n, cursor] = [history.lines.value, history.list.count.value, history.list.cursor.value];
   return (
     <>
-      <Tabs session={session} />
       <div class="s7-choose">
-        <select aria-label="Which acts" value={history.scope.value} onChange={(event) => history.choose(event.currentTarget.value as HistoryQuestion["scope"])}>
-          {SCOPES.map(([name, words]) => (
-            <option key={name} value={name} selected={name === history.scope.value}>
-              {words}
-            </option>
-          ))}
-        </select>
+        <Select aria-label="Which acts" value={history.scope.value} options={SCOPES} onPick={(scope) => history.choose(scope as HistoryQuestion["scope"])} />
         <div class="s7-counted">
           <span aria-live="polite">{counted(n, "step")}</span>
         </div>
@@ -81,9 +74,7 @@ function GoBack({ session }: { session: Session }) {
   if (back) {
     return (
       <div class="s7-go-back" role="alert">
-        <span>
-          Going back takes back {counted(back.ids.length, "step")} on {counted(back.n_texts, "text")}.
-        </span>
+        <span>Going back takes back {counted(back.ids.length, "step")} on {counted(back.n_texts, "text")}.</span>
         <Button class="s7-primary" onClick={() => take(() => history.goBack())} words="Take back" />
         <Button onClick={() => (history.back.value = null)} words="Cancel" />
       </div>
@@ -124,9 +115,7 @@ export function ActButtons({ session }: { session: Session }) {
       <Button disabled={row.state === "fixed"} title={row.state === "fixed" ? "It was done in another round" : "Del"} onClick={() => session.presses.inTurn(() => history.take(undone ? "redo" : "undo", row))}>
         {undone ? "Do again" : "Take back"} <kbd>Del</kbd>
       </Button>
-      <Button title="b" onClick={() => history.askBack(row)}>
-        Back to here <kbd>b</kbd>
-      </Button>
+      <Button title="b" onClick={() => history.askBack(row)}>Back to here <kbd>b</kbd></Button>
     </div>
   );
 }

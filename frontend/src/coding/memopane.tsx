@@ -1,12 +1,12 @@
 // The list of memos beside the text; each leads to what it is about.
 import { Button } from "../shared/button";
+import { asOptions, Select } from "../shared/fields";
 import { listBox, listRow, type RowStyle } from "../shared/rowlist";
 import { shownDate } from "../shared/times";
 import { VirtualList } from "../shared/virtuallist";
 import type { MemoQuery } from "./memolist";
 import type { MemoRow } from "./messages";
 import type { Session } from "./session";
-import { Tabs } from "./sidetabs";
 
 const ROW = 86;
 
@@ -37,25 +37,11 @@ export function MemoPane({ session }: { session: Session }) {
   const codes = session.book.list.value;
   return (
     <>
-      <Tabs session={session} />
       <div class="s7-choose">
         <input class="s7-find" type="search" aria-label="Find in memos, their words and ids" placeholder="Find in memos, words, ids" value={query.find} aria-controls={`${memoList.id}-rows`} onInput={(event) => memoList.change({ find: event.currentTarget.value })} />
         <div class="s7-choose-line">
-          <select aria-label="What the memos are on" value={query.on} onChange={(event) => memoList.change({ on: event.currentTarget.value as MemoQuery["on"] })}>
-            {KINDS.map(([name, words]) => (
-              <option key={name} value={name} selected={name === query.on}>
-                {words}
-              </option>
-            ))}
-          </select>
-          <select aria-label="Memos about a code" value={query.code ?? ""} onChange={(event) => memoList.change({ code: event.currentTarget.value || null })}>
-            <option value="">Any code</option>
-            {codes.map(({ id, label }) => (
-              <option key={id} value={id} selected={id === query.code}>
-                {label}
-              </option>
-            ))}
-          </select>
+          <Select aria-label="What the memos are on" value={query.on} options={KINDS} onPick={(on) => memoList.change({ on: on as MemoQuery["on"] })} />
+          <Select aria-label="Memos about a code" value={query.code ?? ""} options={[["", "Any code"], ...asOptions(codes)]} onPick={(code) => memoList.change({ code: code || null })} />
         </div>
         <div class="s7-counted">
           <span aria-live="polite">{n === all ? `${n}` : `${n} of ${all}`} {all === 1 ? "memo" : "memos"}</span>
@@ -96,13 +82,9 @@ function MemoView({ session, index, style }: { session: Session; index: number; 
         <time dateTime={row.at}>{shownDate(row.at)}</time>
       </div>
       {row.words && (
-        <div class="s7-row-quote" dir="auto">
-          {row.on === "span" ? `“${row.words}”` : row.words}
-        </div>
+        <div class="s7-row-quote" dir="auto">{row.on === "span" ? `“${row.words}”` : row.words}</div>
       )}
-      <div class="s7-row-words" dir="auto">
-        {row.text}
-      </div>
+      <div class="s7-row-words" dir="auto">{row.text}</div>
     </div>
   );
 }

@@ -63,9 +63,7 @@ export function NewCodeForm({ session }: { session: Session }) {
         </label>
       )}
       {newCode.problem.value && (
-        <p class="s7-new-problem" role="alert">
-          {newCode.problem.value}
-        </p>
+        <p class="s7-new-problem" role="alert">{newCode.problem.value}</p>
       )}
       <div class="s7-new-buttons">
         <Button class="s7-primary s7-new-send" disabled={newCode.busy.value} onClick={() => newCode.send()} words={adds ? "Add and apply" : "Propose to the lead"} />

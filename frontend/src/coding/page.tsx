@@ -11,8 +11,6 @@ import { scrollText } from "../shared/more";
 import { inSight } from "../shared/onscreen";
 import { waitingWords } from "../shared/pressqueue";
 import type { Code } from "../shared/protocol";
-import { TextView } from "../shared/textview";
-import { WordLetters } from "../shared/wordletters";
 import { pieces, type Edge, type Granularity, type Step } from "../shared/words";
 import { Codings } from "./codings";
 import { BesideTable, ColleaguesButtons } from "./besides";
@@ -26,6 +24,7 @@ import { CodeMemoButton, OpenMemo, SpanMemos } from "./memoforms";
 import type { Unit } from "./messages";
 import { NewCodeButton, NewCodeForm } from "./newcodeform";
 import { KeyHelp } from "./keyhelp";
+import { LiveText } from "./livetext";
 import { Rating } from "./rating";
 import type { Session } from "./session";
 import { pressInSide, Side } from "./side";
@@ -100,27 +99,6 @@ function Context({ session, unit }: { session: Session; unit: Unit }) {
   return <Conversation unit={unit} open={open} onToggle={() => (session.showContext.value = !open)} />;
 }
 
-function Text({ session, unit }: { session: Session; unit: Unit }) {
-  const letters = session.selecting.letters.value;
-  return (
-    <TextView
-      unit={unit}
-      book={session.book}
-      theirs={session.colleagues.spans.value}
-      selection={session.selecting.span.value}
-      active={session.active.value}
-      onMemo={(span) => session.presses.inTurn(() => session.memos.onSpan(unit, span), unit)}
-      sought={session.selecting.sought.value}
-      frozen={session.selecting.dragging.value}
-      onMark={(coding) => session.presses.inTurn(() => (session.marked.value = coding), unit)}
-      ended={!!session.ended.value?.has(unit.unit_id)}
-      onEnd={() => session.atEnd(unit.unit_id)}
-    >
-      {letters && <WordLetters {...letters} />}
-    </TextView>
-  );
-}
-
 function TextPane({ session, unit }: { session: Session; unit: Unit }) {
   return (
     <div class={session.outbox.turning.value ? "s7-text-pane s7-undoing" : "s7-text-pane"}>
@@ -133,7 +111,7 @@ function TextPane({ session, unit }: { session: Session; unit: Unit }) {
         <Rating session={session} unit={unit} />
       </div>
       <Context session={session} unit={unit} />
-      <Text session={session} unit={unit} />
+      <LiveText session={session} unit={unit} />
       <FeedbackPanel session={session} />
       <SuggestionsPanel session={session} unit={unit} />
       <BesideTable session={session} unit={unit} />

@@ -1,16 +1,23 @@
 // What stands beside the text: the list of texts, of memos, or what was done; one at a time.
+import type { VNode } from "preact";
 import { stepOf } from "../shared/rowlist";
-import { SidePane } from "../shared/sidepane";
+import { SidePane, SideTabs } from "../shared/sidepane";
 import { HistoryPane, openAct, pressInHistory } from "./historypane";
 import { MemoPane, openMemo } from "./memopane";
-import type { Session } from "./session";
-import { NAMES } from "./sidetabs";
-import { pressInTexts, Texts } from "./texts";
+import type { Session, SideName } from "./session";
+import { pressInTexts, TextsPane } from "./texts";
 
-export function Side({ session }: { session: Session }) {
+const NAMES: Record<SideName, string> = { texts: "Texts", memos: "Memos", history: "History" };
+
+/** `children` are shown instead of the rows of texts, where those are elsewhere. */
+export function Side({ session, children }: { session: Session; children?: VNode }) {
   const side = session.side.value;
-  if (side === "texts") return <Texts session={session} />;
-  return <SidePane label={NAMES[side]}>{side === "memos" ? <MemoPane session={session} /> : <HistoryPane session={session} />}</SidePane>;
+  return (
+    <SidePane label={NAMES[side]}>
+      <SideTabs names={NAMES} keys={session.commands.value} shown={side} onPick={(name) => session.showSide(name)} />
+      {side === "texts" ? <TextsPane session={session}>{children}</TextsPane> : side === "memos" ? <MemoPane session={session} /> : <HistoryPane session={session} />}
+    </SidePane>
+  );
 }
 
 /** A key in what stands beside the text; false where it means what it means elsewhere. */

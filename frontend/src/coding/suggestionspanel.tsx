@@ -25,9 +25,7 @@ export function SuggestionsPanel({ session, unit }: { session: Session; unit: Un
       <p class="s7-suggestions-head">
         <strong>Suggested by a model</strong>
         {open.value && (
-          <span class="s7-hint">
-            <kbd>{keyLabel(yes)}</kbd> applies, <kbd>{keyLabel(no)}</kbd> rejects the marked one. Enter goes on.
-          </span>
+          <span class="s7-hint"><kbd>{keyLabel(yes)}</kbd> applies, <kbd>{keyLabel(no)}</kbd> rejects the marked one. Enter goes on.</span>
         )}
       </p>
       {shown.value.rows.map((row) => (
@@ -77,9 +75,7 @@ function Row({ session, unit, row, current }: { session: Session; unit: Unit; ro
         <p class="s7-suggestion-near">
           You coded so:{" "}
           {quotes.map((quote, n) => (
-            <span key={n} lang="" dir="auto">
-              “{quote}”{" "}
-            </span>
+            <span key={n} lang="" dir="auto">“{quote}”{" "}</span>
           ))}
         </p>
       )}

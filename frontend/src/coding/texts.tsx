@@ -1,12 +1,11 @@
 // The list of texts beside the text, or as a drawer over it: find, choose, go there; and how far each participant is.
 import type { VNode } from "preact";
 import { Button } from "../shared/button";
+import { asOptions, Select } from "../shared/fields";
 import { listBox, stepOf, type RowStyle } from "../shared/rowlist";
-import { SidePane } from "../shared/sidepane";
 import { VirtualList } from "../shared/virtuallist";
 import type { GroupBy, Query, Row } from "./messages";
 import type { Session } from "./session";
-import { Tabs } from "./sidetabs";
 import { isEverything, type TextList } from "./textlist";
 
 const [ROW, GROUP_ROW] = [62, 30];
@@ -68,16 +67,13 @@ export function TextsButton({ session }: { session: Session }) {
   );
 }
 
-/** `children` stand in place of the rows, where those are shown elsewhere. */
-export function Texts({ session, children }: { session: Session; children?: VNode }) {
-  const { texts } = session;
+export function TextsPane({ session, children }: { session: Session; children?: VNode | undefined }) {
   return (
-    <SidePane label="Texts">
-      <Tabs session={session} />
+    <>
       <Find session={session} />
       {children ?? <Rows session={session} />}
-      <Groups texts={texts} />
-    </SidePane>
+      <Groups texts={session.texts} />
+    </>
   );
 }
 
@@ -100,7 +96,7 @@ function Find({ session }: { session: Session }) {
         onInput={(event) => texts.change({ find: event.currentTarget.value })}
       />
       <div class="s7-choose-line">
-        <Select label="Which texts" value={query.state} options={STATES.filter(([name]) => query.state === name || isOffered(session, name))} onPick={(state) => texts.change({ state: state as Query["state"] })} />
+        <Select aria-label="Which texts" value={query.state} options={STATES.filter(([name]) => query.state === name || isOffered(session, name))} onPick={(state) => texts.change({ state: state as Query["state"] })} />
         <Button
           class="s7-filters-button"
           aria-expanded={open}
@@ -130,25 +126,6 @@ function isOffered({ newer, colleagues }: Session, state: Query["state"]): boole
   return state !== "review" || newer.toReview.value > 0;
 }
 
-interface SelectProps {
-  label: string;
-  value: string;
-  options: readonly [string, string][];
-  onPick: (value: string) => void;
-}
-
-function Select({ label, value, options, onPick }: SelectProps) {
-  return (
-    <select aria-label={label} value={value} onChange={(event) => onPick(event.currentTarget.value)}>
-      {options.map(([name, words]) => (
-        <option key={name} value={name} selected={name === value}>
-          {words}
-        </option>
-      ))}
-    </select>
-  );
-}
-
 /** The more rarely needed choices. */
 function Filters({ session }: { session: Session }) {
   const { texts } = session;
@@ -161,29 +138,27 @@ function Filters({ session }: { session: Session }) {
   const same = (values: readonly string[]) => values.map((value): [string, string] => [value, value]);
   return (
     <div class="s7-filters">
-      <Select label="Order" value={query.order} options={ORDERS} onPick={(order) => texts.change({ order: order as Query["order"] })} />
+      <Select aria-label="Order" value={query.order} options={ORDERS} onPick={(order) => texts.change({ order: order as Query["order"] })} />
       <Select
-        label="Code"
+        aria-label="Code"
         value={query.code ?? ""}
-        options={[["", "Any code or none"], ...codes.map((code): [string, string] => [code.id, code.label])]}
+        options={[["", "Any code or none"], ...asOptions(codes)]}
         onPick={(code) => texts.change({ code: code || null })}
       />
       {session.showRating.value && !!choices?.ratings.length && (
-        <Select label="Rating" value={query.rating ?? ""} options={[["", "Any rating"], ...same(choices.ratings)]} onPick={(rating) => texts.change({ rating: rating || null })} />
+        <Select aria-label="Rating" value={query.rating ?? ""} options={[["", "Any rating"], ...same(choices.ratings)]} onPick={(rating) => texts.change({ rating: rating || null })} />
       )}
       {choices?.conditions.map(({ name, values }) => (
         <Select
           key={name}
-          label={name}
+          aria-label={name}
           value={query.conditions[name] ?? ""}
           options={[["", `Any ${name}`], ...values.map((value): [string, string] => [value, `${name}: ${value}`])]}
           onPick={(value) => condition(name, value)}
         />
       ))}
       {query.group && (
-        <Button onClick={() => texts.change({ group: null })}>
-          {GROUPS[query.group.by]} {query.group.name} ×
-        </Button>
+        <Button onClick={() => texts.change({ group: null })}>{GROUPS[query.group.by]} {query.group.name} ×</Button>
       )}
     </div>
   );
@@ -287,16 +262,10 @@ function RowView({ session, index, total, place, row, status, here, marked, fits
       onClick={() => session.texts.pick(index)}
     >
       <div class="s7-row-line">
-        <span class={`s7-row-status s7-${status.name}`} title={status.words}>
-          {status.sign}
-        </span>
-        <span class="s7-row-id">
-          {place + 1} · {row?.unit_id ?? "…"}
-        </span>
+        <span class={`s7-row-status s7-${status.name}`} title={status.words}>{status.sign}</span>
+        <span class="s7-row-id">{place + 1} · {row?.unit_id ?? "…"}</span>
         {there.map(([sign, words]) => (
-          <span key={sign} class="s7-sign" title={words || undefined}>
-            {sign}
-          </span>
+          <span key={sign} class="s7-sign" title={words || undefined}>{sign}</span>
         ))}
       </div>
       <div class="s7-row-words" dir="auto">
@@ -324,7 +293,7 @@ function Groups({ texts }: { texts: TextList }) {
           {by ? "▾" : "▸"} Progress by {by ? "" : GROUPS[kinds[0]!]}
         </Button>
         {by && (
-          <Select label="Progress by" value={by} options={kinds.map((kind): [string, string] => [kind, GROUPS[kind]])} onPick={(kind) => texts.showProgress(kind as GroupBy)} />
+          <Select aria-label="Progress by" value={by} options={kinds.map((kind): [string, string] => [kind, GROUPS[kind]])} onPick={(kind) => texts.showProgress(kind as GroupBy)} />
         )}
       </div>
       {by && groups && (
@@ -346,12 +315,8 @@ function Groups({ texts }: { texts: TextList }) {
                 onClick={() => texts.change({ group: chosen ? null : { by, name } })}
               >
                 <span class="s7-group-name">{name}</span>
-                <span class="s7-bar">
-                  <div style={{ width: `${(100 * finished) / n}%` }} />
-                </span>
-                <span class="s7-numbers">
-                  {finished} of {n}
-                </span>
+                <span class="s7-bar"><div style={{ width: `${(100 * finished) / n}%` }} /></span>
+                <span class="s7-numbers">{finished} of {n}</span>
               </Button>
             );
           }}

@@ -1,7 +1,8 @@
 // The texts behind a number: the list, and beside it the marked text with the codings that may be seen.
-import { useId, useRef } from "preact/hooks";
+import { useId } from "preact/hooks";
 import { Button } from "../shared/button";
 import { CodersTable } from "../shared/coderstable";
+import { Search } from "../shared/fields";
 import type { Theirs } from "../shared/protocol";
 import { listBox, listRow } from "../shared/rowlist";
 import { TextView } from "../shared/textview";
@@ -9,27 +10,19 @@ import { VirtualList } from "../shared/virtuallist";
 import type { UnitText } from "./messages";
 import type { Session } from "./session";
 
-const [ROW_HEIGHT, PAUSE_MS] = [64, 250];
-const nothing = () => undefined;
+const ROW_HEIGHT = 64;
 
 export function Behind({ session }: { session: Session }) {
   const id = useId();
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const { list } = session;
   const [count, cursor] = [list.count.value, list.cursor.value];
-  const look = (find: string) => {
-    clearTimeout(timer.current);
-    timer.current = setTimeout(() => session.search(find), PAUSE_MS);
-  };
   return (
     <div class="s7-behind">
       <section class="s7-listed" aria-label={session.title.value || "Texts"}>
         <div class="s7-back-line">
           <Button class="s7-back" title="Back (Esc)" onClick={() => session.back()} words="← Overview" />
-          <span class="s7-of" role="status">
-            {count} {count === 1 ? "text" : "texts"}
-          </span>
-          <input type="search" class="s7-find" aria-label="Find in these texts" placeholder="Find (/)" value={session.find.value} onInput={(event) => look(event.currentTarget.value)} />
+          <span class="s7-of" role="status">{count} {count === 1 ? "text" : "texts"}</span>
+          <Search class="s7-find" aria-label="Find in these texts" placeholder="Find (/)" defaultValue={session.find.value} onFind={(words) => session.search(words)} />
         </div>
         <h4 dir="auto">{session.title.value}</h4>
         <VirtualList
@@ -44,13 +37,9 @@ export function Behind({ session }: { session: Session }) {
               <div key={index} {...listRow(id, list, index, style)} onClick={() => (list.cursor.value = index)}>
                 <span class="s7-row-line">
                   <span class="s7-row-id">{row?.unit_id}</span>
-                  <span class="s7-row-note" dir="auto" title={row?.note}>
-                    {row?.note}
-                  </span>
+                  <span class="s7-row-note" dir="auto" title={row?.note}>{row?.note}</span>
                 </span>
-                <span class="s7-row-words" dir="auto">
-                  {row?.words}
-                </span>
+                <span class="s7-row-words" dir="auto">{row?.words}</span>
               </div>
             );
           }}
@@ -75,13 +64,6 @@ function Opened({ session, text }: { session: Session; text: UnitText }) {
         unit={{ unit_id: text.unit_id, text: text.text, codings: [...own] }}
         book={session.book}
         theirs={theirs}
-        selection={null}
-        active={-1}
-        sought={null}
-        frozen={false}
-        onMark={nothing}
-        ended
-        onEnd={nothing}
       />
       {text.coders.length ? (
         <CodersTable label="Who coded what" text={text.text} book={session.book} columns={text.coders} />
@@ -91,9 +73,7 @@ function Opened({ session, text }: { session: Session; text: UnitText }) {
       {text.coders
         .filter(({ again }) => again.length)
         .map(({ coder, again }) => (
-          <p key={coder} class="s7-hint" dir="auto">
-            {coder} must decide again on: {again.join(", ")}.
-          </p>
+          <p key={coder} class="s7-hint" dir="auto">{coder} must decide again on: {again.join(", ")}.</p>
         ))}
     </>
   );

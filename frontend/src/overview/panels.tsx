@@ -73,18 +73,14 @@ function RoundOf({ session, row }: Props & { row: RoundRow }) {
         <NumberDoor session={session} door={{ of: "planned", round: row.round }} n={row.n_units} label={`${row.n_units} texts of ${name}`}>
           {row.n_units} texts
         </NumberDoor>
-        <span class="s7-of">
-          {row.n_coders} {row.n_coders === 1 ? "coder" : "coders"}
-        </span>
+        <span class="s7-of">{row.n_coders} {row.n_coders === 1 ? "coder" : "coders"}</span>
       </h5>
       {row.coders.length > 0 && (
         <table>
           <thead class="s7-unseen">
             <tr>
               {["Coder", "Share", "Finished", "Left", "Time"].map((word) => (
-                <th key={word} scope="col">
-                  {word}
-                </th>
+                <th key={word} scope="col">{word}</th>
               ))}
             </tr>
           </thead>
@@ -146,9 +142,7 @@ export function AgreementPanel({ session }: Props) {
                 </span>
               </th>
               <th scope="col">alpha</th>
-              <th scope="col" class="s7-number">
-                by two
-              </th>
+              <th scope="col" class="s7-number">by two</th>
               <th scope="col">still needed</th>
             </tr>
           </thead>
@@ -160,9 +154,7 @@ export function AgreementPanel({ session }: Props) {
         </table>
       )}
       {agreement?.words.map((words) => (
-        <p key={words} class="s7-hint">
-          {words}
-        </p>
+        <p key={words} class="s7-hint">{words}</p>
       ))}
       {agreement && agreement.by_round.length > 0 && <ByRound session={session} rows={rows} rounds={agreement.by_round} />}
     </Panel>
@@ -178,9 +170,7 @@ function ByRound({ session, rows, rounds }: Props & { rows: AgreementRow[]; roun
           <tr>
             <th scope="col">Code</th>
             {rounds.map(({ round }) => (
-              <th key={round ?? ""} scope="col" dir="auto">
-                {round === null ? "no round" : `round ${round}`}
-              </th>
+              <th key={round ?? ""} scope="col" dir="auto">{round === null ? "no round" : `round ${round}`}</th>
             ))}
           </tr>
         </thead>
@@ -250,9 +240,7 @@ export function UsedPanel({ session }: Props) {
               <th scope="col">Code</th>
               <th scope="col">share of decisions</th>
               <th scope="col">over time</th>
-              <th scope="col" class="s7-number">
-                texts
-              </th>
+              <th scope="col" class="s7-number">texts</th>
             </tr>
           </thead>
           <tbody>

@@ -22,9 +22,7 @@ export function Codes({ session }: { session: Session }) {
         {session.progress.value.map((one) => (
           <li key={one.code}>
             <Button class="s7-quiet s7-quote-code" aria-current={one.code === open ? "true" : undefined} style={{ "--s7-c": session.book.looks.value.get(one.code)?.colour ?? "currentColor" }} onClick={() => session.openCode(one.code)}>
-              <span class="s7-quote-label" dir="auto">
-                {session.label(one.code)}
-              </span>
+              <span class="s7-quote-label" dir="auto">{session.label(one.code)}</span>
               <Approved of={one} />
             </Button>
           </li>
@@ -79,9 +77,7 @@ export function Candidates({ session }: { session: Session }) {
     <section class="s7-candidates" aria-label="Passages">
       <h4 dir="auto">
         {session.label(session.code.value)}{" "}
-        <span class="s7-count">
-          {session.n.value} {session.n.value === 1 ? "passage" : "passages"}
-        </span>
+        <span class="s7-count">{session.n.value} {session.n.value === 1 ? "passage" : "passages"}</span>
         <Button
           type="button" class="s7-quiet s7-again" aria-label="Read the study again" title="Read the study again, and propose anew" onClick={() => session.openCode(session.code.value, true)}
           words="⟳"
@@ -107,9 +103,7 @@ function Row({ session, row, at }: { session: Session; row: Candidate; at: numbe
   const role = quote?.role ?? row.role;
   return (
     <div class={["s7-candidate", here && "s7-here", state === "refused" && "s7-is-out"].filter(Boolean).join(" ")} role="option" aria-selected={here} onClick={() => session.choose(at)}>
-      <p class="s7-candidate-words" dir="auto" lang="">
-        {quote?.paraphrase ? quote.paraphrase : <Flagged {...(quote?.words ?? row)} />}
-      </p>
+      <p class="s7-candidate-words" dir="auto" lang="">{quote?.paraphrase ? quote.paraphrase : <Flagged {...(quote?.words ?? row)} />}</p>
       <p class="s7-candidate-about">
         {state && (
           <span class={`s7-quote-state s7-is-${state}`} role="img" aria-label={SIGNS[state][1]} title={SIGNS[state][1]}>

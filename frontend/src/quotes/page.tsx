@@ -35,9 +35,7 @@ function Header({ session }: { session: Session }) {
       <Who session={session} role="The lead who decides" />
       <div class="s7-progress">
         <Bar label="Approved" done={approved} of={wanted} />
-        <span class="s7-numbers">
-          {approved} of {wanted} approved
-        </span>
+        <span class="s7-numbers">{approved} of {wanted} approved</span>
       </div>
     </>
   );

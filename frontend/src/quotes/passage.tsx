@@ -11,9 +11,7 @@ export function PassagePane({ session, passage, row }: { session: Session; passa
   return (
     <section class="s7-passage" aria-label="The passage">
       <div class="s7-unit-line">
-        <span class="s7-unit-id" dir="auto">
-          {row.unit_id}
-        </span>
+        <span class="s7-unit-id" dir="auto">{row.unit_id}</span>
         <span dir="auto">{row.case_id ?? "participant not known"}</span>
         {row.rating && <span>{`${session.ratingName.value} ${row.rating}`}</span>}
       </div>
@@ -23,12 +21,8 @@ export function PassagePane({ session, passage, row }: { session: Session; passa
         book={session.book}
         theirs={passage.coded.filter((one) => one.start !== null)}
         selection={session.selecting.span.value}
-        active={-1}
         sought={session.selecting.sought.value}
         frozen={session.selecting.dragging.value}
-        onMark={() => undefined}
-        ended
-        onEnd={() => undefined}
       />
       <InPrint session={session} passage={passage} row={row} />
       <Standing session={session} passage={passage} row={row} />
@@ -65,9 +59,7 @@ function InPrint({ session, passage, row }: { session: Session; passage: Passage
         ) : said ? (
           <blockquote dir="auto">{said}</blockquote>
         ) : (
-          <p class="s7-hint">
-            <kbd>p</kbd> writes a paraphrase{session.isBegun ? " (one is begun)" : ""}
-          </p>
+          <p class="s7-hint"><kbd>p</kbd> writes a paraphrase{session.isBegun ? " (one is begun)" : ""}</p>
         )}
       </figure>
     </div>
@@ -79,19 +71,13 @@ function Standing({ session, passage, row }: { session: Session; passage: Passag
   return (
     <ul class="s7-notes">
       {quote && (
-        <li>
-          {SIGNS[quote.state][0]} {SIGNS[quote.state][1]} · <span dir="auto">{quote.by}</span>, {shownDate(quote.at)}
-        </li>
+        <li>{SIGNS[quote.state][0]} {SIGNS[quote.state][1]} · <span dir="auto">{quote.by}</span>, {shownDate(quote.at)}</li>
       )}
       {row.removed && (
-        <li>
-          <span class="s7-flag">Its coding was removed.</span> It can be refused, and no longer approved.
-        </li>
+        <li><span class="s7-flag">Its coding was removed.</span> It can be refused, and no longer approved.</li>
       )}
       {row.identifies && (
-        <li>
-          <span class="s7-flag">May tell who somebody is: {row.identifies}.</span> It is printed once you approve it.
-        </li>
+        <li><span class="s7-flag">May tell who somebody is: {row.identifies}.</span> It is printed once you approve it.</li>
       )}
       {passage.others.map((one) => (
         <li key={one.code}>

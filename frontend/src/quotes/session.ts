@@ -1,10 +1,9 @@
 // What one open view of the quotes widget shows, and what the lead can do in it.
 import { batch, computed, signal } from "@preact/signals";
 import type { Model } from "../shared/channel";
-import { WidgetSession } from "../shared/session";
-import { Keeper } from "../shared/keeper";
-import { kept } from "../shared/kept";
+import { kept } from "../shared/keeper";
 import type { Span } from "../shared/protocol";
+import { QueueSession } from "../shared/queue";
 import { Selecting } from "../shared/selecting";
 import type { Answer, Candidate, Done, Draft, Key, OfCode, Page, Passage, Question, Quote, Role, State, Welcome } from "./messages";
 
@@ -18,27 +17,16 @@ function ofKey(key: string): Key {
   return { unit_id, code, start: start ? Number(start) : null, end: end ? Number(end) : null };
 }
 
-export class Session extends WidgetSession<Question, Answer, Done> {
+export class Session extends QueueSession<Question, Answer, Done, never, Candidate, Passage, { drafts: Draft[] }> {
   readonly ratingName = signal("");
-  readonly words = signal("");
-  readonly welcomed = signal(false);
   readonly progress = signal<readonly OfCode[]>([]);
   /** The code whose passages are listed. */
   readonly code = signal("");
   readonly n = signal(0);
-  readonly rows = signal<readonly Candidate[]>([]);
-  readonly place = signal(0);
-  readonly here = computed((): Candidate | undefined => this.rows.value[this.place.value]);
-  private readonly answered = signal<Passage | null>(null);
-  /** The passage on screen; null until it is there. */
-  readonly passage = computed((): Passage | null => {
-    const [here, shown] = [this.here.value, this.answered.value];
-    return here && shown && keyOf(here) === keyOf(shown) ? shown : null;
-  });
+  protected readonly keyOf = keyOf;
+  readonly passage = this.shown;
   /** Whether the passages of a code were asked for and are not there yet. */
   private readonly reading = signal(false);
-  /** The passage that could not be read. */
-  private readonly unread = signal("");
   readonly selecting = new Selecting(() => this.passage.value?.text ?? "", (words) => this.say(words));
   /** The text in which is selected. */
   readonly unit = computed(() => {
@@ -46,43 +34,31 @@ export class Session extends WidgetSession<Question, Answer, Done> {
     return shown && { unit_id: shown.unit_id, text: shown.text, codings: [] };
   });
   readonly writing = signal(false);
-  private readonly written = signal<ReadonlyMap<string, string>>(new Map());
-  private readonly keeper = new Keeper<Draft[]>((kept) => this.channel.ask({ type: "keep", drafts: kept }, false));
-  private workId = "";
-  readonly showConversation = signal(false);
   /** Where to go once the passages of another code are there. */
   private wanted: string | null = null;
 
-  // What is taken back opens elsewhere: what is pressed after it is meant for what opens then.
-  readonly presses = this.queue(
-    computed(() => this.outbox.turning.value || this.reading.value || (!this.passage.value && !!this.here.value && keyOf(this.here.value) !== this.unread.value)),
-    () => this.passage.value?.unit_id,
-  );
+  readonly presses = this.keys(this.reading);
 
   constructor(model: Model) {
     super(model);
-    const unread = () => void (this.presses.waiting.value.length && this.presses.drop(0));
-    this.hear({
+    this.hear(this.keeps, {
       answers: {
         welcome: (answer) => this.heardWelcome(answer),
         code: (answer) => this.heardPage(answer),
         text: (answer) => {
           if (this.here.value && keyOf(answer) === keyOf(this.here.value)) this.answered.value = answer;
         },
-        kept: (_, question) => question && this.keeper.answered(),
       },
       unanswered: {
-        keep: () => this.keeper.answered(),
         code: () => {
-          unread();
+          this.missed();
           this.reading.value = false;
         },
         text: (question) => {
-          unread();
+          this.missed();
           this.unread.value = keyOf(question);
         },
       },
-      close: () => this.keeper.close(),
     });
     this.channel.ask({ type: "hello" });
   }
@@ -127,12 +103,7 @@ export class Session extends WidgetSession<Question, Answer, Done> {
     if (place >= this.rows.value.length - 5) this.more();
   }
 
-  /** Go to a passage that was clicked, after the presses that wait. */
-  choose(place: number): void {
-    this.presses.inTurn(() => this.open(place), { mustWait: false });
-  }
-
-  private leave(): void {
+  protected leave(): void {
     this.writing.value = false;
     this.selecting.clear();
   }
@@ -145,10 +116,6 @@ export class Session extends WidgetSession<Question, Answer, Done> {
   more(): void {
     const known = this.rows.value.length;
     if (known && known < this.n.value) this.channel.ask({ type: "code", code: this.code.value, first: known });
-  }
-
-  go(by: 1 | -1): void {
-    this.open(Math.max(0, Math.min(this.place.value + by, this.rows.value.length - 1)));
   }
 
   /** What is decided about a passage, also where that is still on its way. */
@@ -225,16 +192,6 @@ export class Session extends WidgetSession<Question, Answer, Done> {
     if (this.decide("chosen", { role })) this.say(role === "shows" ? "Shows the code" : "Speaks against the code");
   }
 
-  undo(): void {
-    this.leave();
-    this.push({ kind: "undo" });
-  }
-
-  redo(): void {
-    this.leave();
-    this.push({ kind: "redo" });
-  }
-
   /* ---- paraphrases ---- */
 
   /** What stands in the field: what is begun, or the paraphrase there is, also one of the same words elsewhere. */
@@ -282,7 +239,7 @@ export class Session extends WidgetSession<Question, Answer, Done> {
   private keep(): void {
     const written = this.written.value;
     drafts().set(this.workId, written);
-    this.keeper.keep([...written].map(([key, text]) => ({ ...ofKey(key), text })));
+    this.keeper.keep({ drafts: [...written].map(([key, text]) => ({ ...ofKey(key), text })) });
   }
 
   /* ---- what the kernel says ---- */

@@ -74,9 +74,7 @@ function FoldAll({ book }: { book: CodebookView }) {
   if (parents.length < 2 || book.search.open.value) return null;
   const folded = parents.every((id) => book.folded.value.has(id));
   return (
-    <button type="button" class="s7-quiet" onClick={() => book.fold(parents, !folded)}>
-      {folded ? "Unfold all" : "Fold all"}
-    </button>
+    <button type="button" class="s7-quiet" onClick={() => book.fold(parents, !folded)}>{folded ? "Unfold all" : "Fold all"}</button>
   );
 }
 
@@ -253,8 +251,6 @@ function CodeName({ book, code, count }: { book: CodebookView; code: Code; count
 function Count({ n }: { n: number }) {
   if (!n) return null;
   return (
-    <span class="s7-applied" aria-label={`applied ${n === 1 ? "once" : `${n} times`} here`}>
-      {n === 1 ? "✓" : `✓ ${n}`}
-    </span>
+    <span class="s7-applied" aria-label={`applied ${n === 1 ? "once" : `${n} times`} here`}>{n === 1 ? "✓" : `✓ ${n}`}</span>
   );
 }

@@ -55,9 +55,7 @@ function Quotes({ text, codings, code }: { text: string; codings: readonly Codin
     .filter((coding) => coding.code === code)
     .map(({ start, end }) => (start === null ? "whole text" : `“${text.slice(start, end!)}”`));
   return (
-    <span class="s7-quotes" dir="auto" title={quotes.join(" ") || undefined}>
-      {quotes.join(" ") || "–"}
-    </span>
+    <span class="s7-quotes" dir="auto" title={quotes.join(" ") || undefined}>{quotes.join(" ") || "–"}</span>
   );
 }
 
@@ -71,8 +69,6 @@ const SIGNS: Record<Sign, [string, (coder: string) => string]> = {
 function SignOf({ sign, coder }: { sign: Sign; coder: string }) {
   const [mark, words] = SIGNS[sign];
   return (
-    <span class="s7-sign-of" role="img" aria-label={words(coder)} title={words(coder)}>
-      {mark}
-    </span>
+    <span class="s7-sign-of" role="img" aria-label={words(coder)} title={words(coder)}>{mark}</span>
   );
 }

@@ -51,9 +51,7 @@ export function Definition({ book, beside, pins = true }: Props) {
               <h5>{title}</h5>
               <ul>
                 {entries.map((entry, index) => (
-                  <li key={index} dir="auto">
-                    {entry}
-                  </li>
+                  <li key={index} dir="auto">{entry}</li>
                 ))}
               </ul>
             </div>

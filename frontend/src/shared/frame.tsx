@@ -170,9 +170,7 @@ function Card({ session, keys }: { session: Session; keys: Rows | VNode }) {
 
 function Status({ session }: { session: Session }) {
   return (
-    <div class="s7-status" role="status">
-      {session.announced.value}
-    </div>
+    <div class="s7-status" role="status">{session.announced.value}</div>
   );
 }
 
@@ -201,13 +199,9 @@ export function Tool({ name, sign, press, ready, run }: { name: string; sign: st
 export function Who({ session, role, title = "" }: { session: Session; role: string; title?: string | undefined }) {
   return (
     <>
-      <span class="s7-coder" title={role}>
-        {session.coder.value}
-      </span>
+      <span class="s7-coder" title={role}>{session.coder.value}</span>
       {title !== "" && (
-        <span class="s7-book-title" dir="auto">
-          {title}
-        </span>
+        <span class="s7-book-title" dir="auto">{title}</span>
       )}
     </>
   );

@@ -7,9 +7,7 @@ export const HISTORY_ROW = 58;
 
 export function DayLine({ day, style }: { day: string; style: RowStyle }) {
   return (
-    <div class="s7-day" role="presentation" style={style}>
-      {day}
-    </div>
+    <div class="s7-day" role="presentation" style={style}>{day}</div>
   );
 }
 

@@ -9,7 +9,7 @@ interface Props {
   /** Whether the end of this text has been on the screen. */
   ended: boolean;
   /** Called when the end is on the screen. */
-  onEnd: () => void;
+  onEnd: (() => void) | undefined;
 }
 
 export function More({ box, unit_id, ended, onEnd }: Props) {
@@ -29,7 +29,7 @@ export function More({ box, unit_id, ended, onEnd }: Props) {
   }, [unit_id]);
   useLayoutEffect(() => {
     // On the screen: neither scrolled out of the pane, nor the pane out of the window.
-    const seen = new IntersectionObserver((list) => list.some((one) => one.isIntersecting) && onEnd());
+    const seen = new IntersectionObserver((list) => list.some((one) => one.isIntersecting) && onEnd?.());
     seen.observe(box.current!.querySelector(".s7-end")!);
     return () => seen.disconnect();
   }, [unit_id]);

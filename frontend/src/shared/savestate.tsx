@@ -55,9 +55,7 @@ export function SaveState({ line, queued = false, quiet = false }: Props) {
       {name === "waiting" && (
         <>
           ◷{" "}
-          <span role="status">
-            Waiting<span class="s7-state-more"> for the kernel</span>
-          </span>
+          <span role="status">Waiting<span class="s7-state-more"> for the kernel</span></span>
         </>
       )}
       {name === "failed" && "Not saved"}

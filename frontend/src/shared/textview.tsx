@@ -14,24 +14,24 @@ interface Props {
   book: CodebookView;
   /** What colleagues coded, drawn apart from it. */
   theirs?: readonly Theirs[];
-  selection: Span | null;
+  selection?: Span | null;
   /** The index of the marked coding, -1 for none. */
-  active: number;
+  active?: number;
   /** What is to be in sight. */
-  sought: { span: Span; edge: Edge } | null;
+  sought?: { span: Span; edge: Edge } | null;
   /** While the mouse drags over the text, it stays as it is drawn. */
-  frozen: boolean;
-  onMark: (coding: Coding) => void;
+  frozen?: boolean;
+  onMark?: (coding: Coding) => void;
   onMemo?: (span: Span) => void;
-  /** Whether the text's end has been on the screen, and what is to be done when it is. */
-  ended: boolean;
-  onEnd: () => void;
+  /** Whether the text's end has been on the screen, and what is to be done when it is: where nothing depends on it, it has. */
+  ended?: boolean;
+  onEnd?: () => void;
   /** What is drawn over the text. */
   children?: VNode | null;
 }
 
 export function TextView(props: Props) {
-  const { unit, sought, frozen } = props;
+  const { unit, sought, frozen = false, selection = null, active = -1 } = props;
   const box = useRef<HTMLDivElement>(null);
   const marked = useRef<MarkedText | null>(null);
   marked.current ??= new MarkedText();
@@ -42,8 +42,8 @@ export function TextView(props: Props) {
   }, [sought]);
   if (!frozen || drawn.current?.unit_id !== unit.unit_id) {
     const view = (
-      <div class="s7-text" ref={box} tabIndex={0} role="region" aria-label="Text" lang="" dir="auto" {...handlers(box, props)}>
-        {marked.current.draw({ ...props, starts })}
+      <div class="s7-text" ref={box} tabIndex={0} role="region" aria-label="Text" lang="" dir="auto" {...handlers(box, { ...props, selection, active })}>
+        {marked.current.draw({ ...props, selection, active, starts })}
         <div class="s7-end" />
       </div>
     );
@@ -53,13 +53,13 @@ export function TextView(props: Props) {
   return (
     <div class={names.filter(Boolean).join(" ")}>
       {drawn.current!.view}
-      <More box={box} unit_id={unit.unit_id} ended={props.ended} onEnd={props.onEnd} />
+      <More box={box} unit_id={unit.unit_id} ended={props.ended ?? true} onEnd={props.onEnd} />
       {props.children}
     </div>
   );
 }
 
-function handlers(box: { current: HTMLElement | null }, { unit, selection, active, onMark, onMemo }: Props) {
+function handlers(box: { current: HTMLElement | null }, { unit, selection, active, onMark, onMemo }: Props & { active: number }) {
   const onCopy = (event: ClipboardEvent) => {
     if (!selection) return;
     event.clipboardData?.setData("text/plain", unit.text.slice(selection.start, selection.end));
@@ -76,7 +76,7 @@ function handlers(box: { current: HTMLElement | null }, { unit, selection, activ
       .filter(({ start, end }) => start !== null && start <= at && at < end!)
       .sort((a, b) => a.end! - a.start! - (b.end! - b.start!));
     const place = order.findIndex((coding) => coding === unit.codings[active]);
-    onMark(order[(place + 1) % order.length]!);
+    onMark?.(order[(place + 1) % order.length]!);
   };
   return { onCopy, onClick };
 }

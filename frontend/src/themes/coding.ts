@@ -2,23 +2,18 @@
 import { batch, signal } from "@preact/signals";
 import type { Answers, Tellings } from "../shared/session";
 import type { Act } from "../shared/protocol";
+import { TickedTexts } from "../shared/ticked";
 import type { Answer, Draft, Question, Told } from "./messages";
 
 const PAUSE_MS = 250;
 
-export class Coding {
+export class Coding extends TickedTexts {
   readonly draft = signal<Draft | null>(null);
   readonly label = signal("");
   readonly definition = signal("");
-  readonly ticked = signal<ReadonlySet<string>>(new Set());
   readonly alike = signal<readonly { id: string; how: string }[]>([]);
   readonly note = signal("");
-  /** What would be sent to the language model, in words, once that was asked. */
-  readonly cost = signal("");
-  readonly consented = signal(false);
-  readonly asking = signal(false);
   readonly byChat = signal(false);
-  readonly sending = signal(false);
   base = "";
   /** What was written for a theme and not saved: it outlives the form. */
   private readonly kept = new Map<number, { label: string; definition: string; ticked: ReadonlySet<string>; byChat: boolean }>();
@@ -35,16 +30,26 @@ export class Coding {
   readonly told: Tellings<Told> = { drafted: (told) => this.drafted(told) };
 
   constructor(
-    private readonly ask: (question: Question) => void,
+    private readonly question: (question: Question) => void,
     private readonly act: (act: Omit<Act, "id">) => void,
-  ) {}
+  ) {
+    super();
+  }
+
+  protected get theme(): number | null {
+    return this.draft.value?.theme ?? null;
+  }
+
+  protected ask(what: "cost" | "chat", theme: number, units: string[]): void {
+    this.question(what === "cost" ? { type: "cost", theme, units } : { type: "ask_chat", theme, units, consent: true });
+  }
 
   close(): void {
     clearTimeout(this.timer);
   }
 
   begin(theme: number): void {
-    this.ask({ type: "draft", theme });
+    this.question({ type: "draft", theme });
   }
 
   /** The form is closed; what was written stays for when it is opened again. */
@@ -57,8 +62,9 @@ export class Coding {
     clearTimeout(this.timer);
     batch(() => {
       this.draft.value = null;
-      this.sending.value = this.consented.value = this.asking.value = false;
-      this.cost.value = this.note.value = "";
+      this.sending.value = this.asking.value = false;
+      this.note.value = "";
+      this.forgetCost();
     });
   }
 
@@ -79,27 +85,7 @@ export class Coding {
     clearTimeout(this.timer);
     const [label, definition] = [this.label.value, this.definition.value];
     if (!label.trim()) return void (this.alike.value = []);
-    this.timer = setTimeout(() => this.ask({ type: "alike", label, definition, meaning }), meaning ? 0 : PAUSE_MS);
-  }
-
-  tick(unit_id: string): void {
-    const ticked = new Set(this.ticked.value);
-    if (!ticked.delete(unit_id)) ticked.add(unit_id);
-    this.ticked.value = ticked;
-    this.consented.value = false;
-    if (this.cost.value) this.askCost();
-  }
-
-  askCost(): void {
-    const draft = this.draft.value;
-    if (draft) this.ask({ type: "cost", theme: draft.theme, units: [...this.ticked.value] });
-  }
-
-  askChat(): void {
-    const draft = this.draft.value;
-    if (!draft || !this.consented.value) return;
-    this.asking.value = true;
-    this.ask({ type: "ask_chat", theme: draft.theme, units: [...this.ticked.value], consent: true });
+    this.timer = setTimeout(() => this.question({ type: "alike", label, definition, meaning }), meaning ? 0 : PAUSE_MS);
   }
 
   private drafted({ theme, label, definition }: { theme: number; label: string; definition: string }): void {

@@ -56,9 +56,7 @@ export function ThemeList({ session }: { session: Session }) {
         <p class="s7-hint">{session.embeds.value ? "No themes are recorded yet: compute them." : "No themes are recorded yet. To compute them, open the widget with embed=qual.models.embedder()."}</p>
       )}
       {themes?.recorded && (
-        <p class="s7-hint">
-          {outside(themes.n_outside)}{themes.n_later > 0 && `, ${themes.n_later} came after the run`}. {themes.words}
-        </p>
+        <p class="s7-hint">{outside(themes.n_outside)}{themes.n_later > 0 && `, ${themes.n_later} came after the run`}. {themes.words}</p>
       )}
       <p class="s7-hint">Themes are what texts are about, not how their writers feel.</p>
     </section>

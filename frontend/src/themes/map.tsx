@@ -1,6 +1,7 @@
 // The map of the texts, drawn on a canvas: a click opens a theme, a line drawn around texts selects them.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../shared/button";
+import { Select, type Option } from "../shared/fields";
 import { nearestPlace, onCanvas, placesWithin, type Point } from "./lasso";
 import type { Session } from "./session";
 
@@ -131,9 +132,7 @@ function Selected({ session }: { session: Session }) {
   return (
     <section class="s7-selected" aria-label="Selected texts">
       <div class="s7-line-of">
-        <h4>
-          {n} {n === 1 ? "text" : "texts"} selected
-        </h4>
+        <h4>{n} {n === 1 ? "text" : "texts"} selected</h4>
         <Button class="s7-quiet" aria-expanded={open} onClick={() => setOpen(!open)} words={open ? "Hide" : "Show"} />
         <Button class="s7-quiet" onClick={() => session.lasso([])} words="Select none" />
       </div>
@@ -144,9 +143,7 @@ function Selected({ session }: { session: Session }) {
         <ol class="s7-texts" tabIndex={0} aria-label="Selected texts">
           {rows.map(({ unit_id, text, theme }) => (
             <li key={unit_id}>
-              <span class="s7-unit-id" dir="auto">
-                {unit_id} · {session.named(theme)}
-              </span>
+              <span class="s7-unit-id" dir="auto">{unit_id} · {session.named(theme)}</span>
               <p dir="auto">{text}</p>
             </li>
           ))}
@@ -168,16 +165,7 @@ export function MapPane({ session }: { session: Session }) {
           <div class="s7-line-of">
             <label>
               Colour by{" "}
-              <select value={session.by.value} onChange={(event) => session.colour(event.currentTarget.value)}>
-                <option value="">theme</option>
-                {session.book.list.value
-                  .filter(({ codable }) => codable)
-                  .map(({ id, label }) => (
-                    <option key={id} value={id} selected={id === session.by.value}>
-                      code: {label}
-                    </option>
-                  ))}
-              </select>
+              <Select value={session.by.value} options={[["", "theme"], ...session.book.list.value.filter(({ codable }) => codable).map(({ id, label }): Option => [id, `code: ${label}`])]} onPick={(by) => session.colour(by)} />
             </label>
             {session.by.value && (
               <span class="s7-legend">
@@ -189,9 +177,7 @@ export function MapPane({ session }: { session: Session }) {
           <Selected session={session} />
         </>
       ) : going ? (
-        <p class="s7-hint" role="status">
-          {stageWords(going)} The list can be used meanwhile.
-        </p>
+        <p class="s7-hint" role="status">{stageWords(going)} The list can be used meanwhile.</p>
       ) : (
         <p class="s7-hint">{session.embeds.value ? "The map is being made." : "For a map of the texts, open the widget with a model of meaning: ThemesWidget(store, coder=…, embed=qual.models.embedder())."}</p>
       )}

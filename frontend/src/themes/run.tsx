@@ -1,6 +1,7 @@
 // Computing themes: how far it is, and what recording the run would change.
 import { useState } from "preact/hooks";
 import { Button } from "../shared/button";
+import { TextInput } from "../shared/fields";
 import { stageWords } from "./map";
 import type { RanRow } from "./messages";
 import type { Session } from "./session";
@@ -34,10 +35,7 @@ export function RunForm({ session }: { session: Session }) {
       <h4>Compute themes</h4>
       {!going && (
         <>
-          <label class="s7-field">
-            <span class="s7-field-name">How fine (empty: chosen by what samples of the texts show again; more is finer)</span>
-            <input type="text" inputMode="decimal" class="s7-first" value={granularity} aria-invalid={isWrong} onInput={(event) => setGranularity(event.currentTarget.value)} />
-          </label>
+          <TextInput first name="How fine (empty: chosen by what samples of the texts show again; more is finer)" inputMode="decimal" value={granularity} aria-invalid={isWrong} onWrite={setGranularity} />
           <div class="s7-form-buttons">
             <Button class={ran ? undefined : "s7-primary"} disabled={isWrong} onClick={() => session.run(wanted)} words="Compute" />
             {!ran && (

@@ -1,6 +1,7 @@
 // The theme that is open: its figures, what can be done with it, and its texts in full length.
 import { useState } from "preact/hooks";
 import { Button } from "../shared/button";
+import { FormButtons, Named, Select, TextInput } from "../shared/fields";
 import { CodeForm } from "./codeform";
 import type { Theme } from "./messages";
 import { RunForm } from "./run";
@@ -8,24 +9,12 @@ import type { Session } from "./session";
 
 const PAGE = 5;
 
-export function Buttons({ words, disabled = false, onSend, onCancel }: { words: string; disabled?: boolean; onSend: () => void; onCancel: () => void }) {
-  return (
-    <div class="s7-form-buttons">
-      <Button class="s7-primary" disabled={disabled} onClick={onSend} words={words} />
-      <Button onClick={onCancel} words="Cancel" />
-    </div>
-  );
-}
-
 function NameForm({ session, row }: { session: Session; row: Theme }) {
   const [name, setName] = useState(row.named ? row.label : "");
   return (
     <div class="s7-form s7-name-form" role="group" aria-label="Name">
-      <label class="s7-field">
-        <span class="s7-field-name">Name (empty: its terms again)</span>
-        <input type="text" class="s7-first" dir="auto" maxLength={200} value={name} onInput={(event) => setName(event.currentTarget.value)} />
-      </label>
-      <Buttons words="Name it" onSend={() => session.edit("name", name.trim())} onCancel={() => session.endForm()} />
+      <TextInput first name="Name (empty: its terms again)" maxLength={200} value={name} onWrite={setName} />
+      <FormButtons words="Name it" onSend={() => session.edit("name", name.trim())} onCancel={() => session.endForm()} />
     </div>
   );
 }
@@ -35,17 +24,10 @@ function MergeForm({ session, row }: { session: Session; row: Theme }) {
   const [into, setInto] = useState(String(others[0]?.theme ?? ""));
   return (
     <div class="s7-form s7-merge-form" role="group" aria-label="Merge">
-      <label class="s7-field">
-        <span class="s7-field-name">Merge into</span>
-        <select class="s7-first" value={into} onChange={(event) => setInto(event.currentTarget.value)}>
-          {others.map(({ theme, label }) => (
-            <option key={theme} value={String(theme)} selected={String(theme) === into}>
-              {label}
-            </option>
-          ))}
-        </select>
-      </label>
-      <Buttons words="Merge" disabled={!into} onSend={() => session.edit("merge_into", Number(into))} onCancel={() => session.endForm()} />
+      <Named name="Merge into">
+        <Select class="s7-first" value={into} options={others.map(({ theme, label }) => [String(theme), label])} onPick={setInto} />
+      </Named>
+      <FormButtons words="Merge" disabled={!into} onSend={() => session.edit("merge_into", Number(into))} onCancel={() => session.endForm()} />
     </div>
   );
 }
@@ -78,9 +60,7 @@ function Quotes({ session }: { session: Session }) {
     <section class="s7-theme-texts" aria-label="Texts of the theme">
       <div class="s7-line-of">
         <h4>Texts, the most typical first</h4>
-        <span class="s7-count" role="status">
-          {n ? `${first + 1}–${Math.min(first + rows.length, n)} of ${n}` : "none"}
-        </span>
+        <span class="s7-count" role="status">{n ? `${first + 1}–${Math.min(first + rows.length, n)} of ${n}` : "none"}</span>
         <Button aria-label="Earlier texts" title="Earlier texts (←)" disabled={first === 0} onClick={() => session.page(Math.max(0, first - PAGE))} words="‹" />
         <Button aria-label="Further texts" title="Further texts (→)" disabled={first + PAGE >= n} onClick={() => session.page(first + PAGE)} words="›" />
       </div>

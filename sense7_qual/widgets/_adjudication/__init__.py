@@ -1,4 +1,4 @@
-"""The widget in which the lead settles disagreements: the queue, a text with its readings, rulings."""
+"""The widget for settling disagreements: the queue, a text with each coder's reading, rulings."""
 
 from __future__ import annotations
 
@@ -32,39 +32,39 @@ _LONGEST: Final = 400
 
 
 class AdjudicationWidget(LeadWidget):
-    """Settle disagreements between coders text by text: whether the code applies, or both readings stand.
+    """Settle disagreements between coders, text by text.
 
-    The lead sees a text with its conversation, each coder's codings and memos on it, the rule of the disputed
-    code, and earlier rulings on similar texts. A ruling is one key and another for the reason; the next
-    disagreement opens by itself. No coder's decision is changed. Only what `coder` may see is shown: their
-    own coding, and finished texts of rounds that are unblinded. What is typed and not saved, a note or a
-    rule, a study folder keeps for the next widget of the same study and `coder`. No text, quote,
-    memo or note is kept in the widget's traits, so a saved notebook holds none.
+    The lead sees a text with its conversation, each coder's codings and memos, the rule of the disputed code
+    and earlier rulings on similar texts. A ruling takes one key for the decision (the code applies, does not
+    apply, or both readings are valid) and one for the reason; the next disagreement then opens. Coders'
+    decisions are not changed. The widget shows only what `coder` may see: their own coding and finished texts
+    of unblinded rounds. A study folder keeps unsaved notes and rules for this `coder`'s next widget. Widget
+    traits hold no text, quote, memo or note, so a saved notebook contains none.
 
     Parameters
     ----------
     store : Store
         The study.
     coder : str
-        The pseudonym of the lead, who settles; in PostgreSQL one of a leading role.
+        Pseudonym of the lead who settles; in PostgreSQL with a leading role.
     letters : bool
-        Whether coders are called A, B, C … from the beginning, so that nobody is judged by who they are:
-        their names are not in the page then. It can be changed in the widget.
+        Whether to call coders A, B, C …, so that nobody is judged by who they are; their names are then not
+        in the page. Can be switched in the widget.
     without_round : bool
-        Whether disagreements of codings in no round are shown too. Nothing says there that coders are blind
-        to each other, nor when that ends: say True once they are done.
+        Whether to show disagreements outside rounds too. Nothing unblinds such codings, so set it only once
+        the coders are done.
     embed : callable, optional
-        Texts to an array of vectors (`models.embedder`): with it earlier rulings on texts of similar meaning
-        are found too, and not by words alone.
+        Maps texts to an array of vectors (`models.embedder`), to find earlier rulings on texts of similar
+        meaning as well as similar words.
 
     Raises
     ------
     ArgumentError
-        `store` is no open study.
+        `store` is not an open study.
     ActError
-        `coder` is missing or no pseudonym.
+        `coder` is not a valid pseudonym.
     StoreError
-        The role in PostgreSQL is a coder's, which may not settle.
+        The PostgreSQL role is a coder's.
 
     Examples
     --------
@@ -166,10 +166,7 @@ class AdjudicationWidget(LeadWidget):
     def _queue(self, content: Mapping[str, Any]) -> dict[str, Any]:
         by: Any = content.get("by")
         if by not in get_args(By):
-            raise ActError(
-                f"queue: expected one of {', '.join(get_args(By))} – found {word(by)} – "
-                f"{did_you_mean(str(by), get_args(By))}"
-            )
+            raise ActError(f"queue: no order is called {word(by)} – {did_you_mean(str(by), get_args(By))}")
         self._by = by
         if content.get("fresh") is True:
             self._look()
@@ -255,10 +252,7 @@ class AdjudicationWidget(LeadWidget):
 
     def _decision(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> Act:
         if asked.get("kind") != "rule" or asked.get("reason") is None:
-            raise ActError(
-                "act: expected a ruling with its reason, undo or redo – found none of them – choose a "
-                f"reason out of {', '.join(REASONS)}."
-            )
+            raise ActError(f"act: a ruling needs a reason – choose one of {', '.join(REASONS)}.")
         unit_id, code = self._disputes.check(asked.get("unit_id"), asked.get("code"))
         return record.rule(
             coder=self._coder, unit_id=unit_id, code=code, applied=asked.get("applied"),
@@ -291,8 +285,8 @@ class AdjudicationWidget(LeadWidget):
             self._look()
             self._revised()
             raise ActError(
-                "codebook: expected the version of which the count was shown – found that somebody else "
-                "revised it meanwhile – look at the new count, and save again."
+                "codebook: somebody else revised it after the count was shown, so nothing was saved – check "
+                "the new count and save again."
             )
         state = changed(self._codebook, self._study.codebooks.values(), content)
         self._study.revise(state.codebook, why=field(content, "why", str), coder=self._coder)

@@ -1,4 +1,4 @@
-"""Disagreements: which a lead may see, in which order, what settling them brings, and similar texts."""
+"""Disagreements: which a lead may see, their order, the gain from settling them, and similar texts."""
 
 from __future__ import annotations
 
@@ -80,8 +80,7 @@ class Disputes:
         key = (unit_id, code) if isinstance(unit_id, str) and isinstance(code, str) else None
         if key not in self._known:
             raise ActError(
-                "disagreement: expected a text and a code on which coders disagree – found others – read "
-                "the queue again."
+                "disagreement: coders do not disagree on this text and code – read the queue again."
             )
         return key
 
@@ -348,7 +347,7 @@ class SimilarTexts:
                 for one in self._by_meaning(unit_id, others, self._embed):
                     how.setdefault(one, "meaning")
             except Exception as error:  # noqa: BLE001 – a model that fails keeps nobody from settling
-                note = f"Compared by words alone: the comparison by meaning failed ({type(error).__name__})."
+                note = f"Compared by words only: the comparison by meaning failed ({type(error).__name__})."
         return list(how.items()), note
 
     def _words(self, unit_id: str) -> frozenset[str]:

@@ -122,9 +122,7 @@ def changed(book: Codebook, versions: Collection[Codebook], content: Mapping[str
     draft = Draft(book, versions=versions)
     values = _example(code, content) if content.get("kind") in _LISTS else _rule(code, content)
     if not draft.do({"do": "edit", "code": code.id, "values": values}):
-        raise CodebookError(
-            f"codebook: expected a change of {code.id!r} – found none – change the rule, or leave it."
-        )
+        raise CodebookError(f"codebook: nothing of {code.id!r} was changed – change the rule, or cancel.")
     return draft.state
 
 
@@ -133,8 +131,8 @@ def _example(code: Code, content: Mapping[str, Any]) -> dict[str, Any]:
     line = words.strip() if isinstance(words, str) else ""
     if not line or line in getattr(code, name):
         raise CodebookError(
-            f"codebook: expected words that are not among the {name.replace('_', '-')} of {code.id!r} yet – "
-            f"found {'none' if not line else 'the same'} – change them."
+            f"codebook: {'there are no words' if not line else 'these words are already'} among the "
+            f"{name.replace('_', '-')} of {code.id!r} – change them."
         )
     return {name: [*getattr(code, name), line]}
 
@@ -149,8 +147,8 @@ def _rule(code: Code, content: Mapping[str, Any]) -> dict[str, Any]:
     mine, now = _mine(code, content), _now(code)
     if _contested(code, content):
         raise CodebookError(
-            f"codebook: expected the rule of {code.id!r} as it was opened – found that somebody else changed "
-            "the same field meanwhile – choose one of the two."
+            f"codebook: somebody else changed the same field of {code.id!r} after you opened it – choose one "
+            "of the two."
         )
     # What only somebody else changed stays as they have it.
     return {name: value for name, value in mine.items() if value != now[name]} or now
@@ -171,7 +169,8 @@ def _mine(code: Code, content: Mapping[str, Any]) -> dict[str, Any]:
     values, before = content.get("values"), content.get("before")
     if not isinstance(values, Mapping) or not isinstance(before, Mapping) or set(values) - set(_RULE):
         raise CodebookError(
-            f"codebook: expected {', '.join(_RULE)} of {code.id!r} – found others – open the rule again."
+            f"codebook: expected {', '.join(_RULE)} of {code.id!r} – found other fields – open the rule "
+            "again."
         )
     return {str(name): value for name, value in values.items() if value != before.get(name)}
 

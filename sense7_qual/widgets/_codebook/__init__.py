@@ -1,4 +1,4 @@
-"""The widget in which the lead revises the codebook: a draft, what it makes stale, and saving it."""
+"""The widget for revising the codebook: a draft, the texts it makes stale, and saving it."""
 
 from __future__ import annotations
 
@@ -59,45 +59,44 @@ _DOING: Final = {
 
 
 class CodebookWidget(LeadWidget):
-    """Revise the codebook of a study: change, merge, split, retire codes, and see first what becomes stale.
+    """Revise the codebook: edit, merge, split and retire codes, and preview which texts become stale.
 
-    What is changed is a draft until it is saved. It is checked step by step, every step can be taken
-    back. A study folder keeps it, and what is typed in a field, so that both outlive the kernel and the
-    page: the next widget for the same study and `coder` begins with them. PostgreSQL keeps no drafts: there
-    the page keeps the steps for a kernel that comes, and the kernel for a page that is loaded anew. Of the
-    coding it counts and quotes only what `coder` may see: their own, and finished texts of rounds that
-    are unblinded. No text, quote or definition is kept in the widget's traits, so a saved notebook holds
-    none.
+    Changes are a draft until they are saved. Each step is checked and can be undone. A study folder keeps the
+    draft and what is typed in a field, so both survive a restart of the kernel or the page; the next widget
+    of this `coder` starts with them. PostgreSQL keeps no drafts: there, the page keeps the steps for a
+    restarted kernel, and the kernel for a reloaded page. Counts and quotes cover only what `coder` may see:
+    their own coding and finished texts of unblinded rounds. Widget traits hold no text, quote or definition,
+    so a saved notebook contains none.
 
     Parameters
     ----------
     store : Store
         The study.
     coder : str
-        The pseudonym of the lead, who revises; in PostgreSQL one of a leading role.
+        Pseudonym of the lead who revises; in PostgreSQL with a leading role.
     draft : Codebook, optional
-        A changed codebook to begin with, in the place of a draft that was not saved, such as one that was
-        written by ``widget.draft.write("draft.yaml")`` and edited (``Codebook.read("draft.yaml")``).
+        A changed codebook to start with instead of the unsaved draft, e.g. one that was written by
+        ``widget.draft.write("draft.yaml")`` and edited (``Codebook.read("draft.yaml")``).
     without_round : bool
-        Whether what others coded in no round is counted and quoted too. Nothing says there that coders are
-        blind to each other, nor when that ends: say True once they are done.
+        Whether to count and quote others' codings outside rounds too. Nothing unblinds such codings, so set
+        it only once the coders are done.
     embed : callable, optional
-        Texts to an array of vectors (`models.embedder`): with it a new code is compared with the codebook by
-        meaning too, and not by words alone.
+        Maps texts to an array of vectors (`models.embedder`), to compare a new code with the codebook by
+        meaning as well as by words.
     chat : callable, optional
-        A language model (`models.chat`) that drafts a code of a theme that the codebook lacks. It is asked
-        only after a consent in the form that says how many texts go where, and what it drafts is a proposal.
+        A language model (`models.chat`) that drafts a code for a theme that the codebook lacks. It is called
+        only after consent to a form that says how many texts go where; its draft is a proposal.
 
     Raises
     ------
     ArgumentError
-        `store` is no open study.
+        `store` is not an open study.
     ActError
-        `coder` is missing or no pseudonym.
+        `coder` is not a valid pseudonym.
     StoreError
-        The role in PostgreSQL is a coder's, which may not revise.
+        The PostgreSQL role is a coder's.
     CodebookError
-        `draft` cannot follow the current codebook: it gives an id again that a code had before, say.
+        `draft` cannot follow the current codebook, e.g. because it reuses the id of an earlier code.
 
     Examples
     --------
@@ -163,7 +162,7 @@ class CodebookWidget(LeadWidget):
 
     @property
     def draft(self) -> Codebook:
-        """The codebook as the draft has it now; ``widget.draft.write("draft.yaml")`` writes it."""
+        """The codebook as drafted so far; ``widget.draft.write("draft.yaml")`` writes it."""
         with self._lock:
             return self._draft.state.codebook
 
@@ -373,7 +372,7 @@ class CodebookWidget(LeadWidget):
 
     def _shown_texts(self) -> SplitTexts:
         if self._split_texts is None:
-            raise ActError("sorting: expected texts that wait – found none that were shown – open it again.")
+            raise ActError("sorting: no texts are open for sorting – open the split texts again.")
         return self._split_texts
 
     def _sorted(self, n: int) -> dict[str, Any]:

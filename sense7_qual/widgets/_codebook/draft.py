@@ -116,15 +116,14 @@ class Draft:
         """Take one step back, whatever came after it."""
         if type(place) is not int or not 0 <= place < len(self.steps):
             raise CodebookError(
-                f"draft: expected one of its {len(self.steps)} steps – found {word(place)} – choose another."
+                f"draft: it has no step {word(place)}, only {len(self.steps)} – choose another."
             )
         rest = [*self.steps[:place], *self.steps[place + 1 :]]
         try:
             self.state = self._replayed(rest)
         except CodebookError as error:
             raise CodebookError(
-                "draft: expected a step on which no later one builds – found one that needs it "
-                f"({error}) – take the later one back first."
+                f"draft: a later step needs this one ({error}) – take the later one back first."
             ) from None
         self.steps = rest
         self.undone.clear()
@@ -168,8 +167,7 @@ def _after(state: State, step: Step) -> State:
     take = _TAKE.get(str(step.get("do")))
     if take is None:
         raise CodebookError(
-            f"draft: expected one of the steps {', '.join(_TAKE)} – found {word(step.get('do'))} – "
-            f"{did_you_mean(str(step.get('do')), _TAKE)}"
+            f"draft: there is no step {word(step.get('do'))} – {did_you_mean(str(step.get('do')), _TAKE)}"
         )
     after = take(state, step)
     after.changes()  # what is merged and split fits the two versions
@@ -188,8 +186,7 @@ def _take(state: State, step: Step) -> State:
     proposal = _line(step, "proposal")
     if proposal in state.taken:
         raise CodebookError(
-            "draft: expected a proposal that is not taken yet – found one that became code "
-            f"{state.taken[proposal]!r} – take that step back first."
+            f"draft: this proposal already became code {state.taken[proposal]!r} – take that step back first."
         )
     if "into" in step:
         into = _codable(state.codebook, step.get("into"))
@@ -202,9 +199,7 @@ def _edit(state: State, step: Step) -> State:
     code = state.codebook[str(step.get("code"))]
     values = step.get("values")
     if not isinstance(values, Mapping) or not values:
-        raise CodebookError(
-            f"draft: expected the fields of {code.id!r} that change – found none – name them."
-        )
+        raise CodebookError(f"draft: no changed fields of {code.id!r} were given – name them.")
     edited = replace(code, **_values(values))
     _check_fields(state, edited, values)
     return replace(state, codebook=_with(state.codebook, edited))
@@ -215,8 +210,8 @@ def _move(state: State, step: Step) -> State:
     parent, before = step.get("parent"), step.get("before")
     if before is not None and book[str(before)].parent != parent:
         raise CodebookError(
-            f"draft: expected to put {code.id!r} before a code under the same parent – found {before!r}, "
-            "which stands elsewhere – choose another place."
+            f"draft: {code.id!r} cannot go before {before!r}, which has another parent – choose another "
+            "place."
         )
     moved = replace(code, parent=parent)
     below = _below(book, code.id)
@@ -234,9 +229,7 @@ def _merge(state: State, step: Step) -> State:
         return replace(state, merged={**state.merged, code_name: into.id})
     code = _codable(book, code_name)
     if code.id == into.id:
-        raise CodebookError(
-            f"draft: expected another code to merge {code.id!r} into – found itself – choose one."
-        )
+        raise CodebookError(f"draft: {code.id!r} cannot be merged into itself – choose another code.")
     _refuse_part(state, code.id, "merged")
     merged = {one: into.id if target == code.id else target for one, target in state.merged.items()}
     if _is_old(state, code.id):
@@ -251,7 +244,7 @@ def _split(state: State, step: Step) -> State:
     given = _parts(step)
     if len(given) < 2:
         raise CodebookError(
-            f"draft: expected two parts or more of {code.id!r} – found {len(given)} – add one, or rename it."
+            f"draft: {code.id!r} needs at least two parts, not {len(given)} – add one, or rename the code."
         )
     parts: list[Code] = []
     for part in given:
@@ -295,8 +288,8 @@ def _load(state: State, step: Step) -> State:
     again = [one for one in book.ids if one not in known and one in state.used]
     if again:
         raise CodebookError(
-            f"draft: expected ids for new codes that no version had – found {first_three(again)} – give them "
-            "other ids."
+            f"draft: the ids {first_three(again)} of new codes were used in an earlier version – choose "
+            "others."
         )
     for code in book:
         before = here[code.id] if code.id in known else None
@@ -321,8 +314,7 @@ def _new(
     used = {one.casefold() for one in (*state.used, *(code.id for code in others))}
     if given.casefold() in used:
         raise CodebookError(
-            f"draft: expected an id that no version of the codebook had – found {given!r} – leave it out, "
-            "and one is made."
+            f"draft: the id {given!r} was used in an earlier version – leave it out, and one is made."
         )
     values = _values({name: step[name] for name in _FIELDS if name in step and name != "origin"})
     values |= _values(step.get("values") or {})
@@ -336,8 +328,7 @@ def _values(values: Mapping[str, Any]) -> dict[str, Any]:
     unknown = [name for name in values if name not in (*_FIELDS, "codable")]
     if unknown:
         raise CodebookError(
-            f"draft: expected the fields {', '.join(_FIELDS)} – found {first_three(unknown)} – "
-            f"{did_you_mean(str(unknown[0]), _FIELDS)}"
+            f"draft: a code has no field {first_three(unknown)} – {did_you_mean(str(unknown[0]), _FIELDS)}"
         )
     read: dict[str, Any] = {}
     for name, value in values.items():
@@ -365,15 +356,12 @@ def _check_fields(state: State, code: Code, changed: Collection[str]) -> None:
         _refuse_same_label(code, others)
     if "key" in changed and code.key in state.reserved:
         raise CodebookError(
-            f"draft: expected a key that does nothing else in the coding widget – found {code.key!r} for "
-            f"{code.id!r}, which is {state.reserved[str(code.key)].replace('_', ' ')!r} – choose another."
+            f"draft: the key {code.key!r} of {code.id!r} is the command "
+            f"{state.reserved[str(code.key)].replace('_', ' ')!r} in the coding widget – choose another."
         )
     holder = next((one.id for one in others if one.key == code.key), None)
     if "key" in changed and code.key is not None and holder is not None:
-        raise CodebookError(
-            f"draft: expected a key that no other code has – found {code.key!r}, which is that of {holder!r} "
-            "– choose another."
-        )
+        raise CodebookError(f"draft: {code.key!r} is already the key of {holder!r} – choose another.")
     if "colour" in changed and code.colour is not None:
         refuse_unfit_colour(code, others)
 
@@ -384,8 +372,7 @@ def _refuse_same_label(code: Code, others: Iterable[Code]) -> None:
     )
     if same is not None:
         raise CodebookError(
-            f"draft: expected a label that no other code has – found that of {same!r} – use that code, or "
-            "name this one otherwise."
+            f"draft: code {same!r} already has this label – use that code, or choose another label."
         )
 
 
@@ -393,8 +380,8 @@ def _refuse_target(state: State, code: str, what: str) -> None:
     if code in state.merged.values():
         came = first_three([one for one, target in state.merged.items() if target == code])
         raise CodebookError(
-            f"draft: expected a code into which none was merged in this draft to be {what} – found {code!r}, "
-            f"into which {came} went – take that back, or save first."
+            f"draft: {code!r} cannot be {what}, because {came} was merged into it in this draft – take that "
+            "back, or save first."
         )
 
 
@@ -402,8 +389,8 @@ def _refuse_part(state: State, code: str, what: str) -> None:
     of = next((old for old, parts in state.split.items() if code in parts), None)
     if of is not None:
         raise CodebookError(
-            f"draft: expected a code that is no part of one split in this draft to be {what} – found "
-            f"{code!r}, a part of {of!r} – take the split back, or save first."
+            f"draft: {code!r} cannot be {what}, because it is a part of {of!r}, split in this draft – take "
+            "the split back, or save first."
         )
 
 
@@ -415,8 +402,7 @@ def _codable(book: Codebook, code: object) -> Code:
     found = book[str(code)]
     if not found.codable:
         raise CodebookError(
-            f"draft: expected a code that can be applied – found {found.id!r}, which only groups others – "
-            "choose one of the codes under it."
+            f"draft: {found.id!r} only groups other codes – choose one of the codes under it."
         )
     return found
 
@@ -429,7 +415,7 @@ def _without(book: Codebook, code: Code, into: tuple[str, ...]) -> Codebook:
     """Return the codebook without a code; what stood under it goes up, and facets for it are for `into`."""
     if len(book.codes) == 1:
         raise CodebookError(
-            "draft: expected a codebook of one code at least – found its last – add another first."
+            "draft: a codebook needs at least one code, and this is the last – add another first."
         )
     codes = tuple(
         replace(one, parent=code.parent) if one.parent == code.id else one
@@ -478,9 +464,7 @@ def _placed(codes: Sequence[Code], block: Sequence[Code], parent: object, before
 def _parts(step: Step) -> list[Step]:
     parts = step.get("parts")
     if not isinstance(parts, list | tuple) or not all(isinstance(part, Mapping) for part in parts):
-        raise CodebookError(
-            "draft: expected the parts that a code is split into – found other values – name them."
-        )
+        raise CodebookError("draft: the parts that the code is split into are missing – name them.")
     return list(parts)
 
 

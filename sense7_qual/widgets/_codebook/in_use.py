@@ -203,9 +203,7 @@ class InUse:
         """Return one of them, or raise `ActError` where it is none."""
         row = next((one for one in self.open_proposals() if one["proposal_id"] == proposal_id), None)
         if row is None:
-            raise ActError(
-                "proposal: expected one that waits for an answer – found none – open the list again."
-            )
+            raise ActError("proposal: it no longer waits for an answer – open the list again.")
         return row
 
     def words_of(self, row: Mapping[str, Any]) -> str:
@@ -309,7 +307,7 @@ def _said(state: State, step: Step) -> str:
         case "describe":
             return f"changed {', '.join(values)} of the codebook"
         case _:
-            return "took over a file"
+            return "loaded a file"
 
 
 def _label(state: State, code: str) -> str:

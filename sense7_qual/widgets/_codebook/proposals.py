@@ -69,9 +69,7 @@ def with_origin(step: Step, use: InUse) -> Step:
 def reason_of(why: str) -> str:
     """Return the reason for which a proposal is sent back; refuse none."""
     if not why.strip():
-        raise ActError(
-            "proposal: expected the reason why it is sent back – found none – say it in a sentence."
-        )
+        raise ActError("proposal: a reason is missing – say in a sentence why it is sent back.")
     return why.strip()
 
 
@@ -179,7 +177,7 @@ class LackingThemes:
         theme, units = self._ticked(content)
         asked, _ = field(content, "id", str), self._messages(theme, units)
         if content.get("consent") is not True:
-            raise ActError("chat: expected your consent – found none; nothing was sent – tick the box.")
+            raise ActError("chat: nothing was sent, because you have not consented – tick the box.")
         self._drafting = (theme, units, asked)
         self.asking.ask()
         return {"type": "asking", "theme": theme}
@@ -198,9 +196,7 @@ class LackingThemes:
         reading = self._reading
         here = set() if reading is None else {row["theme"] for row in self._rows(reading)}
         if reading is None or theme not in here - self._just_proposed:
-            raise ActError(
-                "theme: expected one that the codebook lacks – found another – open the proposals again."
-            )
+            raise ActError("theme: the codebook no longer lacks this theme – open the proposals again.")
         return reading
 
     def _rows(self, reading: Reading) -> list[dict[str, Any]]:
@@ -229,14 +225,12 @@ class LackingThemes:
         asked = units if isinstance(units, list) else []
         own = set(self._now(theme).members(theme)["unit_id"])
         if not asked or not all(isinstance(one, str) and one in own for one in asked):
-            raise ActError(
-                "quotes: expected texts of the theme that show it – found none, or others – tick one of them."
-            )
+            raise ActError("quotes: no text of this theme is ticked – tick one that shows it.")
         return theme, asked
 
     def _messages(self, theme: int, units: Sequence[str]) -> list[dict[str, str]]:
         if self._chat is None:
-            raise ActError("chat: expected a language model – found none – open the widget with chat=….")
+            raise ActError("chat: there is no language model – open the widget with chat=….")
         reading = self._now(theme)
         return messages_for(reading.terms(theme), [reading.texts[one] for one in units])
 

@@ -106,9 +106,7 @@ def resumed(
     """Return the draft of these steps on the version that `base` names."""
     book = versions.get(base)
     if book is None:
-        raise CodebookError(
-            "draft: expected the steps of a draft of this study – found those of another – discard them."
-        )
+        raise CodebookError("draft: these steps belong to another study – discard them.")
     draft = new_draft(book, versions)
     draft.restore(steps, undone)
     return draft
@@ -229,8 +227,8 @@ def combined(base: Codebook, mine: Codebook, theirs: Codebook, choices: Mapping[
             mine, theirs = (_put(book, one, one.both, like=book) for book in (mine, theirs))
         else:
             raise CodebookError(
-                f"save: expected a choice for {one.field or 'all'} of {one.code or 'the codebook'} – found "
-                "none – choose mine or theirs."
+                f"save: nothing was chosen for {one.field or 'all'} of {one.code or 'the codebook'} – choose "
+                "mine or theirs."
             )
     return combine(base, mine, theirs)
 
@@ -301,7 +299,7 @@ def _version(name: object, versions: Mapping[str, Codebook], draft: Codebook) ->
         return draft
     book = versions.get(name) if isinstance(name, str) else None
     if book is None:
-        raise CodebookError(f"versions: expected one of this study's – found {word(name)} – choose another.")
+        raise CodebookError(f"versions: this study has no version {word(name)} – choose another.")
     return book
 
 

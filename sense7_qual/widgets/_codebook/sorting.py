@@ -86,14 +86,11 @@ class Sorting:
         """Return the acts that say which parts of a split code these texts belong to; none, where empty."""
         one = next((split for split in self.splits if split.code == code), None)
         if one is None:
-            raise ActError(
-                "sorting: expected a code that was split and waits – found another – open it again."
-            )
+            raise ActError("sorting: no texts of this code wait for sorting – open the split texts again.")
         unknown = sorted(set(parts) - set(one.parts))
         if unknown or not set(unit_ids) <= set(one.units):
             raise ActError(
-                "sorting: expected texts that wait and parts of the code that was split – found others – "
-                "open the sorting again."
+                "sorting: these texts or parts no longer wait for sorting – open the split texts again."
             )
         made = [make for unit_id in unit_ids for make in self._of_unit(unit_id, one, parts)]
         return [
@@ -235,7 +232,7 @@ class SplitTexts:
         """Record to which parts texts belong."""
         done = {unit for one, others, _ in self._done if one == code for unit in others}
         if done & set(units):
-            raise ActError("sorting: expected texts that wait – found some that are sorted – take it back.")
+            raise ActError("sorting: some of these texts are already sorted – take that back first.")
         made = self._sorting.acts(code, units, parts, asked=asked)
         save(made)
         self._done.append((code, tuple(units), made))
@@ -243,7 +240,7 @@ class SplitTexts:
     def take_back(self, *, codebook: Codebook, save: Save) -> None:
         """Take back what was sorted last."""
         if not self._done:
-            raise ActError("sorting: expected texts that were sorted here – found none – nothing was done.")
+            raise ActError("sorting: nothing was sorted here, so there is nothing to take back.")
         save([record.undo(act, codebook=codebook) for act in reversed(self._done[-1][2])])
         self._done.pop()
 

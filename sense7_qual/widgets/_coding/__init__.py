@@ -1,4 +1,4 @@
-"""The coding widget: one unit at a time, the codebook beside it, every key press saved."""
+"""The coding widget: one text at a time with the codebook next to it; every key press is saved."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, QualError
 from sense7_qual.report import Table
-from sense7_qual.widgets._base import STATIC, Asked, BaseWidget, field
+from sense7_qual.widgets._base import STATIC, Asked, BaseWidget, desk_of, field
 from sense7_qual.widgets._codes import COMMANDS, code_keys, code_keys_of_others, commands, described
 from sense7_qual.widgets._coding.lists import History, MemoList
 from sense7_qual.widgets._coding.others import Colleagues, SuggestionsOfTexts, Training, check_blind
 from sense7_qual.widgets._coding.revised import LookAgain, NewCodes, NewerCodebook, versions_alike
 from sense7_qual.widgets._coding.session import Session
-from sense7_qual.widgets._coding.study import Given, Recorder, elsewhere_message, of_study, one_by_one
+from sense7_qual.widgets._coding.study import Given, of_study, one_by_one
 from sense7_qual.widgets._coding.texts import Grid, TextList
 
 __all__ = ["COMMANDS", "CodingWidget"]
@@ -34,66 +34,62 @@ _DOING: Final = {"act": "saving", "add_code": "adding the code", "alike": "compa
 
 
 class CodingWidget(BaseWidget):
-    """Code units one by one, with the codebook beside them.
+    """Code texts one by one, with the codebook next to them.
 
-    Every key press is committed by `save` before its coding is shown as saved; what could not be saved
-    stays on screen as not saved and is sent again. No text is kept in the widget's traits, so a saved
-    notebook holds none.
+    Each key press is stored before its coding is shown as saved. If saving fails, the coding stays on screen
+    as not saved and is sent again. Widget traits hold no text, so a saved notebook contains none.
 
     Parameters
     ----------
     store : Store
-        The study, which holds all that is needed: the units that its plan gives the coder (`Store.assign`),
-        in that order, or all of them where the study has no plan; the codebook; what the coder did before;
-        and where every act goes. Anything else with `units`, `codebook`, `acts` and `append` does as well.
+        The study. It provides the units that its plan assigns to the coder (`Store.assign`), in that order
+        (all units where there is no plan), the codebook and the coder's earlier acts, and it records new
+        acts. Any object with `units`, `codebook`, `acts` and `append` works too.
     coder : str
-        The pseudonym of the person who codes.
+        Pseudonym of the person who codes.
     units, codebook, acts, save : optional
-        The same one by one, in place of a study: the units to code (DataFrame), in their order; the Codebook;
-        the acts that this coder did before; a function that is called with the new acts, and returns only
-        when they are safe.
+        Instead of a study: the units to code (DataFrame) in their order; the Codebook; this coder's earlier
+        acts; a function that takes new acts and returns only once they are stored.
     rating : str, optional
-        A column of `units` that can be shown beside the text.
+        Column of `units` that can be shown next to the text.
     show_rating : bool or "finished"
-        Whether it is shown from the start; "finished" shows it on texts that are finished, and on no other.
-        By default as the lead settled it (`Store.set_options`), else hidden: seeing it may colour the coding.
+        True shows the rating from the start, "finished" only on finished texts. The default is the lead's
+        setting (`Store.set_options`), otherwise hidden: seeing the rating may influence the coding.
     round : str, optional
-        The round that is coded, which the lead opened (`rounds.open_round`): of a study, its units. Every act
-        carries its name.
+        Name of the round to code, opened by the lead (`rounds.open_round`). Every act carries the name.
     review : "stale", iterable of str, or DataFrame
-        Units to be looked at again, which are shown as not finished until they are finished under `codebook`.
-        By default those that a revision of the codebook left undecided (`codings.stale`), but for texts that
-        lack a decision on new codes alone: for these the widget asks. Ids of units, or a table such as
-        ``codings.stale(…)`` returns, name others; ``()`` none.
+        Units to review: shown as unfinished until they are finished under `codebook`. By default the units
+        left undecided by a revision of the codebook (`codings.stale`); for units that only lack a decision on
+        new codes, the widget asks instead. Pass unit ids or the result of ``codings.stale(…)`` for others,
+        ``()`` for none.
     conditions : sequence of str, optional
-        The variables of `units` by which the coder may choose texts from the list. By default those of True
-        and False, or of 2 to 12 short words; not numbers, which may be ratings, nor what may be somebody's
-        coding: a variable that is called as a code or as labels are, or has a code among its values. ``()``
-        keeps coders blind to all. The same can be shown as columns of the grid.
+        Variables of `units` that the coder may filter by and show as grid columns. By default Booleans and
+        variables with 2 to 12 short values; never numbers (they may be ratings) or variables that may hold
+        somebody's coding (named like a code or a label, or with a code among the values). ``()`` hides all.
     embed : callable, optional
-        Texts to an array of vectors (`models.embedder`): with it a new code is compared with the codebook
-        by meaning too, and not by words alone.
+        Maps texts to an array of vectors (`models.embedder`), to compare a new code with the codebook by
+        meaning as well as by words.
     suggest : callable, optional
-        Units to a frame of suggestions: what `suggestions.fit` returned, or a function of your own. What it
-        suggests for a text is shown once the coder has finished that, or as the lead settled it
-        (`Store.set_options`); a random tenth of the texts gets nothing, so that the effect can be seen. What
-        was shown, and what was rejected, are acts; a suggestion is never a coding.
+        Maps units to a frame of suggestions: the result of `suggestions.fit`, or your own function.
+        Suggestions appear once the text is finished, or as the lead has set it (`Store.set_options`); a
+        random tenth of the texts gets none, to measure the effect. Shown and rejected suggestions are
+        recorded as acts; a suggestion is never a coding.
     layout : {"text", "grid"}
-        How the widget begins: one text at a time, or many short texts as the rows of a grid. A key (``#``)
-        or a button changes it.
+        Start with one text at a time, or with many short texts as rows of a grid. The key ``#`` or a button
+        switches.
     keys : mapping, optional
-        Other keys for commands, such as ``{"memo": "i"}``; `COMMANDS` names them all.
+        Other keys for commands, e.g. ``{"memo": "i"}``; `COMMANDS` lists the commands.
 
     Raises
     ------
     ArgumentError
-        Neither a study nor all of `units`, `codebook`, `acts` and `save`, or some of both; or `suggest`
-        learned from decisions to which the coder is blind.
+        Neither a study nor all of `units`, `codebook`, `acts` and `save`, or both; or `suggest` learned from
+        decisions to which the coder is blind.
     ActError
-        `coder` is missing, no pseudonym, or has no texts in the plan of the study; there is no such round;
-        `acts` hold another coder's, or two things share a key.
+        `coder` is missing, not a valid pseudonym, or has no texts in the study's plan; the round does not
+        exist; `acts` include another coder's; or two commands or codes share a key.
     TableError
-        `units` is not what its contract says, or has no such rating.
+        `units` violates its contract, or lacks the rating column.
 
     Examples
     --------
@@ -104,7 +100,7 @@ class CodingWidget(BaseWidget):
     >>> CodingWidget(units=units, codebook=sense7, coder="ana", acts=saved, save=saved.extend)
     CodingWidget('ana', 0 of 1 units finished)
 
-    Of a study: ``CodingWidget(store, coder="ana")``.
+    With a study: ``CodingWidget(store, coder="ana")``.
     """
 
     _esm = STATIC / "coding.js"
@@ -134,8 +130,7 @@ class CodingWidget(BaseWidget):
     ) -> None:
         if coder is None:
             raise ActError(
-                "coder: expected the pseudonym of who codes – found none – name them: "
-                "CodingWidget(store, coder='ana')."
+                "coder: no coder was named – give your pseudonym: CodingWidget(store, coder='ana')."
             )
         check_arguments(CodingWidget.__init__, locals(), but=("coder",))
         if isinstance(store, pd.DataFrame) and units is None:
@@ -184,24 +179,24 @@ class CodingWidget(BaseWidget):
 
     @property
     def notice(self) -> str:
-        """What the coder should know of the codebook, as the widget shows it; empty where there is nothing.
+        """What the widget tells the coder about the codebook; empty if there is nothing to tell.
 
-        That it was revised since the study was opened, and how many texts are to be looked at again.
+        Whether it was revised since the study was opened, and how many texts to review.
         """
         session = self._session
         n_review, n_earlier = session.n_review, session.n_earlier
-        take = "; take it in" if self._can_take else ". Open the study again, then run this cell again"
+        take = "Take it in" if self._can_take else "Open the study again, then run this cell again"
         notices = [
-            f"The codebook of this study was revised after it was opened here{take}: what you "
-            "code until then counts as coded with the earlier version."
+            f"The codebook was revised after you opened the study. {take}: what you code until then counts "
+            "as coded with the earlier version."
         ] * self._moved_on
         if n_review:
-            texts, them = (f"{n_review} texts are", "them") if n_review > 1 else ("One text is", "it")
+            texts, them = (f"{n_review} texts need", "them") if n_review > 1 else ("One text needs", "it")
             why = f": the codebook was revised after you finished {them}" if self._look_again.can_tell else ""
-            notices.append(f"{texts} to be looked at again{why}.")
+            notices.append(f"{texts} another look{why}.")
         if n_earlier and not self._look_again.can_tell:
             notices.append(
-                f"{n_earlier} of these {len(session.unit_ids)} texts you coded with an earlier version of "
+                f"You coded {n_earlier} of these {len(session.unit_ids)} texts with an earlier version of "
                 "the codebook. Ask the lead which of them to look at again."
             )
         return " ".join(notices)
@@ -212,21 +207,21 @@ class CodingWidget(BaseWidget):
         return self._moved_on and self._newer.can_be_taken
 
     def goto(self, unit_id: str) -> None:
-        """Show a unit in the open views of this widget; a view that is opened later begins there.
+        """Go to a unit in every open view of this widget; views opened later start there.
 
         Parameters
         ----------
         unit_id : str
-            The id of one of the units that are coded here.
+            Id of one of the units coded here.
 
         Raises
         ------
         ActError
-            There is no such unit here.
+            The unit is not coded here.
 
         Examples
         --------
-        After ``disagreements`` of a calibration, say: ``widget.goto("m17")``.
+        To revisit a disagreement: ``widget.goto("m17")``.
         """
         check_arguments(CodingWidget.goto, locals())
         with self._lock:
@@ -234,14 +229,14 @@ class CodingWidget(BaseWidget):
             self._tell({"type": "goto", "place": place})
 
     def memos(self) -> Table:
-        """Return this coder's memos, and the team's of rounds that are unblinded, as a table; newest first.
+        """Tabulate this coder's memos, and the team's in unblinded rounds, newest first.
 
         Returns
         -------
         Table
-            One row per memo: when it was written (UTC), by whom, on what, the words that it is about, the
-            memo, for whom. ``widget.memos().write("memos.docx")`` writes it, as it does .csv and .md. What a
-            cell shows of it is saved with the notebook.
+            One row per memo: time (UTC), author, target, the words it is about, the memo, and for whom.
+            ``widget.memos().write("memos.docx")`` writes it; .csv and .md work too. Output shown in a cell is
+            saved with the notebook.
         """
         with self._lock:
             return self._memos.table()
@@ -287,8 +282,8 @@ class CodingWidget(BaseWidget):
     def _take_codebook(self, content: Mapping[str, Any]) -> dict[str, Any]:
         if self._unsaved:
             raise ActError(
-                "codebook: expected everything to be saved – found acts that are not – take the codebook in "
-                "once they are."
+                "codebook: some of your acts are not saved yet – take the new codebook in once everything is "
+                "saved."
             )
         return self._go_on_with(*self._newer.take(content.get("agreed")))
 
@@ -375,3 +370,89 @@ class CodingWidget(BaseWidget):
         session = self._session
         named = [session.coder, session.codebook.fingerprint, str(session.round), *session.unit_ids]
         return hashlib.sha256("\x1f".join(named).encode()).hexdigest()[:32]
+
+
+class _Unshown(ActError):
+    """Acts on this text came from another window, and the coder has not seen them."""
+
+
+class Recorder:
+    """Saves the acts of a session, and takes in what the coder did elsewhere since it was read.
+
+    Attributes
+    ----------
+    session : Session
+        Whose acts they are.
+    given : Given
+        Where acts go; a study with `append_after`, as `Store` has, says what else was recorded.
+    came : callable
+        Called with the acts that the session has taken in.
+    """
+
+    def __init__(self, session: Session, given: Given, came: Callable[[list[Act]], object]) -> None:
+        self._session, self._came, self._append = session, came, given.save
+        self._append_after = getattr(desk_of(given.study), "append_after", None)
+        self._n_read = len(given.acts)
+
+    def __repr__(self) -> str:
+        return f"Recorder({self._session.coder!r}, {self._n_read} acts read)"
+
+    def save(self, acts: Sequence[Act]) -> None:
+        """Record `acts`; return once they are safe, and what was recorded elsewhere is in the session.
+
+        Raises `ActError` where one of them finishes a text, or takes something back, over acts on that text
+        that came from elsewhere: the session has these now, and nothing was recorded.
+        """
+        if self._append_after is None:
+            self._append(acts)
+            return
+        unread: list[Act] = []
+
+        def meet(others: list[Act]) -> None:
+            unread[:] = others  # a lost connection may call this twice
+            self._refuse_unshown(acts, others)
+
+        try:
+            n_new = self._append_after(acts, n_read=self._n_read, meet=meet)
+        except _Unshown:
+            self._take_in(unread)
+            raise
+        own = {act.act_id for act in acts}
+        self._take_in([act for act in unread if act.act_id not in own])
+        self._n_read += n_new + len(unread)
+
+    def _take_in(self, acts: list[Act]) -> None:
+        new = self._session.take_in(acts)
+        if new:
+            self._came(new)
+
+    def _refuse_unshown(self, acts: Sequence[Act], others: Sequence[Act]) -> None:
+        recorded = {act.act_id for act in others}
+        for act in acts:
+            unshown = [one for one in others if one.unit_id == act.unit_id and self._session.would_show(one)]
+            is_of_all = act.kind == "finish" or act.traits.takes_back
+            if is_of_all and unshown and act.act_id not in recorded:
+                raise _Unshown(
+                    f"Not done: {_counted(unshown)} on this text came from another window. Look at "
+                    f"{'it' if len(unshown) == 1 else 'them'}, then press again."
+                )
+
+
+def _counted(acts: Sequence[Act]) -> str:
+    noun = "coding" if all(act.kind == "apply" for act in acts) else "change"
+    return f"{len(acts)} {noun}{'s' * (len(acts) != 1)}"
+
+
+def elsewhere_message(session: Session, acts: Sequence[Act]) -> dict[str, Any]:
+    """Return what is told to all views once the session has taken in `acts` from another window."""
+    places = {session.find_place(act.unit_id) for act in acts} - {None}
+    return {
+        "type": "elsewhere",
+        "words": f"{_counted(acts)} came from another window",
+        "places": sorted(place for place in places if place is not None),
+        "flags": session.flags,
+        "memos": session.free_memos,
+        "n_finished": session.n_finished,
+        "can_undo": session.can_undo,
+        "can_redo": session.can_redo,
+    }

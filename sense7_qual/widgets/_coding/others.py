@@ -1,4 +1,4 @@
-"""What stands beside one's own codings: colleagues', gold in a training, and what a model suggests."""
+"""What a coder sees next to their own codings: colleagues', gold in training, a model's suggestions."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Colleagues:
 
     def _state(self) -> str | None:
         one = round_of(self._study, self._round)
-        return None if one is None else "blind" if one.unblinded_at is None else "open"
+        return None if one is None else "blind" if one.is_blind else "open"
 
     def _who_there_is(self, _: Mapping[str, Any]) -> dict[str, Any]:
         """Return who there is, read afresh."""
@@ -187,11 +187,11 @@ class Training:
         """Return how the coder's first decisions on a finished text differ from gold."""
         place = self._session.check_place(asked.get("place"))
         if self._round is None:
-            raise ActError("feedback: expected a round of training – found another – reload the page.")
+            raise ActError("feedback: this is not a training round – reload the page.")
         decided, result = self._so_far(self._round)
         here = decided[decided["unit_id"] == self._session.unit_ids[place]]
         if here.empty:
-            raise ActError("feedback: expected a finished text – found another – finish it first.")
+            raise ActError("feedback: this text is not finished – finish it first.")
         return {
             "type": "feedback",
             "place": place,
@@ -304,7 +304,7 @@ class SuggestionsOfTexts:
         session = self._session
         place = session.check_place(asked.get("place"))
         if self.when is None or (self.when == "finished" and session.flag(place) not in "fu"):
-            raise ActError("suggestions: expected a finished text – found another – finish it first.")
+            raise ActError("suggestions: this text is not finished – finish it first.")
         head = {"type": "suggestions", "place": place}
         unit_id = session.unit_ids[place]
         if session.shown_suggestions(place) is None:
@@ -348,7 +348,7 @@ class SuggestionsOfTexts:
             except QualError as error:
                 self._ready[place] = str(error)
             except Exception as error:  # noqa: BLE001 – a model may raise anything, and quote a text in it
-                self._ready[place] = f"the model failed ({type(error).__name__}); coding goes on without it"
+                self._ready[place] = f"the model failed ({type(error).__name__}); go on coding without it"
             if place in self._asked:
                 self._asked.discard(place)
                 self._tell(place)
@@ -392,9 +392,8 @@ def check_blind(suggest: Suggest | None, given: Given, coder: str) -> None:
     blind = sorted(hidden if computed else learned_from & hidden)
     if blind:
         raise ArgumentError(
-            f"suggest: expected a suggester that learned from what {coder!r} may see – found one that "
-            f"learned from {first_three(blind)}, to whose coding they are blind – pass coder={coder!r} to "
-            "suggestions.fit, or unblind the round first."
+            f"suggest: this suggester learned from the coding of {first_three(blind)}, which {coder!r} may "
+            f"not see yet – pass coder={coder!r} to suggestions.fit, or unblind the round first."
         )
 
 

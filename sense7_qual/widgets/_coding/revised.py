@@ -71,8 +71,8 @@ class NewCodes:
             return self._added[asked], None
         if self.mode != "add":
             raise ActError(
-                "new code: expected a study whose coders add codes themselves – found one whose lead is "
-                "proposed them, or adds them alone – send it as a proposal."
+                "new code: in this study coders do not add codes themselves – send it to the lead as a "
+                "proposal."
             )
         session, before = self._session, self._study.codebook
         code = self._made(content, before)
@@ -190,8 +190,8 @@ class LookAgain:
 
 
 _CAME: Final = {
-    "add": "is new", "rename": "has another label", "move": "stands elsewhere", "annotate": "has other notes",
-    "redefine": "is defined otherwise", "retire": "is gone",
+    "add": "is new", "rename": "has a new label", "move": "was moved", "annotate": "has new notes",
+    "redefine": "has a new definition", "retire": "was retired",
 }  # fmt: skip
 
 
@@ -226,10 +226,7 @@ class NewerCodebook:
         Where they do not, only what that means is said, until the coder has `agreed` to this very version.
         """
         if not self.can_be_taken:
-            raise ActError(
-                "codebook: expected a study that can be asked for its codebook – found none – run the cell "
-                "again."
-            )
+            raise ActError("codebook: there is no study to take it from – run the cell again.")
         session, now = self._session, desk_of(self._study).use_current_codebook()
         if now == session.codebook:
             return {"type": "taken", "words": ""}, None
@@ -237,9 +234,8 @@ class NewerCodebook:
         way = path(revisions, session.codebook.fingerprint, now.fingerprint)
         if way is None:
             raise ActError(
-                "codebook: expected revisions that lead from the version that is coded with here to the "
-                "study's – found none, since two copies were revised apart – ask the lead to join them "
-                "(store.revise)."
+                "codebook: no revisions lead from your version to the study's, because two copies were "
+                "revised separately – ask the lead to join them (store.revise)."
             )
         made = [change for step in way for change in step.changes]
         keeps = all(change.kind in KEEPING for change in made)
@@ -263,14 +259,14 @@ def what_it_means(
     finished = before.codings[before.codings["unit_id"].isin(before.coverage["unit_id"])]
     changed = [f"{name} {words}" for name, words in _named(made, session.codebook, now)]
     concerned = [*_of_codings(session, now, finished, coded), *_of_texts(now, undecided)]
-    none = [] if concerned else ["Nothing on the texts that you finished is touched by it."]
+    none = [] if concerned else ["The texts that you finished are not affected."]
     return [f"{'; '.join(changed)}.", *concerned, *none]
 
 
 def _named(made: Sequence[Change], before: Codebook, now: Codebook) -> Iterator[tuple[str, str]]:
     for change in dict.fromkeys(made):
         into = " and ".join(_label(code, now, before) for code in change.into)
-        words = {**_CAME, "merge": f"went into {into}", "split": f"was divided into {into}"}
+        words = {**_CAME, "merge": f"was merged into {into}", "split": f"was split into {into}"}
         yield _label(change.code, before, now), words[change.kind]
 
 
@@ -287,7 +283,7 @@ def _of_codings(session: Session, now: Codebook, codings: pd.DataFrame, coded: p
         yield f"{_codings(n, was, books)} {'counts' if n == 1 else 'count'} as {_label(code, *books)}."
     known = {code.id for code in now.codable} | {was for was, _ in pairs}
     for code, n in Counter(str(code) for code in codings["code"] if code not in known).items():
-        yield f"{_codings(n, code, books)} {'counts' if n == 1 else 'count'} no more."
+        yield f"{_codings(n, code, books)} {'no longer counts' if n == 1 else 'no longer count'}."
 
 
 def _codings(n: int, code: str, books: tuple[Codebook, Codebook]) -> str:
@@ -297,13 +293,14 @@ def _codings(n: int, code: str, books: tuple[Codebook, Codebook]) -> str:
 def _of_texts(now: Codebook, undecided: pd.DataFrame) -> Iterator[str]:
     """Yield on how many finished texts a code is undecided, and why."""
     why = {
-        "add": "it was not there", "redefine": "it meant something else", "split": "it was part of another"
+        "add": "it did not exist then", "redefine": "it meant something else", "split": "it was part of "
+        "another"
     }  # fmt: skip
     for code in now.codable:
         rows = undecided[undecided["code"] == code.id]
         for reason, n in Counter(rows["reason"]).items():
             texts = "one text that you finished" if n == 1 else f"{n} texts that you finished"
             yield (
-                f"{_label(code.id, now)} is neither applied nor absent on {texts}, since {why[reason]}: "
+                f"{_label(code.id, now)} is undecided on {texts}, because {why[reason]}: "
                 f"look at {'it' if n == 1 else 'them'} again."
             )

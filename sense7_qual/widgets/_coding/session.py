@@ -20,11 +20,12 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.frames import require_column
 from sense7_qual.suggestions import answers
-from sense7_qual.widgets._coding.lists import free_memos, memo_act, on_text
-from sense7_qual.widgets._coding.study import Units
+from sense7_qual.widgets._coding.study import Units, memo_act
 from sense7_qual.widgets._offsets import (
     as_text,
     folded,
+    free_memos,
+    on_text,
     shown_coding,
     utf16_units,
 )
@@ -257,8 +258,8 @@ class Session(Units):
         shown, code = self.shown_suggestions(self._place[unit_id]), str(message.get("code"))
         if shown is None or code not in {row["code"] for row in shown["rows"]}:
             raise ActError(
-                f"act on unit {unit_id!r}: expected a code that was suggested for it – found "
-                f"{code[:60]!r} – look at the suggestions of this text again."
+                f"act on unit {unit_id!r}: code {code[:60]!r} was not suggested for it – look at the "
+                "suggestions for this text again."
             )
         return code
 
@@ -409,15 +410,15 @@ class Session(Units):
         """Refuse to finish for a code alone what a newer version of the codebook asks more about."""
         if under not in (None, self.codebook.fingerprint):
             raise ActError(
-                "finish: expected the codebook under which the decision was shown – found that it was "
-                "changed meanwhile – decide once more."
+                "finish: the codebook changed after this question was shown, so nothing was saved – decide "
+                "once more."
             )
 
     def _refuse_unshown(self, seen: object, unit_id: str) -> None:
         """Refuse to finish a text on which other acts stand than its view had when that was pressed."""
         if seen not in (None, self._n_acts_on(unit_id)):
             raise ActError(
-                "Not finished: this text changed before that was on the screen. Look at it, then press again."
+                "Not finished: this text changed before you could see it. Look at it, then press again."
             )
 
     def _is_open(self, act: Act) -> bool:
@@ -436,14 +437,12 @@ class Session(Units):
         )
         if target is None:
             if not stack:
-                raise ActError(f"{kind}: expected an act to {kind} – found none.")
+                raise ActError(f"{kind}: there is nothing to {kind}.")
             return make(stack[-1], **common)
         act = self._known.get(target) if isinstance(target, str) else None
         if act is None or not act.traits.is_own_step or self.state_of(act) != state:
-            which = "stands" if state == "stands" else "is undone"
             raise ActError(
-                f"{kind}: expected an act of this round that {which} – found another – open the history "
-                "again."
+                f"{kind}: this act is of another round or was changed meanwhile – open the history again."
             )
         return make(act, **common)
 
@@ -451,7 +450,7 @@ class Session(Units):
         others = sorted({act.coder for act in acts} - {self.coder})
         if others:
             raise ActError(
-                f"acts: expected acts of {self.coder!r} alone – found acts of {first_three(others)} – pass "
+                f"acts: expected only acts of {self.coder!r} – found acts of {first_three(others)} – pass "
                 f"store.acts(coder={self.coder!r}), so that coders stay blind to each other."
             )
 

@@ -1,14 +1,15 @@
-"""What one coder codes and where acts go: a study or its parts, the texts by place, other windows."""
+"""What one coder codes: a study or its parts, the texts by place, and the memo that a browser asks for."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import pandas as pd
 
+from sense7_qual import acts as record
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import Act, check_person
 from sense7_qual.codebook import Codebook
@@ -16,12 +17,9 @@ from sense7_qual.errors import ActError, ArgumentError
 from sense7_qual.frames import UNITS, require_column
 from sense7_qual.rounds import Round
 from sense7_qual.widgets._base import desk_of
-from sense7_qual.widgets._offsets import code_points, shown_value, turns
+from sense7_qual.widgets._offsets import as_text, code_points, shown_value, turns
 
-if TYPE_CHECKING:
-    from sense7_qual.widgets._coding.session import Session
-
-__all__ = ["Given", "Recorder", "Units", "elsewhere_message", "of_study", "one_by_one", "round_of"]
+__all__ = ["KINDS", "Given", "Units", "memo_act", "of_study", "one_by_one", "round_of"]
 
 _NEEDS = ("units", "codebook", "acts", "append")
 
@@ -43,8 +41,8 @@ def one_by_one(**parts: Any) -> Given:
     missing = [name for name, value in parts.items() if value is None]
     if missing:
         raise ArgumentError(
-            "CodingWidget: expected an open study, or units, codebook, acts and save – found no "
-            f"{', '.join(missing)} – write CodingWidget(qual.Store(…), coder=…), or give all four."
+            f"CodingWidget: expected an open study, or units, codebook, acts and save – missing: "
+            f"{', '.join(missing)} – write CodingWidget(qual.Store(…), coder=…), or pass all four."
         )
     return Given(**parts)
 
@@ -59,8 +57,8 @@ def of_study(study: Any, *, coder: str, round: str | None, **parts: object) -> G
     twice = [name for name, value in parts.items() if value is not None]
     if twice:
         raise ArgumentError(
-            f"CodingWidget: expected the study alone – found {', '.join(twice)} beside it – leave out what "
-            "the study holds itself, or give units, codebook, acts and save without the study."
+            f"CodingWidget: got a study and also {', '.join(twice)}, which the study provides – leave them "
+            "out, or pass units, codebook, acts and save without a study."
         )
     units = _units_of(study, check_person(coder), round)
     current = getattr(desk_of(study), "current_codebook", None)
@@ -82,8 +80,7 @@ def _units_of(study: Any, coder: str, round: str | None) -> pd.DataFrame:
     rounds = [] if plan.empty else plan["round"].dropna().unique().tolist()
     if round is not None and round not in rounds:
         raise ActError(
-            f"round: expected a round that was opened – found {word(round)} – "
-            f"{did_you_mean(str(round), rounds)}"
+            f"round: no round called {word(round)} was opened – {did_you_mean(str(round), rounds)}"
         )
     here = plan[plan["round"].isna() if round is None else plan["round"] == round]
     ids = here.loc[here["coder"] == coder, "unit_id"]
@@ -98,105 +95,19 @@ def _without_units(plan: pd.DataFrame, coder: str, round: str | None, coders: Se
     others = plan.loc[plan["coder"] == coder, "round"].dropna().unique().tolist()
     if round is None and others:
         return (
-            f"coder: expected the round in which {coder!r} codes – found none – pass round={others[0]!r}"
-            f"{f' (their rounds: {first_three(others)})' if others[1:] else ''}."
+            f"coder: {coder!r} has texts only in rounds – pass round={others[0]!r}"
+            f"{f' (all their rounds: {first_three(others)})' if others[1:] else ''}."
         )
-    if not coders:  # nothing is dealt but in rounds, and these are others'
+    if not coders:  # texts are assigned in rounds alone, and to others
         coders = plan["coder"].unique().tolist()
     where = "the plan of the study" if round is None else f"round {round!r}"
     remedy = (
-        "let the lead deal them texts (store.assign)" if round is None else "ask the lead to open it again"
+        "ask the lead to assign them texts (store.assign)" if round is None else "ask the lead to add them"
     )
     return (
-        f"coder: expected a coder with texts in {where} – found {coder!r} – {did_you_mean(coder, coders)}; a "
-        f"new coder: {remedy}."
+        f"coder: {coder!r} has no texts in {where} – {did_you_mean(coder, coders)}; for a new coder, "
+        f"{remedy}."
     )
-
-
-class _Unshown(ActError):
-    """Acts on this text came from another window, and the coder has not seen them."""
-
-
-class Recorder:
-    """Saves the acts of a session, and takes in what the coder did elsewhere since it was read.
-
-    Attributes
-    ----------
-    session : Session
-        Whose acts they are.
-    given : Given
-        Where acts go; a study with `append_after`, as `Store` has, says what else was recorded.
-    came : callable
-        Called with the acts that the session has taken in.
-    """
-
-    def __init__(self, session: Session, given: Given, came: Callable[[list[Act]], object]) -> None:
-        self._session, self._came, self._append = session, came, given.save
-        self._append_after = getattr(desk_of(given.study), "append_after", None)
-        self._n_read = len(given.acts)
-
-    def __repr__(self) -> str:
-        return f"Recorder({self._session.coder!r}, {self._n_read} acts read)"
-
-    def save(self, acts: Sequence[Act]) -> None:
-        """Record `acts`; return once they are safe, and what was recorded elsewhere is in the session.
-
-        Raises `ActError` where one of them finishes a text, or takes something back, over acts on that text
-        that came from elsewhere: the session has these now, and nothing was recorded.
-        """
-        if self._append_after is None:
-            self._append(acts)
-            return
-        unread: list[Act] = []
-
-        def meet(others: list[Act]) -> None:
-            unread[:] = others  # a lost connection may call this twice
-            self._refuse_unshown(acts, others)
-
-        try:
-            n_new = self._append_after(acts, n_read=self._n_read, meet=meet)
-        except _Unshown:
-            self._take_in(unread)
-            raise
-        own = {act.act_id for act in acts}
-        self._take_in([act for act in unread if act.act_id not in own])
-        self._n_read += n_new + len(unread)
-
-    def _take_in(self, acts: list[Act]) -> None:
-        new = self._session.take_in(acts)
-        if new:
-            self._came(new)
-
-    def _refuse_unshown(self, acts: Sequence[Act], others: Sequence[Act]) -> None:
-        recorded = {act.act_id for act in others}
-        for act in acts:
-            unshown = [one for one in others if one.unit_id == act.unit_id and self._session.would_show(one)]
-            is_of_all = act.kind == "finish" or act.traits.takes_back
-            if is_of_all and unshown and act.act_id not in recorded:
-                raise _Unshown(
-                    f"Not done: {_counted(unshown)} on this text came from another window. Look at "
-                    f"{'it' if len(unshown) == 1 else 'them'}, then press again."
-                )
-
-
-def _counted(acts: Sequence[Act]) -> str:
-    noun = "coding" if all(act.kind == "apply" for act in acts) else "change"
-    return f"{len(acts)} {noun}{'s' * (len(acts) != 1)}"
-
-
-def elsewhere_message(session: Session, acts: Sequence[Act]) -> dict[str, Any]:
-    """Return what is told to all views once the session has taken in `acts` from another window."""
-    places = {session.find_place(act.unit_id) for act in acts} - {None}
-    return {
-        "type": "elsewhere",
-        "words": f"{_counted(acts)} came from another window",
-        "places": sorted(place for place in places if place is not None),
-        "flags": session.flags,
-        "memos": session.free_memos,
-        "n_finished": session.n_finished,
-        "can_undo": session.can_undo,
-        "can_redo": session.can_redo,
-    }
 
 
 class Units:
@@ -255,8 +166,7 @@ class Units:
         if place is None:
             near = difflib.get_close_matches(str(unit_id)[:100], self.unit_ids, n=1) or self.unit_ids
             raise ActError(
-                f"unit_id: expected one of the units to code – found {word(unit_id)} – "
-                f"{did_you_mean(str(unit_id), near)}"
+                f"unit_id: no unit {word(unit_id)} is coded here – {did_you_mean(str(unit_id), near)}"
             )
         return place
 
@@ -264,8 +174,8 @@ class Units:
         """Return `place`, or raise `ActError` where no unit has it."""
         if type(place) is not int or not 0 <= place < len(self.unit_ids):
             raise ActError(
-                f"units: expected a place from 0 to {len(self.unit_ids) - 1} – found {word(place)} – go to "
-                "another."
+                f"units: expected a place from 0 to {len(self.unit_ids) - 1} – found {word(place)} – reload "
+                "the page."
             )
         return place
 
@@ -292,7 +202,7 @@ class Units:
         """Return start and end, in code points, of the span that the browser names."""
         named = self._target(message, unit_id)
         if named["start"] is None:
-            raise ActError(f"act on unit {unit_id!r}: expected words of the text – found none – select some.")
+            raise ActError(f"act on unit {unit_id!r}: no words are selected – select some first.")
         return {"start": named["start"], "end": named["end"]}
 
     def find_place(self, unit_id: str | None) -> int | None:
@@ -303,7 +213,7 @@ class Units:
         """Return the id of one of the units; raise `ActError` where there is no such one."""
         if not isinstance(unit_id, str) or unit_id not in self._place:
             raise ActError(
-                f"act: expected one of the units to code – found {str(unit_id)[:60]!r} – "
+                f"act: no unit {str(unit_id)[:60]!r} is coded here – "
                 f"{did_you_mean(str(unit_id), self.unit_ids[:1000])}"
             )
         return unit_id
@@ -313,3 +223,65 @@ def _value(column: Any, place: int) -> Any:
     """Return the value at `place`; None where it is missing, or there is no column."""
     value = None if column is None else column[place]
     return None if pd.isna(value) else value
+
+
+KINDS: Final = ("unit", "span", "code", "study")
+
+
+class Writer(Protocol):
+    """What is asked of the session in which a memo is written."""
+
+    coder: str
+    codebook: Codebook
+    round: str | None
+
+    def known_unit(self, unit_id: object) -> str:
+        """Return the id of one of the units."""
+
+    def span(self, message: Mapping[str, Any], unit_id: str) -> dict[str, int]:
+        """Return start and end of the span that the browser names."""
+
+    def first_of_memo(self, memo_id: object) -> Act | None:
+        """Return the act with which a memo was first written."""
+
+
+def memo_act(session: Writer, message: Mapping[str, Any], common: Mapping[str, Any]) -> Act:
+    """Return the memo that the browser asks for: on the text, a span of it, a code or the study."""
+    kind = message.get("target_kind") or "unit"
+    if kind not in KINDS:
+        raise ActError(
+            f"memo: expected it on one of {', '.join(KINDS)} – found {str(kind)[:40]!r} – "
+            f"{did_you_mean(str(kind), KINDS)}"
+        )
+    about: dict[str, Any] = {"target_kind": kind}
+    if kind in ("unit", "span"):
+        about["unit_id"] = session.known_unit(message.get("unit_id"))
+    if kind == "span":
+        about |= session.span(message, about["unit_id"])
+    if kind == "code":
+        about["code"] = session.codebook[str(message.get("code"))].id
+    memo_id = message.get("memo_id")
+    before = _revised(session, memo_id, about)
+    round = before.round if before is not None else session.round if message.get("team") is True else None
+    if before is None and message.get("team") is True and round is None:
+        raise ActError(
+            "memo: a memo for the team needs a round, and none is coded here – write it for yourself, or "
+            "open the widget for a round: CodingWidget(…, round=…)."
+        )
+    return record.memo(
+        **common,
+        coder=session.coder,
+        text=as_text(message.get("text")),
+        **about,
+        memo_id=memo_id,
+        round=round,
+    )
+
+
+def _revised(session: Writer, memo_id: object, about: Mapping[str, Any]) -> Act | None:
+    """Return the first act of the memo that is revised, never one on something else; None for a new memo."""
+    before = None if memo_id is None else session.first_of_memo(memo_id)
+    is_other = before is not None and any(getattr(before, name) != value for name, value in about.items())
+    if is_other or not isinstance(memo_id, str | None):
+        raise ActError(f"memo: {str(memo_id)[:40]!r} is not your memo on this – write a new one.")
+    return before

@@ -1,4 +1,4 @@
-"""The widget that shows where a study stands: progress, agreement so far, codes, and what to do next."""
+"""The widget that shows the state of a study: progress, agreement so far, codes, and what to do next."""
 
 from __future__ import annotations
 
@@ -31,32 +31,32 @@ _DOING: Final = {"hello": "reading the study", "count": "counting", "units": "li
 
 
 class OverviewWidget(LeadWidget):
-    """See where a study stands: who is how far, how well coders agree so far, and what to do next.
+    """Show the state of a study: each coder's progress, agreement so far, and what to do next.
 
-    Behind every number stand the texts that it counts, and behind each text what was coded on it. Of others
-    it shows only what `coder` may see: finished texts of rounds that are unblinded. How far others are in a
-    blind round is shown to the leads of that round alone, and its agreement to nobody. No text is kept in
-    the widget's traits, so a saved notebook holds none. Nothing in the study is changed by it.
+    Click a number to see the texts behind it, and a text to see its codings. Of others' coding, only what
+    `coder` may see is shown: finished texts of unblinded rounds. Progress in a blind round is shown only to
+    the leads of that round, its agreement to nobody. Widget traits hold no text, so a saved notebook contains
+    none. The widget changes nothing in the study.
 
     Parameters
     ----------
     store : Store
         The study.
     coder : str
-        Your pseudonym: who leads a round sees how far its coders are.
+        Your pseudonym. Leads of a round also see its coders' progress.
     width : float
-        The width of the interval of agreement at which double coding is enough
-        (`agreement.sequential`), from 0.001 and below 2. Choose it before the first look and keep it.
+        Width of the agreement interval at which double coding is enough (`agreement.sequential`), at least
+        0.001 and below 2. Choose it before the first look and keep it.
     without_round : bool
-        Whether what others coded in no round is counted too. Nothing says there that coders are blind to
-        each other, nor when that ends: say True once they are done.
+        Whether to count others' codings outside rounds too. Nothing unblinds such codings, so set it only
+        once the coders are done.
 
     Raises
     ------
     ArgumentError
-        `store` is no open study, or `width` is out of its range.
+        `store` is not an open study, or `width` is out of range.
     ActError
-        `coder` is missing or no pseudonym.
+        `coder` is not a valid pseudonym.
 
     Examples
     --------
@@ -81,7 +81,8 @@ class OverviewWidget(LeadWidget):
         check_arguments(OverviewWidget.__init__, locals())
         if not 0.001 <= width < 2:
             raise ArgumentError(
-                f"OverviewWidget: expected width from 0.001 and below 2 – found {width!r} – 0.3 is usual."
+                f"OverviewWidget: expected width of at least 0.001 and below 2 – found {width!r} – 0.3 is "
+                "usual."
             )
         self._width = width
         self._read: Board | None = None
@@ -163,10 +164,10 @@ class OverviewWidget(LeadWidget):
 def _counted_words(board: Board) -> str:
     """Return what the numbers on codes count and what they leave out, in a sentence or two."""
     rounds = [f"round {name!r}" for name in board.read.rounds]
-    of_none = ["texts of no round"] if board.without_round else []
-    said = f"Counted: {', '.join(['what you finished', *rounds, *of_none])}."
+    of_none = ["texts outside rounds"] if board.without_round else []
+    said = f"Counted: {', '.join(['texts you finished', *rounds, *of_none])}."
     if board.read.blind:
         said += f" Not counted, because blind: {', '.join(repr(name) for name in board.read.blind)}."
     if not board.without_round and board.plan["round"].isna().any():
-        said += " Not counted: what others coded in no round (OverviewWidget(…, without_round=True))."
+        said += " Not counted: what others coded outside rounds (OverviewWidget(…, without_round=True))."
     return said

@@ -69,7 +69,7 @@ def _to_unblind(board: Board, progress: Sequence[Mapping[str, Any]]) -> Iterator
         yield _item(
             board,
             f"Everybody has finished round {row['round']!r}, which is still blind.",
-            "Unblind it, for good: then its agreement can be seen and its disagreements settled.",
+            "Unblind it (permanently) to see its agreement and settle its disagreements.",
             door={"of": "planned", "round": row["round"]}, cell=cell,
         )  # fmt: skip
 
@@ -82,7 +82,7 @@ def _to_review(board: Board) -> Iterator[Item]:
         yield _item(
             board,
             f"{whose} {n} {_texts(n)} to look at again: the codebook changed after they were finished.",
-            "Until then they are missing from every number on the codes that changed.",
+            "Until then they are missing from all numbers on the changed codes.",
             door={"of": "stale", "coder": coder},
             cell=_REVIEW.format(coder, f", round={name!r}" if name else ""),
         )  # fmt: skip
@@ -94,7 +94,8 @@ def _drifting(board: Board, drifts: Sequence[Mapping[str, Any]]) -> Iterator[Ite
             yield _item(
                 board,
                 row["words"],
-                "Read these texts together. It is a reason to talk, not a verdict: texts change, too.",
+                "Read these texts together. It is a reason to talk, not a verdict: the texts may differ, "
+                "too.",
                 door={"of": "later", "coder": row["coder"], "code": row["code"]},
                 cell="",
             )
@@ -111,7 +112,7 @@ def _weak(board: Board, agreement: Sequence[Mapping[str, Any]]) -> Iterator[Item
             + ("." if surely else "; the interval reaches beyond it." if row["interval"] else "."),
             "Read the disagreements; sharpen its definition, or merge or split it."
             if surely
-            else "More texts that are coded twice will tell; read the disagreements meanwhile.",
+            else "Code more texts twice to be sure; read the disagreements in the meantime.",
             door={"of": "open", "code": row["code"]},
             cell=f"qual.widgets.CodebookWidget(store, coder={board.viewer!r}{_also(board)})",
         )  # fmt: skip
@@ -124,7 +125,7 @@ def _to_settle(board: Board) -> Iterator[Item]:
             board,
             f"{n} {'disagreement is' if n == 1 else 'disagreements are'} not settled"
             f"{'' if board.is_lead else ' by a ruling of yours'}.",
-            "Settle them text by text, or discuss them in a round of their own.",
+            "Settle them text by text, or discuss them in a separate round.",
             door={"of": "open"},
             cell=f"qual.widgets.AdjudicationWidget(store, coder={board.viewer!r}{_also(board)})",
         )  # fmt: skip
@@ -136,7 +137,7 @@ def _to_answer(board: Board) -> Iterator[Item]:
         yield _item(
             board,
             f"{n} proposed {'code waits' if n == 1 else 'codes wait'} for an answer.",
-            "Take each as a code, into one that is there, or send it back, under “Proposals”.",
+            "Under “Proposals”, take each as a new code or into an existing one, or send it back.",
             door={"of": "proposals"},
             cell=f"qual.widgets.CodebookWidget(store, coder={board.viewer!r}{_also(board)})",
         )  # fmt: skip
@@ -186,24 +187,24 @@ def _drifted(board: Board, row: Mapping[Any, Any]) -> str:
     shares = [coefficient(row[name], 2) for name in ("share_first", "share_later")]
     return (
         f"{who} {applies} {board.label(row['code'])} {often} often than at first: to {shares[0]} of the "
-        f"first {row['n_first']} texts, to {shares[1]} of the {row['n_later']} after them."
+        f"first {row['n_first']} texts and to {shares[1]} of the {row['n_later']} after them."
     )
 
 
 def _looks(board: Board) -> str:
     """Return for how many looks the bound on false alarms holds: without a plan only for one."""
     planned = set(board.read.decided["coder"]) <= set(board.seen_plan["coder"])
-    return "however often you look" if planned else "at one look at the end, since texts were not planned"
+    return "however often you look" if planned else "for one look at the end, since texts were not planned"
 
 
 def _drift_words(rows: list[dict[str, Any]], looks: str) -> str:
     if not rows or all(row["too_few"] for row in rows):
-        return "Drift: too few texts yet to tell whether a coder applies a code more, or less, than at first."
+        return "Drift: too few texts yet to tell whether a coder applies a code more or less than at first."
     n = sum(not row["too_few"] for row in rows)
     alarms = sum(row["alarm"] for row in rows)
     return (
-        f"Drift: {alarms or 'no'} {'alarm' if alarms == 1 else 'alarms'} among {n} pairs of a coder and a "
-        f"code. Where nobody drifts and texts come in random order, at most 5 % of studies have any, {looks}."
+        f"Drift: {alarms or 'no'} {'alarm' if alarms == 1 else 'alarms'} among {n} pairs of coder and code. "
+        f"If nobody drifts and texts come in random order, at most 5 % of studies have any alarm, {looks}."
     )
 
 
@@ -213,31 +214,31 @@ def _came(board: Board) -> dict[str, Any]:
     if coverage.empty:
         return {"came": [], "came_words": ""}
     if board.cluster is None:
-        words = "Some texts have no participant (case_id), so it is not counted how the codes came."
+        words = "Some texts have no participant (case_id), so new codes are not counted by participant."
         return {"came": [], "came_words": words}
     rows = development(codings, board.units, cluster=board.cluster, coverage=coverage)
     n_codes = [int(n) for n in rows["n_codes"]]
     new = rows.loc[rows["n_new"] > 0, "place"]
     last = 0 if new.empty else int(new.iloc[-1])
     said = f"{n_codes[-1]} of {len(board.codebook.codable)} codes were applied to {len(rows)} participants"
-    said += ", all of them to the first one." if last == 1 else "."
-    said += f" The last new one came with participant {last}." if last > 1 else ""
+    said += ", all of them to the first." if last == 1 else "."
+    said += f" The last new code came with participant {last}." if last > 1 else ""
     return {"came": n_codes, "came_words": f"{said} {_saturated(board, codings, board.cluster)}"}
 
 
 def _saturated(board: Board, codings: pd.DataFrame, cluster: str) -> str:
     codes = emerged(board.read.revisions, board.codebooks)
     if not codes:
-        return "No code came while coding, so there is no saturation to speak of."
+        return "No code emerged during coding, so saturation does not apply."
     coverage = board.read.coverage
     result = saturation(codings, board.units, cluster=cluster, emerged=codes, coverage=coverage, more=[_MORE])
     row = result.iloc[0]
     if pd.isna(row["new_codes"]):
-        return "Too little was coded to tell what further participants would bring."
+        return "Too little is coded yet to predict new codes from further participants."
     ends = f"{number(row['low'], 1)} to {number(row['high'], 1)}"
     return (
-        f"Of codes that came while coding, {_MORE} further participants would bring about "
-        f"{number(row['new_codes'], 1)} more (95% CI {ends})."
+        f"{_MORE} further participants would bring about {number(row['new_codes'], 1)} more codes of those "
+        f"that emerge during coding (95% CI {ends})."
     )
 
 
@@ -257,7 +258,7 @@ def behind(board: Board, door: Mapping[str, Any]) -> tuple[str, Rows]:
     asked = {name: _word(door.get(name)) for name in ("of", "round", "coder", "code")}
     find = _DOORS.get(str(asked["of"]))
     if find is None:
-        raise ActError("overview: expected one of its numbers – found another – reload the page.")
+        raise ActError("overview: it has no such number – reload the page.")
     title, rows = find(board, asked)
     places = board.places
     return title, [(unit, note) for unit, note in rows if unit in places]
@@ -284,7 +285,7 @@ def page(board: Board, door: Mapping[str, Any], *, first: int, find: str) -> dic
 def text_of(board: Board, unit_id: object) -> dict[str, Any]:
     """Return a text with what may be seen on it: each coder's codings in the codes of the current version."""
     if not isinstance(unit_id, str) or unit_id not in board.places:
-        raise ActError("overview: expected a text of this study – found another – open the list again.")
+        raise ActError("overview: this text is not in the study any more – open the list again.")
     text = board.read.texts[unit_id]
     codings, undecided = board.read.standing
     done = board.order.loc[board.order["unit_id"] == unit_id, "coder"].tolist()
@@ -327,14 +328,14 @@ def _finished(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
     coder = _followed(board, asked)
     done = board.finished_units(asked["round"], coder)
     units = [unit for unit in board.planned_units(asked["round"], coder) if unit in done]
-    return f"Finished by {coder}, in {_named(asked)}", [(unit, "") for unit in units]
+    return f"Finished by {coder} in {_named(asked)}", [(unit, "") for unit in units]
 
 
 def _left(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
     coder = _followed(board, asked)
     done = board.finished_units(asked["round"], coder)
     units = [unit for unit in board.planned_units(asked["round"], coder) if unit not in done]
-    return f"Not finished by {coder} yet, in {_named(asked)}", [(unit, "") for unit in units]
+    return f"Not yet finished by {coder} in {_named(asked)}", [(unit, "") for unit in units]
 
 
 def _followed(board: Board, asked: Mapping[str, Any]) -> str:
@@ -342,8 +343,8 @@ def _followed(board: Board, asked: Mapping[str, Any]) -> str:
     coder = str(asked["coder"])
     if coder != board.viewer and not board.follows(asked["round"]):
         raise ActError(
-            "overview: expected a coder whose progress may be seen – found another, in a blind round – wait "
-            "until its lead has unblinded it."
+            "overview: this round is blind, so you cannot see the progress of others – wait until its lead "
+            "has unblinded it."
         )
     return coder
 
@@ -352,10 +353,10 @@ def _double(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
     rows = _of_code(board, asked)
     rows = rows[rows["n_coders"] > 1]
     notes = [
-        "all alike" if applied in (0, n) else f"{applied} of {n} coders applied it"
+        "all agree" if applied in (0, n) else f"{applied} of {n} coders applied it"
         for n, applied in zip(rows["n_coders"], rows["n_applied"], strict=True)
     ]
-    title = f"{_label(board, asked)}: texts that two or more coders decided on"
+    title = f"{_label(board, asked)}: texts decided by two or more coders"
     return title, _in_order(board, dict(zip(rows["unit_id"], notes, strict=True)))
 
 
@@ -366,7 +367,7 @@ def _applied(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
         f"{applied} of {n} {'coder' if n == 1 else 'coders'}"
         for n, applied in zip(rows["n_coders"], rows["n_applied"], strict=True)
     ]
-    title = f"{_label(board, asked)}: texts on which it was applied"
+    title = f"{_label(board, asked)}: texts it was applied to"
     return title, _in_order(board, dict(zip(rows["unit_id"], notes, strict=True)))
 
 
@@ -387,7 +388,7 @@ def _open(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
         said = said if asked["code"] is not None else f"{board.label(row['code'])}: {said}"
         notes.setdefault(row["unit_id"], []).append(said)
     whose = "" if asked["code"] is None else f"{_label(board, asked)}: "
-    return f"{whose}disagreements that are not settled", [(unit, "; ".join(n)) for unit, n in notes.items()]
+    return f"{whose}unsettled disagreements", [(unit, "; ".join(n)) for unit, n in notes.items()]
 
 
 def _stale(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
@@ -395,7 +396,7 @@ def _stale(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
     notes: dict[str, list[str]] = {}
     for unit, code in zip(rows["unit_id"], rows["code"], strict=True):
         notes.setdefault(unit, []).append(board.label(code))
-    said = {unit: f"to be decided again: {', '.join(labels)}" for unit, labels in notes.items()}
+    said = {unit: f"to decide again: {', '.join(labels)}" for unit, labels in notes.items()}
     return f"Texts that {asked['coder']} must look at again", _in_order(board, said)
 
 
@@ -420,7 +421,7 @@ def _proposals(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
     rows = board.proposals
     who = rows["coder"].where(rows["origin"].isna(), "a model")
     made = zip(rows["unit_id"].fillna(""), rows["label"], who, strict=True)
-    return "Codes that were proposed", [(unit, f"{one} proposes “{label}”") for unit, label, one in made]
+    return "Proposed codes", [(unit, f"{one} proposes “{label}”") for unit, label, one in made]
 
 
 def _in_order(board: Board, notes: Mapping[str, str]) -> Rows:

@@ -1,4 +1,4 @@
-"""The rows of the overview: who is how far, agreement so far, how often codes are applied."""
+"""The rows of the overview: each coder's progress, agreement so far, how often codes are applied."""
 
 from __future__ import annotations
 
@@ -119,36 +119,36 @@ def agreement_words(board: Board, rows: list[dict[str, Any]], *, width: float) -
     if blind:
         which, are = ("Round", "it is") if len(blind) == 1 else ("Rounds", "they are")
         said.append(
-            f"{which} {', '.join(blind)}: blind, so agreement is shown to nobody: who knows the numbers "
-            f"codes towards them. It comes once {are} unblinded."
+            f"{which} {', '.join(blind)}: blind, so nobody sees agreement yet, because knowing the numbers "
+            f"would influence coding. It appears once {are} unblinded."
         )
     n = board.read.n_suggested
     if n:
         said.append(
-            f"A model's suggestions were shown on {n} {'text' if n == 1 else 'texts'}: agreement is of what "
-            "coders had decided before they saw them."
+            f"A model's suggestions were shown on {n} {'text' if n == 1 else 'texts'}: agreement uses what "
+            "coders decided before they saw them."
         )
     if not rows:
-        return [*said, "No text that two coders have finished may be seen yet."]
+        return [*said, "You cannot see any text yet that two coders have finished."]
     said.append(
-        "Krippendorff’s alpha. Thick: its 95% CI for one look; thin: one that holds however often "
-        "you look. Lines at .667 and .80."
+        "Krippendorff’s alpha. Thick line: 95% CI for one look; thin line: valid however often "
+        "you look. Marks at .667 and .80."
     )
     pooled = _pooled(board)
     if len(pooled) > 1:
         said.append(
-            f"Pooled over {', '.join(pooled[:-1])} and {pooled[-1]}: of each coder and text the decisions of "
-            "the round finished last. Below, each round by itself."
+            f"Pooled over {', '.join(pooled[:-1])} and {pooled[-1]}: for each coder and text, the decisions "
+            "of the round finished last. Below, each round separately."
         )
     if board.cluster is None:
         said.append(
-            "Some texts have no participant (case_id), so the intervals take all texts for independent: they "
-            "are too narrow where several texts are of one person."
+            "Some texts have no participant (case_id), so the intervals treat all texts as independent: they "
+            "are too narrow if one person wrote several texts."
         )
     if any(row["n_more"] for row in rows):
         said.append(
-            "“12 more texts”: so many more, coded twice, blind to each other and in a random order, and the "
-            f"interval that holds at every look is about {coefficient(width, 2)} wide."
+            "“12 more texts”: code this many more texts twice, blind and in random order, and the thin "
+            f"interval will be about {coefficient(width, 2)} wide."
         )
     return said
 
@@ -247,23 +247,23 @@ def _state(one: Round | None) -> str:
     if one is None:
         return "none"
     kind = "training" if one.is_training else "discussion" if one.discusses else ""
-    return " ".join(filter(None, [kind, "blind" if one.unblinded_at is None else "unblinded"]))
+    return " ".join(filter(None, [kind, "blind" if one.is_blind else "unblinded"]))
 
 
 def _words(board: Board, name: str | None, one: Round | None, *, n_hidden: int) -> str:
     if one is None:
-        what = "Texts that are coded in no round."
-        hidden = " What others have done here is shown to who assigned the texts, or with without_round=True."
+        what = "Texts coded outside rounds."
+        hidden = " Others' progress here is shown to whoever assigned the texts, or with without_round=True."
         return what + hidden * bool(n_hidden)
     parts = []
     if one.is_training:
-        parts.append("Training: it counts in no agreement.")
+        parts.append("Training: it does not count in agreement.")
     if one.discusses:
-        parts.append(f"Discussion of {one.discusses!r}: it counts in no agreement of its own.")
+        parts.append(f"Discussion of {one.discusses!r}: it does not count in agreement.")
     if n_hidden:
-        parts.append("Blind: how far the others are is shown to the leads of the round.")
-    elif one.unblinded_at is None:
-        parts.append("Blind: you see how far the coders are, and nothing of what they coded.")
+        parts.append("Blind: only the leads of the round see the progress of others.")
+    elif one.is_blind:
+        parts.append("Blind: you see the coders' progress, but not their coding.")
     return " ".join(parts)
 
 

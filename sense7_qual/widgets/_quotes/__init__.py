@@ -1,4 +1,4 @@
-"""The widget in which the lead chooses quotes for print: candidates, decisions, paraphrases."""
+"""The widget for choosing quotes for print: candidates, decisions, paraphrases."""
 
 from __future__ import annotations
 
@@ -28,45 +28,45 @@ _DOING: Final = {
 
 
 class QuotesWidget(LeadWidget):
-    """Choose quotes for print, code by code: approve, refuse, shorten, or put a paraphrase in their place.
+    """Choose quotes for print, code by code: approve, refuse, shorten or paraphrase them.
 
-    The passages of each code stand in the order of a stated rule (`report.quote_candidates`), with rating,
-    participant, coders, why each is proposed, and with a mark on what might tell who somebody is. What is
-    decided is recorded at once (`acts.quote`), and printed by `report.tables.quote` and `report.paper`. Only
-    what `coder` may see is shown: their own coding, and finished texts of rounds that are unblinded. A
-    paraphrase that is typed and not saved a study folder keeps for the next widget of the same study and
-    `coder`. No text, quote or paraphrase is kept in the widget's traits, so a saved notebook holds none.
+    The passages of each code are listed by an explicit rule (`report.quote_candidates`), with rating,
+    participant, coders and the reason for each proposal; words that may identify somebody are marked.
+    Decisions are recorded at once (`acts.quote`) and printed by `report.tables.quote` and `report.paper`. The
+    widget shows only what `coder` may see: their own coding and finished texts of unblinded rounds. A study
+    folder keeps unsaved paraphrases for this `coder`'s next widget. Widget traits hold no text, quote or
+    paraphrase, so a saved notebook contains none.
 
     Parameters
     ----------
     store : Store
         The study.
     coder : str
-        The pseudonym of the lead, who decides; in PostgreSQL one of a leading role.
+        Pseudonym of the lead who decides; in PostgreSQL with a leading role.
     per_code : int
-        How many quotes are wanted for each code.
+        Number of quotes wanted for each code.
     per_participant : int, optional
-        Most proposed quotes of one participant over all codes.
+        Maximum number of proposed quotes of one participant over all codes.
     rating : str, optional
-        The column of units with the rating, over which quotes are spread.
+        Column of units with the rating, over which quotes are spread.
     names : collection of str
         Names to mark, as in `redact.find`.
     seed : int
-        Of the rule.
+        Seed of the rule.
     without_round : bool
-        Whether codings in no round are shown too. Nothing says there that coders are blind to each other, nor
-        when that ends: say True once they are done.
+        Whether to show codings outside rounds too. Nothing unblinds such codings, so set it only once the
+        coders are done.
 
     Raises
     ------
     ArgumentError
-        `store` is no open study, or a number is out of range.
+        `store` is not an open study, or a number is out of range.
     TableError
-        The units have no such column of ratings.
+        The units lack the rating column.
     ActError
-        `coder` is missing or no pseudonym.
+        `coder` is not a valid pseudonym.
     StoreError
-        The role in PostgreSQL is a coder's, which may not decide.
+        The PostgreSQL role is a coder's.
 
     Examples
     --------
@@ -185,9 +185,7 @@ class QuotesWidget(LeadWidget):
     def _decision(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> Act:
         known = (("kind", ("quote",)), ("state", QUOTE_STATES), ("role", QUOTE_ROLES))
         if any(asked.get(name) not in values for name, values in known):
-            raise ActError(
-                "act: expected a decision about a quote, undo or redo – found none of them – reload the page."
-            )
+            raise ActError("act: this is no decision about a quote – reload the page.")
         text, span = self._passages.text_of(asked.get("unit_id")), None
         if asked.get("start") is not None:
             span = code_points(text, field(asked, "start", int), field(asked, "end", int))

@@ -21,7 +21,7 @@ __all__ = ["Passages", "Rule"]
 
 PAGE: Final = 40
 _LONGEST: Final = 400
-_UNKNOWN: Final = "quotes: expected a passage that may be quoted – found another – read the study again."
+_UNKNOWN: Final = "quotes: this passage cannot be quoted any more – read the study again."
 
 Span = tuple[int, int] | None
 
@@ -245,7 +245,7 @@ class Passages:
 
     def _of(self, code: object) -> list[dict[str, Any]]:
         if not isinstance(code, str) or code not in self._candidates:
-            raise ActError("quotes: expected a code of the codebook – found another – reload the page.")
+            raise ActError("quotes: the codebook has no such code – reload the page.")
         return self._candidates[code]
 
     def _candidate(self, unit_id: object, code: object, start: object, end: object) -> dict[str, Any]:
@@ -271,10 +271,7 @@ class Passages:
         unit_id, code = asked.get("unit_id"), asked.get("code")
         is_uncoded = self._is_uncoded(unit_id, code, span)
         if is_uncoded and asked.get("state") != "refused":
-            raise ActError(
-                "quotes: expected a passage that is coded – found one whose coding was removed – refuse it, "
-                "or code it again."
-            )
+            raise ActError("quotes: the coding of this passage was removed – refuse it, or code it again.")
         if (unit_id, code) not in self._known and not is_uncoded:
             raise ActError(_UNKNOWN)
         if span is not None:
@@ -291,8 +288,8 @@ class Passages:
         ]  # fmt: skip
         if under and asked.get("state") == "approved" and not asked.get("paraphrase"):
             raise ActError(
-                f"quotes: expected a paraphrase, as under {self._codebook[under[0]].label} – found the "
-                "participant's own words – write one here too, or refuse the quote."
+                f"quotes: under {self._codebook[under[0]].label}, these words are paraphrased – write a "
+                "paraphrase here too, or refuse the quote."
             )
         return span
 

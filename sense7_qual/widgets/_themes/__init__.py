@@ -1,4 +1,4 @@
-"""The widget in which a person reads themes, names, merges and splits them, and makes codes of them."""
+"""The widget for reading, naming, merging and splitting themes, and for making codes of them."""
 
 from __future__ import annotations
 
@@ -48,38 +48,38 @@ _SIDE: Final = 10_000  # of the map in the browser: its places are whole numbers
 
 
 class ThemesWidget(LeadWidget):
-    """Read the themes of a study on a list and a map, and make codes of those that the codebook lacks.
+    """Read the themes of a study in a list and on a map, and make codes of those the codebook lacks.
 
-    Themes are proposed by a topic model (`themes.fit`), here or before by `Store.record_themes`. A person
-    names, merges, splits and dismisses them; each step is recorded, and can be taken back. A code that is
-    made of a theme is the person's: its label and definition are a draft until they are accepted. Of the
-    coding it counts only what `coder` may see: their own, and finished texts of rounds that are unblinded. No
-    text, term or label is kept in the widget's traits, so a saved notebook holds none.
+    A topic model proposes the themes (`themes.fit`), here or earlier (`Store.record_themes`). You name,
+    merge, split and dismiss them; each step is recorded and can be undone. Labels and definitions of codes
+    made of themes are drafts until you accept them. Counts cover only what `coder` may see: their own coding
+    and finished texts of unblinded rounds. Widget traits hold no text, term or label, so a saved notebook
+    contains none.
 
     Parameters
     ----------
     store : Store
         The study.
     coder : str
-        The pseudonym of the lead; in PostgreSQL one of a leading role.
+        Pseudonym of the lead; in PostgreSQL with a leading role.
     embed : callable, optional
-        Texts to an array of vectors (`models.embedder`): with it themes can be computed here, the texts have
-        a map, and a new code is compared with the codebook by meaning too.
+        Maps texts to an array of vectors (`models.embedder`). Needed to compute themes here, to draw the map,
+        and to compare a new code with the codebook by meaning.
     chat : callable, optional
-        A language model (`models.chat`) that drafts a code. It is asked only after a consent in the form
-        that says how many texts go where.
+        A language model (`models.chat`) that drafts a code. It is called only after consent to a form that
+        says how many texts go where.
     without_round : bool
-        Whether what others coded in no round is counted too. Nothing says there that coders are blind to each
-        other, nor when that ends: say True once they are done.
+        Whether to count others' codings outside rounds too. Nothing unblinds such codings, so set it only
+        once the coders are done.
 
     Raises
     ------
     ArgumentError
-        `store` is no open study.
+        `store` is not an open study.
     ActError
-        `coder` is missing or no pseudonym.
+        `coder` is not a valid pseudonym.
     StoreError
-        The role does not lead the study.
+        The PostgreSQL role is a coder's.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class ThemesWidget(LeadWidget):
 
     @property
     def selected(self) -> tuple[str, ...]:
-        """The ids of the units that are selected on the map, such as for `CodingWidget(…, review=…)`."""
+        """Ids of the units selected on the map, e.g. for `CodingWidget(…, review=…)`."""
         with self._lock:
             return self._selected
 
@@ -237,7 +237,7 @@ class ThemesWidget(LeadWidget):
     def _select(self, content: Mapping[str, Any]) -> dict[str, Any]:
         places, ids = field(content, "places", list), self._ids()
         if not all(type(one) is int and 0 <= one < len(ids) for one in places):
-            raise ActError("select: expected places of texts on the map – found others – reload the page.")
+            raise ActError("select: these places are not on the map – reload the page.")
         there = set(self._study.units["unit_id"])  # a participant may have withdrawn since
         self._selected = tuple(ids[one] for one in places if ids[one] in there)
         return {"type": "chosen", "n": len(self._selected)}
@@ -257,11 +257,10 @@ class ThemesWidget(LeadWidget):
         granularity = content.get("granularity")
         if self._embed is None:
             raise ActError(
-                "run: expected a model of meaning – found none – open the widget with "
-                "embed=qual.models.embedder()."
+                "run: there is no embedding model – open the widget with embed=qual.models.embedder()."
             )
         if granularity is not None and (type(granularity) not in (int, float) or not granularity > 0):
-            raise ActError("run: expected a granularity above 0 – found another – leave it empty, or say 2.")
+            raise ActError("run: the granularity must be above 0 – leave it empty, or try 2.")
         self._wanted = None if granularity is None else float(granularity)
         self._fitting.ask()
         return {"type": "begun"}
@@ -306,7 +305,7 @@ class ThemesWidget(LeadWidget):
     def _begin_chat(self, content: Mapping[str, Any]) -> dict[str, Any]:
         theme, messages, _ = self._messages(content)
         if content.get("consent") is not True:
-            raise ActError("chat: expected your consent – found none; nothing was sent – tick the box.")
+            raise ActError("chat: nothing was sent, because you have not consented – tick the box.")
         self._drafting = (theme, messages)
         self._asking.ask()
         return {"type": "asking", "theme": theme}
@@ -315,7 +314,7 @@ class ThemesWidget(LeadWidget):
         reading, theme = self._now(), field(content, "theme", int)
         reading.theme(theme)
         if self._chat is None:
-            raise ActError("chat: expected a language model – found none – open the widget with chat=….")
+            raise ActError("chat: there is no language model – open the widget with chat=….")
         texts = self._quoted(reading, theme, content.get("units"))
         return theme, messages_for(reading.terms(theme), texts), len(texts)
 
@@ -325,7 +324,7 @@ class ThemesWidget(LeadWidget):
         own = set(reading.members(theme)["unit_id"])
         if not all(isinstance(one, str) and one in own for one in asked):
             raise ActError(
-                "quotes: expected texts of the theme – found others – it was changed meanwhile; choose anew."
+                "quotes: the theme changed, and some of these texts are no longer in it – choose again."
             )
         return [reading.texts[one] for one in asked]
 
@@ -357,9 +356,7 @@ class ThemesWidget(LeadWidget):
             case "propose":
                 return self._propose(asked, act_id)
             case _:
-                raise ActError(
-                    f"act: expected a step on themes – found {str(kind)[:40]!r} – reload the page."
-                )
+                raise ActError(f"act: there is no step {str(kind)[:40]!r} on themes – reload the page.")
 
     def _edit_theme(self, asked: Mapping[str, Any], act_id: str) -> dict[str, Any]:
         step = step_asked(asked, self._now(), self._selected)
@@ -393,7 +390,7 @@ class ThemesWidget(LeadWidget):
 
     def _take_back(self, act_id: str) -> dict[str, Any]:
         if not self._undo:
-            raise ActError("undo: expected a step of this widget – found none – undo it by its opposite.")
+            raise ActError("undo: this widget has no step to undo – undo older ones by their opposite.")
         steps = self._undo[-1]
         self._carry_out(steps, act_id)
         self._undo.pop()
@@ -404,7 +401,7 @@ class ThemesWidget(LeadWidget):
         if not any(act.act_id == act_id for act in reading.acts):
             run = self._run
             if run is None:
-                raise ActError("themes: expected a run to record – found none – compute them again.")
+                raise ActError("themes: there is no run to record – compute the themes again.")
             self._save_by_id(
                 act_id,
                 lambda: replace(
@@ -455,9 +452,8 @@ class ThemesWidget(LeadWidget):
         if before.fingerprint != asked.get("base"):
             self._looking.ask()
             raise ActError(
-                "codebook: expected the version that the form shows – found that somebody else revised it "
-                "meanwhile – nothing was saved, and what you wrote is kept: look at the codes that are like "
-                "it again, and send it once more."
+                "codebook: somebody else revised it after this form was opened. Nothing was saved, and what "
+                "you wrote is kept – check the similar codes and send it again."
             )
         code: Code = code_made(
             before, self._study.codebooks.values(), label=label, definition=definition,

@@ -86,8 +86,7 @@ class Reading:
             if len(rows):
                 return {str(name): value for name, value in rows.iloc[0].items()}
         raise TableError(
-            f"theme: expected the number of a theme of the study – found {number} – it may have been merged "
-            "or split meanwhile; choose another."
+            f"theme: the study has no theme {number}; it may have been merged or split – choose another."
         )
 
     def members(self, number: int) -> pd.DataFrame:
@@ -181,12 +180,16 @@ class Reading:
         row = cover.loc[number]
         words = f"{row['n_decided']} of {row['n_units']} texts decided by coders whose codings you may see"
         if pd.isna(row["verdict"]):
-            return {"verdict": "", "coverage": f"No verdict: {words}, which is too few."}
-        clear = "" if row["clear"] is True or bool(row["clear"]) else " Another sample might say otherwise."
-        best = "No code was applied there"
+            return {"verdict": "", "coverage": f"No verdict: only {words}."}
+        clear = (
+            ""
+            if row["clear"] is True or bool(row["clear"])
+            else " Another sample might give another verdict."
+        )
+        best = "No code was applied to them"
         if not pd.isna(row["best_code"]):
             share, label = round(100 * row["best_share"]), self.board.label(row["best_code"])
-            best = f"Nearest: “{label}”, on {share} % of them ({row['best_lift']:.1f} × as often as in all)"
+            best = f"Nearest: “{label}”, on {share} % of them ({row['best_lift']:.1f} × as often as overall)"
         return {"verdict": str(row["verdict"]), "coverage": f"{words}. {best}.{clear}"}
 
     def colours(self, ids: list[str], by: str) -> list[int]:
@@ -214,11 +217,11 @@ def _stability(value: float, *, merged: bool) -> dict[str, Any]:
         )
         return {"stability": None, "stable": "", "stability_words": f"Stability {why}."}
     if value < 0.5:
-        word, words = "dissolves", "another sample of such texts would not show it"
+        word, words = "dissolves", "another sample of texts would not reproduce it"
     elif value < 0.75:
-        word, words = "pattern", "there is a pattern, but not which texts belong to it"
+        word, words = "pattern", "a pattern, but its texts vary from sample to sample"
     else:
-        word, words = "stable", "other samples of such texts show it again"
+        word, words = "stable", "other samples of texts reproduce it"
     return {"stability": float(value), "stable": word, "stability_words": f"{words} ({value:.2f})"}
 
 
@@ -312,8 +315,8 @@ def step_asked(asked: Mapping[str, Any], reading: Reading, selected: Collection[
             return Step(theme, "parts", _parts(theme, asked.get("value"), reading, selected))
         case other:
             raise ActError(
-                "theme: expected to name, merge, split or dismiss it – found "
-                f"{word(other)} – reload the page."
+                f"theme: it can be named, merged, split or dismissed, but not {word(other)} – reload the "
+                "page."
             )
 
 
@@ -321,16 +324,14 @@ def _parts(theme: int, by: object, reading: Reading, selected: Collection[str]) 
     if by == "subs":
         parts = reading.subs(theme)
         if not parts:
-            raise ActError(
-                "split: expected a theme with sub-themes – found one without – select its texts on the map."
-            )
+            raise ActError("split: this theme has no sub-themes – select some of its texts on the map.")
         return parts
     own = set(reading.members(theme)["unit_id"])
     inside = sorted(own & set(selected))
     if not inside or len(inside) == len(own):
         raise ActError(
-            f"split: expected some of the {len(own)} texts of the theme among those that are selected – "
-            f"found {len(inside)} – select a part of them on the map."
+            f"split: {len(inside)} of the {len(own)} texts of the theme are selected – select some of them, "
+            "but not all, on the map."
         )
     return [inside]
 
@@ -396,9 +397,7 @@ def proposed(
 ) -> Act:
     """Return the act that proposes a code of a theme, with the texts that show it."""
     if not units:
-        raise ActError(
-            "proposal: expected a text of the theme that shows the code – found none – tick one of them."
-        )
+        raise ActError("proposal: no text of the theme is ticked – tick one that shows the code.")
     return propose(
         coder=coder, label=" ".join(words["label"].split()), definition=words["definition"].strip(),
         unit_id=units[0], examples=list(dict.fromkeys(units[1:])), theme=theme, codebook=codebook,
@@ -420,8 +419,8 @@ def cost_words(chat: Any, messages: Sequence[Mapping[str, str]], n_texts: int) -
         return f"{n_texts} quotes in one question: {cost}."
     n = sum(len(message["content"]) for message in messages)
     return (
-        f"{n_texts} quotes ({n:,} characters with the terms) would be given to the function that was passed "
-        "as chat. Where it sends them is not known here."
+        f"{n_texts} quotes ({n:,} characters with the terms) would be passed to your chat function. Where it "
+        "sends them is not known here."
     )
 
 
@@ -445,7 +444,6 @@ def drafted_by(reply: str) -> dict[str, str]:
     )
     if not isinstance(label, str) or not isinstance(definition, str):
         raise ActError(
-            "chat: expected JSON with label and definition as reply – found something else – try again, or "
-            "write them yourself."
+            "chat: the reply was not JSON with label and definition – try again, or write them yourself."
         )
     return {"label": " ".join(label.split())[:200], "definition": definition.strip()}
