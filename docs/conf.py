@@ -32,6 +32,6 @@ nb_execution_show_tb = True
 nb_output_stderr = "remove"  # progress
 nb_ipywidgets_js = {}  # would come from another server; a page cannot record anyway
 suppress_warnings = [
-    "mystnb.unknown_mime_type",  # the widget itself: what stands beside it is shown
+    "mystnb.unknown_mime_type",  # the widget itself: its other forms are shown
     "ref.python",  # words in descriptions of types, such as "units", that are names elsewhere, too
 ]

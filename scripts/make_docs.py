@@ -22,32 +22,15 @@ from make_reference import MODULES
 
 ROOT: Final = Path(__file__).parents[1]
 REPOSITORY: Final = "https://github.com/sense7-qual/sense7_qual/blob/main"
-GUIDES: Final = (
-    "files",
-    "codebook",
-    "coding",
-    "codebook_revision",
-    "lead_day",
-    "overview",
-    "command_line",
-    "agreement",
-    "links",
-    "tables",
-    "quotes",
-    "preregistration",
-    "methods_text",
-    "review",
-    "record",
-    "training",
-    "adjudication",
-    "themes",
-    "suggestions",
-    "exchange",
-    "redaction",
-    "frames",
-    "architecture",
-    "contributing",
-)
+MENU: Final = {
+    "Before coding": ("files", "redaction", "codebook", "preregistration", "command_line"),
+    "Coding": ("coding", "training", "overview", "lead_day", "codebook_revision", "suggestions"),
+    "Analysis": ("agreement", "adjudication", "themes", "links"),
+    "The paper": ("tables", "methods_text", "quotes", "review", "exchange"),
+    "Looking things up": ("record", "frames", "architecture", "contributing"),
+}
+"""The guides, under the heads of `docs/index.md`."""
+GUIDES: Final = tuple(guide for guides in MENU.values() for guide in guides)
 _FOLDERS: Final = ("scripts", "benchmarks", "tests", "frontend", "sense7_qual", "codebooks", "data")
 
 
@@ -105,7 +88,7 @@ def front_page(index: str) -> str:
     trees = [
         toctree("start", caption="Start"),
         toctree(*(f"notebooks/{name}" for name in notebooks), caption="Notebooks"),
-        toctree(*(f"guides/{name}" for name in GUIDES), caption="Guides"),
+        *(toctree(*(f"guides/{name}" for name in guides), caption=head) for head, guides in MENU.items()),
         toctree("reference/index", "releases/index", caption="Reference"),
     ]
     index = index.replace("](../README.md)", "](start.md)")
