@@ -39,6 +39,17 @@ LONGEST = (
 )  # fmt: skip
 
 
+# They read the syntax trees of the whole package, which one process parses once.
+ON_TREES = ("api", "errors", "form", "kinds", "layers", "public_names")
+
+
+def group(file: Path) -> str | None:
+    """Return what a file shares a process for: a JupyterLab (one for each half), or the syntax trees."""
+    if file.parent.name == "laws" and file.stem.removeprefix("test_") in ON_TREES:
+        return "syntax trees"
+    return lab_group(file)
+
+
 def lab_group(file: Path) -> str | None:
     """Return which half of the browser tests in JupyterLab a file is in: each half shares a server."""
     if not file.stem.startswith("test_browser_") or file.stem == "test_browser_hosts":
@@ -54,17 +65,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the files that share a JupyterLab together, as `--dist loadfile` keeps the tests of a file."""
+    """Keep the files of a group in one process, as `--dist loadfile` keeps the tests of a file."""
     if config.getoption("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
 
-    class ByFileOrLab(LoadFileScheduling):
+    class ByFileOrGroup(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            return lab_group(Path(file)) or file
+            return group(Path(file)) or file
 
-    return ByFileOrLab(config, log)
+    return ByFileOrGroup(config, log)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from functools import cache
 from pathlib import Path
 
+from scripts.measure_house import trees
 from tests.helpers.places import ROOT
 
 PACKAGE = ROOT / "sense7_qual"
@@ -23,6 +23,5 @@ FILES = module_files()
 """By the name within the package: `agreement._drift`; the package itself is ''."""
 
 
-@cache
 def tree(name: str) -> ast.Module:
-    return ast.parse(FILES[name].read_text("utf-8"))
+    return trees()[name]

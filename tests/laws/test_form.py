@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scripts.measure_house import body_length, long_bodies
+from tests.helpers.modules import FILES, tree
 from tests.helpers.places import ROOT
 
 PLACES = ("sense7_qual", "scripts", "benchmarks", "tests", "frontend/src")
@@ -47,10 +48,10 @@ def docstrings(tree: ast.Module) -> Iterator[str]:
 
 def test_names_in_docstrings_and_pages_exist() -> None:
     files = [each.as_posix() for each in sources()]
-    trees = {each: ast.parse(each.read_text("utf-8")) for each in (ROOT / "sense7_qual").rglob("*.py")}
-    names = {name for tree in trees.values() for name in defined(tree)}
+    trees = {FILES[name]: tree(name) for name in FILES}
+    names = {name for each in trees.values() for name in defined(each)}
     names |= {part for each in trees for part in (each.stem, each.parent.name)}
-    said = {each: "\n".join(docstrings(tree)) for each, tree in trees.items()}
+    said = {each: "\n".join(docstrings(module)) for each, module in trees.items()}
     said |= {page: page.read_text("utf-8") for page in PAGES}
     offenders = {
         f"{each.relative_to(ROOT)}: {name}"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts.measure_house import lists_of_kinds
 from sense7_qual import acts
 from sense7_qual.acts import KINDS, Act, kinds_where
 from sense7_qual.store._operations.contents import CONTENTS
@@ -40,9 +41,7 @@ def test_every_field_that_a_kind_names_is_one_of_an_act() -> None:
 
 
 def test_no_other_list_names_kinds() -> None:
-    sys.path.insert(0, str(ROOT / "scripts"))
-    house = __import__("measure_house")
-    assert house.lists_of_kinds() == {}
+    assert lists_of_kinds() == {}
 
 
 def test_every_step_of_a_coder_has_a_constructor_of_its_name() -> None:

@@ -17,6 +17,8 @@ from sense7_qual._reasons import Caution, Reason
 from tests.helpers.calls import calls
 from tests.helpers.places import ROOT
 
+pytestmark = pytest.mark.long
+
 WITHOUT = {
     "agreement.from_wide": "the same values with axes that have names",
     "corpus.describe_columns": "of a file that is not read yet",
