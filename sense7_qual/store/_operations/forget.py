@@ -128,26 +128,25 @@ def forget(log: Log, case_id: str, *, why: str) -> Forgotten:
         before = study.notes(Withdrawal)
         units = study.units()
         words = Words.of(units, before, case_id)
-        places = study.places()
-        memos = [memo for place in places for memo in _repeating(study, place, words)]
+        memos = [memo for place in study.places() for memo in _repeating(study, place, words)]
         codebooks = study.codebooks()
         note, table = _note_and_units(units, before, words, why, memos, codebooks)
         if note not in before:
             study.add_note(note)
         study.put_units(table)
         # From here on no act with a word of theirs is taken in, so that what is there now is all.
-        erased = [_erased(study, place, words, note) for place in places]
-        counts.append(sum(n_texts for n_texts, _ in erased))
+        erased = {place: _erased(study, place, words, note) for place in study.places()}  # new ones as well
+        counts.append(sum(n_texts for n_texts, _ in erased.values()))
         notes = [each for each in study.notes(Withdrawal) if each.case_id == case_id]
         remaining = [
             *_copies_before(study.notes(Copy), {each.id for each in notes}),
             *words.remaining_in_codebooks(codebooks),
-            *(row for _, rows in erased for row in rows),
+            *(row for _, rows in erased.values() for row in rows),
             *study.elsewhere(words),
         ]
         if not units["unit_id"].isin(words.unit_ids).any():  # they came back: no text is left to compare with
-            come_back = [place for place, (n_texts, _) in zip(places, erased, strict=True) if n_texts]
-            remaining += [("memo to judge", f"memos in {study.named(place)}", None) for place in come_back]
+            come_back = [study.named(place) for place, (n_texts, _) in erased.items() if n_texts]
+            remaining += [("memo to judge", f"memos in {name}", None) for name in come_back]
         return _result(words, max(counts), notes, remaining)
 
     return log.alone(work)

@@ -164,6 +164,7 @@ def notes_in(connection: Connection, server: Server, kind: type[_Note]) -> list[
 
 
 def note_contents(connection: Connection, server: Server, kind: type[_Note]) -> list[tuple[str, bytes]]:
+    """Return the notes of a kind as they are stored: id and bytes of each."""
     query = select(NOTES.c.id, NOTES.c.content).where(NOTES.c.kind == kind.__name__)
     rows = connection.execute(query, execution_options=_in_schema(server))
     return [(str(name), bytes(content)) for name, content in rows]
