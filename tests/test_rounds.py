@@ -107,7 +107,7 @@ def test_the_ids_of_a_round_come_as_any_list_and_in_any_number() -> None:
 
 def test_neither_opening_nor_unblinding_is_undone() -> None:
     for act in (opening(), stamped(rounds.unblind, "one")):
-        with pytest.raises(ActError, match="what the team has seen stays seen"):
+        with pytest.raises(ActError, match="which the team has seen"):
             acts.undo(act, codebook=BOOK)
 
 

@@ -1,32 +1,32 @@
 """Acts: the steps that the record is made of, and the fold that turns them into frames.
 
-An `Act` is one recorded step of one person. Acts are only ever added; what stands now (codings, coverage,
+An `Act` is one recorded step of one person. Acts are only ever added; the current state (codings, coverage,
 memos, rulings) is computed from them by `fold`. Undoing is an act too, so nothing is lost by it.
 
 ================== =======================================================================================
 kind               what was done
 ================== =======================================================================================
-apply              a code is put on a unit or a span of it (again: replaces its facets and confidence)
-remove             that coding is taken away, also where its code is gone from the codebook
-finish             the coder has decided on the unit; every code not applied is thereby coded absent
-reopen             the coder takes "finished" back
+apply              a code is applied to a unit or a span of it (again: replaces facets and confidence)
+remove             that coding is removed, even if its code is gone from the codebook
+finish             the coder has finished the unit; every code not applied counts as absent
+reopen             the coder reopens a finished unit
 memo               a note on a unit, a span, a code or the study, for oneself or, with a round, for the team
                    (again with its `memo_id`: replaces it; empty: ends it)
-rule               an adjudicator decides whether a code applies to a unit, or that both readings stand; why
+rule               an adjudicator decides whether a code applies to a unit, or keeps both readings; why
 propose            a coder proposes a code that the codebook lacks, with the text that shows it
-show_suggestions   what a model suggests for a unit is shown to a coder, or withheld by chance; no coding
+show_suggestions   a model's suggestions for a unit are shown to a coder, or withheld by chance; no coding
 reject_suggestion  a coder finds a suggested code wrong for a unit
 quote              whether words of a unit are printed for a code, and in which words (`codings.quotes`)
-undo               the act `target` is taken back
-redo               the act `target` is done again, in its old place: what was done later stays done
+undo               the act `target` is undone
+redo               the act `target` is redone, in its old place: later acts stay
 open_round         the lead opens a round: its units, coders and codebook (`rounds.open_round`)
 unblind            the lead lets the coders see each other's acts of a round; it cannot be undone
-assign             the lead deals the units to coders: the plan of who codes what (`Store.assign`)
+assign             the lead assigns the units to coders: the plan of who codes what (`Store.assign`)
 revise             the lead changes the codebook of the study (`Store.revise`)
-set_options        the lead settles how the coders work: what becomes of a new code (`Store.set_options`)
+set_options        the lead decides how the coders work: what happens to a new code (`Store.set_options`)
 record_themes      the lead records the themes of a topic model (`Store.record_themes`, as `Store.edit_theme`)
 edit_theme         the lead names, merges, splits or dismisses a theme, or makes a code of it
-preregister        the lead registers what the study will do (`Store.preregister`); a later one amends it
+preregister        the lead registers the analysis plan (`Store.preregister`); a later one amends it
 ================== =======================================================================================
 
 ===================================  ==============================  ================
@@ -42,7 +42,7 @@ What is decided about a quote?       `quote_decision` …              ``_valida
 Who may code, who is a person?       `check_coder`, `check_person`   ``_validate.py``
 What did a model suggest?            `show_suggestions` …            ``_suggest.py``
 What is to be done, as registered?   `AnalysisPlan`, `preregister`   ``_analysis_plan.py``
-Which stand after undo and redo?     `standing`                      ``_fold.py``
+Which count after undo and redo?     `standing`                      ``_fold.py``
 How do acts become frames?           `fold`                          ``_fold.py``
 ===================================  ==============================  ================
 """

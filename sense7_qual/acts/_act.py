@@ -35,47 +35,47 @@ _ACT_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{
 class Act:
     """One recorded step of one person.
 
-    Made by `apply`, `remove`, `finish`, `reopen`, `memo`, `rule`, `propose`, `quote`, `undo` and `redo`, and
-    these say what each kind needs. The repr leaves `text` out, because it holds participants' words.
+    Made by `apply`, `remove`, `finish`, `reopen`, `memo`, `rule`, `propose`, `quote`, `undo` and `redo`,
+    which say what each kind needs. The repr leaves `text` out, because it holds participants' words.
 
     Parameters
     ----------
     act_id : str
-        A UUID made where it was done, so that sending it twice changes nothing.
+        A UUID, so that sending the act twice changes nothing.
     kind : str
         One of the kinds in the table of this package.
     coder : str
-        The pseudonym of the person (or the name of the model) whose act it is.
+        The pseudonym of the person, or the name of the model.
     at : str
-        When, in UTC, as ISO 8601 with milliseconds.
+        The time in UTC, as ISO 8601 with milliseconds.
     codebook : str
-        The fingerprint of the codebook that the person had before them.
+        The fingerprint of the codebook in use.
     unit_id, code : str, optional
         What the act is about.
     start, end : int, optional
         The span in Unicode code points, half-open; both missing for the whole unit.
     facets : str, optional
-        What a coding says beside its code, sorted: ``intensity=high valence=met`` (`facet_values` reads it);
-        what a ruling says beside its decision: ``reason=slip`` (`reason` reads it); what is decided about a
-        quote: ``role=shows state=approved words=original``.
+        The facets of a coding, sorted: ``intensity=high valence=met`` (`facet_values` reads them); the reason
+        of a ruling: ``reason=slip`` (`reason` reads it); the decision about a quote: ``role=shows
+        state=approved words=original``.
     confidence, round : str, optional
         Whether the coder is unsure of a coding; the round of coding it belongs to. A memo with a round is for
-        the team, which sees it once that is unblinded; one without stays its writer's.
+        the team, which sees it once the round is unblinded; only its writer sees one without.
     applied : bool, optional
-        The decision of a ruling; None where it lets both readings stand (`rule`).
+        The decision of a ruling; None if both readings are kept (`rule`).
     target : str, optional
-        The act that is undone or done again.
+        The act that is undone or redone.
     target_kind, memo_id : str, optional
-        What a memo is about, and which memo it revises.
+        What a memo is about, and the memo that it revises.
     text : str, optional
         The memo (`memo_text` reads it), the quote of a span, the proposed code, the note of a ruling, the
-        paraphrase of a quote, or what suggestions, a round, a plan, a revision, a setting, themes, their
-        change or an analysis plan consist of. Kept apart from the act in the store.
+        paraphrase of a quote, or the content of suggestions, a round, a plan, a revision, a setting, themes,
+        their change or an analysis plan. The store keeps it apart from the act.
 
     Raises
     ------
     ActError
-        A value is not of the form above.
+        A value does not have the form above.
     """
 
     act_id: str
@@ -112,14 +112,14 @@ class Act:
             self._check_texts()
         if self.round is not None and not is_name(self.round):
             raise ActError(
-                "act: expected the name of a round – found one that is empty, no text, has a space at an "
-                "end or a control character – write it as the lead opened it, or leave it out."
+                "act: expected the name of a round – found one that is empty, not text, or has a space at "
+                "an end or a control character – use the name of an open round, or leave it out."
             )
         if self.start is not None or self.end is not None:
             self._check_span()
         if self.at is None or self.codebook is None:
             raise ActError(
-                "act: expected at and codebook – found none – make acts with `apply` and the others."
+                "act: expected at and codebook – found none – make acts with acts.apply and the like."
             )
         for name in self.traits.needs:
             if getattr(self, name) is None:
@@ -155,7 +155,7 @@ class Act:
 
     @property
     def facet_values(self) -> dict[str, str]:
-        """What a coding says beside its code: the value of each facet that it states."""
+        """The value of each facet that a coding states."""
         return {} if self.facets is None else facet_values(self.facets)
 
     @property

@@ -25,7 +25,7 @@ ANSWERS: Final = (
     "data_tools", "data_procedure", "stopping", "analysis_approach", "analysis_process", "credibility",
     "positionality",
 )  # fmt: skip
-"""What `AnalysisPlan.answers` may answer, after the form of Haven et al. (2020)."""
+"""The names of `AnalysisPlan.answers`, after the form of Haven et al. (2020)."""
 
 _LISTS: Final = ("hypotheses", "coders", "rounds")
 _LONGEST: Final = 20_000
@@ -35,9 +35,9 @@ _DATE: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AnalysisPlan:
-    """What a study says beforehand that it will do; what is left out is left open.
+    """The plan of a study, made in advance; what is left out stays open.
 
-    Its repr shows counts only.
+    Its repr shows only counts.
 
     Parameters
     ----------
@@ -46,39 +46,39 @@ class AnalysisPlan:
     hypotheses : tuple of str
         None in exploratory studies.
     coders, rounds : tuple of str
-        The pseudonyms of those who code, and the rounds in which they do, training and discussions included.
+        The pseudonyms of the coders, and the rounds of coding, including training and discussions.
     n_units, n_participants : int, optional
-        How many texts are coded, and of how many participants.
+        The numbers of texts to code and of their participants.
     double_coded : float, optional
-        Which share of these texts (0 to 1) at least two code independently.
+        The share of these texts (0 to 1) that at least two coders code independently.
     n_repeated : int, optional
-        How many texts a coder codes twice.
+        The number of texts that a coder codes twice.
     level : {"unit", "span"}, optional
-        Whether codes are put on whole texts or on words of them.
+        Whether codes are applied to whole texts or to words in them.
     codebook : {"fixed", "open"}, optional
         Whether codes may change once coding has begun.
     blind : bool, optional
-        Whether a round is unblinded only when all its coders have finished it.
+        Whether a round is unblinded only after all its coders have finished it.
     new_codes, rating_shown, suggestions : optional
-        As the options of `Store.set_options`: new_codes, rating, suggestions.
+        As new_codes, rating and suggestions of `Store.set_options`.
     themes : bool, optional
         Whether a topic model is used.
     discussion : bool, optional
-        Whether coders discuss what they coded and revise it.
+        Whether coders discuss their codings and revise them.
     settled_by : {"rulings", "discussion", "majority", "nothing"}, optional
-        What becomes of disagreements.
+        How disagreements are resolved.
     coding_until : str, optional
-        The last day of coding, as ``2026-03-31`` (UTC).
+        The last day of coding (UTC), for example ``2026-03-31``.
     with_agreement : bool
-        Whether agreement is part of the argument; False for reflexive thematic analysis, say.
+        Whether agreement is part of the argument; False, for example, in reflexive thematic analysis.
     min_alpha : float, optional
-        The alpha (−1 to 1) that each code is to reach.
+        The alpha (−1 to 1) that each code should reach.
     rating, cluster : str, optional
-        The column of units to whose values codes are linked, and that of participants.
+        The column of units with the rating that codes are linked to, and the column with participants.
     n_boot, seed : int
-        Of the intervals, as for `agreement.by_code`.
+        For the intervals, as for `agreement.by_code`.
     answers : mapping of str to str
-        What the form of Haven et al. (2020) asks besides, by the names in `ANSWERS`.
+        Answers to the other questions of the form of Haven et al. (2020), by the names in `ANSWERS`.
 
     Raises
     ------
@@ -137,7 +137,7 @@ class AnalysisPlan:
 
     @property
     def settled(self) -> tuple[str, ...]:
-        """The names of what is settled: all that was not left out, but the answers."""
+        """The names of the fields that are set, without the answers."""
         left_open = (None, ())
         return tuple(
             one.name for one in fields(self)
@@ -146,11 +146,11 @@ class AnalysisPlan:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of the plan, 64 hexadecimal digits: published anywhere, it shows later that this was it."""
+        """SHA-256 of the plan, 64 hexadecimal digits: publish it to show later that this was the plan."""
         return hashlib.sha256(self.to_text().encode()).hexdigest()
 
     def to_text(self) -> str:
-        """Return what an act of kind ``preregister`` holds as its text."""
+        """Return the text of an act of kind ``preregister``."""
         content = {one.name: getattr(self, one.name) for one in fields(self)}
         content["answers"] = dict(self.answers)
         return json.dumps(content, ensure_ascii=False, sort_keys=True)
@@ -180,7 +180,7 @@ class AnalysisPlan:
 
 @dataclass(frozen=True, slots=True)
 class Preregistration:
-    """An analysis plan as it was registered: by whom, when (UTC), under which codebook, by which act."""
+    """A registered analysis plan with its coder, time (UTC), codebook and act."""
 
     plan: AnalysisPlan
     coder: str
@@ -195,12 +195,12 @@ class Preregistration:
 def preregister(
     plan: AnalysisPlan, *, coder: str, codebook: Codebook, act_id: str | None = None, at: str | None = None
 ) -> Act:
-    """Register what the study will do, as the lead `coder`; for good (`Store.preregister`).
+    """Register the analysis plan as the lead `coder`, permanently (`Store.preregister`).
 
     Raises
     ------
     ActError
-        `plan` is none.
+        `plan` is not an `AnalysisPlan`.
 
     Examples
     --------
@@ -214,12 +214,12 @@ def preregister(
 
 
 def preregistrations(acts: Iterable[Act]) -> tuple[Preregistration, ...]:
-    """Return the plans that were registered, in order of time: the first, and what later ones made of it.
+    """Return the registered plans, oldest first: the first one and its amendments.
 
     Raises
     ------
     ActError
-        An act of registration holds no plan.
+        An act that registers a plan is malformed.
     """
     acts = read_once(acts)
     check_arguments(preregistrations, locals())
@@ -234,8 +234,7 @@ def preregistrations(acts: Iterable[Act]) -> tuple[Preregistration, ...]:
 
 def _refuse(name: str, value: object, expected: str) -> NoReturn:
     raise ActError(
-        f"analysis plan: expected as {name} {expected} – found {word(value)} – correct it, or leave out what "
-        "is left open."
+        f"analysis plan: expected {expected} for {name} – found {word(value)} – correct it, or leave it out."
     )
 
 

@@ -23,7 +23,7 @@ __all__ = ["Record", "about", "current", "done", "each_once", "fold", "standing"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What stands after all acts: the frames `codings`, `coverage`, `memos`, `proposals` (see `tables`)."""
+    """The result of `fold`: the frames `codings`, `coverage`, `memos` and `proposals` (`frames`)."""
 
     codings: pd.DataFrame
     coverage: pd.DataFrame
@@ -35,11 +35,11 @@ class Record:
 
 
 def fold(acts: Iterable[Act], *, codebook: Codebook | None = None) -> Record:
-    """Return what stands after `acts`, as frames.
+    """Replay the acts and return the current codings, coverage, memos and proposals.
 
-    The same acts always give the same frames; acts of different coders never touch each other. `codings` has
-    a column for each facet of `codebook`, in its order, and behind them for others that a coding states.
-    `coverage` has, beside the last, the first time at which a unit was finished: reopening keeps it.
+    The same acts always give the same frames; acts of different coders never affect each other. `codings` has
+    a column for each facet of `codebook`, in its order, followed by any others that a coding states.
+    `coverage` has both the first and the last time at which a unit was finished: reopening keeps the first.
 
     Examples
     --------
@@ -128,13 +128,12 @@ _COLUMNS: Final[Mapping[str, Callable[[Act], object]]] = {
 
 
 def standing(acts: Iterable[Act], *, subject: str | None = None) -> list[Act]:
-    """Return the acts that stand now: every coding, finished unit, memo, ruling and proposal by its last act.
-    Each decision about a quote stands by itself: which of them counts, `codings.quotes` says.
+    """Return the acts that count now: the last one about each coding, finished unit, memo, ruling, proposal.
 
-    Each coder's acts must come in the order in which they were done; the order between coders does not
-    matter. An act that was undone counts as never done, until it is done again: then it counts in its old
-    place. An act that comes again (by its act_id) changes nothing. With a `subject`, such as "coding" or
-    "ruling", only what is about that.
+    Decisions about quotes are all kept: `codings.quotes` says which of them counts. Each coder's acts must be
+    in order; the order between coders does not matter. An undone act counts as never done; redone, it counts
+    in its old place. An act that comes again (same act_id) changes nothing. With a `subject`, for example
+    "coding" or "ruling", only acts about that.
     """
     check_arguments(standing, locals(), but=("acts",))
     now = current(done(acts))
@@ -142,14 +141,14 @@ def standing(acts: Iterable[Act], *, subject: str | None = None) -> list[Act]:
 
 
 def about(acts: Iterable[Act], subject: str) -> list[Act]:
-    """Return the acts about a `subject`, with those that take one of them back or do it again, in order."""
+    """Return the acts about a `subject`, with those that undo or redo one of them, in order."""
     every = list(acts)
     chosen = {(act.coder, act.act_id) for act in every if act.traits.subject == subject}
     return [act for act in every if (act.coder, act.target or act.act_id) in chosen]
 
 
 def current(acts: Iterable[Act]) -> list[Act]:
-    """Return of acts that were not undone (`done`) the last about each coding, unit, memo … that stands."""
+    """Return, of acts that were not undone (`done`), the last about each coding, unit, memo …"""
     now: dict[tuple[object, ...], Act] = {}
     for act in acts:
         key, stays = _effect(act)
@@ -161,7 +160,7 @@ def current(acts: Iterable[Act]) -> list[Act]:
 
 
 def done(acts: Iterable[Act]) -> list[Act]:
-    """Return the acts that were not undone, in their order, without those that undo or redo others."""
+    """Return the acts that were not undone, in order, without undo and redo."""
     order = each_once(acts)
     undone: set[tuple[str, str]] = set()
     for act in order:
@@ -173,7 +172,7 @@ def done(acts: Iterable[Act]) -> list[Act]:
 
 
 def each_once(acts: Iterable[Act]) -> list[Act]:
-    """Return the acts in their order, without those that come again; raise `ActError` where one is none."""
+    """Return the acts in order, without repeats; raise `ActError` if one is not an act."""
     order = list(acts) if isinstance(acts, Iterable) else [None]
     try:
         if len({act.act_id for act in order}) == len(order):
@@ -181,7 +180,7 @@ def each_once(acts: Iterable[Act]) -> list[Act]:
         return list({(act.coder, act.act_id): act for act in order}.values())
     except (AttributeError, TypeError):
         raise ActError(
-            f"fold: expected acts – found {type(acts).__name__} that holds others – pass store.acts()."
+            f"fold: expected acts – found {type(acts).__name__} with other values – pass store.acts()."
         ) from None
 
 

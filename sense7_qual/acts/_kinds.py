@@ -27,9 +27,9 @@ class Kind:
         The fields that it must have.
     subject, key : str, tuple of str
         What it decides about (without one: what its name says), and the fields that say which one: of the
-        acts of a coder about the same one the last stands. Who codes what, and how, is the "work".
+        acts of a coder about the same one the last counts. Who codes what, and how, is the "work".
     leaves : {"this", "nothing", "while_worded"}
-        What stands after it: itself, nothing, or itself as long as it has a text.
+        What is left after it: itself, nothing, or itself as long as it has a text.
     text : {"none", "quote", "written", "reason", "content"}
         What its text is: the participant's words, which the store fills in; what a person wrote in words of
         their own, which may repeat a participant's (erased, it is empty); something with a reason in it; or

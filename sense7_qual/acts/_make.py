@@ -56,7 +56,7 @@ def apply(
 ) -> Act:
     """Apply a code to a unit, or to its code points `start` … `end` (half-open).
 
-    `facets` says more of the coding in the codebook's own facets: ``{"valence": "met"}``.
+    `facets` adds values of the codebook's facets: ``{"valence": "met"}``.
 
     Raises
     ------
@@ -92,10 +92,9 @@ def remove(
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
-    """Take a coding away: the one of this code on exactly this span (or on the whole unit), in this round.
+    """Remove the coding with this code on exactly this span (or on the whole unit), in this round.
 
-    The code may be one that only an earlier version of the codebook has: what was coded with it can still be
-    taken away.
+    The code may be one that only an earlier version of the codebook has.
     """
     return Act(
         kind="remove", unit_id=unit_id, code=code, start=start, end=end, round=round,
@@ -112,7 +111,7 @@ def finish(
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
-    """Record that the coder has decided on the unit: codes not applied to it are coded absent."""
+    """Record that the coder has finished the unit: codes not applied to it count as absent."""
     return Act(kind="finish", unit_id=unit_id, round=round, **stamp(coder, codebook, act_id, at))
 
 
@@ -125,7 +124,7 @@ def reopen(
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
-    """Take "finished" back: the unit's codes are undecided again."""
+    """Reopen a finished unit: its codes are undecided again."""
     return Act(kind="reopen", unit_id=unit_id, round=round, **stamp(coder, codebook, act_id, at))
 
 
@@ -149,19 +148,20 @@ def memo(
     Parameters
     ----------
     text : str
-        What it says; empty, it ends the memo.
+        Its words; an empty text ends the memo.
     target_kind : {"unit", "span", "code", "study"}
-        What it is about: `unit_id`, that unit's code points `start` … `end` (half-open), `code`, or all.
+        What it is about: `unit_id`, that unit's code points `start` … `end` (half-open), `code`, or the
+        study.
     memo_id : str, optional
-        The memo that it revises. A memo keeps its `round`.
+        The memo to revise. A memo keeps its `round`.
     round : str, optional
-        For the team: the others see the memo once this round is unblinded, and so what it said before it was
-        revised or ended. Left out, it stays its writer's for good.
+        Makes it a memo for the team: once this round is unblinded, the others see the memo and its earlier
+        versions. Without it, only its writer ever sees the memo.
 
     Raises
     ------
     ActError
-        What it is about is not named, a span is none, or `memo_id` is empty.
+        What the memo is about is missing, a span is malformed, or `memo_id` is empty.
 
     Examples
     --------
@@ -177,8 +177,8 @@ def memo(
     if named is None or is_span != (start is not None or end is not None):
         given = "none" if named is None else f"{'no' if is_span else 'a'} start and end"
         raise ActError(
-            f"memo: expected the {target_kind} that it is about – found {given} – name a unit as unit_id, a "
-            "code as code; a span, and nothing else, has start and end, too."
+            f"memo: expected the {target_kind} that it is about – found {given} – name a unit as unit_id or "
+            "a code as code; only a span has start and end."
         )
     if isinstance(memo_id, str) and not memo_id:  # it would become a second memo beside another
         raise ActError("memo: expected the id of a memo – found an empty memo_id – leave it out.")
@@ -207,21 +207,21 @@ def rule(
     Parameters
     ----------
     applied : bool or None
-        Whether it does. None, with the reason ``different_reading`` and no other, lets the disagreement stand
-        as data: there is no consensus on this unit and code (`adjudication.consensus`).
+        Whether it does. None, only with the reason ``different_reading``, keeps the disagreement as data:
+        there is no consensus on this unit and code (`adjudication.consensus`).
     reason : str, optional
         Why the coders disagreed, one of `REASONS`: ``slip``, ``unclear_rule``, ``ambiguous_text``,
         ``missing_code``, ``different_reading``.
     note : str, optional
-        What else is to be said, in words of one's own. It may quote the participant: it is kept and erased as
-        memos are (`Store.forget`).
+        A note in your own words. It may quote the participant: it is kept and erased as memos are
+        (`Store.forget`).
 
     Raises
     ------
     CodebookError
         The codebook has no such code.
     ActError
-        The code only groups others, `applied` or `reason` is none of these, or they do not go together.
+        The code only groups others, or `applied` and `reason` are not allowed values or do not fit together.
 
     Examples
     --------
@@ -234,7 +234,7 @@ def rule(
     check_codable(codebook, unit_id, code)
     if not isinstance(note, str | None):
         raise ActError(
-            f"ruling on unit {word(unit_id)}: expected words as note – found {type(note).__name__} – write a "
+            f"ruling on unit {word(unit_id)}: expected text as note – found {type(note).__name__} – write a "
             "text, or leave it out."
         )
     check_reason(reason, applied)
@@ -261,27 +261,27 @@ def quote(
 ) -> Act:
     """Decide whether the words `start` … `end` of a unit, or all of it, are printed as a quote for a code.
 
-    Of decisions about words of a unit that overlap, under one code, the last one stands, whoever made it: so
-    a quote is shortened by deciding about fewer of its words (`Store.quotes`).
+    Of decisions about overlapping words of a unit under one code the last one counts, whoever made it. To
+    shorten a quote, decide about fewer of its words (`Store.quotes`).
 
     Parameters
     ----------
     state : {"chosen", "approved", "refused"}
-        Set aside for print; may be printed as it stands here, in these words; is not to be printed.
+        Set aside for print; may be printed in these words; must not be printed.
     role : {"shows", "disconfirms"}
-        Whether it shows the code, or speaks against it: it looks like the code and is none, or is a case in
-        which the code does not do what it usually does.
+        Whether it shows the code, or speaks against it: it only looks like the code, or is a case in which
+        the code does not do what it usually does.
     paraphrase : str, optional
-        What is printed in place of the participant's words, in words of one's own. It is kept and erased as
-        memos are (`Store.forget`).
+        Your own words, printed instead of the participant's. They are kept and erased as memos are
+        (`Store.forget`).
 
     Raises
     ------
     CodebookError
         The codebook has no such code.
     ActError
-        The code only groups others, the paraphrase is blank or belongs to a quote that is refused, or a value
-        is none of these.
+        The code only groups others, the paraphrase is blank or belongs to a refused quote, or a value is not
+        allowed.
 
     Examples
     --------
@@ -294,8 +294,8 @@ def quote(
     check_codable(codebook, unit_id, code)
     if paraphrase is not None and not (paraphrase.strip() and state != "refused"):
         raise ActError(
-            f"quote on unit {word(unit_id)}: expected as paraphrase words, for a quote that is not refused – "
-            "found none of these – write them, or leave it out."
+            f"quote on unit {word(unit_id)}: expected a paraphrase in words, for a quote that is not refused "
+            "– found another – write it, or leave it out."
         )
     facets = quote_facets(role, state, "original" if paraphrase is None else "paraphrase")
     return Act(
@@ -305,12 +305,12 @@ def quote(
 
 
 def undo(act: Act, *, codebook: Codebook, act_id: str | None = None, at: str | None = None) -> Act:
-    """Take `act` back, as its own coder."""
+    """Undo `act`, as its own coder."""
     return _about(act, "undo", codebook, act_id, at)
 
 
 def redo(act: Act, *, codebook: Codebook, act_id: str | None = None, at: str | None = None) -> Act:
-    """Do `act`, which was undone, again."""
+    """Redo `act`, which was undone."""
     return _about(act, "redo", codebook, act_id, at)
 
 
@@ -320,7 +320,7 @@ def _pairs(facets: Mapping[str, str]) -> str | None:
 
 
 def stamp(coder: str, codebook: Codebook, act_id: str | None, at: str | None) -> dict[str, Any]:
-    """Return who, when, under which codebook and the id of an act, made where they are not given."""
+    """Return the coder, codebook, id and time of a new act; id and time are made unless given."""
     return {
         "coder": coder,
         "codebook": check_codebook(codebook).fingerprint,
@@ -341,14 +341,14 @@ def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str 
         )
     if act.traits.takes_back:
         raise ActError(
-            f"{kind}: expected an act that did something – found an act of kind {act.kind!r} – "
-            "name the act that it was about."
+            f"{kind}: expected an act that can be undone – found an act of kind {act.kind!r} – name the act "
+            "that it was about."
         )
     if act.traits.by == "team":
         raise ActError(
-            f"{kind}: expected an act that can be taken back – found one of kind {act.kind!r} – what the "
-            "team has seen stays seen; open another round, assign, revise or set options again; a theme is "
-            "edited the other way, a plan amended by another."
+            f"{kind}: expected an act that can be undone – found one of kind {act.kind!r}, which the team "
+            "has seen – open another round; assign, revise or set options again; edit the theme back; "
+            "amend the plan."
         )
     return Act(
         kind=kind, target=act.act_id, unit_id=act.unit_id, round=act.round,
@@ -363,20 +363,20 @@ _MOST_EXAMPLES: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Proposal:
-    """A code that is proposed: its label and its definition. The repr says neither: both may quote.
+    """A proposed code: label and definition. The repr shows neither, since both may quote.
 
     Parameters
     ----------
     label, definition : str
-        As `propose` takes them.
+        As for `propose`.
     origin, theme, examples
-        Of a code that a model proposes: as `propose` takes them.
+        For a code that a model proposes: as for `propose`.
 
     Raises
     ------
     ActError
-        The label is no line of 1 to 200 characters, the definition has more than 1000, or what says where it
-        comes from is not as `propose` takes it.
+        The label is not one line of 1 to 200 characters, the definition has more than 1000, or the origin is
+        not as for `propose`.
     """
 
     label: str
@@ -388,13 +388,13 @@ class Proposal:
     def __post_init__(self) -> None:
         if not _is_line(self.label) or len(self.label) > _LONGEST_LABEL:
             raise ActError(
-                f"proposal: expected as label one line of 1 to {_LONGEST_LABEL} characters, without white "
+                f"proposal: expected a label of one line of 1 to {_LONGEST_LABEL} characters, without white "
                 f"space at its ends – found {_described(self.label)} – name the code in a few words."
             )
         if not isinstance(self.definition, str) or len(self.definition) > _LONGEST_DEFINITION:
             raise ActError(
                 f"proposal: expected a definition of at most {_LONGEST_DEFINITION} characters – found "
-                f"{_described(self.definition)} – say it shorter; a memo takes the rest."
+                f"{_described(self.definition)} – shorten it, and put the rest into a memo."
             )
         self._check_origin()
 
@@ -402,26 +402,26 @@ class Proposal:
         no_origin = isinstance(self.origin, str) and self.origin == ""
         if not no_origin and (not _is_line(self.origin) or len(self.origin) > _LONGEST_LABEL):
             raise ActError(
-                f"proposal: expected as origin one line of at most {_LONGEST_LABEL} characters – found "
+                f"proposal: expected an origin of one line, at most {_LONGEST_LABEL} characters – found "
                 f"{_described(self.origin)} – name the model in a few words."
             )
         if self.theme is not None and (type(self.theme) is not int or self.theme < 0):
             raise ActError(
-                "proposal: expected as theme the number of a theme of the study, or None – found another – "
+                "proposal: expected the number of a theme of the study as theme, or None – found another – "
                 "see store.themes.summary."
             )
         ids = self.examples if isinstance(self.examples, tuple) else (None,)
         if len(ids) > _MOST_EXAMPLES or not all(isinstance(one, str) and one for one in ids):
             raise ActError(
-                f"proposal: expected as examples the ids of at most {_MOST_EXAMPLES} units – found others – "
-                "name fewer of them."
+                f"proposal: expected the ids of at most {_MOST_EXAMPLES} units as examples – found others – "
+                "name fewer."
             )
 
     def __repr__(self) -> str:
         return f"Proposal({len(self.label)} + {len(self.definition)} characters)"
 
     def to_text(self) -> str:
-        """Return what an act of kind ``propose`` holds as its text."""
+        """Return the text of an act of kind ``propose``."""
         content: dict[str, Any] = {"definition": self.definition, "label": self.label}
         by_model = {"origin": self.origin, "theme": self.theme, "examples": list(self.examples)}
         content |= {name: value for name, value in by_model.items() if value not in ("", None, [])}
@@ -481,17 +481,17 @@ def propose(
     definition : str
         What it means, in at most 1000 characters.
     origin : str
-        Which model proposes it, in a line of at most 200 characters; empty where a person does, who read it
-        in the text. Whoever makes a code of it is told.
+        The model that proposes it, in a line of at most 200 characters; empty for a person's own proposal.
+        Whoever makes a code of it is told.
     theme : int, optional
-        The theme of the study that it is proposed of.
+        The theme of the study that it comes from.
     examples : sequence of str
         The ids of at most 20 further units that show it.
 
     Raises
     ------
     ActError
-        The label, the definition or the origin is not so, or a value is out of its range.
+        The label, the definition or the origin is malformed, or a value is out of its range.
 
     Examples
     --------
@@ -511,7 +511,7 @@ def propose(
 
 
 def words_written(text: str) -> str:
-    """Return the words of a memo, with its quote where it is on a span, or of a proposal."""
+    """Return the words of a memo (with its quote if it is on a span) or of a proposal."""
     check_arguments(words_written, locals())
     with suppress(ActError):
         proposal = Proposal.from_text(text)

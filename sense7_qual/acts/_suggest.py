@@ -27,11 +27,11 @@ class Suggestion:
     Parameters
     ----------
     code : str
-        Its id.
+        The code's id.
     probability : float, optional
-        0 to 1; None where the model gives none.
+        0 to 1; None if the model gives none.
     start, end : int, optional
-        The words that carry it, in code points, half-open; both None for the whole text.
+        The words that show it, in code points, half-open; both None for the whole text.
 
     Raises
     ------
@@ -52,30 +52,30 @@ class Suggestion:
         )
         if not isinstance(self.code, str) or not self.code or not in_range or not inside:
             raise ActError(
-                "suggestion: expected a code, a probability from 0 to 1 or none, and start before end or "
-                "neither – found others – check what suggests it with suggestions.check."
+                "suggestion: expected a code, a probability from 0 to 1 or None, and start before end or "
+                "neither – found others – check the model with suggestions.check."
             )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggested:
-    """What a coder was shown on a text: the suggestions, or that chance left the text without any.
+    """The suggestions that a coder was shown on a text, or that they were withheld by chance.
 
     Parameters
     ----------
     model : str
-        What suggested, in 1 to 200 characters of one line.
+        The name of the model, one line of 1 to 200 characters.
     suggestions : tuple of Suggestion
-        In the order in which they were shown; each code once; none where `withheld`.
+        In the order shown; each code once; empty if `withheld`.
     withheld : bool
-        Whether the text is one of those that by chance never get suggestions.
+        Whether the text was drawn to get no suggestions.
     when : {"finished", "shown"}
         Whether suggestions are shown once the coder has finished the text, or from the start.
 
     Raises
     ------
     ActError
-        A value is not of this form.
+        A value does not have this form.
     """
 
     model: str
@@ -86,31 +86,31 @@ class Suggested:
     def __post_init__(self) -> None:
         if not is_name(self.model) or len(self.model) > _LONGEST_NAME or len(self.model.splitlines()) != 1:
             raise ActError(
-                f"suggestions: expected as model one line of 1 to {_LONGEST_NAME} characters – found "
-                f"{type(self.model).__name__} – name what suggests in a few words."
+                f"suggestions: expected a model's name of one line, 1 to {_LONGEST_NAME} characters – found "
+                f"{type(self.model).__name__} – name the model in a few words."
             )
         check_word("when", self.when, ("finished", "shown"))
         if type(self.withheld) is not bool:
             raise ActError(
                 "suggestions: expected withheld to be True or False – found "
-                f"{type(self.withheld).__name__} – say whether chance left the text without suggestions."
+                f"{type(self.withheld).__name__} – say whether suggestions were withheld by chance."
             )
         rows = self.suggestions
         codes = [one.code for one in rows if isinstance(one, Suggestion)] if isinstance(rows, tuple) else None
         if codes is None or len(set(codes)) < len(rows) or (self.withheld and rows):
             raise ActError(
-                "suggestions: expected as suggestions a tuple of Suggestion, each code once, and none where "
-                f"they are withheld – found {type(rows).__name__} of others – make the act with "
+                "suggestions: expected a tuple of Suggestion, each code once, empty if withheld – found "
+                f"another {type(rows).__name__} – make the act with "
                 "acts.contents.show_suggestions."
             )
 
     def to_text(self) -> str:
-        """Return what an act of kind ``show_suggestions`` holds as its text: no word of a participant's."""
+        """Return the text of an act of kind ``show_suggestions``, without words of a participant."""
         return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
 
     @classmethod
     def from_text(cls, text: str | None) -> Suggested:
-        """Return what an act of kind ``show_suggestions`` says.
+        """Return the content of an act of kind ``show_suggestions``.
 
         Raises
         ------
@@ -147,16 +147,16 @@ def show_suggestions(
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
-    """Record what a model suggested to a coder on a unit, before it is shown; it is never a coding.
+    """Record the suggestions of a model for a unit before a coder sees them; they are never codings.
 
     Parameters
     ----------
     model : str
-        What suggests: one line of 1 to 200 characters.
+        The name of the model: one line of 1 to 200 characters.
     suggestions : sequence of Suggestion
-        What is shown; none where the model suggests nothing.
+        The suggestions shown; empty if the model suggests nothing.
     withheld : bool
-        Whether chance left the unit without suggestions (`suggestions.withheld`).
+        Whether they were withheld by chance (`suggestions.withheld`).
     when : {"finished", "shown"}
         Whether they are shown after the coder finished the unit, or from the start.
 
@@ -194,7 +194,7 @@ def reject_suggestion(
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
-    """Record that a coder finds a suggested code wrong for a unit; no coding is changed by it.
+    """Record that a coder finds a suggested code wrong for a unit; this changes no coding.
 
     Raises
     ------
@@ -217,10 +217,10 @@ def reject_suggestion(
 
 
 def before_suggestions(acts: Iterable[Act]) -> list[Act]:
-    """Return the acts without what coders decided on a unit after they were shown suggestions for it.
+    """Return the acts without coders' decisions on a unit after they were shown suggestions for it.
 
-    Each coder's acts must come in the order in which they were done. Units from which suggestions were
-    withheld stay whole; memos, rulings and all other acts too.
+    Each coder's acts must be in order. Units with withheld suggestions keep all decisions; memos, rulings and
+    all other acts stay, too.
 
     Examples
     --------
@@ -243,5 +243,5 @@ def before_suggestions(acts: Iterable[Act]) -> list[Act]:
 
 
 def _withheld(act: Act) -> bool:
-    """Return whether the act shows nothing by chance; one that a withdrawal emptied counts as shown."""
+    """Return True if suggestions were withheld; an act that a withdrawal emptied counts as shown."""
     return act.text is not None and Suggested.from_text(act.text).withheld

@@ -168,7 +168,7 @@ REASONS: Final[Mapping[str, str]] = MappingProxyType(
 """Why coders disagreed, as a ruling says it, with the label of each reason."""
 
 UNDECIDED: Final = "different_reading"
-"""The reason of a ruling without a decision: both readings stand, as data."""
+"""The reason of a ruling without a decision: both readings are kept as data."""
 
 
 def check_reason(reason: str | None, applied: bool | None) -> None:
@@ -187,8 +187,8 @@ def check_reason(reason: str | None, applied: bool | None) -> None:
         given = "no decision" if applied is None else "a decision"
         raise ActError(
             f"ruling: expected applied to be None with the reason {UNDECIDED!r}, and with no other – found "
-            f"{given} with {'no reason' if reason is None else repr(reason)} – say True or False where one "
-            "of the readings is right, and give another reason, or none."
+            f"{given} with {'no reason' if reason is None else repr(reason)} – pass True or False if one of "
+            "the readings is right, with another reason or none."
         )
 
 
@@ -199,7 +199,7 @@ def reason_of(facets: str | None) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SpanMemo:
-    """A memo on a span: its text, and the quote, which the store fills in. The repr says neither.
+    """A memo on a span: its text, and the quote, which the store fills in. The repr shows neither.
 
     Raises
     ------
@@ -213,7 +213,7 @@ class SpanMemo:
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not isinstance(self.quote, str) or not self.text:
             raise ActError(
-                "memo: expected words as `text` and as `quote`, text not empty – found something else – make "
+                "memo: expected words as `text`, not empty, and as `quote` – found something else – make "
                 "it with acts.memo; an empty text ends a memo."
             )
 
@@ -221,7 +221,7 @@ class SpanMemo:
         return f"SpanMemo({len(self.text)} characters on {len(self.quote)})"
 
     def to_text(self) -> str:
-        """Return what the act of a memo on a span holds as its text."""
+        """Return the text of an act that writes a memo on a span."""
         return json.dumps({"memo": self.text, "quote": self.quote}, ensure_ascii=False, sort_keys=True)
 
     @classmethod
@@ -248,7 +248,7 @@ class SpanMemo:
 
 
 QUOTE_STATES: Final = ("chosen", "approved", "refused")
-"""Set aside for print; may be printed as it stands; is not to be printed."""
+"""Set aside for print; may be printed as it is; must not be printed."""
 
 QUOTE_ROLES: Final = ("shows", "disconfirms")
 """Whether a quote shows its code or speaks against it: it looks like the code and is none, say."""
@@ -266,7 +266,7 @@ class QuoteDecision(NamedTuple):
 
 
 def quote_decision(facets: str | None) -> QuoteDecision:
-    """Return what an act of kind ``quote`` decides, or raise `ActError` where its facets do not say it."""
+    """Return the decision of an act of kind ``quote``, or raise `ActError` if its facets are malformed."""
     values = {} if facets is None else facet_values(facets)
     for name, known in (
         ("role", QUOTE_ROLES),

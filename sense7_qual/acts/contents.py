@@ -1,7 +1,7 @@
-"""What acts hold beside a code: a plan that is registered, a new code, words of a text, suggestions.
+"""What acts hold in addition to a code: a registered plan, a new code, words of a text, suggestions.
 
-`propose` takes a `Proposal`, `memo` a `SpanMemo`; `show_suggestions` takes what a model suggested for a unit
-(`Suggestion`), and such an act is read as `Suggested`. `Store.preregister` registers an `AnalysisPlan`.
+A `Proposal` is the content of `propose`, a `SpanMemo` that of a `memo` on a span. `show_suggestions` takes a
+model's `Suggestion` for a unit and is read as `Suggested`. `Store.preregister` registers an `AnalysisPlan`.
 """
 
 from __future__ import annotations

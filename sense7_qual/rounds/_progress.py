@@ -1,4 +1,4 @@
-"""How far coders are in a round, what they decided first, and what they coded, for another round."""
+"""Coders' progress in rounds, their first decisions, and their codings to be revised in a discussion."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PROGRESS: Final = Contract("progress", ("round", "coder"), {
 
 @PROGRESS.returns
 def progress(rounds: Iterable[Round], coverage: pd.DataFrame) -> pd.DataFrame:
-    """Return how far each coder is in each round.
+    """Return each coder's progress in each round.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def progress(rounds: Iterable[Round], coverage: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     TableError
-        `coverage` is not what its contract says.
+        `coverage` does not fit its contract.
     """
     rounds = read_once(rounds)
     check_arguments(progress, locals())
@@ -64,24 +64,24 @@ def progress(rounds: Iterable[Round], coverage: pd.DataFrame) -> pd.DataFrame:
 
 @DECISIONS.returns
 def first_decisions(acts: Iterable[Act], round: Round, *, coder: str) -> pd.DataFrame:
-    """Return what a coder decided on each unit of a round when they finished it for the first time.
+    """Return a coder's decisions on the units of a round as they were when each was first finished.
 
-    In a round of training nothing that came later counts: the coder had seen gold.
+    In a round of training nothing later counts, because the coder had seen gold.
 
     Parameters
     ----------
     acts : iterable of Act
-        The coder's acts in their order, those of others or other rounds among them or not.
+        The coder's acts in order; acts of other coders or rounds are ignored.
     round : Round
-        As `Store.rounds` has them.
+        As in `Store.rounds`.
     coder : str
         The pseudonym.
 
     Returns
     -------
     DataFrame
-        unit_id, coder, code, applied (bool) for each finished unit, in the order in which they were finished,
-        and each code that gold decided on; of a round without gold, each code that the coder applied at all.
+        unit_id, coder, code, applied (bool): one row per finished unit, in the order of finishing, and per
+        code that gold decided on (in a round without gold: per code that the coder applied at all).
 
     Examples
     --------
@@ -113,26 +113,26 @@ def first_decisions(acts: Iterable[Act], round: Round, *, coder: str) -> pd.Data
 
 
 def own_codings(acts: Iterable[Act], round: Round, *, coder: str, codebook: Codebook) -> list[Act]:
-    """Return acts that copy a coder's codings of a discussed round into its discussion, to be revised there.
+    """Return acts that copy a coder's codings of a round into its discussion, to be revised there.
 
-    The coder appends them before opening the discussion in the widget, which else begins with no codings. A
-    unit counts as discussed once the coder finishes it there. Made again, they are the same acts.
+    The coder appends them before opening the discussion in the widget, which otherwise begins without
+    codings. A unit counts as discussed once the coder finishes it there. A second call gives the same acts.
 
     Parameters
     ----------
     acts : iterable of Act
-        The coder's acts, those of others or other rounds among them or not.
+        The coder's acts; acts of other coders or rounds are ignored.
     round : Round
-        The round of discussion, as `Store.rounds` has it.
+        The round of discussion, as in `Store.rounds`.
     coder : str
         The pseudonym.
     codebook : Codebook
-        The current codebook; codings of codes that it cannot apply any more are left out.
+        The current codebook; codings with codes that it no longer has are left out.
 
     Raises
     ------
     ActError
-        The round discusses none, or the coder is not in it.
+        The round is not a discussion, or the coder is not in it.
 
     Examples
     --------

@@ -27,26 +27,26 @@ class Round:
     Attributes
     ----------
     name : str
-        What acts call it.
+        Its name, as acts give it.
     units : tuple of str
-        The ids of the units that are coded in it, in their order.
+        The ids of its units, in order.
     coders : tuple of str
-        The pseudonyms of those who code in it.
+        The pseudonyms of its coders.
     codebook : str
-        The fingerprint of the codebook that it is coded with.
+        The fingerprint of its codebook.
     opened_by, opened_at : str
-        Whose act opened it, the last time, and when (UTC, ISO 8601).
+        The coder of the act that last opened it, and its time (UTC, ISO 8601).
     leads : tuple of str
-        The pseudonyms of those who may open it again and unblind it: of who opened it first, and of whom they
-        named.
+        The pseudonyms of those who may open it again and unblind it: the person who opened it first, and
+        those whom they named.
     unblinded_by, unblinded_at : str or None
-        Whose act let the coders see each other, and when; None while they are blind.
+        The coder of the act that unblinded it, and its time; None while it is blind.
     gold : tuple of (str, tuple of str)
-        Of a round of training the codes that gold applies to each unit; empty for any other round.
+        In a round of training, the codes that gold applies to each unit; empty for any other round.
     gold_codes : tuple of str
         The codes that gold decided on.
     discusses : str or None
-        Of a round of discussion, the name of the round whose decisions its coders revise.
+        In a round of discussion, the name of the discussed round; else None.
     """
 
     name: str
@@ -104,33 +104,33 @@ def open_round(
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
-    """Open a round, as the lead `coder`: these units, by these coders, with this codebook.
+    """Open a round as the lead `coder`: these units, these coders, this codebook.
 
     Parameters
     ----------
     round : str
-        Its name, which the coders' acts will carry; `CodingWidget(…, round=…)` sees to that.
+        Its name, which the coders' acts will carry (`CodingWidget(…, round=…)` adds it).
     units, coders : sequence of str
-        The ids of its units, in order, and the pseudonyms of its coders, none of them twice.
+        The ids of its units, in order, and the pseudonyms of its coders; no duplicates.
     leads : sequence of str, optional
-        The pseudonyms of others who may open this round again and unblind it. They are taken from the acts of
-        who opened the round first.
+        The pseudonyms of others who may open this round again and unblind it. Only the person who opened the
+        round first can name them.
     gold : DataFrame, optional
-        What an expert, or a consensus, decided on these units: unit_id, code, applied (bool), for every unit
-        of the round and the same codes on each. It makes the round one of training. It stands in this act,
-        which every copy of the study holds: the widget shows it text by text, and whoever reads the record
-        by hand can read all of it.
+        Decisions of an expert or a consensus on these units: unit_id, code, applied (bool), for every unit of
+        the round and the same codes on each. They make the round one of training. This act holds them, in
+        every copy of the study: the widget shows them text by text, but anybody who reads the record by hand
+        can read them all.
     discusses : str, optional
-        The name of an unblinded round whose coders discuss these of its units and revise their own decisions
-        (`own_codings` copies these into the discussion). The store takes no other units or coders.
+        The name of an unblinded round. Its coders discuss these of its units and revise their own decisions
+        (`own_codings` copies these into the discussion). The store refuses other units and coders.
 
     Raises
     ------
     ActError
-        No name, no unit or no coder, or one of them twice; people beside models (``model-…``); gold decisions
-        that lack a unit or a code; gold decisions in a discussion.
+        There is no name, unit or coder, or a duplicate; people together with models (``model-…``); gold
+        decisions that lack a unit or a code; gold decisions in a discussion.
     TableError
-        `gold` is not what its contract says.
+        `gold` does not fit its contract.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def open_round(
     if models and len(models) < len(coders):
         raise ActError(
             f"open_round: expected coders that are all people, or all models – found {first_three(models)} "
-            "among people – open a round of its own for the model."
+            "among people – open a separate round for the model."
         )
     content: dict[str, Any] = {"units": list(units), "coders": list(coders)}
     content |= {"leads": list(leads)} if len(leads) else {}
@@ -165,7 +165,7 @@ def open_round(
             found = "gold decisions" if gold is not None else "the round itself"
             raise ActError(
                 f"open_round: expected a discussion of another round, without gold – found {found} – give "
-                "the discussion a name of its own, such as 'calibration 1, discussed', and leave gold out."
+                "the discussion its own name, for example 'calibration 1, discussed', and leave gold out."
             )
         content["discusses"] = discusses
     text = json.dumps(content, ensure_ascii=False, sort_keys=True)
@@ -175,12 +175,12 @@ def open_round(
 def unblind(
     round: str, *, coder: str, codebook: Codebook, act_id: str | None = None, at: str | None = None
 ) -> Act:
-    """Let the coders see each other's acts of a round, as `coder`, one of its leads; for good.
+    """Let the coders see each other's acts of a round, as its lead `coder`; it cannot be undone.
 
     Raises
     ------
     ActError
-        No name.
+        There is no name.
     """
     check_arguments(unblind, locals())
     _check_name(round)
@@ -188,16 +188,16 @@ def unblind(
 
 
 def opened(acts: Iterable[Act]) -> tuple[Round, ...]:
-    """Return the rounds that stand after `acts`, in the order in which they were opened.
+    """Return the rounds that `acts` open, oldest first.
 
-    A round that was opened again has the units, coders and codebook of the last time. It is unblinded by the
-    first act that says so after it was opened, and stays so: who joins it later is not blind (the store
-    refuses that). Acts of others than its leads, and an unblinding before the opening, count for nothing.
+    A round that was opened again has the units, coders and codebook of the last opening. The first unblinding
+    after the opening counts, permanently: a coder who joined later would not be blind, so the store refuses
+    that. Acts of people who do not lead the round, and an unblinding before the opening, are ignored.
 
     Raises
     ------
     ActError
-        An act of opening does not hold what one holds.
+        An act that opens a round is malformed.
     """
     acts = read_once(acts)
     check_arguments(opened, locals())
@@ -214,7 +214,7 @@ def opened(acts: Iterable[Act]) -> tuple[Round, ...]:
 
 
 def _standing(openings: Sequence[Act], unblindings: Sequence[Act]) -> Round:
-    """Return the round that stands after the acts which open it, in order, and those that unblind any."""
+    """Return the round after the acts that open it, in order, and those that unblind it."""
     first = openings[0]
     named = [lead for act in openings if act.coder == first.coder for lead in _opening(act)[2]]
     leads = dict.fromkeys([first.coder, *named])
@@ -288,8 +288,8 @@ def _gold_of(gold: pd.DataFrame, units: Sequence[str], codebook: Codebook) -> di
 def _check_name(round: str) -> None:
     if not is_name(round):
         raise ActError(
-            "round: expected a name without control characters, or a space at its ends – found none – name "
-            "the round, such as 'calibration 1'."
+            "round: expected a name without control characters or spaces at its ends – found none – name "
+            "the round, for example 'calibration 1'."
         )
 
 

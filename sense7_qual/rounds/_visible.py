@@ -1,4 +1,4 @@
-"""Who may see what: the one place in which blindness is decided."""
+"""Who may see what: the only place that decides about blindness."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Sight:
     rounds : dict of str to Round
         The rounds of the record, by name.
     unblinded : frozenset of (str, str)
-        The coder and the id of every act of an unblinded round, but those that take others back.
+        The coder and the id of every act of an unblinded round, except undo and redo.
     proposed : frozenset of (str, str)
-        The same of others' proposals in no round.
+        The same for others' proposals outside rounds.
     without_round : bool
-        Whether what others coded in no round counts.
+        Whether others' codings outside rounds count.
     as_lead : bool
-        Whether they lead: proposals in no round are theirs to read.
+        Whether they lead, and so may read proposals outside rounds.
     assigned : bool
-        Whether they assigned texts that are coded in no round.
+        Whether they assigned texts outside rounds.
     """
 
     viewer: str
@@ -47,7 +47,7 @@ class Sight:
     def of(
         cls, acts: Iterable[Act], *, viewer: str, without_round: bool = False, as_lead: bool = False
     ) -> Sight:
-        """Return what `viewer` may see of all the acts of a record."""
+        """Return the sight of `viewer`, from all acts of a record."""
         everything = list(acts)
         rounds = {one.name: one for one in opened(everything)}
         seen = {name for name, one in rounds.items() if not one.is_blind}

@@ -38,9 +38,9 @@ Rows: TypeAlias = list[tuple[int, dict[str, Any] | None]]
 class Place:
     """Where a study lies.
 
-    `address` opens it, and messages call it `name`. Copies that are there only for a moment are built in
-    `scratch`. This computer remembers under `remembered` what it saw there, and `drafts` is the study folder
-    that keeps what is begun (where these are empty or None, it does not).
+    `address` opens it, and messages call it `name`. Temporary copies are built in `scratch`. This computer
+    remembers under `remembered` what it saw there, and `drafts` is the study folder that keeps what is begun
+    (where these are empty or None, it does not).
     """
 
     address: Path | str
@@ -59,7 +59,7 @@ class Current(NamedTuple):
 
 class Locked(NamedTuple):
     """What a coder's tables are written with: the connection, what messages call the tables, whether acts may
-    be appended as the coder's own, who has withdrawn, and which rounds stand (where they were asked for)."""
+    be appended as the coder's own, who has withdrawn, and the rounds (if they were asked for)."""
 
     connection: Connection
     place: Path
@@ -80,13 +80,13 @@ class Reads(Protocol):
         """Return all but the acts, checked."""
 
     def current(self) -> Current:
-        """Return what the study names as current, without reading the units."""
+        """Return the current codebook and the withdrawn units, without reading the units."""
 
     def leads(self) -> bool:
         """Return True if whoever opened the study may revise its codebook."""
 
     def coders(self) -> tuple[str, ...]:
-        """Return the pseudonyms of those of whom an act may be seen here, sorted."""
+        """Return the coders with at least one act that may be seen here, sorted."""
 
     def acts(
         self, coder: str | None, known: StudyData, whole: Callable[[Connection, Path, str], object]
@@ -95,18 +95,18 @@ class Reads(Protocol):
         that may be read whole, what messages call them, and the coder."""
 
     def read(self, coder: str, work: Callable[[Connection | None, Path], _T]) -> _T | None:
-        """Return what `work` returns, done on the coder's tables as they are at one moment, or with None
+        """Run `work` and return its result, on the coder's tables as they are at one moment, or with None
         where the coder has none any more; None where nobody may see them whole here."""
 
     def lead_acts(self, known: StudyData, subject: str) -> list[Act]:
-        """Return what leads did for the team, about one subject, each act checked by itself; of coders' acts
+        """Return the leads' acts for the team about one subject, each act checked by itself; of coders' acts
         that are damaged none, but where there are none at all."""
 
     def notes(self, kind: type[_Note], within: Connection | None = None) -> list[_Note]:
         """Return the notes of a kind, oldest first; within the transaction of `write`."""
 
     def verify(self, known: StudyData) -> list[Finding]:
-        """Return what is found of the study, its units, codebooks and notes, and of each coder."""
+        """Return the findings about the study, its units, codebooks and notes, and each coder."""
 
 
 class Log(Reads, Protocol):
@@ -128,15 +128,15 @@ class Log(Reads, Protocol):
         in_rounds: bool = False,
         as_lead: bool = False,
     ) -> _T:
-        """Return what `work` returns, done in one transaction on the coder's tables, which are made where the
-        coder has none; it may be done again where a connection is lost.
+        """Run `work` in one transaction on the coder's tables, which are made if the coder has none, and
+        return its result; it may be done again where a connection is lost.
 
         No withdrawal comes between what `work` reads and what it writes. `at_first` is called before a file
         is made. With `as_lead` it writes for any coder, as a merge does.
         """
 
     def alone(self, work: Callable[[Alone], _T], *, what: str = "forget") -> _T:
-        """Return what `work` returns, done while nobody else withdraws a participant or revises the codebook.
+        """Run `work` while nobody else withdraws a participant or revises the codebook; return its result.
 
         In PostgreSQL it is one transaction, which may be repeated from its start where a connection is lost;
         `what` names the deed where the role does not lead. Afterwards the places from which texts were erased
@@ -173,7 +173,7 @@ class Alone(Protocol):
         """Return all units that are still stored, also those of participants who withdrew."""
 
     def put_units(self, table: bytes) -> None:
-        """Store these units, as Parquet, instead of the ones that are there."""
+        """Replace the units by these, as Parquet."""
 
     def current(self) -> str:
         """Return the fingerprint of the current codebook."""
@@ -187,16 +187,16 @@ class Alone(Protocol):
     def write(
         self, coder: str, work: Callable[[Locked], _T], *, study: str, at_first: Callable[[], object]
     ) -> _T:
-        """Return what `work` returns, as `Log.write` does."""
+        """Run `work` as `Log.write` does."""
 
     def codebooks(self) -> Mapping[str, bytes]:
         """Return every readable version of the codebook, as YAML by fingerprint."""
 
     def places(self) -> Sequence[Path]:
-        """Return where acts are."""
+        """Return the places with acts."""
 
     def named(self, place: Path) -> str:
-        """Return what `Forgotten` calls a place."""
+        """Return the name of a place in `Forgotten`."""
 
     def chain(self, place: Path) -> list[Link]:
         """Return the acts at a place; raise `Damaged` where they are not what was written."""
@@ -205,7 +205,7 @@ class Alone(Protocol):
         """Yield each text at a damaged place that can be read: its hash, itself, what is known of its act."""
 
     def erasing(self, place: Path, work: Callable[[Connection, list[Link] | None], _T]) -> _T | None:
-        """Return what `work` returns, done on the acts at a place, read again under the lock that keeps
+        """Run `work` and return its result, on the acts at a place, read again under the lock that keeps
         writers out; None for its second argument where they are damaged. None where they are too damaged to
         be written to."""
 

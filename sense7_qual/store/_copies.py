@@ -37,45 +37,45 @@ class Copies:
         return f"Copies({str(self._study.reads.place.address)!r})"
 
     def backup(self, path: str | Path) -> None:
-        """Copy the study to the new folder `path`, by SQLite's own backup, and verify the copy.
+        """Copy the study to the new folder `path` with SQLite's own backup, and verify the copy.
 
-        The folder appears whole or not at all; one that is there is never written over. Coders may go on
-        meanwhile. The study notes that the copy was made (`forget` says what older copies still hold). Of a
-        study in PostgreSQL the copy is an archive, one file: `restore` makes a study of it.
+        The folder appears whole or not at all; an existing one is never overwritten. Coders can go on working
+        meanwhile. The study notes that the copy was made (`forget` lists the copies that still hold words).
+        For a study in PostgreSQL the copy is an archive, one file: `restore` turns it into a study.
 
         Raises
         ------
         StoreError
-            Something is at `path`, the study is not sound, the role does not lead, or the disk refuses.
+            Something exists at `path`, the study is damaged, the role does not lead, or the disk refuses.
         """
         check_arguments(Copies.backup, locals())
         archive.backup(self._study.log, Path(path).absolute())
 
     def archive(self, path: str | Path) -> None:
-        """Write the study as one zip file at `path`: the same study always as the same bytes.
+        """Write the study as one zip file; the same study always gives the same bytes.
 
         It holds every act as a line of JSON, the units, every codebook, and a manifest of hashes and
-        versions, and can be read without this package. `restore` makes a study of it again. A folder and a
-        study in PostgreSQL with the same content have the same archive, byte for byte.
+        versions, and can be read without this package. `restore` turns it into a study again. A folder and a
+        study in PostgreSQL with the same content give the same archive, byte for byte.
 
         Raises
         ------
         StoreError
-            Something is at `path`, the study is not sound, the role does not lead, or the disk refuses.
+            Something exists at `path`, the study is damaged, the role does not lead, or the disk refuses.
         """
         check_arguments(Copies.archive, locals())
         archive.archive(self._study.log, Path(path).absolute())
 
     def hand_out(self, round: str, coder: str, path: str | Path) -> None:
-        """Write the folder with which `coder` codes a round blind, on a computer of their own.
+        """Write a study folder with which `coder` codes a round blind on their own computer.
 
-        It is a study folder with the units, the codebooks, the acts of the round's leads and the coder's own,
-        and nothing that `acts` with ``viewer=coder`` would not show. `merge` takes their work in.
+        It has the units, the codebooks, and the acts of the round's leads and of the coder: nothing that
+        `acts` with ``viewer=coder`` would not show. `merge` takes their work in.
 
         Parameters
         ----------
         round : str
-            A round that was opened.
+            The name of an open round.
         coder : str
             One of its coders.
         path : str or Path
@@ -84,44 +84,44 @@ class Copies:
         Raises
         ------
         ActError
-            There is no such round, the coder is not in it, or is a model.
+            There is no such round, the coder is not in it, or the coder is a model.
         StoreError
-            A lead has coded under the pseudonym that opened the round; something is at `path`, the study is
-            not sound, the role does not lead, or the disk refuses. Nothing is left at `path`.
+            A lead has coded under the pseudonym that opened the round, something exists at `path`, the study
+            is damaged, the role does not lead, or the disk refuses. Nothing is left at `path`.
         """
         check_arguments(Copies.hand_out, locals())
         archive.hand_out(self._study.log, Path(path).absolute(), round=round, coder=check_person(coder))
 
     def merge(self, other: Store | str | Path, *, coders: Collection[str] | None = None) -> merge.Merge:
-        """Take in what another copy of this study has and this one has not; nothing here is changed.
+        """Take in what only another copy of this study has; nothing that is here is changed.
 
-        Merging twice, or after a crash once more, gives the same acts. Where a coder worked in two copies,
-        the acts of both stay, in the order in which they were done (`_operations/merge.py` says how).
+        Merging twice, or again after a crash, gives the same acts. If a coder worked in two copies, the acts
+        of both stay, in the order in which they were done.
 
         Parameters
         ----------
         other : Store, str or Path
             Another copy of the study: a folder, an archive, a study in PostgreSQL that this role leads; or
             one acts file: a sync client's second copy, or a coder's file that came by mail. Into a study in
-            PostgreSQL its lead merges, for all coders; a coder who is new there is the lead's, until
-            `add_coder` hands them over.
+            PostgreSQL its lead merges, for all coders; a coder who is new there belongs to the lead's role,
+            until `add_coder` hands them over.
         coders : collection of str, optional
-            Whose new acts are taken in; where there are new ones of anybody else, nothing is merged. By
-            default those of everybody, but of a folder that was handed to a coder (`hand_out`) that coder's
-            alone: nobody else works there, and a ruling or a round unblinded there is none of the lead's.
+            The coders with new acts to take in; if anybody else has new acts, nothing is merged. By default
+            everybody, but from a folder that was handed out (`hand_out`) only its coder: nobody else works
+            there, and a ruling or an unblinding made there is not the lead's.
 
         Returns
         -------
         Merge
-            What became of each act, in `items`; versions of the codebook that came with them; participants
-            whose withdrawal is known there and not here.
+            What became of each act, in `items`; the codebook versions that came with them; participants with
+            a withdrawal that only the other copy knows of.
 
         Raises
         ------
         StoreError
-            It is another study, is damaged or of a later version, it has new acts of others than are meant
-            (`coders`), a file cannot be written, or the role does not lead. Coders whose acts were merged
-            before stay so; merge again when that is mended.
+            It is another study, is damaged or was written by a newer version, it has new acts of coders not
+            named in `coders`, a file cannot be written, or the role does not lead. Acts merged before the
+            error stay; merge again once it is repaired.
         """
         check_arguments(Copies.merge, locals())
         study, log = self._study, self._study.log
@@ -162,72 +162,72 @@ class Copies:
         overwrite: bool = False,
         progress: Progress | bool | None = None,
     ) -> None:
-        """Write what a stranger needs to recompute every table and figure, to publish it (OSF, Zenodo).
+        """Write a folder to publish (OSF, Zenodo) from which anybody can recompute every table and figure.
 
-        The folder has the units, codebooks and acts, the tables and figures (`report.paper`), a script and a
-        notebook that recompute them and compare to the last byte, the versions of all packages, metadata
-        (RO-Crate 1.1), and a README that says what is not in it. The script runs here twice, in a process of
-        its own that knows the bundle alone: to write them, and to compare. ``Store(path)`` opens the folder,
-        to read. The same study and versions give the same bytes. A withdrawal afterwards names the bundle.
+        It has the units, codebooks and acts, the tables and figures (`report.paper`), a script and a notebook
+        that recompute them and compare to the last byte, the versions of all packages, metadata (RO-Crate
+        1.1), and a README that says what is not in it. The script runs here twice, in a process that sees
+        only the bundle: to write, and to compare. ``Store(path)`` opens the folder read-only. The same study
+        and versions give the same bytes. A later withdrawal names the bundle.
 
         Parameters
         ----------
         path : str or Path
-            The new folder; or a file in .zip, which holds it.
+            The new folder, or a new .zip file that holds it.
         texts : {"withheld", "redacted", "all"}
-            What of the participants' words is in it. "withheld": none; a text of blocks, as long, stands for
-            each. "redacted": the texts, with a block for each letter of an identifier that `redact.find` or
-            `names` finds, and of words in the place of which a paraphrase is printed (`quotes`); what it
-            does not find stays. "all": all. In the first two the examples of the
-            codebook and what memos, proposals and notes say are withheld, and columns of words; so is what
-            else repeats participants' words: a rule of a code, a reason for a revision, the question,
-            hypotheses and answers of an analysis plan (25 letters and digits in a row, a whole text of 12 or
-            more in three words or more, a name or identifier).
+            How much of the participants' words is in it. "withheld": none; each text is replaced by blocks of
+            the same length. "redacted": the texts, with a block for each letter of an identifier that
+            `redact.find` or `names` finds, and of words for which a paraphrase is printed (`quotes`); what is
+            not found stays. "all": all. The first two withhold the codebook's examples, the words of memos,
+            proposals and notes, columns of words, and whatever else repeats participants' words: a rule of a
+            code, a reason for a revision, the question, hypotheses and answers of an analysis plan (25
+            letters and digits in a row, a whole text of 12 or more in three words or more, a name or
+            identifier).
         analysis_plan : AnalysisPlan, optional
-            What is analysed, as for `report.paper`; by default the one that was registered last.
+            The plan, as for `report.paper`; by default the one registered last.
         rating, cluster, seed : optional
-            In the place of the plan's.
+            Instead of the plan's.
         conditions : sequence of str
             As for `report.paper`.
         variables : sequence of str
-            Columns of words that stay: look at what is in them. Numbers, truth values, times, the rating, the
-            cluster and conditions stay anyway.
+            Columns of words to keep: look at their content first. Numbers, truth values, times, the rating,
+            the cluster and conditions are kept anyway.
         names : collection of str
             Names to redact, as for `redact.find`.
         accept : collection of str
-            What you have looked at and publish as it is, by field or column: names and ids that repeat
-            participants' words and that the record's hashes cover, so that none can be withheld ("round",
+            Fields or columns that you have looked at and publish as they are: names and ids that repeat
+            participants' words but cannot be withheld, because the record's hashes cover them ("round",
             "code", "coder", "column" …), and ids that look like addresses or names of people ("case_id",
-            "document_id", "unit_id"). Without it these are refused.
+            "document_id", "unit_id"). Otherwise these are refused.
         formats : sequence of str
             Of the tables, as for `report.paper`.
         title : str, optional
-            What the bundle is called in its README and metadata; by default after the codebook.
+            The bundle's title in its README and metadata; by default the codebook's.
         authors : sequence of str
-            Who made it, each as "Family, Given; ORCID; affiliation", the last two of which may be left out.
-            With authors it has ``CITATION.cff`` (1.2.0) and ``.zenodo.json``.
+            Each as "Family, Given; ORCID; affiliation"; the last two are optional. With authors the bundle
+            has ``CITATION.cff`` (1.2.0) and ``.zenodo.json``.
         licence : str, optional
             The SPDX identifier of a licence for data (CC0-1.0, CC-BY-4.0 and the other Creative Commons
             licences 4.0, ODbL-1.0, ODC-By-1.0, PDDL-1.0); without one LICENSE.md asks for it.
         keywords : sequence of str
-            What it is about.
+            Keywords for the metadata.
         software : str, optional
-            The address of the software that it was made with, https://….
+            The address of the software that made it, https://….
         overwrite : bool
-            Whether an earlier bundle at `path` is replaced.
+            Whether to replace an earlier bundle at `path`.
         progress : bool or callable, optional
-            True shows a bar; a function is told (done, total).
+            True shows a bar; a function is called with (done, total).
 
         Raises
         ------
         ArgumentError
-            `texts`, a format, a column or the licence is another one, an author, an ORCID (its last sign
-            checks the others, ISO 7064 MOD 11-2) or an address is none, no text was finished, or a name or id
-            repeats participants' words, or looks like a person's, and is not accepted.
+            `texts`, a format, a column or the licence is unknown; an author, an ORCID (its last character
+            checks the others, ISO 7064 MOD 11-2) or an address is malformed; no text is finished; or a name
+            or id repeats participants' words, or looks like a person's, and is not accepted.
         StoreError
-            Something is at `path`, it is within the study, the study is a bundle or not sound, the role does
-            not lead, the disk refuses, or the script fails or gives another result the second time. Nothing
-            is left at `path`.
+            Something exists at `path`, `path` is within the study, the study is a bundle or damaged, the role
+            does not lead, the disk refuses, or the script fails or gives another result the second time.
+            Nothing is left at `path`.
 
         Examples
         --------
@@ -249,7 +249,7 @@ class Copies:
         decisions = decide.decide(self._study.acts(), known, log.coders(), decide.Choice())
         if decisions.empty:
             raise ArgumentError(
-                "bundle: expected texts that a coder has finished – found none – make it when some are."
+                "bundle: expected texts that a coder has finished – found none – make it once some are."
             )
         bundles.write(log, target, wish, progress=progress)
 
@@ -258,7 +258,7 @@ class Copies:
         study = self._study.reads.place.address
         if isinstance(study, Path) and target.resolve().is_relative_to(study.resolve()):
             raise StoreError(
-                "bundle: expected a place outside of the study – found one within its folder – name another."
+                "bundle: expected a place outside the study – found one within its folder – name another."
             )
 
     def _plan_with(self, given: AnalysisPlan | None, **asked: Any) -> AnalysisPlan:
@@ -283,9 +283,9 @@ class Admin:
     def add_coder(self, coder: str, *, role: str | None = None, lead: bool = False) -> None:
         """Let the PostgreSQL role `role` code as `coder` in this study, blind to the others.
 
-        Only the lead's role can do this: the one that made the study, and those that were added with `lead`.
-        A role sees and adds the acts of its own coders, and sees of others what the lead has unblinded. A
-        coder of the calling role itself (a restored or merged one, say) can be handed over to another role.
+        Only a leading role can do this: the role that made the study, or one that was added with `lead`. A
+        role sees and adds the acts of its own coders; of others it sees what the lead has unblinded. A coder
+        of the calling role itself (a restored or merged one, say) can be handed over to another role.
 
         Parameters
         ----------
@@ -293,19 +293,19 @@ class Admin:
             The pseudonym.
         role : str, optional
             By default the lead's own role (for the codings of a model, say). A role that does not exist is
-            made, without a password: an administrator sets one with psql's ``\\password``.
+            created without a password: an administrator sets one with psql's ``\\password``.
         lead : bool
-            Whether the role leads as well: it then sees everything, opens and unblinds rounds, revises the
+            Whether the role leads, too: it then sees everything, opens and unblinds rounds, revises the
             codebook and adds coders.
 
         Raises
         ------
         ActError
-            The pseudonym cannot be one, or differs from a recorded one in upper and lower case only; or it is
-            a model's (``model-…``), and `role` a person's.
+            `coder` cannot be a pseudonym, differs from a recorded one only in upper and lower case, or is a
+            model's (``model-…``) while `role` is given.
         StoreError
-            The calling role does not lead, `role` is one that cannot be kept blind, the coder has another
-            role already, or the study is a folder, where every coder simply has a file.
+            The calling role does not lead, `role` cannot be kept blind, the coder has another role already,
+            or the study is a folder, where every coder simply has a file.
         """
         check_arguments(Admin.add_coder, locals())
         log = self._study.log
@@ -314,38 +314,38 @@ class Admin:
         log.add_coder(check_pseudonym(coder, log.coders()), role=role, lead=lead)
 
     def accept_loss(self, coder: str, *, by: str | None = None, why: str = "") -> pd.DataFrame:
-        """Accept that acts of `coder` are gone, or are not what was written, for good.
+        """Accept that acts of `coder` are permanently lost or changed.
 
-        Where an older copy was put in the place of a coder's acts, `acts`, `append` and `verify` say so until
-        they are back (`merge` with a copy that has them). Call this where no copy has them. In a folder it
-        changes nothing in the study: a damaged file is moved away by hand (`salvage`).
+        If an older copy has replaced a coder's acts, `acts`, `append` and `verify` say so until the lost acts
+        are back (`merge` with a copy that has them). Call this if no copy has them. In a folder it changes
+        nothing in the study: move a damaged file away by hand (`salvage`).
 
-        In PostgreSQL a row that somebody added to a coder's tables past this package hinders `decisions`,
-        `archive` and `backup`. There the lead takes such rows out with this: each act that is not what was
-        written leaves the tables, the others stay, in their order, and a memo of `by` on the study says in
-        the record how many left, and why. Call `salvage` before, which keeps a copy of what is sound.
+        In PostgreSQL a row that was added to a coder's tables without this package blocks `decisions`,
+        `archive` and `backup`. The lead removes such rows with this call: each changed act leaves the
+        tables, the others stay, in their order, and a memo of `by` on the study records how many left, and
+        why. Call `salvage` first: it keeps a copy of what is sound.
 
         Parameters
         ----------
         coder : str
-            The pseudonym whose acts these are.
+            The pseudonym of their coder.
         by : str, optional
-            The lead's own pseudonym, whose memo records it; needed where rows are taken out.
+            The lead's own pseudonym, for the memo; needed if rows are removed.
         why : str
-            What became known of these rows, for the memo.
+            What is known about these rows, for the memo.
 
         Returns
         -------
         DataFrame
-            One row per act or text that was taken out: seq (0 for a text), act_id, unit_id (both missing
-            where unknown), problem. Without a row in a folder.
+            One row per removed act or text: seq (0 for a text), act_id, unit_id (both missing if unknown),
+            problem. Empty for a folder.
 
         Raises
         ------
         ActError
-            `coder` cannot be a pseudonym, or rows are to be taken out and nobody is named as `by`.
+            `coder` cannot be a pseudonym, or there are rows to remove and `by` is missing.
         StoreError
-            The role does not code as `by`, or the server cannot be reached; nothing was taken out.
+            The role does not code as `by`, or the server cannot be reached; nothing was removed.
         """
         check_arguments(Admin.accept_loss, locals())
         study, coder = self._study, check_coder(coder)
@@ -358,28 +358,28 @@ class Admin:
         return lost
 
     def salvage(self, coder: str, path: str | Path) -> salvage.Salvage:
-        """Write all sound acts of a coder whose acts are damaged into a new acts file, and say which are not.
+        """Recover the intact acts of a damaged acts file into a new file; list what was lost.
 
-        An act is sound if it is, by its own hash, what was written. Nothing in the study is changed.
+        An act is intact if its own hash shows that it was not changed. Nothing in the study is changed.
         Afterwards move the damaged file (``acts/<coder>.sqlite``) out of the study and keep it, and take the
-        new one in with `merge`; then merge a backup, which may have the acts that were lost.
+        new one in with `merge`; then merge a backup, which may have the lost acts.
 
         Parameters
         ----------
         coder : str
             The pseudonym.
         path : str or Path
-            The new file, outside of the study; words of participants who withdrew do not go into it.
+            The new file, outside the study; it gets no words of withdrawn participants.
 
         Returns
         -------
         Salvage
-            How many acts were saved, and in `lost` which were not.
+            The number of recovered acts, and in `lost` those that were not.
 
         Raises
         ------
         StoreError
-            There is no such coder, nothing sound was found, something is at `path`, or the disk refuses.
+            There is no such coder, no act is intact, something exists at `path`, or the disk refuses.
         """
         check_arguments(Admin.salvage, locals())
         study, target = self._study, Path(path).absolute()

@@ -1,4 +1,4 @@
-"""What a lead settles for all who work on a study: codes, the plan, options, analysis plans, themes.
+"""What a lead decides for everybody in a study: codes, the plan, options, analysis plans, themes.
 
 The class bears the name of the whole `Store`, by which messages call its methods.
 """
@@ -32,7 +32,7 @@ __all__ = ["Store", "assign_act"]
 
 
 class Store(Reading):
-    """What is settled is recorded as an act of the lead."""
+    """Each decision is recorded as an act of the lead."""
 
     __slots__ = ()
 
@@ -49,31 +49,31 @@ class Store(Reading):
         round: str | None = None,
         weights: Mapping[str, float] | None = None,
     ) -> pd.DataFrame:
-        """Deal the units to coders, keep that in the study, and return the plan (`plan`).
+        """Assign the units to coders, record it in the study, and return the plan (`plan`).
 
-        The same call again changes nothing. A call with other coders, or another overlap, deals anew what
-        nobody has begun: a unit on which a coder has done anything stays with that coder, as far as this
-        copy of the study knows (merge the coders' copies first). Who has fewer units gets more. A coder who
-        is left out keeps what they have begun and gets no more; what they did not finish is dealt to somebody
+        The same call again changes nothing. A call with other coders or another overlap reassigns units that
+        nobody has begun. A unit on which a coder has done anything stays with that coder, as far as this copy
+        of the study knows (merge the coders' copies first). Coders with fewer units get more. A coder who is
+        left out keeps what they have begun and gets no more; what they did not finish is assigned to somebody
         else as well.
 
         Parameters
         ----------
         coders : sequence of str
-            The pseudonyms of all who shall code from now on.
+            The pseudonyms of all who code from now on.
         overlap, seed, stratify, coders_per_unit
-            How: as `corpus.assign` says.
+            As for `corpus.assign`.
         coder : str
-            The pseudonym of who assigns, the lead; in PostgreSQL one of a leading role.
+            The pseudonym of the lead who assigns; in PostgreSQL a coder of a leading role.
         calibration : int, optional
             How many units everybody codes first, all in the same order, so that agreement can be computed
-            early. By default as many as in the plan that stands, else none. A coder who comes later gets the
-            same ones.
+            early. By default as many as in the current plan, else none. A coder who joins later gets the same
+            units.
         round : str, optional
-            A round that was opened: its units are dealt to its coders, who else code all of them.
+            An open round: its units are assigned to its coders, who otherwise code all of them.
         weights : mapping of str to float, optional
-            By which the overlap is drawn, as `corpus.assign` says. They are not kept in the study, only that
-            they are the same: keep them, or what `corpus.inclusion` makes of them, yourself.
+            Weights for drawing the overlap, as for `corpus.assign`. The study keeps only a fingerprint of
+            them: keep the weights, or the result of `corpus.inclusion`, yourself.
 
         Returns
         -------
@@ -85,7 +85,7 @@ class Store(Reading):
         TableError
             A value is out of range, or `units` has no such column.
         ActError
-            A name cannot be a pseudonym, there is no such round, or a coder is not one of it.
+            A name cannot be a pseudonym, there is no such round, or a coder is not in it.
         StoreError
             Acts of a coder are damaged, the study cannot be written, or the role does not lead.
         """
@@ -116,32 +116,32 @@ class Store(Reading):
     ) -> Codebook:
         """Make a changed codebook the current one, and return it; every version stays.
 
-        `codebook` is taken as a change of ``store.codebook`` as this store knows it. Where somebody else
-        revised the study's codebook meanwhile, both sides' changes are combined if they do not touch the same
-        thing. What was coded under earlier versions is carried over by `decisions` where its meaning stood;
-        `codings.stale` lists the rest. Where two copies of the study were revised apart and merged, a
-        revision here joins both lines of versions.
+        `codebook` is a change of ``store.codebook`` as this store knows it. If somebody else revised the
+        study's codebook meanwhile, both changes are combined unless they touch the same thing. `decisions`
+        carries over what was coded under earlier versions, as far as its meaning stayed; `codings.stale`
+        lists the rest. If two copies of the study were revised separately and merged, a revision joins both
+        lines of versions.
 
         Parameters
         ----------
         codebook : Codebook
             The changed codebook.
         why : str
-            The reason, as the methods section will tell it.
+            The reason, as the methods section will give it.
         coder : str
-            The pseudonym of who decides this; in PostgreSQL one of a leading role.
+            The pseudonym of the person who decides; in PostgreSQL a coder of a leading role.
         merged : mapping of str to str, optional
-            Codes that are gone, and the code that each went into.
+            Removed codes, and the code that each was merged into.
         split : mapping of str to sequence of str, optional
-            Codes that are gone, and the new codes that each was divided into.
+            Removed codes, and the new codes that each was split into.
 
         Raises
         ------
         CodebookError
-            Somebody else changed the same thing meanwhile (both sides are shown), or `merged` or `split` do
-            not fit the two versions. Nothing was changed.
+            Somebody else changed the same thing meanwhile (both changes are shown), or `merged` or `split`
+            does not fit the two versions. Nothing was changed.
         ActError
-            No reason, or nothing changed.
+            There is no reason, or no change.
         StoreError
             The study cannot be written, or the role does not lead.
         """
@@ -168,35 +168,35 @@ class Store(Reading):
         rating_column: str | None = None,
         leads: Sequence[str] | None = None,
     ) -> Options:
-        """Settle how the coders work, and return all `options`; what is left out stays as it is.
+        """Set how the coders work, and return all `options`; what is left out stays as it is.
 
         Parameters
         ----------
         coder : str
-            The pseudonym of who settles it, the lead; in PostgreSQL one of a leading role.
+            The pseudonym of the lead; in PostgreSQL a coder of a leading role.
         new_codes : {"propose", "add"}, optional
-            What the coding widget does with a code that a coder misses: "propose" (until something is set)
-            sends it to the lead (`proposals`); "add" puts it into the codebook at once, as a revision of the
-            coder's. In PostgreSQL only leading roles can revise; the others propose.
+            What the coding widget does with a code that a coder misses: "propose" (the default) sends it to
+            the lead (`proposals`); "add" puts it into the codebook at once, as a revision by the coder. In
+            PostgreSQL only leading roles can revise; the others propose.
         rating : {"hidden", "shown", "finished"}, optional
-            Whether the coding widget shows the rating from the start ("hidden" until something is set), or of
+            Whether the coding widget shows the rating never ("hidden", the default), from the start, or for
             each text once the coder has finished it; ``CodingWidget(…, show_rating=…)`` takes precedence.
         suggestions : {"finished", "shown", "never"}, optional
-            When ``CodingWidget(…, suggest=…)`` shows what a model suggests for a text: once the coder has
-            finished it ("finished", until something is set), from the start, or never. Whoever sees
-            suggestions first is not independent of them: `decisions` tells the two apart.
+            When ``CodingWidget(…, suggest=…)`` shows a model's suggestions for a text: once the coder has
+            finished it ("finished", the default), from the start, or never. A coder who sees suggestions
+            first is not independent of them: `decisions` tells the two apart.
         rating_column : str, optional
-            The column of `units` that is the study's rating (``sense7-qual new`` names it): ``sense7-qual
-            report`` links the codes to it where no plan is registered and no ``--rating`` is given.
+            The column of `units` with the study's rating (``sense7-qual new`` sets it). ``sense7-qual
+            report`` links the codes to it if no plan is registered and no ``--rating`` is given.
         leads : sequence of str, optional
-            The pseudonyms of all who lead the study from now on (who made it: `create`). The lead's widgets
-            ask others to leave them to these. Once some are named, only one of them names others. In a folder
-            this is an agreement and no lock: whoever has the folder has its files.
+            The pseudonyms of all who lead the study from now on (at first the `lead` of `create`). The lead's
+            widgets ask everybody else to leave them to these. Once leads are named, only a lead can name
+            others. In a folder this is an agreement, not a lock: whoever has the folder has its files.
 
         Raises
         ------
         ActError
-            No option, or a value that it does not have.
+            No option is given, or a value that it does not have.
         TableError
             The units have no such column.
         StoreError
@@ -221,19 +221,19 @@ class Store(Reading):
         return self.options
 
     def preregister(self, plan: AnalysisPlan, *, coder: str) -> Preregistration:
-        """Register what the study will do, and return it as it stands in the record; for good.
+        """Register the analysis plan permanently, and return it as recorded.
 
-        A later call amends it: both stay, and `report.deviations` says what became of them. A plan that is
-        registered last already is not registered again. ``.plan.fingerprint`` of what is returned, published
-        elsewhere (OSF, an e-mail), shows that no other plan was put in its place.
+        A later call amends it: both stay, and `report.deviations` reports deviations from them. The plan
+        registered last is not registered again. Publish ``.plan.fingerprint`` of the result elsewhere (OSF,
+        an e-mail) to show that the plan was not replaced.
 
         Parameters
         ----------
         plan : AnalysisPlan
-            What is settled beforehand (`acts.contents.AnalysisPlan`). Its rating and cluster are columns of
+            What is decided beforehand (`acts.contents.AnalysisPlan`). Its rating and cluster are columns of
             `units`.
         coder : str
-            The pseudonym of who registers it, the lead; in PostgreSQL one of a leading role.
+            The pseudonym of the lead who registers it; in PostgreSQL a coder of a leading role.
 
         Raises
         ------
@@ -259,18 +259,18 @@ class Store(Reading):
         return preregistrations([act])[0]
 
     def record_themes(self, themes: Themes, *, coder: str) -> pd.DataFrame:
-        """Record the themes of a topic model, and return which of them the study had before.
+        """Record the themes of a topic model, and return how they match the themes recorded before.
 
-        A theme that shares half of its units or more with one before keeps that one's number, and with it its
-        name, its code, and whether people merged or dismissed it (`themes.match_recorded`, which says the
-        same without recording).
+        A theme that shares at least half of its units with an earlier one keeps that theme's number, name and
+        code, and whether people merged or dismissed it (`themes.match_recorded` says the same without
+        recording).
 
         Parameters
         ----------
         themes : Themes
-            What `themes.fit` returned for units of this study.
+            The result of `themes.fit` for units of this study.
         coder : str
-            The pseudonym of who records them, the lead; in PostgreSQL one of a leading role.
+            The pseudonym of the lead who records them; in PostgreSQL a coder of a leading role.
 
         Returns
         -------
@@ -280,7 +280,7 @@ class Store(Reading):
         Raises
         ------
         ActError
-            The themes are of units that the study does not have; nothing was recorded.
+            The themes have units that the study does not have; nothing was recorded.
         StoreError
             The study cannot be written, or the role does not lead.
         """
@@ -303,23 +303,23 @@ class Store(Reading):
     ) -> None:
         """Name, merge, dismiss or split a theme of the study, or link it to a code: one of these at a time.
 
-        What is done is taken back by its opposite; it stays through later runs (`record_themes`).
+        The opposite call takes it back. It stays through later runs (`record_themes`).
 
         Parameters
         ----------
         theme : int
             Its number in the study, as `themes` has it.
         coder : str
-            The pseudonym of who does it, the lead; in PostgreSQL one of a leading role.
+            The pseudonym of the lead; in PostgreSQL a coder of a leading role.
         name, merge_into, dismissed, parts, code, why : optional
-            As `themes.edit` says.
+            As for `themes.edit`.
 
         Raises
         ------
         TableError
             No themes were recorded.
         ArgumentError
-            There is no such theme or code, none or several things are to be done, or they are impossible.
+            There is no such theme or code, no change or several changes are asked for, or one is impossible.
         ActError
             The name or the reason repeats words of a participant who withdrew while this store was open.
         StoreError
@@ -348,7 +348,7 @@ def assign_act(
     round: str | None,
     weights: Mapping[str, float] | None,
 ) -> Act | None:
-    """Return the act that deals `units` to `coders`; None where the plan that stands was dealt just so."""
+    """Return the act that assigns `units` to `coders`; None if the current plan is the same."""
     columns = (stratify,) if isinstance(stratify, str) else tuple(() if stratify is None else stratify)
     settings: dict[str, Any] = {"coders": coders, "overlap": overlap, "seed": seed, "stratify": columns}
     settings["coders_per_unit"] = coders_per_unit
@@ -377,7 +377,7 @@ def assign_act(
 
 
 def _fingerprint(weights: Mapping[str, float] | None) -> str:
-    """Return what tells weights from others and does not say them: they may come of a coder's codings."""
+    """Return a fingerprint of weights, which may come from a coder's codings and are not to be read."""
     if weights is None:
         return ""
     listed = sorted((str(unit_id), float(weight)) for unit_id, weight in read_mapping(weights).items())
@@ -394,8 +394,7 @@ def _of_round(units: pd.DataFrame, coders: Iterable[str], acts: Sequence[Act], r
     one = rounds.get(round)
     if one is None:
         raise ActError(
-            f"assign: expected a round that was opened – found {word(round)} – "
-            f"{did_you_mean(str(round), rounds)}"
+            f"assign: expected an open round – found {word(round)} – {did_you_mean(str(round), rounds)}"
         )
     others = [coder for coder in coders if coder not in one.coders]
     if others:
@@ -415,7 +414,7 @@ def _calibration(n_texts: int | None, current: Sequence[tuple[Act, Assignment]])
         return n_texts  # `corpus.assign` refuses what is no number of units
     if n_texts > len(before):
         raise TableError(
-            f"assign: expected at most the {len(before)} calibration texts of the plan that stands – found "
+            f"assign: expected at most the {len(before)} calibration texts of the current plan – found "
             f"{n_texts} – calibrate further in a round (rounds.open_round), or leave `calibration` out."
         )
     return before[:n_texts]
@@ -453,7 +452,7 @@ def _begun(
 def _fixed(
     begun: Mapping[str, list[str]], coders: Sequence[str], acts: Iterable[Act], round: str | None
 ) -> dict[str, list[str]]:
-    """Return what stays with whom: of who codes no more, what they have not finished is dealt as well."""
+    """Return the units that stay with each coder; what a former coder has not finished is assigned again."""
     if set(begun) <= set(coders):
         return dict(begun)
     coverage = fold(acts).coverage

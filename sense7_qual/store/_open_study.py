@@ -53,8 +53,8 @@ def writable(reads: Reads) -> Log:
     """Return the place of a study as one that is written to; raise `StoreError` where it is there to read."""
     if not isinstance(reads, Folder | Team):
         raise StoreError(
-            f"bundle {reads.place.name!r}: expected a study to write to – found a bundle, which is there to "
-            "be read – open the study itself, or keep what you add in files of your own."
+            f"bundle {reads.place.name!r}: expected a study to write to – found a bundle, which is "
+            "read-only – open the study itself, or keep your additions in your own files."
         )
     return reads
 
@@ -113,11 +113,11 @@ class OpenStudy:
         return [act for act in self.acts(coder=coder, viewer=viewer) if act.unit_id not in withdrawn]
 
     def standing(self, coder: str | None, viewer: str | None) -> Record:
-        """Return what stands now."""
+        """Return the current codings, coverage, memos and proposals."""
         return fold(self.acts_there(coder=coder, viewer=viewer), codebook=self.known.codebook)
 
     def lead_acts(self, subject: str = "work") -> list[Act]:
-        """Return what leads did for the team, about one subject."""
+        """Return the leads' acts for the team about one subject."""
         return append.lead_acts(self.reads, self.known, subject)
 
     def history(self) -> tuple[Revision, ...]:
@@ -190,7 +190,7 @@ class OpenStudy:
         return last if later else None
 
     def refuse_superseded(self, seen: Seen) -> None:
-        """Raise `StoreError` where an older codebook was put in the place of the current one."""
+        """Raise `StoreError` if an older codebook has replaced the current one."""
         # What this store calls current may be older than what the study names: then that is looked up.
         if seen.codebook in (None, self.known.study.codebook):
             return
@@ -228,7 +228,7 @@ class OpenStudy:
         if len(back) and not forget_again:
             raise StoreError(
                 f"study: expected no texts of participants who withdrew – found those of {first_three(back)} "
-                "again, since an older copy of the study was put in its place – open it with "
+                "again, since an older copy replaced the study – open it with "
                 f"Store({str(reads.place.address)!r}, forget_again=True), which removes them again."
             )
         for case_id in back:
@@ -253,7 +253,7 @@ class OpenStudy:
         return replace(known, codebooks=books)
 
     def missing(self) -> dict[str, str]:
-        """Return what is missing of each coder's acts that were seen here."""
+        """Return, by coder, a description of the acts that were seen here and are missing."""
         missing = {}
         for coder, head in self.heads.seen().coders.items():
             with suppress(StoreError):  # of acts that cannot be read, which is found already
@@ -277,18 +277,17 @@ class Desk:
         return f"Desk({str(self._study.reads.place.address)!r})"
 
     def current_codebook(self) -> str:
-        """Return the fingerprint of the codebook that the study names as current now.
+        """Return the fingerprint of the study's current codebook.
 
-        It is another than that of ``store.codebook`` where somebody else revised the codebook since the store
-        was opened.
+        It differs from that of ``store.codebook`` if somebody else revised the codebook since the store was
+        opened.
         """
         return self._study.reads.current().codebook
 
     def use_current_codebook(self) -> Codebook:
-        """Take the codebook that the study names as current now for the store's own, and return it.
+        """Make the study's current codebook the store's own, as opening it again does, and return it.
 
-        As if the study was opened again. Raises `StoreError` where an older copy of ``study.json`` was put in
-        its place.
+        Raises `StoreError` if an older copy has replaced ``study.json``.
         """
         study = self._study
         study.refuse_superseded(study.heads.seen())
@@ -301,21 +300,20 @@ class Desk:
         return self._study.reads.leads()
 
     def append_after(self, acts: Sequence[Act], *, n_read: int, meet: Callable[[list[Act]], object]) -> int:
-        """Record `acts` of one coder as `append` does, once the caller has seen all that is recorded already.
+        """Record `acts` of one coder as `append` does, after showing the caller all acts recorded since.
 
-        `meet` is called with the list of acts behind the first `n_read` that the caller has read or recorded,
-        if there are any; where it raises an error, nothing is recorded. The coder's tables are locked from
-        before it is called until `acts` are recorded, so nothing can come in between. It may be called twice
-        where a connection to a server is lost. The next `n_read` is this one plus the number of acts that
-        `meet` got plus the number returned. Raises `StoreError`, too, where acts of another copy were merged
-        into the coder's since they were read: read them again.
+        `meet` is called with the acts that follow the first `n_read`, if there are any; if it raises an
+        error, nothing is recorded. The coder's tables are locked from before this call until `acts` are
+        recorded. If a connection to a server is lost, it may be called twice. The next `n_read` is this one
+        plus the number of acts that `meet` got plus the number returned. Also raises `StoreError` if acts of
+        another copy were merged into the coder's since they were read: read them again.
         """
         check_arguments(Desk.append_after, locals(), but=("acts",))
         return self._study.append(acts, ReadSoFar(n_read, meet))
 
     def draft(self, work: str, *, coder: str) -> dict[str, Any] | None:
-        """Return what a coder has begun of `work` ("codebook", "adjudication" …) and not saved; None where
-        nothing is begun, and in PostgreSQL, which keeps no drafts."""
+        """Return a coder's unsaved draft of `work` ("codebook", "adjudication" …); None if there is none, and
+        in PostgreSQL, which keeps no drafts."""
         check_arguments(Desk.draft, locals())
         work, coder, folder = drafts.checked_work(work), check_coder(coder), self._study.reads.place.drafts
         if folder is None:
@@ -324,12 +322,12 @@ class Desk:
             return drafts.read(folder, work, coder)
 
     def keep_draft(self, work: str, draft: Mapping[str, Any] | None, *, coder: str) -> bool:
-        """Keep what a coder has begun and not saved; return whether drafts are kept here (not in PostgreSQL).
+        """Keep a coder's unsaved draft; return True if drafts are kept here (False in PostgreSQL).
 
-        It outlives the kernel and the page, in a file that only its owner can open (``drafts/``). It belongs
-        to no record: no copy, archive, hand-out or export has it, and a withdrawal takes the participant's
-        words out of it. None, or what is empty: nothing is begun any more, and the file is removed. Where it
-        cannot be kept, or repeats words of who withdrew, it raises, and the draft before is still there.
+        It outlives the kernel and the page, in a file that only its owner can open (``drafts/``). It is not
+        part of the record: no copy, archive, hand-out or export has it, and a withdrawal removes the
+        participant's words from it. None or an empty draft removes the file. If the draft cannot be kept, or
+        repeats words of a withdrawn participant, it raises, and the previous draft stays.
         """
         check_arguments(Desk.keep_draft, locals())
         work, coder, plain = drafts.checked_work(work), check_coder(coder), drafts.plain(draft)
@@ -340,7 +338,7 @@ class Desk:
             ):
                 raise ActError(
                     "keep_draft: expected no words of participants who withdrew – found a passage of "
-                    "theirs – write it without; the draft before is kept."
+                    "theirs – rewrite it without; the previous draft is kept."
                 )
             try:
                 return self._keep(work, coder, plain or None)

@@ -1,4 +1,4 @@
-"""What can be read of a study without changing it: the part of `Store` that a bundle can answer, too.
+"""What can be read of a study without changing it: the part of `Store` that a bundle answers as well.
 
 It bears the name of the whole, by which messages call its methods.
 """
@@ -42,12 +42,12 @@ class Store:
 
     @property
     def path(self) -> Path | str:
-        """The study folder, or the address of the study in PostgreSQL: what `Store` opens it by."""
+        """The study folder, or the address of the study in PostgreSQL."""
         return self._study.reads.place.address
 
     @property
     def units(self) -> pd.DataFrame:
-        """The units, one row per unit; a copy, which may be changed without changing the study."""
+        """The units, one row per unit; changing this copy does not change the study."""
         return self._study.known.units.copy()
 
     @property
@@ -62,35 +62,35 @@ class Store:
 
     @property
     def coders(self) -> tuple[str, ...]:
-        """The pseudonyms of the coders of whom there are acts to be read here, sorted."""
+        """Coders with at least one readable act, sorted."""
         return self._study.reads.coders()
 
     @property
     def plan(self) -> pd.DataFrame:
-        """Who codes what, in which order: what `assign` dealt, and the rounds that were opened.
+        """Who codes what, in which order: what `assign` assigned, and the rounds that were opened.
 
-        Everybody may see it. Where two leads assigned at once, in two copies or two notebooks, a coder has
-        the units of the first assignment (by its time, then its act_id) and then those of the other, so that
-        nobody loses one; the next `assign` makes one plan of both.
+        Everybody may see it. If two leads assigned at the same time, in two copies or two notebooks, a coder
+        has the units of the first assignment (by time, then act_id) and then those of the other, so that
+        nobody loses any; the next `assign` makes one plan of both.
 
         Returns
         -------
         DataFrame
-            One row per coder × unit × round (`frames.PLAN`): coder, unit_id, round (missing: of no round),
-            place (from 0, in the coder's order). Without units of participants who withdrew; empty where
-            nothing was assigned and no round opened.
+            One row per coder × unit × round (`frames.PLAN`): coder, unit_id, round (missing: no round), place
+            (from 0, in the coder's order). Without units of withdrawn participants; empty if nothing was
+            assigned and no round opened.
 
         Raises
         ------
         StoreError
-            Acts of a lead are missing that were seen here; or there is no plan, and acts are damaged or
-            missing that may have held it.
+            Acts of a lead that this computer has seen are missing; or there is no plan, and acts that may
+            have held it are damaged or missing.
         """
         return planned(self._study.lead_acts(), units=self._study.known.texts)
 
     @property
     def rounds(self) -> tuple[Round, ...]:
-        """The rounds that stand, in the order in which they were opened (`rounds.opened`).
+        """Rounds, oldest first (`rounds.opened`).
 
         Everybody may see them. Errors as of `plan`.
         """
@@ -98,16 +98,16 @@ class Store:
 
     @property
     def options(self) -> Options:
-        """How the coders work, as the lead settled it (`set_options`).
+        """How the coders work, as the lead decided (`set_options`).
 
-        Everybody may see it. Where two leads set one option, in two copies or two notebooks, the later act
-        counts, by its time and then its act_id. Errors as of `plan`.
+        Everybody may see it. If two leads set one option, in two copies or two notebooks, the later act
+        counts, by time and then act_id. Errors as of `plan`.
         """
         return options_after(self._study.lead_acts())
 
     @property
     def preregistrations(self) -> tuple[Preregistration, ...]:
-        """The analysis plans that were registered, in order of time.
+        """Registered analysis plans, oldest first.
 
         Everybody may see them. Errors as of `plan`.
         """
@@ -115,10 +115,9 @@ class Store:
 
     @property
     def themes(self) -> Themes:
-        """The themes that were recorded last, as people named, merged, split and dismissed them.
+        """The themes recorded last, as people have named, merged, split and dismissed them.
 
-        Terms and labels are computed from the texts that the study has now (`themes.recorded`); it needs the
-        extra ``themes``.
+        Terms and labels are computed from the current texts (`themes.recorded`). Needs the extra ``themes``.
 
         Raises
         ------
@@ -131,13 +130,12 @@ class Store:
 
     @property
     def revisions(self) -> tuple[Revision, ...]:
-        """How the codebook came to be: who changed what, when and why, in order (`revisions`).
+        """Revisions of the codebook, oldest first: who changed what, when and why.
 
         Raises
         ------
         StoreError
-            As of `acts`; or the current codebook is an older one than was current here before: an older copy
-            of ``study.json`` was put in its place.
+            As of `acts`; or an older copy of ``study.json`` replaced the one that this computer has seen.
         """
         self._study.refuse_superseded(self._study.heads.seen())
         return self._study.history()
@@ -145,16 +143,16 @@ class Store:
     def acts(
         self, *, coder: str | None = None, kind: str | None = None, viewer: str | None = None
     ) -> list[Act]:
-        """Return the recorded acts, each coder's in the order in which they were recorded.
+        """Return the recorded acts, each coder's in the order of recording.
 
         Parameters
         ----------
         coder : str, optional
-            Only this coder's; by default every coder's, in the order of `coders`. A coder without acts has
-            an empty list.
+            Only this coder's; by default every coder's, in the order of `coders`. Empty for a coder without
+            acts.
         kind : str, optional
-            Only acts of this kind (`help(sense7_qual.acts)` lists them), and the undo and redo acts about one
-            of them: without those, what was undone would stand again.
+            Only acts of this kind (`help(sense7_qual.acts)` lists them), and the undo and redo acts about
+            them, so that what was undone stays undone.
         viewer : str, optional
             Only what this coder may see while others are blind: their own acts, what the lead did for the
             team, and every act of an unblinded round (`rounds.visible`). For a folder that holds everybody's
@@ -163,10 +161,10 @@ class Store:
         Raises
         ------
         StoreError
-            An acts file is damaged, or belongs to another study or coder; each file is checked as it is
-            read, and the others still open with `coder`.
+            An acts file is damaged, or belongs to another study or coder. The others still open with
+            `coder`.
         ActError
-            `coder` or `viewer` cannot be a pseudonym, or there is no such `kind`.
+            `coder` or `viewer` cannot be a pseudonym, or `kind` does not exist.
         """
         check_arguments(Store.acts, locals())
         return self._study.acts(coder=coder, kind=kind, viewer=viewer)
@@ -179,20 +177,20 @@ class Store:
         models: bool = False,
         viewer: str | None = None,
     ) -> pd.DataFrame:
-        """Return the codings that stand now, one row per unit, coder, code and span (`frames.CODINGS`).
+        """Return the current codings, one row per unit, coder, code and span (`frames.CODINGS`).
 
-        Each facet of ``store.codebook`` is a column behind these, and so is one that an earlier version had
-        and that a coding states.
+        Each facet of ``store.codebook`` is a further column, and so is a facet of an earlier version that a
+        coding states.
 
-        As `decisions`, without rounds of training and of discussion, unless `round` names one: then that
-        round alone. As `coverage` and `memos`, without the units of participants who withdrew; with
-        `viewer`, only what that coder may see (`acts`). Those of models (``model-…``) are there with
-        `models`, or where `coder` names one.
+        Like `decisions`, this leaves out rounds of training and of discussion, unless `round` names one: then
+        it has that round only. Units of withdrawn participants are left out. With `viewer`, only what that
+        coder may see (`acts`). Codings of models (``model-…``) are included with `models`, or if `coder`
+        names a model.
 
         Raises
         ------
         ArgumentError
-            `round` is none of the study's.
+            The study has no such round.
         """
         check_arguments(Store.codings, locals(), but=("round",))
         frame: pd.DataFrame = self._study.standing(coder, viewer).codings
@@ -206,25 +204,25 @@ class Store:
         models: bool = False,
         viewer: str | None = None,
     ) -> pd.DataFrame:
-        """Return which coder has finished which unit (`frames.COVERAGE`); rounds, models as of `codings`."""
+        """Return one row per unit that a coder has finished (`frames.COVERAGE`); see `codings`."""
         check_arguments(Store.coverage, locals(), but=("round",))
         frame: pd.DataFrame = self._study.standing(coder, viewer).coverage
         return decide.of_study(frame, self.rounds, round, models=models or coder is not None)
 
     def memos(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
-        """Return the memos that stand now (`frames.MEMOS`); with `viewer`, theirs and those for the team.
+        """Return the current memos (`frames.MEMOS`); with `viewer`, their own and those for the team.
 
-        A memo is for the team if it has a round, and others see it once that is unblinded.
-        `report.tables.memo` makes a table of them, which can be written.
+        A memo with a round is for the team: others see it once the round is unblinded. `report.tables.memo`
+        makes a table of them.
         """
         check_arguments(Store.memos, locals())
         return self._study.standing(coder, viewer).memos
 
     def proposals(self, *, coder: str | None = None, viewer: str | None = None) -> pd.DataFrame:
-        """Return the codes that coders proposed and did not take back (`frames.PROPOSALS`).
+        """Return the codes that coders have proposed and not withdrawn (`frames.PROPOSALS`).
 
         One row per proposal: proposal_id, coder, at, label, definition, unit_id, start, end (code points;
-        missing: the whole unit), round, origin (the model that proposes it; missing where a coder does). Who
+        missing: the whole unit), round, origin (the model that proposes it; missing for a coder's own). Who
         may see it: as of `codings`.
         """
         check_arguments(Store.proposals, locals())
@@ -242,41 +240,40 @@ class Store:
         models: bool = False,
         viewer: str | None = None,
     ) -> pd.DataFrame:
-        """Return every finished unit × coder × code, with whether the code is applied there.
+        """Return one decision per finished unit, coder and code: whether the code is applied.
 
-        What was coded under earlier versions of the codebook is carried over by the study's own revisions to
-        ``store.codebook``, and what is stale is left out: missing, never absent (`codings.decisions` says
-        how, `codings.stale` lists it). Units of participants who withdrew are left out.
+        Codings under earlier versions of the codebook are carried over to ``store.codebook`` by the study's
+        revisions. Stale ones are left out: missing, never absent (`codings.decisions` says how,
+        `codings.stale` lists them). Units of withdrawn participants are left out.
 
         Parameters
         ----------
         round : str, optional
             Only units finished in this round, with the codings made in it. By default every finished unit
-            counts once, as its coder decided on it in the round that they finished last; rounds of training
-            (with gold decisions) and of discussion are left out then.
+            counts once, as its coder decided in the round finished last, without rounds of training (with
+            gold decisions) and of discussion.
         coder : str, optional
             Only the decisions of this coder (and, with `consensus`, those agreed among all).
         facet : str, optional
-            A facet of the codebook, to decide on each of its values by itself, in place of the code: with
+            A facet of the codebook, to get one decision for each of its values instead of the code: with
             "valence" `relational.valence=met`, `relational.valence=unmet` and so on.
         consensus : bool
-            Whether to add the decisions of the coder ``consensus``: what all coders decided alike, and the
-            rulings, carried over too, on the rest (`adjudication.consensus`). In a round, rulings count on
-            the units that were finished in it. What coders revised in a discussion counts here, and here
-            alone. Statistics of agreement leave these decisions out.
+            Whether to add the decisions of the coder ``consensus``: what all coders decided alike, and
+            rulings on the rest (`adjudication.consensus`). In a round, rulings count on the units finished in
+            it. Revisions in a discussion count here only. Statistics of agreement leave these decisions out.
         single : bool
-            With `consensus`, whether a unit that one coder alone decided on counts as agreed, as in the usual
-            design in which part of the units is coded twice.
+            With `consensus`, whether a unit with one coder counts as agreed, as in the usual design in which
+            part of the units is coded twice.
         before_suggestions : bool
-            Whether each coder's decisions on a unit count as they were before a model's suggestions for it
-            were shown to them; where they were shown from the start, none count. ``agreement.before_after(
-            store.decisions(before_suggestions=True), store.decisions())`` reports the two apart.
+            Whether to take each coder's decisions as they were before a model's suggestions were shown; if
+            these were shown from the start, there are none. ``agreement.before_after(
+            store.decisions(before_suggestions=True), store.decisions())`` compares the two.
         models : bool
-            Whether the decisions of models (``model-…``, `frames.is_model`) are there as well, as
-            `agreement.human_model` takes them. One that `coder` names is there in any case. They never enter
-            what is agreed.
+            Whether to include decisions of models (``model-…``, `frames.is_model`), as
+            `agreement.human_model` takes them. A model that `coder` names is included in any case. They never
+            count towards the consensus.
         viewer : str, optional
-            Only of what this coder may see while others are blind, as for `acts`.
+            Only what this coder may see, as for `acts`.
 
         Returns
         -------
@@ -286,12 +283,11 @@ class Store:
         Raises
         ------
         ArgumentError
-            There is no such round or coder, `consensus` or `single` do not fit the rest, or a switch is
-            neither True nor False.
+            There is no such round or coder, or `consensus` or `single` does not fit the rest.
         CodebookError
             The codebook has no such facet.
         TableError
-            Versions that no revision joins.
+            No revision joins two versions of the codebook.
         StoreError
             As of `acts`, or the codebook was revised elsewhere since this store was opened.
 
@@ -327,38 +323,37 @@ class Store:
             raise StoreError(revise.newer_codebook(self.path)) from None
 
     def rulings(self, *, viewer: str | None = None) -> list[Act]:
-        """Return the rulings that stand, in the codes of the current codebook.
+        """Return the current rulings, in the codes of the current codebook.
 
-        One per unit × code, the latest, whoever made it; carried over where the codebook was revised since
+        The latest per unit and code, whoever made it; carried over where the codebook was revised since
         (`codings.rulings` says how). `adjudication.consensus`, `queue`, `remaining` and `overruled` take
-        them. Without the units of participants who withdrew; with `viewer`, only what that coder may see.
+        them. Without units of withdrawn participants; with `viewer`, only what that coder may see.
 
         Raises
         ------
         StoreError
             As of `acts`.
         TableError
-            Versions that no revision joins.
+            No revision joins two versions of the codebook.
         """
         check_arguments(Store.rulings, locals())
         there = self._study.acts_there(viewer=viewer)
         return decide.rulings_after(there, self._study.known, revise.history(there))
 
     def quotes(self, *, viewer: str | None = None) -> pd.DataFrame:
-        """Return what is decided about quotes: which may be printed, in which words, and who said so.
+        """Return the current decisions about quotes: may they be printed, in which words, and who decided.
 
-        One row per quote (`frames.QUOTES`): of decisions about words that overlap, under one code, the last
-        one, whoever made it; carried over where the codebook was revised since (`codings.quotes` says how).
-        Without the units of participants who withdrew; with `viewer`, only what that coder may see.
-        **Paraphrases may hold what a participant told.** `report.tables.quote` and `report.paper` print what
-        is approved.
+        One row per quote (`frames.QUOTES`): the last decision about overlapping words under one code, whoever
+        made it; carried over where the codebook was revised since (`codings.quotes` says how). Without units
+        of withdrawn participants; with `viewer`, only what that coder may see. **Paraphrases may hold what a
+        participant told.** `report.tables.quote` and `report.paper` print approved quotes.
 
         Raises
         ------
         StoreError
             As of `acts`.
         TableError
-            Versions that no revision joins.
+            No revision joins two versions of the codebook.
         """
         check_arguments(Store.quotes, locals())
         there = self._study.acts_there(viewer=viewer)

@@ -33,8 +33,8 @@ __all__ = ["Store", "refuse_other", "withdrawn_among"]
 class Store(Leading):
     """The record of one study: its units, its codebook and the acts of its coders.
 
-    Acts are only ever added. What stands now (`codings`, `coverage`, `memos`) is computed from them, so
-    the whole history of the coding stays. A store may be used from several threads, and one study may be
+    Acts are only ever added. The current state (`codings`, `coverage`, `memos`) is computed from them, so
+    the whole history of the coding is kept. A store may be used from several threads, and one study may be
     open in several notebooks at once.
 
     Parameters
@@ -44,15 +44,14 @@ class Store(Leading):
         ``"postgresql://ana@db.example.org/lab?study=pilot"`` (without a password: that comes from
         ``PGPASSWORD``, the keyring or ``~/.pgpass``).
     forget_again : bool
-        Whether to remove again the words of participants whose withdrawal this computer knows of, where an
-        older copy of the study, which has them, was put in its place. Without it such a study is not opened.
+        Whether to remove the words of withdrawn participants again if an older copy of the study has brought
+        them back. Without it such a study is not opened.
 
     Raises
     ------
     StoreError
-        There is no study (or none for this role), it was written by a newer version, its units or
-        codebooks are not what was written, the server cannot be reached, or the study has the words of a
-        participant again who withdrew.
+        There is no study (or none for this role), its units or codebooks were changed, the server cannot be
+        reached, or the study has the words of a withdrawn participant again.
 
     Examples
     --------
@@ -100,35 +99,32 @@ class Store(Leading):
         Parameters
         ----------
         path : str or Path
-            Where the study shall be: a folder, where nothing or an empty one may be yet; or an address in
-            PostgreSQL, whose role becomes the lead (`store.admin.add_coder`). No right of another role is
-            changed there; a warning says what the server's statistics tell coders, and which script closes
-            them.
+            A folder that does not exist or is empty; or an address in PostgreSQL, where its role becomes the
+            lead (`store.admin.add_coder`). No other role's rights are changed there; a warning says what the
+            server's statistics tell coders, and which script closes them.
         units : DataFrame
-            One row per unit, as `corpus.read` returns them; every text must be there and not be empty.
+            One row per unit, as `corpus.read` returns them; no text may be missing or empty.
         codebook : Codebook
             The codes to begin with.
         lead : str, optional
-            The pseudonym of who makes and leads the study (`set_options` names others); a study that is there
-            keeps its leads.
+            The pseudonym of the person who makes and leads the study (`set_options` names others). An
+            existing study keeps its leads.
         exist_ok : bool
-            Whether a study that is there is opened, for cells that run again and again: as it is, with all
-            its acts and its current codebook, and nothing in it is changed. It must be the one that is meant:
-            of the same units (ids, texts and every column; the order of the rows does not matter), and with
-            this codebook, now or in an earlier version. Units of participants who withdrew do not come back,
-            and are no difference; a warning says that the table still has them. Take `units` and `codebook`
-            from the store afterwards. Two notebooks may do this at one moment: one makes the study, and both
-            open it.
+            Whether to open an existing study, for cells that run again and again. Nothing in it is changed.
+            It must have the same units (ids, texts and every column, in any order of rows) and this codebook,
+            now or in an earlier version. Units of withdrawn participants do not come back and do not count as
+            a difference; a warning says that the table still has them. Take `units` and `codebook` from the
+            store afterwards. Two notebooks may do this at the same moment.
 
         Raises
         ------
         StoreError
-            Something is there already (with `exist_ok`: a study of other units or of another codebook, or
-            other files), or the disk or server refuses. Nothing was changed.
+            Something exists at `path` already (with `exist_ok`: a study with other units or another codebook,
+            or other files), or the disk or server refuses. Nothing was changed.
         TableError
-            `units` is not what its contract says.
+            `units` does not fit its contract.
         ActError
-            `codebook` is none.
+            `codebook` is not a codebook.
 
         Examples
         --------
@@ -179,17 +175,17 @@ class Store(Leading):
 
     @classmethod
     def restore(cls, archive: str | Path, path: str | Path) -> Store:
-        """Make the new study `path` from a file that `archive` wrote, and open it.
+        """Make a new study at `path` from a file that `archive` wrote, and open it.
 
-        The study is equal to the one that was archived: archived again, it gives the same bytes. `path` is a
-        folder, or an address in PostgreSQL as for `create`: the role leads the study there and codes as all
-        of its coders, until `add_coder` hands each over to a role.
+        Archived again, the study gives the same bytes. `path` is a folder, or an address in PostgreSQL as for
+        `create`: its role leads the study there and codes as all of its coders, until `add_coder` hands each
+        over to a role.
 
         Raises
         ------
         StoreError
-            What the file holds is not byte for byte what `archive` wrote, something is at `path`, or the disk
-            or server refuses.
+            The file is not byte for byte what `archive` wrote, something exists at `path`, or the disk or
+            server refuses.
         """
         check_arguments(Store.restore, locals())
         place = _open_study.writable(_open_study.at(path))
@@ -204,8 +200,7 @@ class Store(Leading):
 
     @property
     def admin(self) -> Admin:
-        """What the lead does where something went wrong, or on a server: `add_coder`, `salvage` and
-        `accept_loss`."""
+        """Repairs, and roles on a server: `add_coder`, `salvage` and `accept_loss`."""
         return Admin(self._study)
 
     if TYPE_CHECKING:
@@ -213,7 +208,7 @@ class Store(Leading):
     else:
 
         def __getattr__(self, name: str) -> Desk:
-            """Return what widgets ask of a study, as `desk`: in no `dir`, since nobody else needs it."""
+            """Return the study as widgets use it, as `desk`: in no `dir`, since nobody else needs it."""
             if name == "desk":
                 return Desk(self._study)
             raise AttributeError(f"'Store' object has no attribute {name!r}")
@@ -221,27 +216,26 @@ class Store(Leading):
     def append(self, acts: Sequence[Act]) -> int:
         """Record `acts` of one coder, all or none, and return how many were new.
 
-        Returns only after the acts are on the disk. An act that is recorded already (by its act_id) is
-        passed over, so a batch may be sent again after any failure. The quote of a span is filled in from
-        the unit's text.
+        Returns only after the acts are on the disk. An act that is recorded already (same act_id) is
+        skipped, so a batch may be sent again after any failure. The quote of a span is filled in from the
+        unit's text.
 
         Parameters
         ----------
         acts : sequence of Act
-            In the order in which they were done. All of one coder: each coder has a file, and a batch over
+            In the order in which they were done, all by one coder: each coder has a file, and a batch over
             several files could not be all or nothing.
 
         Raises
         ------
         ActError
             Several coders; an unknown unit, code or codebook; a span outside the text; a quote that is not
-            the unit's; an undo or redo of an act that the coder has not done; an act_id that stands for
+            the unit's; an undo or redo of an act that the coder has not done; an act_id that belongs to
             another act; a pseudonym that differs from a recorded one in upper and lower case only; a memo
             that repeats words of a participant who withdrew while this store was open. Nothing was recorded.
         StoreError
             The file cannot be written (disk full, no permission, locked for 30 s) or is damaged, or an older
-            copy of it, or of ``study.json``, was put in its place. Send the same acts again when that is
-            mended.
+            copy replaced it or ``study.json``. Send the same acts again once that is repaired.
         """
         check_arguments(Store.append, locals(), but=("acts",))
         return self._study.append(acts)
@@ -249,16 +243,15 @@ class Store(Leading):
     def forget(self, case_id: str, *, why: str) -> forget.Forgotten:
         """Remove the words of a participant who withdraws, everywhere this study keeps them.
 
-        Units, quotes and memos of the participant are erased, also from what the database keeps in free
-        pages, and so is what surely repeats their words: memos on other things, and the context and variables
-        of other units. Case, white space, punctuation, accents and soft hyphens make no difference. What only
-        may repeat them is listed, and nobody else's text is changed. Ids and hashes stay, so that `verify`
-        still passes. Their units leave `units`, `codings`,
-        `coverage` and `memos`; `acts` still has the acts, without words. This cannot be undone.
+        Units, quotes and memos of the participant are erased, also from the database's free pages, and so is
+        what certainly repeats their words: memos on other things, and the context and variables of other
+        units. Case, white space, punctuation, accents and soft hyphens make no difference. What may repeat
+        them is only listed, and nobody else's text is changed. Ids and hashes stay, so that `verify` still
+        passes. Their units leave `units`, `codings`, `coverage` and `memos`; `acts` keeps the acts, without
+        words. This cannot be undone.
 
-        Damaged acts of a coder hinder nothing: what can be found in them is erased, and they are named in
-        ``still_held`` as ``damaged``. Save what is sound in them (`salvage`), or put a good copy back, and
-        call this again.
+        Damaged acts do not stop this: what can be found in them is erased, and ``still_held`` names them as
+        ``damaged``. Save what is sound in them (`salvage`), or put a good copy back, and call this again.
 
         Parameters
         ----------
@@ -270,13 +263,14 @@ class Store(Leading):
         Returns
         -------
         Forgotten
-            What was erased, and what still holds it, or may hold it, with what to do about it.
+            What was erased, and what still holds it or may hold it, with what to do about each.
 
         Raises
         ------
         StoreError
             There is no such participant, `why` repeats their words, a note or the units are damaged, the role
-            does not lead, or the disk or server refuses: call again then.
+            does not lead, or the disk or server refuses. Call it again afterwards: it completes what it
+            began.
         """
         check_arguments(Store.forget, locals())
         forgotten = forget.forget(self._study.log, case_id, why=why)
@@ -286,17 +280,16 @@ class Store(Leading):
     def verify(self) -> pd.DataFrame:
         """Check the whole study on the disk: every file, act, quote and memo, and the fold of the acts.
 
-        A bit that was flipped in anything that is stored shows.
-        Nothing is raised on damage: it is reported; so are acts, and a codebook, that were seen on this
-        computer and are not there any more, because an older copy was put in their place.
+        Every flipped bit in what is stored shows. Damage is reported, not raised; so are acts, and a
+        codebook, that this computer has seen and that are missing because an older copy replaced them.
 
         Returns
         -------
         DataFrame
             One row per file: file; coder and n_acts (Int64) for an acts file, missing where it cannot be
-            read; ok (bool); problem (string; empty where ok); note (string): who withdrew, which copies were
-            made, files of sync clients. Of a study in PostgreSQL one row for the units, each version of the
-            codebook, each note (for the lead) and each coder of whom the role sees acts.
+            read; ok (bool); problem (string; empty if ok); note (string): who withdrew, which copies were
+            made, files of sync clients. For a study in PostgreSQL: one row for the units, each version of the
+            codebook, each note (for the lead) and each coder with acts that the role may see.
         """
         study = self._study
         findings = verify.with_lost(study.reads.verify(study.known), study.missing())
@@ -321,8 +314,8 @@ def refuse_other(known: StudyData, units: pd.DataFrame, codebook: Codebook, *, p
         if differences:
             raise StoreError(
                 f"study at {str(place)!r}: expected the units that it was made of – found {differences[0]} – "
-                f"units never change: go on with Store({str(place)!r}), whose units further columns can be "
-                "joined to by unit_id, or make a study of these at another place."
+                f"units never change: go on with Store({str(place)!r}), and join further columns to its "
+                "units by unit_id, or make a study of these at another place."
             )
     if codebook.fingerprint not in known.codebooks:
         raise StoreError(
@@ -334,7 +327,7 @@ def refuse_other(known: StudyData, units: pd.DataFrame, codebook: Codebook, *, p
 
 
 def withdrawn_among(known: StudyData, units: pd.DataFrame) -> list[str]:
-    """Return the ids of those of the `units` whose participants withdrew from the study."""
+    """Return the ids of `units` of participants who withdrew from the study."""
     return [unit_id for unit_id in units["unit_id"].astype("string") if unit_id in known.withdrawn_units]
 
 

@@ -140,7 +140,7 @@ def test_the_note_of_a_ruling_is_words_and_never_shown() -> None:
     assert ruling.text == "She said Quokka."
     assert "Quokka" not in repr(ruling)
     assert an(acts.rule, **on, note="").text is None
-    with pytest.raises(ActError, match="expected words as note – found int"):
+    with pytest.raises(ActError, match="expected text as note – found int"):
         an(acts.rule, **on, note=7)
 
 
@@ -238,7 +238,7 @@ def test_a_memo_needs_what_it_is_about() -> None:
 
 def test_undo_of_an_undo_is_refused() -> None:
     act = put()
-    with pytest.raises(ActError, match="expected an act that did something"):
+    with pytest.raises(ActError, match="expected an act that can be undone"):
         take(take(act))
 
 

@@ -86,7 +86,7 @@ REFUSED: list[tuple[str, Callable[[], list[Act]], str]] = [
     ("undo", lambda: [acts.undo(put(), codebook=CODEBOOK)], "found no such act of theirs"),
     ("redo", lambda: [acts.redo(put(), codebook=CODEBOOK)], "found no such act of theirs"),
     ("coders", lambda: [put(), put(coder="ben")], "found those of 'ana', 'ben' – call append once for each"),
-    ("case", lambda: [put(coder="Kim")], "found 'Kim' beside 'kim'"),
+    ("case", lambda: [put(coder="Kim")], "found 'Kim' next to 'kim'"),
     ("time", lambda: [put(at="yesterday")], "expected the time in UTC"),
     ("surrogate", lambda: [changed(MEMO, text=SENTINEL + "\ud83d")], "half of a surrogate pair"),
     ("memo", lambda: [changed(MEMO, target_kind="code")], "a memo on a unit, a span, a code or the study"),
@@ -108,7 +108,7 @@ REFUSED: list[tuple[str, Callable[[], list[Act]], str]] = [
     (
         "facets of finish",
         lambda: [changed(finish(), facets="valence=met")],
-        "expected facets of a coding alone – found them in an act of kind 'finish'",
+        "expected facets only in a coding – found them in an act of kind 'finish'",
     ),
     ("facets' form", lambda: [forced(put(), facets="valence")], "expected facets like 'intensity=high"),
     ("applied", lambda: [forced(put(), kind="rule", applied=1)], "expected bool for applied – found int"),

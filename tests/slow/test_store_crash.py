@@ -181,7 +181,7 @@ def run_filler(store: Store, kind: str) -> None:
     command = [sys.executable, "-c", FILLER, str(store.path), kind]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     found = json.loads(done.stdout)
-    assert "'acts/ana.sqlite': expected room and permission to write" in found["refused"]
+    assert "'acts/ana.sqlite': disk full or read-only" in found["refused"]
     assert SENTINEL not in found["refused"]
     assert len(found["said"]) >= 7
     assert found["kept"] == found["said"]  # nothing lost, nothing half-written
@@ -213,10 +213,10 @@ def test_a_full_disk_has_no_half_made_study_or_acts_file(tiny_disk: Path) -> Non
     store = new_study(tiny_disk / "pilot")
     ballast = tiny_disk / "ballast"
     ballast.write_bytes(bytes(os.statvfs(tiny_disk).f_bavail * os.statvfs(tiny_disk).f_bsize))
-    with pytest.raises(StoreError, match="check room"):
+    with pytest.raises(StoreError, match="check free space"):
         new_study(tiny_disk / "second")
     act = acts.finish(coder="ana", unit_id="m1", codebook=CODEBOOK)
-    with pytest.raises(StoreError, match="expected room"):
+    with pytest.raises(StoreError, match="disk full"):
         store.append([act])
     assert sorted(path.name for path in tiny_disk.iterdir()) == ["ballast", "pilot"]
     assert list((store.path / "acts").iterdir()) == []

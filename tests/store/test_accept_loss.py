@@ -84,7 +84,7 @@ def test_acts_behind_the_row_stay_and_the_coder_goes_on(team: Team, postgres: Ad
 
 def test_it_says_who_took_them_out_and_coders_cannot(team: Team) -> None:
     spoil(team)
-    with pytest.raises(ActError, match=r"expected who says in the record .* 1 rows .* pass by="):
+    with pytest.raises(ActError, match=r"expected the pseudonym of the lead .* 1 changed rows .* pass by="):
         team.lead.admin.accept_loss("ben")
     with pytest.raises(StoreError, match="found acts of 'ana'"):
         team.lead.admin.accept_loss("ben", by="ana")

@@ -326,7 +326,7 @@ def test_who_gets_a_folder_gets_the_plan(store: Store, tmp_path: Path) -> None:
         ({"calibration": 41}, TableError, "calibration from 0 to 40"),
         ({"calibration": 1.5}, ArgumentError, "expected calibration"),
         ({"coder": "the lead"}, ActError, "expected a pseudonym"),
-        ({"round": "one"}, ActError, "expected a round that was opened"),
+        ({"round": "one"}, ActError, "expected an open round"),
     ],
 )
 def test_what_cannot_be_is_refused_and_nothing_is_recorded(
@@ -342,7 +342,7 @@ def test_what_cannot_be_is_refused_and_nothing_is_recorded(
 @pytest.mark.long
 def test_more_calibration_than_the_plan_has_is_refused(folder: Store) -> None:
     plan = folder.assign(**ASKED, calibration=6)
-    with pytest.raises(TableError, match="at most the 6 calibration texts of the plan"):
+    with pytest.raises(TableError, match="at most the 6 calibration texts of the current plan"):
         folder.assign(**ASKED | {"coders": ["ana", "cleo"]}, calibration=7)
     fewer = folder.assign(**ASKED | {"coders": ["ana", "cleo"]}, calibration=3)
     assert own(fewer, "cleo")[:3] == own(plan, "ana")[:3]
@@ -359,7 +359,7 @@ def test_an_act_that_says_no_plan_is_never_taken(folder: Store, tmp_path: Path) 
     elsewhere = replace(bad, text=made.text.replace('"u001"', '"v001"'))
     with pytest.raises(ActError, match="assign: expected units of this study – found 'v001'"):
         folder.append([elsewhere])
-    with pytest.raises(ActError, match="expected an act that can be taken back"):
+    with pytest.raises(ActError, match="expected an act that can be undone"):
         acts.undo(made, codebook=BOOK)
     assert len(folder.acts()) == 1
     assert Assignment.from_act(made).to_text() == made.text
@@ -386,7 +386,7 @@ def test_an_older_copy_of_the_leads_acts_is_no_plan(folder: Store, tmp_path: Pat
     later = folder.assign(**ASKED | {"coders": ["ana", "cleo"]})
     newer = file.read_bytes()
     shutil.copy(tmp_path / "older", file)
-    with pytest.raises(StoreError, match="an older copy was put in the place"):
+    with pytest.raises(StoreError, match="an older copy replaced theirs"):
         _ = Store(folder.path).plan
     file.write_bytes(newer)
     pd.testing.assert_frame_equal(Store(folder.path).plan, later)

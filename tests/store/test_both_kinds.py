@@ -89,7 +89,7 @@ def test_a_copy_is_never_written_over_and_none_is_made_of_a_damaged_one(
     store: Store, place: Place, tmp_path: Path
 ) -> None:
     store.copies.archive(tmp_path / "one.zip")
-    with pytest.raises(StoreError, match="a copy is never written over"):
+    with pytest.raises(StoreError, match="copies are never overwritten"):
         store.copies.archive(tmp_path / "one.zip")
     with pytest.raises(StoreError, match=r"found (one|something)"):
         Store.restore(tmp_path / "one.zip", store.path)
@@ -167,7 +167,7 @@ def test_acts_outside_an_opened_round_are_refused(store: Store) -> None:
 def test_a_round_is_its_leads_alone(store: Store) -> None:
     """A coder who unblinds a round, or opens the lead's round again, changes nothing."""
     named = {"units": ["m1"], "coders": ["ana", "ben"], "codebook": CODEBOOK}
-    with pytest.raises(ActError, match="expected a round that was opened"):
+    with pytest.raises(ActError, match="expected an open round"):
         store.append([rounds.unblind("one", coder="ana", codebook=CODEBOOK)])
     store.append([rounds.open_round("one", coder="lead", **named)])
     for act in (
@@ -214,7 +214,7 @@ def test_a_viewer_sees_their_own_until_the_round_is_unblinded(store: Store) -> N
     store.append([opening, rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
     assert store.acts(viewer="ana", coder="ben") == [of_ben]
     assert store.codings(viewer="ana", coder="ben")["unit_id"].tolist() == ["m2"]
-    with pytest.raises(ActError, match="found 'Ana' beside 'ana'"):
+    with pytest.raises(ActError, match="found 'Ana' next to 'ana'"):
         store.acts(viewer="Ana")
 
 

@@ -180,7 +180,7 @@ def test_a_bundle_opens_as_a_study(bundle: Path, store: Store) -> None:
     assert opened.codebook.codes[0].use_when == ("It says 0.", "[withheld]")
     assert opened.revisions[-1].why == "[withheld]"
     assert opened.coders == store.coders
-    with pytest.raises(StoreError, match="found a bundle, which is there to be read"):
+    with pytest.raises(StoreError, match="found a bundle, which is read-only"):
         opened.append([acts.finish(coder="ana", unit_id="m1", codebook=opened.codebook)])
     with pytest.raises(StoreError, match="found a bundle"):
         opened.copies.bundle(bundle.with_name("second"), texts="withheld")
@@ -406,12 +406,12 @@ def test_texts_have_no_default(store: Store, tmp_path: Path) -> None:
         ({"conditions": ["text"]}, "expected a column of the study's units – found 'text'"),
         ({"variables": ["Systen"]}, "did you mean 'System'"),
         ({"authors": ["Josiah Carberry"]}, "expected an author as 'Family, Given; ORCID; affiliation'"),
-        ({"authors": ["Carberry, Josiah; 0000-0002-1825-0098"]}, "an ORCID whose last sign checks"),
+        ({"authors": ["Carberry, Josiah; 0000-0002-1825-0098"]}, "an ORCID that fits its check digit"),
         ({"authors": ["Carberry, Josiah; 1825-0097"]}, "found '1825-0097'"),
         ({"authors": ["Doe, J."], "licence": "CC-BY"}, "did you mean 'CC-BY-4.0'"),
         ({"authors": ["Doe, J."], "software": "my code"}, "expected the address of the software"),
         ({"authors": ["Doe, J."], "keywords": [" "]}, "found an empty one"),
-        ({"licence": "CC0-1.0"}, "expected authors beside a licence"),
+        ({"licence": "CC0-1.0"}, "expected authors together with a licence"),
         ({"formats": ["pdf"]}, "expected formats out of docx, tex, csv, md, html – found 'pdf'"),
     ],
 )
@@ -433,7 +433,7 @@ def test_where_something_is_nothing_is_written(store: Store, tmp_path: Path) -> 
     store.copies.archive(tmp_path / "mine.zip")
     with pytest.raises(StoreError, match="choose another place"):
         store.copies.bundle(tmp_path / "mine.zip", texts="withheld", overwrite=True)
-    with pytest.raises(StoreError, match="outside of the study"):
+    with pytest.raises(StoreError, match="outside the study"):
         store.copies.bundle(Path(store.path) / "out", texts="withheld")
     store.copies.bundle(tmp_path / "out", texts="all")
     store.copies.bundle(tmp_path / "out", texts="withheld", overwrite=True)

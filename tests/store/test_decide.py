@@ -187,7 +187,7 @@ def test_a_codebook_that_was_revised_in_another_notebook_is_told(store: Store) -
     other.revise(changed(BOOK, "cold"), why="Unused.", coder="lead")
     assert said(store.decisions(), "m1") == {"warm": True, "kind": False, "cold": False}  # as it was opened
     did(other, "ben", "m1", "kind")
-    with pytest.raises(StoreError, match="revised since, in another notebook – open the study again"):
+    with pytest.raises(StoreError, match="another notebook has revised it since – open the study again"):
         store.decisions()
     same(Store(store.path).decisions(), other.decisions())
 
@@ -344,7 +344,7 @@ def test_a_blind_round_stays_blind(store: Store) -> None:
     )
     store.append([rounds.unblind("one", coder="lead", codebook=BOOK)])
     assert set(store.decisions(viewer="ana", round="one")["coder"]) == {"ana", "ben"}
-    with pytest.raises(ActError, match="found 'Ana' beside 'ana'"):
+    with pytest.raises(ActError, match="found 'Ana' next to 'ana'"):
         store.decisions(viewer="Ana")
 
 
@@ -380,7 +380,7 @@ def test_a_role_sees_what_the_database_shows_it(postgres: Callable[..., str]) ->
         ({"facet": True}, "expected facet to be text or None – found True"),
         ({"consensus": "lead"}, "expected consensus to be True or False – found 'lead'"),
         ({"consensus": True, "single": 1}, "expected single to be True or False – found 1"),
-        ({"single": True}, "expected single=True with consensus=True – found it alone"),
+        ({"single": True}, "expected single=True only with consensus=True"),
         ({"facet": "valence", "consensus": True}, "expected facet or consensus=True – found both"),
         ({"coder": ["ana", "ben"]}, "expected coder out of the coders of the study – found list"),
         ({"coder": pd.Series(["ana"])}, "expected coder out of the coders of the study – found Series"),

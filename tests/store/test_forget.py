@@ -91,15 +91,17 @@ def test_what_sqlite_left_in_unused_parts_of_the_file_goes_too(
     assert b"in m2" not in kept
 
 
+@pytest.mark.parametrize("coder", ["ben", "dan"])
 def test_what_comes_in_while_a_withdrawal_runs_is_looked_through_too(
-    store: Store, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch, coder: str
 ) -> None:
-    """A memo that is saved after the files were looked through, and before the note keeps such memos out."""
+    """A memo, also in a new coder's file, that is saved after the files were looked through, and before the
+    note keeps such memos out."""
     meanwhile, note = Store(store.path), layout.note
 
     def note_after_a_memo(*given: Any) -> None:
         monkeypatch.setattr(layout, "note", note)
-        memo = acts.memo(coder="ben", target_kind="study", text=f"Said: '{WORDS}'", codebook=CODEBOOK)
+        memo = acts.memo(coder=coder, target_kind="study", text=f"Said: '{WORDS}'", codebook=CODEBOOK)
         assert meanwhile.append([memo]) == 1
         note(*given)
 

@@ -67,7 +67,7 @@ def test_a_withdrawal_names_the_folder(store: Store, tmp_path: Path) -> None:
 
 def test_what_cannot_be_handed_out_is_refused(store: Store, tmp_path: Path) -> None:
     for named, message in (
-        (("two", "ana"), "expected a round that was opened – found 'two'"),
+        (("two", "ana"), "expected an open round – found 'two'"),
         (("one", "cleo"), "expected a coder of round 'one' – found 'cleo'"),
     ):
         with pytest.raises(ActError, match=message):

@@ -95,7 +95,7 @@ def test_a_damaged_number_does_not_make_salvage_endless(store: Store, tmp_path: 
     )
     made = [sys.executable, "-c", code, store.path, str(tmp_path / "saved.sqlite")]
     found = subprocess.run(made, capture_output=True, text=True, timeout=300)
-    assert "expected acts of 'eva' that are what was written" in found.stderr
+    assert "expected acts of 'eva' that are intact" in found.stderr
 
 
 @pytest.mark.long

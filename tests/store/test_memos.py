@@ -135,10 +135,10 @@ def test_a_memo_stays_its_writers_or_the_teams(store: Store) -> None:
     own, team = note("own"), note("team", round="one")
     store.append([own, team])
     for one, other in ((own, "one"), (team, None), (team, "two")):
-        with pytest.raises(ActError, match="expected a memo to stay its writer's own"):
+        with pytest.raises(ActError, match="expected a memo to keep its round"):
             store.append([note("shared otherwise", memo_id=one.memo_id, round=other)])
     again = note("x", memo_id="chosen")
-    with pytest.raises(ActError, match="found another round than it was written in"):
+    with pytest.raises(ActError, match="expected a memo to keep its round"):
         store.append([again, note("y", memo_id="chosen", round="one")])
     assert store.append([again, note("team, clearer", memo_id=team.memo_id, round="one")]) == 2
 

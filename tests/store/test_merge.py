@@ -201,7 +201,7 @@ def test_another_study_a_damaged_copy_and_a_clashing_pseudonym_are_refused(
     clash = copy_of(store, "clash")
     clash.append([put("Ben", minute=1)])
     store.append([put("ben", minute=1)])
-    with pytest.raises(ActError, match="found 'Ben' beside 'ben'"):
+    with pytest.raises(ActError, match="found 'Ben' next to 'ben'"):
         store.copies.merge(clash)
 
 

@@ -111,7 +111,7 @@ def test_postgresql_has_a_schema_for_each(postgres: Callable[..., str], store: S
         team.append([acts.finish(coder=apart(coder), unit_id="m1", codebook=SENSE7)])
     assert set(team.coders) == {*CODERS, *longest}
     assert [len(team.acts(coder=coder)) for coder in longest] == [1, 1]
-    with pytest.raises(ActError, match="beside 'çelik'"):
+    with pytest.raises(ActError, match="next to 'çelik'"):
         team.append([acts.finish(coder="Çelik", unit_id="m1", codebook=SENSE7)])
     assert bool(team.verify()["ok"].all())
     team.copies.archive(tmp_path / "team.zip")
@@ -121,9 +121,9 @@ def test_postgresql_has_a_schema_for_each(postgres: Callable[..., str], store: S
 @pytest.mark.long
 @pytest.mark.parametrize("alike", ["Çelik", "çelıк", "çeliк", "ÇELIK"])
 def test_a_name_that_looks_like_a_recorded_one_is_refused(coded: Store, alike: str) -> None:
-    with pytest.raises(ActError, match="beside 'çelik'"):
+    with pytest.raises(ActError, match="next to 'çelik'"):
         coded.acts(coder=alike)
-    with pytest.raises(ActError, match="beside 'çelik'"):
+    with pytest.raises(ActError, match="next to 'çelik'"):
         coded.append([acts.finish(coder=alike, unit_id="m1", codebook=SENSE7)])
 
 

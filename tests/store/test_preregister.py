@@ -33,7 +33,7 @@ def test_it_cannot_be_undone_and_names_columns_that_are_there(tmp_path: Path) ->
     store = Store.create(tmp_path / "study", units=frame_of(), codebook=CODEBOOK)
     store.preregister(PLAN, coder="lead")
     (act,) = store.acts(kind="preregister")
-    with pytest.raises(ActError, match="what the team has seen stays seen"):
+    with pytest.raises(ActError, match="which the team has seen"):
         store.append([acts.undo(act, codebook=CODEBOOK)])
     for wrong in ({"rating": "EmpathyOveral"}, {"cluster": "text"}):
         with pytest.raises(ActError, match="expected a column of the study's units"):

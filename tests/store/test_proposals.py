@@ -76,8 +76,8 @@ def test_a_model_s_proposal_names_it_and_those_of_people_are_written_as_ever(sto
         (lambda: changed(hope(), text="Hope"), "expected the label and definition of a code"),
         (lambda: changed(hope(), text='{"label": "Hope", "definition": ""}'), "expected the label and"),
         (lambda: changed(hope(), text='{"definition": "", "label": "a\\nb"}'), "one line of 1 to 200"),
-        (lambda: hope(origin="a\nb"), "expected as origin one line"),
-        (lambda: hope(theme=-1), "expected as theme the number"),
+        (lambda: hope(origin="a\nb"), "expected an origin of one line"),
+        (lambda: hope(theme=-1), "expected the number of a theme"),
         (lambda: hope(examples=["m1"] * 21), "ids of at most 20 units"),
         (lambda: changed(hope(), text='{"definition": "", "examples": "m", "label": "H"}'), "something else"),
         (lambda: changed(hope(), text='{"definition": "", "label": "Hope", "origin": ""}'), "something else"),
@@ -150,7 +150,7 @@ def test_the_lead_settles_options_for_all(store: Store) -> None:
     assert Store(store.path).options == Options(new_codes="add", rating="finished")
     assert [act.kind for act in store.acts(viewer="ana")] == ["set_options"] * 2
     assert store.verify()["ok"].all()
-    with pytest.raises(ActError, match="can be taken back"):
+    with pytest.raises(ActError, match="can be undone"):
         acts.undo(store.acts()[0], codebook=CODEBOOK)
 
 

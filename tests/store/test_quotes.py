@@ -91,7 +91,7 @@ def test_a_later_decision_counts_though_the_clock_was_put_back(folder: Store) ->
     [
         (lambda: quote(state="aproved"), "did you mean 'approved'"),
         (lambda: quote(role="shown"), "did you mean 'shows'"),
-        (lambda: quote(paraphrase="  "), "expected as paraphrase words"),
+        (lambda: quote(paraphrase="  "), "expected a paraphrase in words"),
         (lambda: quote(state="refused", paraphrase="Words."), "a quote that is not refused"),
         (lambda: quote(paraphrase="x" * 10_001), "at most 10000 characters"),
         (lambda: quote(code="wram"), "did you mean 'warm'"),

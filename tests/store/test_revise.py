@@ -131,7 +131,7 @@ def test_every_version_stays_and_says_who_and_why(store: Store) -> None:
 
 
 def test_a_revision_needs_a_reason_and_a_change(store: Store) -> None:
-    with pytest.raises(ActError, match="expected why"):
+    with pytest.raises(ActError, match="expected a reason"):
         store.revise(plus(BASE, "new"), why=" ", coder="lead")
     with pytest.raises(ActError, match="found the same"):
         store.revise(BASE, why="No change.", coder="lead")

@@ -126,10 +126,10 @@ def test_an_older_study_json_is_missed(store: Store, tmp_path: Path) -> None:
     shutil.copy(tmp_path / "older", path / "study.json")
     opened = Store(path)
     for deed in (lambda: opened.revisions, lambda: opened.append([put()])):
-        with pytest.raises(StoreError, match=r"found an older one: an older copy of study\.json"):
+        with pytest.raises(StoreError, match=r"found an older one: an older copy replaced study\.json"):
             deed()
     report = opened.verify().set_index("file")
-    assert "older copy of study.json" in report["problem"]["current codebook"]
+    assert "older copy replaced study.json" in report["problem"]["current codebook"]
     assert opened.revise(opened.codebooks[new.fingerprint], why="It was put back.", coder="lead") == new
     assert opened.append([put(codebook=new)]) == 1
     assert opened.verify()["ok"].all()

@@ -78,9 +78,9 @@ def test_a_ruling_comes_back_with_its_reason_and_note(store: Store, tmp_path: Pa
 def test_what_is_no_reason_is_not_recorded(store: Store) -> None:
     made = rule("m1", reason="slip")
     object.__setattr__(made, "facets", "heat=low reason=slip")
-    with pytest.raises(ActError, match="expected facets of a coding alone"):
+    with pytest.raises(ActError, match="expected facets only in a coding"):
         store.append([made])
-    with pytest.raises(ActError, match="expected facets of a coding alone"):
+    with pytest.raises(ActError, match="expected facets only in a coding"):
         store.append([replace(coded("ana", "m1")[0], facets="reason=slip")])
     assert store.acts() == []
 

@@ -303,7 +303,7 @@ def test_a_file_locked_by_another_program_is_named(store: Store, monkeypatch: py
     monkeypatch.setitem(acts_files.PRAGMAS, "busy_timeout", 20)  # instead of half a minute
     with opened(ana(store)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(StoreError, match="locked by another program"):
+        with pytest.raises(StoreError, match="another program has locked the file"):
             store.append(deeds("ana"))
         other.execute("ROLLBACK")
     assert store.append(deeds("ana")) == 10
@@ -312,7 +312,7 @@ def test_a_file_locked_by_another_program_is_named(store: Store, monkeypatch: py
 def test_a_file_that_cannot_be_opened_is_named(store: Store) -> None:
     ana(store).unlink()
     ana(store).mkdir()
-    with pytest.raises(StoreError, match="check the permissions"):
+    with pytest.raises(StoreError, match="Check the permissions"):
         store.append(deeds("ana"))
 
 

@@ -271,11 +271,11 @@ def test_one_act_id_stands_for_one_act(store: Store) -> None:
     store.append([act])
     before = everything(store)
     for other in (changed(act, code="affective"), changed(act, start=1, text=None), finish()):
-        with pytest.raises(ActError, match="to stand for one act"):
+        with pytest.raises(ActError, match="to name one act"):
             store.append([put(), changed(other, act_id=act.act_id)])
     assert everything(store) == before
     one = put()
-    with pytest.raises(ActError, match="to stand for one act"):
+    with pytest.raises(ActError, match="to name one act"):
         store.append([one, changed(one, code="affective")])
 
 

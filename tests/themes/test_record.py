@@ -338,7 +338,7 @@ def test_who_withdrew_is_in_no_theme_and_in_no_name(store: Store) -> None:
 
 def test_leads_alone_have_themes_taken_back_otherwise(store: Store) -> None:
     store.record_themes(run(*FOUR), coder="lead")
-    with pytest.raises(ActError, match="can be taken back"):
+    with pytest.raises(ActError, match="can be undone"):
         acts.undo(store.acts()[0], codebook=BOOK)
     assert len(store.plan) == 0
     assert store.decisions().empty

@@ -10,7 +10,7 @@ file of a bundle               holds
 ``record/study.json``          sealed: which study, in which form, and the SHA-256 of each file below
 ``record/acts.jsonl``          one act a line, with its hash in the chain; texts as far as they may be there
 ``codebooks/<id>.yaml``        every version of the codebook
-``data/units.parquet``         the units; in the place of texts what stands for them
+``data/units.parquet``         the units, with replacements for withheld texts
 =============================  ======================================================================
 
 The chain of each coder is checked as it is in a study folder: the hashes are those of the study itself.
@@ -63,7 +63,7 @@ def codebook_as(fingerprint: str, content: bytes) -> Codebook:
     Acts name the codebook by that, and a codebook without examples would have another.
     """
     book = Codebook.from_yaml(content)
-    vars(book)["fingerprint"] = fingerprint  # in the place of the cached property
+    vars(book)["fingerprint"] = fingerprint  # instead of the cached property
     return book
 
 
@@ -91,7 +91,7 @@ class Bundle:
         return StudyData.of(study, units, self._codebooks(said), said["withdrawn_units"])
 
     def current(self) -> Current:
-        """Return what the bundle names as current."""
+        """Return the current codebook and the withdrawn units."""
         said = self._said()
         return Current(str(said["codebook"]), frozenset(said["withdrawn_units"]))
 
@@ -117,15 +117,15 @@ class Bundle:
         """Return None: nothing is remembered of a bundle that could be lost."""
 
     def lead_acts(self, known: StudyData, subject: str) -> list[Act]:
-        """Return what leads did for the team, about one subject."""
+        """Return the leads' acts for the team about one subject."""
         return [act for act in self.acts(None, known) if act.traits.subject == subject]
 
     def notes(self, kind: type[_Note], within: Connection | None = None) -> list[_Note]:
-        """Return none: which units are gone stands in ``study.json``."""
+        """Return none: ``study.json`` names the units that are gone."""
         return []
 
     def verify(self, known: StudyData) -> list[verify.Finding]:
-        """Return what is found: of each file that it is as it was written, and of each coder the chain."""
+        """Return one finding per file (is it as it was written?) and per coder (is the chain?)."""
         findings = []
         said = self._said()
         for name in said["files"]:

@@ -54,11 +54,11 @@ _WHAT: Final = {
     "figures": "the figures",
 }
 _IN_FORM: Final = {
-    "withheld": "No text of a participant is in it. In its place stands a text of blocks of the same length, "
+    "withheld": "No text of a participant is in it. A text of blocks of the same length replaces it, "
     "so that offsets and repetitions stay. Withheld as well: what came before a text (context), the quotes "
     "of coded words, what memos, proposals, notes of rulings and names of themes say, the examples of the "
     "codebook, which may be participants' words, and what else repeats a text: a rule of a code, a reason "
-    "for a revision, words of the analysis plan, whose SHA-256 is another then (25 letters and digits in a "
+    "for a revision, words of the analysis plan, which changes its SHA-256 (25 letters and digits in a "
     "row, or a whole text of three words and 12 letters or more). **What cannot be recomputed without the "
     "texts:** quotes, memos, and which texts hold a word. Every table and figure in this bundle can.",
     "redacted": "Direct identifiers in the texts were found by their form, or in a list of names, and each "
@@ -66,8 +66,8 @@ _IN_FORM: Final = {
     "**Other things that tell who somebody is may still be there.** Withheld: what memos, proposals, notes "
     "of rulings and names of themes say, the examples of the codebook, and what else repeats a text (25 "
     "letters and digits in a row, or a whole text of three words and 12 letters or more) or an identifier "
-    "in one: a rule of a code, a reason for a revision, words of the analysis plan, whose SHA-256 is another "
-    "then.",
+    "in one: a rule of a code, a reason for a revision, words of the analysis plan, which changes its "
+    "SHA-256.",
     "all": "The texts are as the participants wrote them, and the memos and notes of everybody are there, "
     "also those that were their writer's own.",
 }
@@ -309,7 +309,7 @@ def citation(
         raise ArgumentError("bundle: expected keywords – found an empty one – leave it out.")
     if (licence or words or software) and not authors:
         raise ArgumentError(
-            "bundle: expected authors beside a licence, keywords or software – found none – name them "
+            "bundle: expected authors together with a licence, keywords or software – found none – name them "
             "('Family, Given; ORCID; affiliation'): without authors nothing can be cited."
         )
     return Citation(
@@ -329,8 +329,7 @@ def _author(told: str) -> Author:
     known = _ORCID.fullmatch(orcid)
     if orcid and not (known and _check_digit(known[1]) == known[1][-1]):
         raise ArgumentError(
-            f"bundle: expected an ORCID whose last sign checks the others – found {orcid!r} – copy it from "
-            "orcid.org."
+            f"bundle: expected an ORCID that fits its check digit – found {orcid!r} – copy it from orcid.org."
         )
     return Author(family, given, known[1] if known else "", affiliation)
 

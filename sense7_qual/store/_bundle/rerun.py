@@ -1,11 +1,11 @@
 """Recompute every table, figure and number of this bundle, and compare it with what the bundle holds.
 
     python rerun.py            recompute, and compare; exit status 0 where all is the same
-    python rerun.py --write    write tables/ and figures/ anew
+    python rerun.py --write    write tables/ and figures/ again
 
 Tables and figures are compared to the last byte, and the unrounded numbers behind them (numbers_….csv) to
-nine digits: the sixteenth is another on another kind of processor. What is computed stands in
-record/analysis.json: the analysis plan, and what was chosen beside it.
+nine digits: the sixteenth is another on another kind of processor. record/analysis.json says
+what is computed: the analysis plan, and the other choices.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _is_same(one: Path, other: Path) -> bool:
 def main() -> int:
     """Recompute, and compare or write; return the exit status."""
     parser = argparse.ArgumentParser(description="Recompute every table and figure of this bundle.")
-    parser.add_argument("--write", action="store_true", help="write tables/ and figures/ anew")
+    parser.add_argument("--write", action="store_true", help="write tables/ and figures/ again")
     parser.add_argument("--progress", action="store_true", help="print how far it is")
     chosen = parser.parse_args()
     tell = (lambda done, total: print(f"{done}/{total}", flush=True)) if chosen.progress else None

@@ -210,7 +210,7 @@ def published_acts(
 
 
 Written = tuple[str, str, str]
-"""A text that stands in a bundle: in which field, where there, and the text."""
+"""A text in a bundle: its field, its place there, and the text."""
 
 IDS: Final = ("unit_id", "document_id", "case_id")
 _NAMES: Final = ("round", "code", "facets", "coder", "unit_id", "memo_id", "target")
@@ -230,7 +230,7 @@ def check_accepted(accept: Collection[str], columns: Sequence[str]) -> None:
     for name in accept:
         if name not in known:
             raise ArgumentError(
-                f"bundle: expected as accept the name of a field or column that you looked at – found "
+                f"bundle: expected a field or column in accept that you have looked at – found "
                 f"{word(name)} – {did_you_mean(str(name), dict.fromkeys(known))}"
             )
 
@@ -242,7 +242,7 @@ def written(
     plan: AnalysisPlan,
     given: Mapping[str, Sequence[str]],
 ) -> Iterator[Written]:
-    """Yield what stands in a bundle beside the texts, each once: names and ids first, then what is said."""
+    """Yield what a bundle holds besides the texts, each once: names and ids first, then what is said."""
     seen = set()
     analysed = [("analysis plan", "analysis plan", text) for text in _strings(json.loads(plan.to_text()))]
     for field, where, text in chain(_names(lines, units), _said(lines, codebooks, given), analysed):
@@ -358,8 +358,8 @@ def refuse_repeated(
         raise ArgumentError(
             f"bundle: expected no words of participants in {field!r} – found some that repeat a passage of a "
             f"text or an identifier ({first_three(places)}), which cannot be withheld, since the record's "
-            "hashes cover names and ids – leave them out or reword them where you can; to publish as they "
-            f"are what you have looked at, pass accept=[{field!r}]."
+            "hashes cover names and ids – leave them out or reword them; to publish what you have looked "
+            f"at as it is, pass accept=[{field!r}]."
         )
 
 

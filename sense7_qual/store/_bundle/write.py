@@ -38,7 +38,7 @@ _PACKAGE: Final = Path(__file__).parents[3]  # where sense7_qual lies
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What a bundle shall be: as the parameters of `Store.copies.bundle`."""
+    """The bundle that was asked for, as the parameters of `Store.copies.bundle`."""
 
     plan: AnalysisPlan
     texts: withhold.Texts
@@ -107,7 +107,7 @@ def _refuse_taken(target: Path, *, overwrite: bool) -> None:
         whole_files.refuse_existing(target)
     elif target.exists() and not (_is_packed(target) or _bundle.is_bundle(target)):
         raise StoreError(
-            f"bundle: expected an earlier bundle at {target.name!r} to write over – found something else – "
+            f"bundle: expected an earlier bundle at {target.name!r} to overwrite – found something else – "
             "choose another place."
         )
 

@@ -54,7 +54,7 @@ class TeamActs:
         return self.read(files)[0]
 
     def read(self, files: Iterable[Path]) -> tuple[list[Act], list[StoreError]]:
-        """Return what `acts` does, and what kept files from being read."""
+        """Return the same as `acts`, and the errors of files that cannot be read."""
         acts: list[Act] = []
         failed: list[StoreError] = []
         for file in files:
@@ -65,7 +65,7 @@ class TeamActs:
         return acts, failed
 
     def rounds(self, files: Iterable[Path]) -> tuple[Round, ...]:
-        """Return the rounds that stand after the acts of `files`."""
+        """Return the rounds that the acts of `files` open."""
         return opened(self.acts(files))
 
 
@@ -148,7 +148,7 @@ class Folder:
         return StudyData.of(study, units, codebooks, study_notes.withdrawn_units(self.path))
 
     def current(self) -> Current:
-        """Return what the study names as current."""
+        """Return the current codebook and the withdrawn units."""
         return Current(layout.read(self.path).codebook, study_notes.withdrawn_units(self.path))
 
     def leads(self) -> bool:
@@ -199,7 +199,7 @@ class Folder:
         return with_true_quotes(acts, file, known)
 
     def read(self, coder: str, work: Callable[[Connection | None, Path], _T]) -> _T | None:
-        """Return what `work` returns, done on the coder's file."""
+        """Run `work` and return its result, on the coder's file."""
         file = self._file(coder)
         if not file.exists():
             acts_files.refuse_absent(self.path, coder)
@@ -208,7 +208,7 @@ class Folder:
             return work(connection, file)
 
     def lead_acts(self, known: StudyData, subject: str) -> list[Act]:
-        """Return what leads did for the team, about one subject, of every readable file."""
+        """Return the leads' acts for the team about one subject, of every readable file."""
         read, failed = self._team_acts.read(acts_files.acts_files(self.path))
         acts = [act for act in read if act.traits.subject == subject]
         if not acts:  # then what is damaged, or not here, may have held them
@@ -222,7 +222,7 @@ class Folder:
         return study_notes.notes(self.path, kind)
 
     def verify(self, known: StudyData) -> list[Finding]:
-        """Return what is found in every file."""
+        """Return the findings about every file."""
         return verify_folder(self.path, known.study)
 
     def write(
@@ -235,7 +235,7 @@ class Folder:
         in_rounds: bool = False,
         as_lead: bool = False,
     ) -> _T:
-        """Return what `work` returns, done in one transaction on the coder's file."""
+        """Run `work` and return its result, in one transaction on the coder's file."""
         # Before the lock: another file may be the one that is written.
         rounds = self._team_acts.rounds(acts_files.acts_files(self.path)) if in_rounds else ()
         file = self._file(coder)
@@ -249,7 +249,7 @@ class Folder:
                 return work(Locked(connection, file, True, study_notes.withdrawn_units(self.path), rounds))
 
     def alone(self, work: Callable[[Alone], _T], *, what: str = "forget") -> _T:
-        """Return what `work` returns, done under the lock of the folder."""
+        """Run `work` and return its result, under the lock of the folder."""
         layout.refuse_newer(self.path, layout.read(self.path))
         acts_files.refuse_absent(self.path)
         with layout.exclusively(self.path):

@@ -48,7 +48,7 @@ class FolderAlone:
         return layout.stored_units(self.path, self._study)
 
     def put_units(self, table: bytes) -> None:
-        """Store these units instead of the ones that are there."""
+        """Replace the units by these."""
         layout.replace_units(self.path, table)
 
     def current(self) -> str:
@@ -66,7 +66,7 @@ class FolderAlone:
     def write(
         self, coder: str, work: Callable[[Locked], _T], *, study: str, at_first: Callable[[], object]
     ) -> _T:
-        """Return what `work` returns, done in one transaction on the coder's file."""
+        """Run `work` and return its result, in one transaction on the coder's file."""
         return self._folder.write(coder, work, study=study, at_first=at_first)
 
     def codebooks(self) -> Mapping[str, bytes]:
@@ -98,7 +98,7 @@ class FolderAlone:
         return acts_tables.read_chain(connection, file, study=self._study.id, coder=coder)
 
     def damaged_texts(self, place: Path) -> Iterable[tuple[str, object, Mapping[str, object]]]:
-        """Return what can be read of the texts of a damaged file."""
+        """Return the readable texts of a damaged file."""
         with suppress(Damaged):
             acts = {row["text_hash"]: row for _, row in rows_one_by_one(place, "acts", "seq") if row}
             texts = [row for _, row in rows_one_by_one(place, "texts", "rowid") if row]
@@ -106,7 +106,7 @@ class FolderAlone:
         return []  # nothing in it can be read
 
     def erasing(self, place: Path, work: Callable[[Connection, list[Link] | None], _T]) -> _T | None:
-        """Return what `work` returns, and write the file again.
+        """Run `work`, return its result, and write the file again.
 
         Where the chain is broken, it is done if SQLite finds the tables sound. Where it does not, the file is
         never written to, which could cost others' acts (`Store.admin.salvage` saves these).

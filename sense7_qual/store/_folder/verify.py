@@ -30,7 +30,7 @@ _AT_THE_TOP: Final = ("study.json", "units.parquet", layout.HANDED, layout.LOCK,
 
 
 def verify_folder(path: Path, known: Study) -> list[Finding]:
-    """Return what is found in each file of the study folder `path`; damage raises nothing.
+    """Return the findings about each file of the study folder `path`; damage raises nothing.
 
     `known` is what ``study.json`` said when it was last read; acts are judged by it where that file is
     damaged now.

@@ -131,8 +131,8 @@ def record(
     """Add the new acts of `batch`, which are one coder's, to the coder's chain; return how many there were.
 
     `batch` is as `check_acts.checked` returns it. `refuse_lost` raises where acts of the coder were lost;
-    `unread` is called first where acts were recorded since. Where one act cannot be added beside what is
-    recorded, nothing of the batch is.
+    `unread` is called first where acts were recorded since. If one act does not fit what is recorded,
+    nothing of the batch is added.
     """
     coder, study, (connection, place) = batch[0].coder, known.study.id, at[:2]
     acts_tables.refuse_newer(connection, place, study=study, coder=coder)
@@ -169,7 +169,7 @@ def read(log: Reads, coder: str | None, known: StudyData) -> list[Act]:
 
 
 def lead_acts(log: Reads, known: StudyData, subject: str = "work") -> list[Act]:
-    """Return what leads did for the team, about one subject, each act checked by itself.
+    """Return the leads' acts for the team about one subject, each checked by itself.
 
     Where there are none, every coder's acts must be there and readable: what is damaged may have held them.
     """
@@ -217,7 +217,7 @@ def with_true_quotes(acts: list[Act], place: Path, opened: StudyData) -> list[Ac
 
 
 def check_pseudonym(coder: str, coders: Iterable[str]) -> str:
-    """Return the pseudonym `coder`, or raise `ActError` where it cannot be one beside those of `coders`."""
+    """Return the pseudonym `coder`, or raise `ActError` if it is too like one of `coders`."""
     coder = check_coder(coder)
     # On many disks Ana.sqlite and ana.sqlite are one file, and studies move between disks.
     known = list(coders)
@@ -225,13 +225,13 @@ def check_pseudonym(coder: str, coders: Iterable[str]) -> str:
     if same and coder in known:
         raise ActError(
             f"coder: expected one spelling of a pseudonym – found acts of both {coder!r} and {same[0]!r}, "
-            "whose files are one file on many disks – decide which counts, move the other file out of acts/ "
+            "which share one file on many disks – decide which counts, move the other file out of acts/ "
             "and keep it: the hashes of its acts cover the spelling, so that no merge can take them in."
         )
     if same:
         raise ActError(
-            f"coder: expected the pseudonym as it is recorded – found {coder!r} beside {same[0]!r} – "
-            f"use {same[0]!r}, or a pseudonym that differs in more than case or letters that look the same."
+            f"coder: expected the pseudonym as it is recorded – found {coder!r} next to {same[0]!r} – "
+            f"use {same[0]!r}, or a pseudonym that differs in more than case or similar letters."
         )
     return coder
 
@@ -271,7 +271,7 @@ class Heads:
         self._file = folder / f"{name}.json" if place else None
 
     def seen(self) -> Seen:
-        """Return what was seen last, in one reading."""
+        """Return the heads, codebook and withdrawals seen last, in one reading."""
         state = self._state()
         codebook, units = state.get("codebook"), state.get("withdrawn")
         return Seen(
@@ -345,7 +345,7 @@ def _heads_of(state: Mapping[str, Any]) -> dict[str, Head]:
 
 
 def lost(log: Reads, connection: Connection | None, coder: str, head: Head | None) -> str | None:
-    """Return what is missing of the coder's acts that were seen here, and who has it; None where nothing is.
+    """Describe which of the coder's acts that were seen here are missing, and who has them; None if none is.
 
     `head` is what was seen before the connection began to read, since it goes on growing while others read.
     The connection is None where the coder has no tables any more.
@@ -362,8 +362,8 @@ def lost(log: Reads, connection: Connection | None, coder: str, head: Head | Non
     )  # fmt: skip
     return (
         f"the {head.n_acts} acts of {coder!r} that were there on {head.at} – found {n_acts}, without the "
-        "last of these: an older copy was put in the place of theirs, or it was deleted – take them in from "
-        f"{where}, with store.copies.merge(its path); where they are gone for good: "
+        "last of these: an older copy replaced theirs, or it was deleted – take them in from "
+        f"{where}, with store.copies.merge(its path); where no copy has them: "
         f"store.admin.accept_loss({coder!r})"
     )
 

@@ -126,7 +126,7 @@ def _round_of(name: str, coder: str, rounds: Sequence[Round]) -> Round:
     one = next((one for one in rounds if one.name == name), None)
     if one is None:
         raise ActError(
-            f"hand_out: expected a round that was opened – found {word(name)} – "
+            f"hand_out: expected an open round – found {word(name)} – "
             f"{did_you_mean(str(name), [each.name for each in rounds])}"
         )
     if coder not in one.coders:
@@ -158,7 +158,7 @@ def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
 def archive(log: Log, target: Path, *, kind: str = "archive") -> None:
     """Write a study as one file at `target`; errors as of `backup`.
 
-    The copy is noted before it is there: one that is there and that no withdrawal knows of would be worse.
+    The copy is noted before it exists: a copy that no withdrawal knows of would be worse.
     """
     whole_files.refuse_existing(target)
     making = whole_files.making(target, kind, log.place.scratch)
@@ -219,7 +219,7 @@ def refuse_unsound(path: Path, what: str) -> None:
     if bad:
         raise StoreError(
             f"copy: expected {what} to be sound – found problems in {first_three(each.file for each in bad)} "
-            "– look at store.verify(), and mend or merge these first; no copy was made."
+            "– look at store.verify(), and repair or merge these first; no copy was made."
         )
 
 
@@ -237,7 +237,7 @@ def note_copy(log: Log, made: Copy) -> None:
         )
     if {each.id for each in log.notes(Withdrawal)} != set(made.withdrawn):
         raise StoreError(
-            "copy: expected nobody to withdraw while it was made – found that a participant did – do it "
+            "copy: expected nobody to withdraw while it was made – found that a participant did – try "
             "again; no copy was made."
         )
 
@@ -390,7 +390,7 @@ def _refuse_hostile(infos: list[zipfile.ZipInfo], source: Path) -> None:
     if large:
         raise _refused(source, f"members larger than any that a study has: {first_three(large)}")
     if len(set(names)) != len(names):
-        raise _refused(source, "members that stand in it twice")
+        raise _refused(source, "members that are in it twice")
     packed = [
         info for info in infos
         if info.compress_type != zipfile.ZIP_STORED

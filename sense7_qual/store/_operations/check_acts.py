@@ -78,7 +78,7 @@ def new_acts(batch: Sequence[Act], recorded: Mapping[str, Act]) -> list[Act]:
             new.append(act)
         elif replace(act, at=before.at) != before:  # an act that is sent again may be stamped again
             raise ActError(
-                f"append: expected act_id {act.act_id!r} to stand for one act – found a different act of "
+                f"append: expected act_id {act.act_id!r} to name one act – found a different act of "
                 f"kind {act.kind!r} under it – leave act_id out to have one made; nothing was recorded."
             )
     return new
@@ -113,7 +113,7 @@ def refuse_outside(new: Sequence[Act], rounds: Iterable[Round]) -> None:
 def _refuse_other_leads(act: Act, one: Round | None) -> None:
     if one is None and act.kind != "open_round":
         raise ActError(
-            f"{act.kind}: expected a round that was opened – found none called {word(act.round)} – open it "
+            f"{act.kind}: expected an open round – found none called {word(act.round)} – open it "
             "first, with rounds.open_round; nothing was recorded."
         )
     if one is not None and act.coder not in one.leads:
@@ -230,7 +230,7 @@ def _check_values(act: Act) -> None:
     if not _is_time(act.at):
         raise ActError(
             f"{named(act)}: expected the time in UTC like '2026-01-31T12:00:00.000Z' – found "
-            f"{word(act.at)} – leave at out to have it stamped."
+            f"{word(act.at)} – leave `at` out: it is filled in."
         )
 
 
@@ -279,7 +279,7 @@ def _check_facets(act: Act, codebook: Codebook) -> None:
         return
     if read_as != "coding":
         raise ActError(
-            f"{named(act)}: expected facets of a coding alone – found them in an act of kind {act.kind!r} – "
+            f"{named(act)}: expected facets only in a coding – found them in an act of kind {act.kind!r} – "
             "leave them out; a ruling has a reason."
         )
     try:
@@ -308,6 +308,6 @@ def refuse_shared_otherwise(new: Sequence[Act], before: Iterable[Act]) -> None:
             continue
         if rounds_by_memo.setdefault(act.memo_id, act.round) != act.round:
             raise ActError(
-                f"{named(act)}: expected a memo to stay its writer's own, or the team's of one round – "
-                "found another round than it was written in – end it and write another; nothing was recorded."
+                f"{named(act)}: expected a memo to keep its round (or none) – found another – end it and "
+                "write a new one; nothing was recorded."
             )

@@ -44,14 +44,14 @@ class Cover:
     repeats : callable
         Whether a text does.
     models : dict of str to str
-        What stands for the names of models that do: the same number for the same model.
+        The numbers that replace names of models: the same for the same model.
     """
 
     repeats: Callable[[str], bool]
     models: dict[str, str] = field(default_factory=dict)
 
     def words(self, text: str) -> str:
-        """Return a text, or what stands for it."""
+        """Return a text, or its replacement."""
         return WITHHELD if self.repeats(text) else text
 
     def model(self, name: str) -> str:
@@ -75,7 +75,7 @@ class Content:
     keeps : bool
         Whether something of it stays in a bundle without texts.
     stand_in : callable, optional
-        Returns what stands for it there, from its line of the record; without it, the whole text stays, or
+        Returns its replacement there, from its line of the record; without it, the whole text stays, or
         nothing but that it is withheld.
     """
 
@@ -108,7 +108,7 @@ def checked_content(act: Act, codebook: Codebook, texts: Mapping[str, str]) -> A
 
 
 def published_text(line: Mapping[str, Any], cover: Cover) -> str | None:
-    """Return what a bundle says in place of the text of an act, a line of the record; None: nothing."""
+    """Return the text that a bundle has instead of an act's, given its line of the record; None: nothing."""
     text: str | None = line.get("text")
     content = CONTENTS.get(line["kind"])
     if not text:
@@ -121,7 +121,7 @@ def published_text(line: Mapping[str, Any], cover: Cover) -> str | None:
 
 
 def named(act: Act) -> str:
-    """Return what an error calls an act."""
+    """Return the name of an act in errors."""
     return f"{act.kind} on unit {word(act.unit_id)}" if act.unit_id is not None else act.kind
 
 
@@ -132,7 +132,7 @@ def _check_paraphrase(act: Act, _: Codebook, texts: Mapping[str, str]) -> Act:
         # A short word may well come again in a paraphrase; a whole passage is none.
         if not act.text.strip() or words == said or (len(words) >= _PASSAGE and words in said):
             raise ActError(
-                f"{named(act)}: expected a paraphrase in other words than the participant's – found "
+                f"{named(act)}: expected a paraphrase in words other than the participant's – found "
                 f"{'the same words' if act.text.strip() else 'none'} – write it in words of your own; "
                 "nothing was recorded."
             )
@@ -156,7 +156,7 @@ def _check_suggested(act: Act, codebook: Codebook, texts: Mapping[str, str]) -> 
             )
         if one.end is not None and one.end > length:
             raise ActError(
-                f"{named(act)}: expected suggestions on words inside the text – found one that ends behind "
+                f"{named(act)}: expected suggestions on words inside the text – found one that ends after "
                 "it – count code points, half-open."
             )
     return act
@@ -227,7 +227,7 @@ def _with_quote(act: Act, _: Codebook, texts: Mapping[str, str]) -> Act:
     quote = texts.get(str(act.unit_id), "")[act.start : act.end] if is_quoted else None
     if act.text is not None and act.text != quote:
         raise ActError(
-            f"{named(act)}: expected as text the words of the span in the unit – found other words "
+            f"{named(act)}: expected the words of the span in the unit as text – found other words "
             f"({len(act.text)} code points) – leave text out to have it filled in."
         )
     return act if act.text == quote else replace(act, text=quote)
@@ -276,24 +276,23 @@ _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How the coders of a study work, as its lead settled it.
+    """How the coders of a study work, as its lead decided.
 
     Attributes
     ----------
     new_codes : {"propose", "add"}
-        What a coder does who sees something that no code names: propose a code to the lead, or add it to the
-        codebook at once.
+        Whether a coder who misses a code proposes it to the lead, or adds it to the codebook at once.
     rating : {"hidden", "shown", "finished"}
-        Whether the coding widget shows the rating beside a text from the start, and with "finished" once the
-        coder has finished it.
+        Whether the coding widget shows the rating with a text never, from the start, or once the coder has
+        finished the text.
     suggestions : {"finished", "shown", "never"}
-        Whether the coding widget shows what a model suggests for a text once the coder has finished it, from
-        the start, or not at all.
+        Whether the coding widget shows a model's suggestions for a text once the coder has finished it, from
+        the start, or never.
     rating_column : str
-        The column of units that is the study's rating; empty where none was named.
+        The column of units with the study's rating; empty if none was named.
     leads : tuple of str
-        Who leads the study: the lead's widgets ask others to leave them to these. Empty where nobody was
-        named: then whoever opens the study may.
+        The pseudonyms of the leads: the lead's widgets ask everybody else to leave them to these. Empty if
+        nobody was named: then whoever opens the study may use them.
     """
 
     new_codes: str = "propose"
@@ -304,7 +303,7 @@ class Options:
 
 
 def options_act(options: Options, *, coder: str, codebook: Codebook, **wished: Any) -> Act | None:
-    """Return the act that sets what is `wished` (None: left as it is), or None where all of it stands."""
+    """Return the act that sets what is `wished` (None: left as it is), or None if nothing changes."""
     named = {name: value for name, value in wished.items() if value is not None}
     _check_option(named)
     if not named:
@@ -319,7 +318,7 @@ def options_act(options: Options, *, coder: str, codebook: Codebook, **wished: A
 
 
 def read_options(act: Act) -> dict[str, Any]:
-    """Return what an act of kind ``set_options`` sets."""
+    """Return the options that an act of kind ``set_options`` sets."""
     try:
         named: dict[str, Any] = json.loads(str(act.text))
         if json.dumps(named, sort_keys=True, ensure_ascii=False) != act.text or not named:
@@ -335,7 +334,7 @@ def read_options(act: Act) -> dict[str, Any]:
 
 
 def options_after(acts: Iterable[Act]) -> Options:
-    """Return what stands after `acts`: of each option what was set last, by the act's time, then its id."""
+    """Return the options after `acts`: each as it was set last, by the act's time, then its id."""
     setting = sorted((act for act in acts if act.kind == "set_options"), key=lambda act: (act.at, act.act_id))
     options = Options()
     for act in setting:

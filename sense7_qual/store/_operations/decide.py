@@ -119,17 +119,17 @@ def _agreed(
 
 
 def rulings_after(acts: Sequence[Act], known: StudyData, revisions: Sequence[Revision]) -> list[Act]:
-    """Return the rulings that stand after `acts`, in the codes of the current codebook."""
+    """Return the current rulings after `acts`, in the codes of the current codebook."""
     return codings.rulings(about(acts, "ruling"), known.codebook, revisions=revisions)
 
 
 def quotes_after(acts: Sequence[Act], known: StudyData, revisions: Sequence[Revision]) -> pd.DataFrame:
-    """Return what is decided about quotes after `acts`, in the codes of the current codebook."""
+    """Return the decisions about quotes after `acts`, in the codes of the current codebook."""
     return codings.quotes(about(acts, "quote"), known.codebook, revisions=revisions)
 
 
 def paraphrased(quotes: pd.DataFrame) -> tuple[tuple[str, int | None, int | None], ...]:
-    """Return the words in the place of which a paraphrase was approved, by unit and span."""
+    """Return the words for which a paraphrase was approved, by unit and span."""
     chosen = quotes[quotes["paraphrase"].notna() & quotes["state"].isin(["approved", "stale", "erased"])]
     return tuple(
         (str(unit_id), None if pd.isna(start) else int(start), None if pd.isna(end) else int(end))
@@ -140,13 +140,12 @@ def paraphrased(quotes: pd.DataFrame) -> tuple[tuple[str, int | None, int | None
 def _check(choice: Choice, acts: Sequence[Act], known: StudyData, coders: Sequence[str]) -> None:
     if choice.facet is not None and choice.consensus:
         raise ArgumentError(
-            "decisions: expected facet or consensus=True – found both – a ruling is on a code with any value "
-            "of the facet; pass one of the two."
+            "decisions: expected facet or consensus=True – found both – a ruling covers a code with any "
+            "value of the facet; pass only one of the two."
         )
     if choice.single and not choice.consensus:
         raise ArgumentError(
-            "decisions: expected single=True with consensus=True – found it alone – say what is agreed where "
-            "one coder decided by passing both."
+            "decisions: expected single=True only with consensus=True – found it without – pass both."
         )
     named = {act.round for act in acts if act.round is not None}
     _check_name("round", choice.round, sorted(named), "the rounds of the study")

@@ -69,38 +69,38 @@ _OUTSIDE_THE_STUDY: Final[tuple[Remaining, ...]] = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Forgotten:
-    """What was forgotten, and what still holds it.
+    """The result of a withdrawal: what was erased, and what may still hold the words.
 
     Attributes
     ----------
     case_id : str
         The participant.
     n_units, n_texts, n_memos_elsewhere : int
-        Units that left the study; quotes and memos that were erased; how many of these were memos on
-        something else that surely repeated their words: 25 letters and digits in a row, or a whole short
-        text, that no other participant's text has.
+        The numbers of units that left the study, of erased quotes and memos, and of those among them that
+        were memos on something else and certainly repeated the participant's words: 25 letters and digits in
+        a row, or a whole short text, that no other participant's text has.
     still_held : DataFrame
-        One row per thing that holds their words, or may do so: what, place, at (of copies and acts; else
-        missing), to_clear (the call, or what to do). what is one of
+        One row per place that holds their words, or may do so: what, place, at (for copies and acts; else
+        missing), to_clear (what to do about it). what is one of
 
-        - ``backup``, ``archive``, ``hand-out``: made before; ``file``: one that is none of the study's;
-          ``unfinished copy``: one that is being made, or was when its process was killed;
-        - ``codebook``, ``revision``, ``round``, ``analysis plan``, ``note``: a version, the reason for one,
-          the name of a round, what was registered or the reason for a withdrawal that repeats, or may
-          repeat, their words;
+        - ``backup``, ``archive``, ``hand-out``: a copy made before; ``file``: a file that is not part of the
+          study; ``unfinished copy``: one that is being made, or was when its process was killed;
+        - ``codebook``, ``revision``, ``round``, ``analysis plan``, ``note``: a codebook version, the reason
+          for a revision, the name of a round, a registered plan or the reason for a withdrawal that repeats,
+          or may repeat, their words;
         - ``memo to judge``, ``proposal to judge``, ``ruling to judge``, ``theme to judge``, ``paraphrase to
           judge``, ``unit to judge``: a memo, a proposal, a ruling's note, a theme's name, the paraphrase of a
           quote, or another unit's text, context or variable that may repeat them: 12 letters and digits in a
-          row over more than one word that no other participant's text has, or a longer passage that one has;
-          whether it does takes a person to say;
-        - ``draft to judge``: what somebody has begun and not saved, which may repeat them in the same way;
-          what surely does is taken out;
-        - ``damaged``: a coder's acts, in which no more than what can be read was erased (`Store.forget`);
-          ``memo to judge`` names a whole file where it came back after the words to compare it with had gone;
-        - ``server``, ``embedding cache``, ``reply cache``, ``notebook``: always there, since the study
+          row over more than one word that no other participant's text has, or a longer passage that one has.
+          A person must judge;
+        - ``draft to judge``: an unsaved draft that may repeat them in the same way (certain repeats are
+          removed);
+        - ``damaged``: damaged acts, in which only what can be read was erased (`Store.forget`); ``memo to
+          judge`` names a whole file if it came back after the words to compare it with were gone;
+        - ``server``, ``embedding cache``, ``reply cache``, ``notebook``: always listed, since the study
           cannot look into them.
 
-        File systems' snapshots and sync clients' histories may hold them, too.
+        Snapshots of file systems and histories of sync clients may hold them, too.
     """
 
     case_id: str
@@ -128,26 +128,25 @@ def forget(log: Log, case_id: str, *, why: str) -> Forgotten:
         before = study.notes(Withdrawal)
         units = study.units()
         words = Words.of(units, before, case_id)
-        places = study.places()
-        memos = [memo for place in places for memo in _repeating(study, place, words)]
+        memos = [memo for place in study.places() for memo in _repeating(study, place, words)]
         codebooks = study.codebooks()
         note, table = _note_and_units(units, before, words, why, memos, codebooks)
         if note not in before:
             study.add_note(note)
         study.put_units(table)
         # From here on no act with a word of theirs is taken in, so that what is there now is all.
-        erased = [_erased(study, place, words, note) for place in places]
-        counts.append(sum(n_texts for n_texts, _ in erased))
+        erased = {place: _erased(study, place, words, note) for place in study.places()}  # new ones as well
+        counts.append(sum(n_texts for n_texts, _ in erased.values()))
         notes = [each for each in study.notes(Withdrawal) if each.case_id == case_id]
         remaining = [
             *_copies_before(study.notes(Copy), {each.id for each in notes}),
             *words.remaining_in_codebooks(codebooks),
-            *(row for _, rows in erased for row in rows),
+            *(row for _, rows in erased.values() for row in rows),
             *study.elsewhere(words),
         ]
         if not units["unit_id"].isin(words.unit_ids).any():  # they came back: no text is left to compare with
-            come_back = [place for place, (n_texts, _) in zip(places, erased, strict=True) if n_texts]
-            remaining += [("memo to judge", f"memos in {study.named(place)}", None) for place in come_back]
+            come_back = [study.named(place) for place, (n_texts, _) in erased.items() if n_texts]
+            remaining += [("memo to judge", f"memos in {name}", None) for name in come_back]
         return _result(words, max(counts), notes, remaining)
 
     return log.alone(work)
@@ -218,7 +217,7 @@ def refuse_repeating(acts: Sequence[Act], withdrawn: Sequence[Words]) -> None:
         raise ActError(
             f"append: expected no words of participants who withdrew – found {n_repeating} memos, proposals, "
             "rulings, names of themes, paraphrases, reasons or plans of analysis that repeat a passage of "
-            "theirs – write them without; nothing was recorded."
+            "theirs – rewrite them without it; nothing was recorded."
         )
 
 

@@ -42,23 +42,23 @@ _COLUMNS: Final = ("act_id", "coder", "kind", "unit_id", "status", "unknown")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Merge:
-    """What a merge did.
+    """The result of a merge.
 
     Attributes
     ----------
     items : DataFrame
         One row per act of the other copy: act_id, coder, kind, unit_id; status: ``new`` (taken in), ``there``
-        (had already), ``conflicting`` (the same act_id with other content here: this study's stays) or ``left
-        out``; unknown: what this study did not know of it, one of ``coder`` (taken in: a coder's first acts),
-        ``unit``, ``codebook``, ``code`` or ``kind`` (left out; kind: an act of a later version, or one that
-        opens a round or revises without saying how), or ``words`` (taken in: a memo out of a lone acts file,
-        which could only be compared with the quotes in that file: read whether it repeats words of a
-        participant who withdrew); empty where it knew all.
+        (known already), ``conflicting`` (the same act_id with other content here: this study's stays) or
+        ``left out``; unknown: what this study did not know, one of ``coder`` (taken in: a coder's first
+        acts), ``unit``, ``codebook``, ``code`` or ``kind`` (left out; kind: an act of a newer version, or a
+        malformed opening of a round or revision), or ``words`` (taken in: a memo from a single acts file,
+        compared only with the quotes in that file: check that it repeats no words of a withdrawn
+        participant); empty if all was known.
     codebooks : tuple of str
-        The fingerprints of the versions of the codebook that came with them.
+        The fingerprints of the codebook versions that came with them.
     withdrawn : tuple of str
-        Participants (case_id) whose withdrawal the other copy knows of and this one does not: call
-        ``store.forget`` for each.
+        Participants (case_id) with a withdrawal that only the other copy knows of: call ``store.forget`` for
+        each.
     """
 
     items: pd.DataFrame
@@ -113,7 +113,7 @@ def merge(
     """Take in what `other` has: a folder of the same study, or one acts file.
 
     `other` is another study folder, or an acts file such as a sync client's second copy. `coders` are those
-    whose new acts may come in; None stands for the coder to whom a folder was handed out, else for anybody.
+    with new acts that may come in; None means the coder to whom a folder was handed out, else anybody.
     """
     layout.refuse_newer(Path(into.place.name), opened.study)
     if not into.leads():
@@ -201,8 +201,8 @@ def _other(other: Path, known: Study) -> tuple[dict[str, Codebook], list[Path], 
     study = layout.read(other)
     if study.id != known.id or study.units_sha256 != known.units_sha256:
         raise StoreError(
-            f"merge: expected another copy of study {known.id!r} – found study {study.id!r} – acts of "
-            "another study count on other texts; only copies of one study can be merged."
+            f"merge: expected another copy of study {known.id!r} – found study {study.id!r} – only copies "
+            "of one study can be merged: acts of another study refer to other texts."
         )
     layout.refuse_newer(other, study)
     acts_files.refuse_absent(other)
@@ -256,7 +256,7 @@ def _refuse_others(
         every = sorted({*meant, *new})
         raise StoreError(
             f"merge: expected new acts of {first_three(sorted(meant))} alone in {whose} – found {found} – "
-            "nothing was merged. Ask who made them; where they are meant to come in, name their coders: "
+            "nothing was merged. Ask who made them; to take them in, name their coders: "
             f"coders={every!r}."
         )
 

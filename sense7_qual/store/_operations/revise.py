@@ -1,7 +1,7 @@
 """Changing the codebook of a study: every version stays, and who changed what and why is an act.
 
 Two people can begin from one version. Who comes second has their changes combined with the first's, where the
-two do not touch the same thing (`codebook.combine`); the versions of a study so stand in one line. Where two
+two do not touch the same thing (`codebook.combine`); so the versions of a study form one line. Where two
 copies of a folder were revised apart, merging brings both lines; the next revision joins them, so that what
 was coded in either copy is carried over.
 """
@@ -40,9 +40,7 @@ class Wish:
         `versions` are all that the study has, by fingerprint.
         """
         if not isinstance(self.why, str) or not self.why.strip():
-            raise ActError(
-                "revise: expected why the codebook changes – found nothing – say it in a sentence."
-            )
+            raise ActError("revise: expected a reason for the change – found none – give it in a sentence.")
         new = check_codebook(self.codebook)
         if current != self.base:
             new = combine(self.base, self.codebook, current)
@@ -85,7 +83,7 @@ def _loose_ends(revisions: Sequence[Revision], current: str) -> list[str]:
 def history(acts: Iterable[Act]) -> tuple[Revision, ...]:
     """Return the revisions that `acts` record, in the order in which they were made.
 
-    A revision that was begun, interrupted and done again stands there once.
+    A revision that was begun, interrupted and done again appears once.
     """
     made = [
         Revision.from_text(str(act.text), coder=act.coder, at=act.at, codebook=act.codebook)
@@ -107,10 +105,10 @@ def superseded(revisions: Sequence[Revision], now: str, last: str) -> bool:
 
 
 def older_study(last: str) -> str:
-    """Return the message that an older copy of what names the current codebook was put in its place."""
+    """Return the message that an older copy replaced the file that names the current codebook."""
     return (
         f"study: expected the current codebook to be {last[:12]}…, to which it was revised – found an older "
-        "one: an older copy of study.json was put in its place – put the newer file back (from a backup, or "
+        "one: an older copy replaced study.json – put the newer file back (from a backup, or "
         f"the sync client's history), or call store.revise(store.codebooks[{last!r}], …)."
     )
 
@@ -118,8 +116,8 @@ def older_study(last: str) -> str:
 def newer_codebook(place: object) -> str:
     """Return the message that somebody else revised the codebook since the study was opened."""
     return (
-        "decisions: expected codings under the codebook that this store was opened with – found that the "
-        f"study's was revised since, in another notebook – open the study again: Store({str(place)!r})."
+        "decisions: expected codings under the codebook that this store was opened with – found that another "
+        f"notebook has revised it since – open the study again: Store({str(place)!r})."
     )
 
 

@@ -23,17 +23,17 @@ __all__ = ["Salvage", "loss_memo", "no_loss", "salvage", "sound_part"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Salvage:
-    """What was saved of the acts of a coder whose file is damaged.
+    """The recovered acts of a damaged acts file.
 
     Attributes
     ----------
     path : Path
         The new acts file.
     n_acts : int
-        How many acts are in it: all that are, by their own hash, what was written.
+        The number of acts in it: all that are unchanged by their own hash.
     lost : DataFrame
-        One row per act that is not: seq (its number in the damaged file), act_id and unit_id (missing where
-        they cannot be read; they may be what was damaged), problem.
+        One row per lost act: seq (its number in the damaged file), act_id and unit_id (missing if they cannot
+        be read; they may be what was damaged), problem.
     """
 
     path: Path
@@ -64,8 +64,8 @@ def salvage(log: Log, coder: str, target: Path, *, study: str) -> Salvage:
         whole, sound, lost = sound_part(rows, texts, coder)
         if not whole:
             raise StoreError(
-                f"salvage: expected acts of {coder!r} that are what was written – found none – the file "
-                "holds nothing to save; take their acts in from another copy, with store.copies.merge."
+                f"salvage: expected acts of {coder!r} that are intact – found none – take their acts in "
+                "from another copy, with store.copies.merge."
             )
         acts_files.create(built, study=study, coder=coder)
         with acts_files.transaction(built, writes=True) as connection:
@@ -115,8 +115,8 @@ def loss_memo(lost: pd.DataFrame, coder: str, *, by: str | None, why: str, codeb
     """Return the memo of `by` on the study that says which rows of `coder` were taken out, and why."""
     if by is None:
         raise ActError(
-            f"accept_loss: expected who says in the record that rows of {coder!r} leave it – found nobody, "
-            f"and {len(lost)} rows that are not what was written – pass by=, your pseudonym."
+            f"accept_loss: expected the pseudonym of the lead who removes rows of {coder!r} – found none, "
+            f"and {len(lost)} changed rows – pass by=, your pseudonym."
         )
     rows = lost["seq"][lost["seq"] > 0].tolist()
     numbered = f" (rows {', '.join(map(str, rows))})" if rows else ""

@@ -90,7 +90,7 @@ class Parts:
 
 
 def verify(parts: Parts, acts: Callable[[Known], Iterable[Finding]]) -> list[Finding]:
-    """Return what is found in each part of a study, and in its `acts`; damage raises nothing."""
+    """Return the findings about each part of a study and about its `acts`; damage raises nothing."""
     withdrawn, of_withdrawals = _notes(parts.withdrawn, Withdrawal)
     copies, of_copies = _notes(parts.copies, Copy)
     texts, of_units = _units(parts, withdrawn)
@@ -183,7 +183,7 @@ def misquoted(act: Act, texts: Mapping[str, str]) -> bool:
 def of_acts(
     connection: Connection, place: Path, name: str, known: Known, problems: Sequence[str] = ()
 ) -> Finding:
-    """Return what is found in the acts of the coder ``place``: chain, texts, quotes and their fold.
+    """Return the finding about the acts of the coder ``place``: chain, texts, quotes and their fold.
 
     `name` is what the finding calls them; `problems` are those of the file that were found before. Damage
     raises nothing.
@@ -249,8 +249,8 @@ def _since_copies(chain: Sequence[Link], coder: str, copies: Sequence[Copy]) -> 
     for copy in copies:
         if copy.heads.get(coder, "") not in {"", *hashes}:
             yield (
-                f"lacks acts that it had when the {copy.kind} of {copy.at} was made: an older copy was put "
-                f"in its place – take them in with store.copies.merge(that {copy.kind})"
+                f"lacks acts that it had when the {copy.kind} of {copy.at} was made: an older copy "
+                f"replaced them – take them in with store.copies.merge(that {copy.kind})"
             )
             return
 

@@ -48,7 +48,7 @@ _COPIES_OF_SERVER: Final = "the server's write-ahead log, its replicas and its o
 
 
 def _alone(server: Server, work: Callable[[_TeamAlone], _T], *, what: str) -> _T:
-    """Return what `work` returns, done in one transaction that keeps other changes of the study out.
+    """Run `work` and return its result, in one transaction that keeps other changes of the study out.
 
     The tables from which texts were erased are written again afterwards, so that their pages keep no word.
     """
@@ -91,7 +91,7 @@ class _TeamAlone:
         return layout.units_of(kept.units, kept.study, name=self._server.name, later=kept.later)
 
     def put_units(self, table: bytes) -> None:
-        """Store these units instead of the ones that are there."""
+        """Replace the units by these."""
         run(self._connection, [search_path(self._server.name)])
         self._connection.execute(update(STUDY).values(units=table))
 
@@ -115,22 +115,22 @@ class _TeamAlone:
     def write(
         self, coder: str, work: Callable[[Locked], _T], *, study: str, at_first: Callable[[], object]
     ) -> _T:
-        """Return what `work` returns, done on the coder's tables."""
+        """Run `work` and return its result, on the coder's tables."""
         withdrawn, _ = schema.withdrawn(self._connection, self._server)
         roles.enter_as_own(self._connection, self._server, coder)
         return work(Locked(self._connection, schema.place_of(self._server, coder), True, withdrawn))
 
     def places(self) -> Sequence[Path]:
-        """Return what messages call the tables of each coder."""
+        """Return the names of the coders' tables in messages."""
         coders = roles.members(self._connection, self._server)
         return [schema.place_of(self._server, coder) for coder in coders]
 
     def named(self, place: Path) -> str:
-        """Return what `Forgotten` calls a coder's tables."""
+        """Return the name of a coder's tables in `Forgotten`."""
         return f"tables of coder {place.name!r}"
 
     def chain(self, place: Path) -> list[Link]:
-        """Return the acts of a coder, whose tables stay locked."""
+        """Return the acts of a coder, and keep the tables locked."""
         schema.enter(self._connection, self._server, place.name)
         study = acts_tables.described(self._connection, "study")
         return acts_tables.read_chain(self._connection, place, study=study, coder=place.name)
@@ -143,7 +143,7 @@ class _TeamAlone:
             yield name, bytes(content).decode("utf-8", "replace"), {"kind": kind, "unit_id": unit_id}
 
     def erasing(self, place: Path, work: Callable[[Connection, list[Link] | None], _T]) -> _T:
-        """Return what `work` returns, done on the coder's tables."""
+        """Run `work` and return its result, on the coder's tables."""
         self.erased.add(place.name)
         try:
             chain = self.chain(place)
@@ -202,7 +202,7 @@ class Team:
         return schema.read(self.server)
 
     def current(self) -> Current:
-        """Return what the study names as current."""
+        """Return the current codebook and the withdrawn units."""
 
         def work(connection: Connection) -> Current:
             codebook = schema.current_codebook(connection, self.server)
@@ -215,7 +215,7 @@ class Team:
         return retried(self.server, lambda connection: schema.leads(connection, self.server))
 
     def coders(self) -> tuple[str, ...]:
-        """Return the pseudonyms of whom this role may see an act, sorted."""
+        """Return the coders with at least one act that this role may see, sorted."""
         return roles.coders(self.server)
 
     def add_coder(self, coder: str, *, role: str | None, lead: bool) -> None:
@@ -244,7 +244,7 @@ class Team:
         return with_true_quotes(acts, place, known)
 
     def read(self, coder: str, work: Callable[[Connection | None, Path], _T]) -> _T | None:
-        """Return what `work` returns, done on the coder's tables, where this role may see them whole."""
+        """Run `work` and return its result, on the coder's tables, where this role may see them whole."""
 
         def whole(connection: Connection) -> _T | None:
             if not schema.may_see_all(connection, self.server, coder):
@@ -255,7 +255,7 @@ class Team:
         return retried(self.server, whole)
 
     def lead_acts(self, known: StudyData, subject: str) -> list[Act]:
-        """Return what leads did for the team, about one subject, which every role may see."""
+        """Return the leads' acts for the team about one subject, which every role may see."""
         return retried(self.server, lambda connection: schema.lead_acts(connection, self.server, subject))
 
     def notes(self, kind: type[_Note], within: Connection | None = None) -> list[_Note]:
@@ -265,7 +265,7 @@ class Team:
         return whole_study.notes(self.server, kind)
 
     def verify(self, known: StudyData) -> list[Finding]:
-        """Return what is found of the study, its units, codebooks and notes, and of each coder."""
+        """Return the findings about the study, its units, codebooks and notes, and each coder."""
         return verify_on_server(self.server)
 
     def write(
@@ -278,7 +278,7 @@ class Team:
         in_rounds: bool = False,
         as_lead: bool = False,
     ) -> _T:
-        """Return what `work` returns, done in one transaction on the coder's tables."""
+        """Run `work` and return its result, in one transaction on the coder's tables."""
 
         def on_tables(connection: Connection, place: Path, is_own: bool) -> _T:
             withdrawn, _ = schema.withdrawn(connection, self.server)
@@ -289,7 +289,7 @@ class Team:
         return roles.write(self.server, coder, on_tables, as_lead=as_lead)
 
     def alone(self, work: Callable[[Alone], _T], *, what: str = "forget") -> _T:
-        """Return what `work` returns, done in one transaction; for the lead."""
+        """Run `work` and return its result, in one transaction; for the lead."""
         schema.refuse_newer(self.server)
         return _alone(self.server, work, what=what)
 
@@ -337,7 +337,7 @@ class Team:
 
 
 def rows_and_texts(connection: Connection) -> tuple[Rows, list[dict[str, Any]]]:
-    """Return the rows of the coder's acts with their numbers, and the texts, as they stand in the tables."""
+    """Return the rows of the coder's acts with their numbers, and the texts, as they are in the tables."""
     acts = connection.execute(select(acts_tables.ACTS).order_by(acts_tables.ACTS.c.seq)).mappings()
     rows = connection.exec_driver_sql("SELECT text_hash, salt, text FROM texts")
     # What is no text then fits to no hash.
@@ -349,7 +349,7 @@ def rows_and_texts(connection: Connection) -> tuple[Rows, list[dict[str, Any]]]:
 def take_out(connection: Connection, server: Server, coder: str, study_id: str) -> pd.DataFrame:
     """Take each row that is not what was written out of a coder's tables; return them, as `Salvage.lost`.
 
-    The sound acts stay, in their order. Those behind a row that left are linked anew and keep the hash that
+    The sound acts stay, in their order. Those behind a row that left are linked again and keep the hash that
     they had, as merged ones do. For the lead, in the transaction of `connection`.
     """
     schema.check_lead(connection, server, "accept_loss")

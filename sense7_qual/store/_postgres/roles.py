@@ -36,7 +36,7 @@ _ROLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.@-]{0,62}")
 
 
 def coders(server: Server) -> tuple[str, ...]:
-    """Return the pseudonyms of the coders of whom this role may see an act, sorted."""
+    """Return the coders with at least one act that this role may see, sorted."""
     query = text(f'SELECT * FROM "{server.name}".coders()')
     return tuple(retried(server, lambda connection: connection.execute(query).scalars().all()))
 
@@ -124,7 +124,7 @@ def _make_coder(connection: Connection, server: Server, coder: str, owner: str) 
 def write(
     server: Server, coder: str, work: Callable[[Connection, Path, bool], _T], *, as_lead: bool = False
 ) -> _T:
-    """Return what `work` returns, done in one transaction on the coder's tables: all of it, or nothing.
+    """Run `work` and return its result, in one transaction on the coder's tables: all of it, or nothing.
 
     Where the connection is lost, `work` is done again from the start, also if its transaction may have been
     committed: it must find by itself what is recorded already. With `as_lead` the lead writes for any coder,

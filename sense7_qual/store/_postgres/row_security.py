@@ -11,8 +11,8 @@ schema                       holds
 A coder's role has rights on the coder's own schema and on no other, so that nothing of another coder can
 be read, counted, probed or explained. Beneath that, row-level security is forced on every table, for its
 owner too: a right that is given by mistake opens nothing. What the lead has unblinded is copied into the
-schema of the study, in the transaction that unblinds it or adds to it; there it is numbered anew. So nobody
-reads where hidden acts stand, and neither plans nor pages nor gaps in numbers tell of them.
+schema of the study, in the transaction that unblinds it or adds to it; there it is numbered again. So nobody
+reads where hidden acts are, and neither plans nor pages nor gaps in numbers tell of them.
 
 All objects belong to a role that cannot log in, and for which the leads act: a lead who means harm can take
 its place and change rows, which the chain then shows (`Store.verify`). By their own rights all roles may add
@@ -62,7 +62,7 @@ SELECT NOT (has_database_privilege('public', current_database(), 'TEMPORARY')
 """Whether an administrator has closed the server's own statistics in this database (`CLOSING`)."""
 
 CLOSING: Final = Path(__file__).parent / "close_statistics.sql"
-"""The script that closes them; open_statistics.sql beside it takes that back. Nothing here runs either: they
+"""The script that closes them; open_statistics.sql next to it undoes that. Nothing here runs either: they
 change the rights of roles that are none of the study's."""
 
 OPEN_DATABASES: Final = """
@@ -78,7 +78,7 @@ LAYOUT: Final = 1
 
 
 def study_statements(study: str) -> list[str]:
-    """Return what makes the functions and rules of the schema `study`, whose tables are there."""
+    """Return the statements that make the functions and rules of the schema `study`, after its tables."""
     lead = f'(SELECT "{study}".is_lead())'
     unblinded = f'kind IN ({_TEAM_KINDS}) OR round IN (SELECT u.round FROM "{study}".unblinded u)'
     return [
@@ -110,7 +110,7 @@ def study_statements(study: str) -> list[str]:
 
 
 def coder_statements(study: str, coder: str) -> list[str]:
-    """Return what guards the tables of `coder`, which are there and have their `meta`."""
+    """Return the statements that guard the tables of `coder`, which are there and have their `meta`."""
     schema, lead = f"{study}-{coder}", f'(SELECT "{study}".is_lead())'
     theirs = f"""(SELECT "{study}".is_mine('{coder}'))"""
     all_of_it = f"""(SELECT "{study}".is_mine('{coder}') OR "{study}".is_lead())"""
@@ -136,7 +136,7 @@ def coder_statements(study: str, coder: str) -> list[str]:
 
 
 def role_statements(study: str, coder: str, role: str) -> list[str]:
-    """Return what gives `role` the rights of `coder`: to add, and to read by column.
+    """Return the statements that give `role` the rights of `coder`: to add, and to read by column.
 
     The columns are named one by one, which leaves out PostgreSQL's own hidden ones: a row's place and its
     transaction number would tell of other writers.
@@ -151,12 +151,12 @@ def role_statements(study: str, coder: str, role: str) -> list[str]:
 
 
 def guard_statements(owner: str, leader: str) -> list[str]:
-    """Return what makes the role that owns a study, and lets `leader` act for it."""
+    """Return the statements that make the role that owns a study, and lets `leader` act for it."""
     return [f'CREATE ROLE "{owner}" NOLOGIN', f'GRANT "{owner}" TO "{leader}"']
 
 
 def founding_statements(owner: str) -> list[str]:
-    """Return what lets every lead make the schemas of new coders; for whoever may give that right."""
+    """Return the statements by which every lead can make schemas of new coders, if this role may."""
     return [
         "DO $found$ BEGIN EXECUTE 'GRANT CREATE ON DATABASE ' || quote_ident(current_database()) || "
         f"""' TO "{owner}"'; END $found$"""
@@ -164,7 +164,7 @@ def founding_statements(owner: str) -> list[str]:
 
 
 def lead_statement(owner: str, leader: str) -> str:
-    """Return what lets `leader` act for the role that owns a study, and make further leads."""
+    """Return the statements that let `leader` act for the role that owns a study, and make further leads."""
     return f'GRANT "{owner}" TO "{leader}" WITH ADMIN OPTION'
 
 

@@ -1,6 +1,6 @@
 """The record of a team in PostgreSQL: the same acts as in a study folder, in one schema for each coder.
 
-Several studies can stand in one database, but give them a database of their own: to keep the server's
+Several studies can share one database, but give them a separate one: to keep the server's
 statistics from coders, an administrator must close them to everybody (`row_security.CLOSING`). `server` says
 how an address is written and what happens to a lost connection, `row_security` who sees what.
 """
@@ -86,13 +86,14 @@ class Openness:
     elsewhere: tuple[str, ...]
 
     def warnings(self) -> list[str]:
-        """Return what the lead should know, in sentences."""
+        """Return sentences that the lead should read."""
         sentences = [] if self.closed else [OPEN_STATISTICS.format(self.database, row_security.CLOSING)]
         if self.elsewhere:
             closing = "; ".join(f'REVOKE CONNECT ON DATABASE "{name}" FROM PUBLIC' for name in self.elsewhere)
             sentences.append(
-                "study: expected coders to be kept out of the server's other databases, whose statistics are "
-                f"of the whole server – found {first_three(self.elsewhere)} open to every role – let an "
+                "study: expected coders to be kept out of the server's other databases, because their "
+                f"statistics cover the whole server – found {first_three(self.elsewhere)} open to every "
+                "role – let an "
                 f"administrator run: {closing}."
             )
         return sentences
@@ -100,9 +101,9 @@ class Openness:
 
 OPEN_STATISTICS: Final = (
     "study: expected the statistics of database {0!r} to be closed to coders – found them open, so that "
-    "table sizes and activity tell a coder how much others have done (not what) – where that matters and the "
-    "database holds studies only, let an administrator read and run, as a superuser: psql --dbname={0} "
-    "--file={1} (open_statistics.sql beside it takes that back)."
+    "table sizes and activity tell a coder how much others have done (not what) – if that matters and the "
+    "database holds only studies, let an administrator read and run, as a superuser: psql --dbname={0} "
+    "--file={1} (open_statistics.sql next to it undoes that)."
 )
 
 _T = TypeVar("_T")
@@ -224,7 +225,7 @@ def read(server: Server) -> StudyData:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Stored:
-    """What the server keeps of a study but its acts, as it stands there: nothing of it is checked yet."""
+    """A study without its acts as the server keeps it; nothing of it is checked yet."""
 
     study: Study
     units: bytes
@@ -234,12 +235,12 @@ class Stored:
 
 
 def stored(server: Server) -> Stored:
-    """Return what the server keeps of the study, but its acts; errors as of `read`."""
+    """Return the study as the server keeps it, without acts; errors as of `read`."""
     return retried(server, lambda connection: stored_in(connection, server))
 
 
 def stored_in(connection: Connection, server: Server) -> Stored:
-    """Return what `stored` does, in the transaction of `connection`."""
+    """Return the same as `stored`, in the transaction of `connection`."""
     _refuse_invisible(connection, server)
     layout = _version(connection, server)
     run(connection, [search_path(server.name)])
@@ -265,7 +266,7 @@ def _version(connection: Connection, server: Server) -> int:
     """Return the version of the study's tables, functions and rules (`row_security.LAYOUT`)."""
     if not connection.execute(_HAS_LAYOUT, {"name": f'"{server.name}".layout()'}).scalar_one():
         raise StoreError(
-            f"study {server.name!r}: expected a study – found a schema that holds none – check the name of "
+            f"study {server.name!r}: expected a study – found a schema without one – check the name of "
             "the study in the address."
         )
     return int(connection.execute(text(f'SELECT "{server.name}".layout()')).scalar_one())
@@ -294,7 +295,7 @@ def withdrawn(connection: Connection, server: Server) -> tuple[frozenset[str], f
         return units, frozenset(each["units_sha256"] for each in notes)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StoreError(
-            f"study {server.name!r}: expected what its notes tell the coders of withdrawals – found it "
+            f"study {server.name!r}: expected readable notes of withdrawals for the coders – found one "
             f"unreadable or changed ({type(error).__name__}) – put the row back, from the server's backup."
         ) from None
 
@@ -349,14 +350,14 @@ def acts(
 
 
 def may_see_all(connection: Connection, server: Server, coder: str) -> bool:
-    """Return True if the role may see the whole chain of the coder, of whom there need not be an act."""
+    """Return True if the role may see the whole chain of the coder, who need not have acts."""
     own = f'"{server.name}"'
     query = text(f"SELECT {own}.is_mine(:coder) OR {own}.is_lead()")
     return bool(connection.execute(query, {"coder": coder}).scalar_one())
 
 
 def sees_all(connection: Connection, server: Server, coder: str) -> bool:
-    """Return True if the role may see the whole chain of the coder, of whom there is an act."""
+    """Return True if the role may see the whole chain of the coder, who has acts."""
     own = f'"{server.name}"'
     query = text(
         f"SELECT {own}.is_mine(:coder) OR "
@@ -376,14 +377,14 @@ def shown(connection: Connection, server: Server, which: ColumnElement[bool], pl
 
 
 def lead_acts(connection: Connection, server: Server, subject: str = "work") -> list[Act]:
-    """Return what leads did for the team, about one subject, if the acts say what they do."""
+    """Return the leads' acts for the team about one subject, if the acts say what they do."""
     kinds = kinds_where(lambda kind: kind.subject == subject)
     recorded = shown(connection, server, SHOWN.c.kind.in_(kinds), Path(server.name))
     return [act for act in recorded if has_readable_change(act)]
 
 
 def rounds(connection: Connection, server: Server) -> tuple[Round, ...]:
-    """Return the rounds that stand; an act that says no round opens none."""
+    """Return the rounds; an act that names no round opens none."""
     return opened(lead_acts(connection, server))
 
 
@@ -404,7 +405,7 @@ def add_codebook(connection: Connection, server: Server, codebook: Codebook) -> 
 
 
 def place_of(server: Server, coder: str) -> Path:
-    """Return what messages call the coder's tables."""
+    """Return the name of the coder's tables in messages."""
     return Path(server.name) / coder
 
 

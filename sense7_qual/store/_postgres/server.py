@@ -3,11 +3,11 @@
 An address such as ``postgresql://ana@db.example.org/lab?study=pilot`` names the role (``ana``), the
 database (``lab``) and the study in it (``sense7_qual`` where none is named).
 
-**Passwords** never stand in the address, because addresses stand in notebooks. They are looked for in the
+**Passwords** are never in the address, because notebooks show addresses. They are looked for in the
 environment (``PGPASSWORD``), in the keyring (service ``sense7_qual``, name ``role@host/database``), and in
 ``~/.pgpass``.
 
-**Lost connections** are made anew, and what was not acknowledged is sent again, for `PATIENCE` seconds. An
+**Lost connections** are made again, and what was not acknowledged is sent again, for `PATIENCE` seconds. An
 act is known by its act_id, so that one that did arrive is not recorded twice. After that the call fails with
 `StoreError`, nothing that was acknowledged is lost, and the same call can be made again.
 """
@@ -46,7 +46,7 @@ __all__ = [
 _T = TypeVar("_T")
 
 PATIENCE: Final = 15.0
-"""Seconds for which a lost connection is made anew before a call fails."""
+"""Seconds for which a lost connection is tried again before a call fails."""
 
 SNAPSHOT: Final = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 """The first statement of a transaction that reads several tables as they are at one moment."""
@@ -78,7 +78,7 @@ class Server:
 
 
 def is_address(path: object) -> bool:
-    """Return whether `path` is the address of a database and not a folder."""
+    """Return True if `path` is the address of a database and not a folder."""
     return isinstance(path, str) and re.match(r"postgres(ql)?(\+psycopg)?://", path) is not None
 
 
@@ -90,8 +90,9 @@ def connect(address: str) -> Server:
         raise _unfit("one that cannot be read") from None  # it may hold a password
     if url.password or "password" in url.query:
         raise StoreError(
-            "store: expected an address without a password – found one with it – take it out, because it "
-            "would stand in the notebook, and put it into PGPASSWORD, ~/.pgpass or the keyring (keyring set "
+            "store: expected an address without a password – found one with a password – take it out, "
+            "since the notebook would show it, and put it into PGPASSWORD, ~/.pgpass or the keyring "
+            "(keyring set "
             "sense7_qual role@host/database)."
         )
     if not url.username or not url.database:
@@ -159,7 +160,7 @@ def run(connection: Connection, statements: Iterable[str]) -> None:
 
 
 def retried(server: Server, work: Callable[[Connection], _T]) -> _T:
-    """Return what `work` returns in a transaction of its own; where that fails in passing, try it again."""
+    """Run `work` in a transaction and return its result; if that fails in passing, try it again."""
     deadline, wait = time.monotonic() + PATIENCE, 0.05
     while True:
         try:
@@ -175,7 +176,7 @@ def retried(server: Server, work: Callable[[Connection], _T]) -> _T:
 
 
 def outside_transactions(server: Server, statements: Iterable[str]) -> None:
-    """Run statements that take long and cannot stand in a transaction (VACUUM)."""
+    """Run statements that take long and cannot run in a transaction (VACUUM)."""
     try:
         with server.engine.connect() as connection:
             own = connection.execution_options(isolation_level="AUTOCOMMIT")
@@ -214,6 +215,6 @@ def _refusal(server: Server, error: DBAPIError) -> StoreError:
     # Without an SQLSTATE the words are the client library's own: no row was ever near them.
     answer = f"{kind} {state}" if state else f"{kind}: {str(error.orig).strip().splitlines()[0][:200]}"
     return StoreError(
-        f"study {server.name!r}: expected an answer of the server – found {answer} – nothing that was "
-        "acknowledged is lost; check network, role and password, and do it again (repeats change nothing)."
+        f"study {server.name!r}: no answer from the server ({answer}). Everything reported as saved is "
+        "safe. Check network, role and password, and try again (saving twice does no harm)."
     )

@@ -144,7 +144,7 @@ def _in_schema(server: Server) -> dict[str, Any]:
 
 
 def shown_part(value: Withdrawal | Copy) -> str | None:
-    """Return what every member is told of a note: which units left, and the hash of those that are left."""
+    """Return the part of a note for every member: the units that left, and the hash of the rest."""
     if not isinstance(value, Withdrawal):
         return None
     return json.dumps({"unit_ids": value.unit_ids, "units_sha256": value.units_sha256})
@@ -156,7 +156,7 @@ def notes(server: Server, kind: type[_Note]) -> list[_Note]:
 
 
 def notes_in(connection: Connection, server: Server, kind: type[_Note]) -> list[_Note]:
-    """Return what `notes` does, in the transaction of `connection`."""
+    """Return the same as `notes`, in the transaction of `connection`."""
     read = [
         study_notes.note_of(content, name, kind) for name, content in note_contents(connection, server, kind)
     ]
@@ -164,13 +164,14 @@ def notes_in(connection: Connection, server: Server, kind: type[_Note]) -> list[
 
 
 def note_contents(connection: Connection, server: Server, kind: type[_Note]) -> list[tuple[str, bytes]]:
+    """Return the notes of a kind as they are stored: id and bytes of each."""
     query = select(NOTES.c.id, NOTES.c.content).where(NOTES.c.kind == kind.__name__)
     rows = connection.execute(query, execution_options=_in_schema(server))
     return [(str(name), bytes(content)) for name, content in rows]
 
 
 def verify_on_server(server: Server) -> list[Finding]:
-    """Return what is found in each part of the study that this role may see; damage raises nothing."""
+    """Return the findings about each part of the study that this role may see; damage raises nothing."""
     try:
         stored = schema.stored(server)
     except StoreError as error:

@@ -1,4 +1,4 @@
-"""The acts files of a study folder: which there are, whose they are, and what can be read of damaged ones."""
+"""The acts files of a study folder: finding them, their SQLite databases, and reading damaged ones."""
 
 from __future__ import annotations
 
@@ -82,16 +82,15 @@ def acts_files(path: Path) -> list[Path]:
     twice = [file.name for file in files if times[coder_of(file)] > 1]
     if twice:
         raise StoreError(
-            f"study {path.name!r}: expected one acts file of a coder – found {first_three(twice)}, whose "
-            "names look the same and differ in how accents are written – move one out of the folder, and "
-            "merge it."
+            f"study {path.name!r}: expected one acts file of a coder – found {first_three(twice)}, with "
+            "names that look the same and differ in how accents are written – move one out of the "
+            "folder, and merge it."
         )
     return files
 
 
 def coder_of(file: Path) -> str:
-    """Return whose acts an acts file holds by its name, which some disks and programs spell in another
-    normal form of Unicode."""
+    """Return the coder in the name of an acts file, in one normal form of Unicode (disks differ)."""
     return unicodedata.normalize("NFC", file.stem)
 
 
@@ -124,13 +123,13 @@ def is_acts_file(file: Path) -> bool:
 
 
 def placeholder(file: Path) -> str | None:
-    """Return whose acts a file of iCloud stands for, which is there until they are downloaded."""
+    """Return the coder of an iCloud placeholder for an acts file that is not downloaded yet."""
     match = re.fullmatch(r"\.(.+)\.sqlite\.icloud", unicodedata.normalize("NFC", file.name))
     return match[1] if match and is_coder(match[1]) else None
 
 
 def acts_file(path: Path, coder: str) -> Path:
-    """Return where the acts of `coder` are, or will be."""
+    """Return the path of the coder's acts file, which need not exist yet."""
     file = path / ACTS / f"{coder}.sqlite"
     if coder.isascii() or file.exists():
         return file
@@ -138,12 +137,12 @@ def acts_file(path: Path, coder: str) -> Path:
 
 
 def owner(connection: Connection) -> str:
-    """Return whose acts a file says it holds (empty where it says nothing)."""
+    """Return the coder that a file names as its own (empty if it names none)."""
     return described(connection, "coder")
 
 
 def second_copy(path: Path) -> str | None:
-    """Return whose acts a file holds where its name says another coder: a sync client's second copy."""
+    """Return the coder in a file if its name says another: then it is a sync client's second copy."""
     with transaction(path) as connection:
         coder = owner(connection)
     return coder if coder and coder != coder_of(path) else None
@@ -168,8 +167,8 @@ _SMALLEST_ROW: Final = 64  # bytes: no act takes fewer, so a file of n bytes has
 def rows_one_by_one(path: Path, table: str, key: str) -> Iterator[tuple[int, dict[str, Any] | None]]:
     """Yield the rows of a table of a damaged file with their numbers, None for one that SQLite cannot read.
 
-    Behind the last row that can be read, none is told of. Nothing is written, and a journal that lies beside
-    the file is left alone.
+    After the last readable row none is reported. Nothing is written, and a journal next to the file is left
+    alone.
     """
     unheld = "&immutable=1" if path.with_name(f"{path.name}-journal").exists() else ""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro{unheld}", uri=True)) as connection:
@@ -209,9 +208,9 @@ PRAGMAS: Final[dict[str, Any]] = {
 
 
 def create(path: Path, *, study: str, coder: str) -> None:
-    """Make the acts file of `coder`, without acts; one that is there already is left as it is.
+    """Make the acts file of `coder`, without acts; an existing one is left as it is.
 
-    It is built beside its place and moved in when whole, so that an empty or half-made acts file is always
+    It is built next to its place and moved in when whole, so that an empty or half-made acts file is always
     a damaged one, never a coder without acts.
     """
     meta = {"study": study, "coder": coder, "schema": str(SCHEMA)}
@@ -311,19 +310,19 @@ def _refusal(path: Path, name: str, reason: str = "") -> StoreError:
     shown = f"{reason or name or 'undecodable text'}"
     if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
         return StoreError(
-            f"{place(path)}: expected room and permission to write – found {shown} – nothing of this call is "
-            "lost that was acknowledged before; free space on the disk and save again (repeats change "
-            "nothing)."
+            f"{place(path)}: disk full or read-only ({shown}). Everything reported as saved is safe. Free "
+            "some space, or check permissions, and save again (saving twice does no harm)."
         )
     if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return StoreError(
-            f"{place(path)}: expected the file to be free within 30 s – found it locked by another program "
-            f"({shown}) – close that program (a sync client, a database browser) and save again."
+            f"{place(path)}: another program has locked the file for more than 30 s ({shown}). Everything "
+            "reported as saved is safe. Close that program (a sync client, a database browser) and save "
+            "again."
         )
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
         return StoreError(
-            f"{place(path)}: expected a file that may be opened and written – found {shown} – check the "
-            "permissions of the study folder."
+            f"{place(path)}: the file cannot be opened and written ({shown}). Everything reported as saved "
+            "is safe. Check the permissions of the study folder."
         )
     return damaged(path, f"a file that SQLite cannot read as one ({shown})")
 
@@ -349,11 +348,11 @@ def erase(connection: Connection, unit_ids: Collection[str], text_hashes: Collec
 
 
 def write_anew(path: Path) -> None:
-    """Write the acts file anew, so that neither free pages nor space within pages keep what was erased."""
+    """Write the acts file again, so that neither free pages nor space within pages keep what was erased."""
     with uninterrupted(), _refusing(path), closing(_connected(path)) as connection:
         _set_pragmas(connection, None)
         refuse_computed(connection.execute, path)
-        connection.execute("PRAGMA temp_store=MEMORY")  # what is written anew goes through no other file
+        connection.execute("PRAGMA temp_store=MEMORY")  # what is written again goes through no other file
         connection.execute("VACUUM")
 
 
@@ -368,13 +367,13 @@ def copy(path: Path, target: Path) -> None:
 
 
 def head(path: Path) -> tuple[int, str] | None:
-    """Return how many acts the file has and the hash of the last (None without acts)."""
+    """Return the number of acts in the file and the hash of the last (None without acts)."""
     with transaction(path) as connection:
         return last(connection)
 
 
 def problems(connection: Connection) -> str:
-    """Return what SQLite's own full check of the file finds, empty where it is sound."""
+    """Return the result of SQLite's own full check of the file, empty if it is sound."""
     faults = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
     return "" if faults == ["ok"] else f"{len(faults)} faults in SQLite's own check of the file"
 

@@ -2,7 +2,7 @@
 
 An acts file is a SQLite database that belongs to one coder of one study. Every act is a row of `acts`;
 its `hash` covers its fields and the hash of the row before, and the first row is bound to the study and
-the coder. Quotes and memo texts stand apart in `texts`, under a salted hash: when a participant withdraws,
+the coder. Quotes and memo texts are kept apart in `texts`, under a salted hash: when a participant withdraws,
 salt and text are emptied, the chain stays whole, and the hash alone cannot be guessed back to the words.
 
 What the chain shows: a changed, inserted, reordered or missing act, and a file of another study or coder.
@@ -350,6 +350,6 @@ def refuse_newer(connection: Connection, path: Path, *, study: str, coder: str) 
 def newer(what: str, version: int) -> str:
     """Return the sentence about a study or file that a later version wrote."""
     return (
-        f"{what}: expected version {SCHEMA} at most – found version {version}, which can be read as far as "
-        "it is understood and not be written – update sense7_qual (pip install -U sense7_qual)."
+        f"{what}: expected version {SCHEMA} at most – found version {version}, which opens read-only – "
+        "update sense7_qual (pip install -U sense7_qual)."
     )

@@ -37,7 +37,7 @@ _NAME: Final = re.compile(r"[a-z]{1,40}-\w[^./]{0,79}\.json")
 
 
 def checked_work(name: str) -> str:
-    """Return what a draft is of; raise `ArgumentError` where it cannot name a file."""
+    """Return the kind of work of a draft; raise `ArgumentError` if it cannot name a file."""
     if not re.fullmatch(r"[a-z]{1,40}", name):
         raise ArgumentError(
             f"draft: expected a word of small letters as work – found {word(name)} – write 'codebook', say."
@@ -52,7 +52,7 @@ def plain(draft: Mapping[str, Any] | None) -> dict[str, Any] | None:
     except (TypeError, ValueError, RecursionError):
         raise ArgumentError(
             "draft: expected what JSON can hold: texts, numbers, lists and mappings of them – found other "
-            "values – turn them into these."
+            "values – convert them."
         ) from None
     if len(text) > LARGEST // 4:  # of which a file may have four bytes for each
         raise ArgumentError(
@@ -63,7 +63,7 @@ def plain(draft: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 
 def read(study: Path, work: str, coder: str) -> dict[str, Any] | None:
-    """Return what `coder` has begun of `work`; None where there is nothing."""
+    """Return the draft of `coder` for `work`; None if there is none."""
     try:
         return unseal(read_file(file_of(study, work, coder), LARGEST))
     except FileNotFoundError:
@@ -71,12 +71,12 @@ def read(study: Path, work: str, coder: str) -> dict[str, Any] | None:
     except (OSError, ValueError, RecursionError) as error:
         raise StoreError(
             f"'{DRAFTS}/{work}-{coder}.json': expected a draft as it was written – found it unreadable or "
-            f"changed ({type(error).__name__}) – save what you begin from now on, or delete the file."
+            f"changed ({type(error).__name__}) – delete the file; new drafts can be saved."
         ) from None
 
 
 def keep(study: Path, work: str, coder: str, draft: Mapping[str, Any] | None) -> None:
-    """Put a draft in the place of the one before; None: there is none any more."""
+    """Replace the draft; None removes it."""
     file = file_of(study, work, coder)
     if draft is None:
         file.unlink(missing_ok=True)
@@ -109,7 +109,7 @@ def strings(value: Any) -> Iterator[str]:
 
 
 def with_strings(value: Any, made: Callable[[str], str]) -> Any:
-    """Return a draft with another text in the place of each."""
+    """Return a draft with each of its texts replaced."""
     if isinstance(value, str):
         return made(value)
     if isinstance(value, Mapping):
@@ -123,5 +123,5 @@ def _encodable(text: str) -> str:
 
 
 def file_of(study: Path, work: str, coder: str) -> Path:
-    """Return where a draft is, or will be."""
+    """Return the path of a draft, which need not exist yet."""
     return study / DRAFTS / f"{work}-{coder}.json"

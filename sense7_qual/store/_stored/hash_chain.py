@@ -2,7 +2,7 @@
 
 A link is one row of the table `acts`. Its hash covers the hash before it and every field that the act has,
 as canonical JSON (sorted names, no spaces); what is missing is left out, so that a column which a later
-version adds changes no older hash. The first link stands on the study and the coder.
+version adds changes no older hash. The first link is bound to the study and the coder.
 
 Where a coder worked in two copies of a study, `merge` appends the acts of the one behind those of the
 other. Such a merged act keeps, inside its new link, the hash that it had (`branch`) and the moment at which
@@ -75,7 +75,7 @@ class Link(NamedTuple):
 
 
 def genesis(study: str, coder: str) -> str:
-    """Return what the first link of the coder stands on."""
+    """Return the hash before the coder's first link."""
     return _sha256(_encode({"study": study, "coder": coder, "schema": _CHAIN}))
 
 
@@ -265,7 +265,7 @@ class _Shape:
         self._span_at = (span[0], span[-1]) if span else None  # half a span is no 0 <= x < x
 
     def fields(self, row: Sequence[Any]) -> dict[str, Any]:
-        """Return the row's fields that are there."""
+        """Return the row's fields that are not missing."""
         fields = {name: row[place] for name, place in self.places.items()}
         if "applied" in fields:  # SQLite has no truth values but 0 and 1
             fields["applied"] = {0: False, 1: True}.get(fields["applied"], fields["applied"])

@@ -8,14 +8,14 @@ file                                  holds
 ``codebooks/<fingerprint>.yaml``      every version of the codebook that was ever used
 ``acts/<coder>.sqlite``               the acts of one coder (`acts_files`; written by `sqlite`)
 ``withdrawn/``, ``copies/``           notes of withdrawals and of copies that were made (`study_notes`)
-``handed_out.json``                   whose folder it is, where the study was handed to a coder (`handed_to`)
+``handed_out.json``                   the coder to whom the study was handed out (`handed_to`)
 ``drafts/<work>-<coder>.json``        what somebody has begun and not saved (`drafts`)
 ``change.lock``                       nothing: whoever changes ``study.json`` holds it (`exclusively`)
 ====================================  =================================================================
 
 Opening a study checks all of ``study.json``, the hash of the units and the fingerprint of every codebook;
 reading acts checks their chain, texts and quotes; `verify` checks the rest too. A study is built
-beside its place, read back, and moved in when whole. Folders and files are readable by their owner alone.
+next to its place, read back, and moved in when whole. Folders and files are readable by their owner alone.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class StudyData:
         codebooks: Mapping[str, Codebook],
         withdrawn_units: Iterable[str],
     ) -> StudyData:
-        """Return what was read, with the texts by unit."""
+        """Return the data of a study, with the texts by unit."""
         texts = dict(zip(units["unit_id"], units["text"], strict=True))
         return cls(study, units, codebooks, frozenset(withdrawn_units), texts)
 
@@ -190,7 +190,7 @@ def read(path: Path) -> Study:
 
 
 def hand_to(path: Path, coder: str) -> None:
-    """Note in a folder that is built for a coder whose it is."""
+    """Note in a folder the coder for whom it is built."""
     whole_files.write(path / HANDED, whole_files.seal({"coder": coder}))
 
 
@@ -231,7 +231,7 @@ def exclusively(path: Path) -> Iterator[None]:
         raise StoreError(
             f"study {path.name!r}: expected nobody else to change the study meanwhile – found {LOCK} held or "
             f"unusable ({getattr(error, 'sqlite_errorname', 'SQLite')}) – wait for the other notebook, and "
-            "do it again."
+            "try again."
         ) from None
 
 
@@ -263,7 +263,7 @@ def clear_leftovers(path: Path) -> None:
 
 
 def replace_units(path: Path, table: bytes) -> None:
-    """Put the Parquet file `table` in the place of the units, where it is another one."""
+    """Replace the file of units by `table`, if it differs."""
     with refusing(path):
         if study_notes.read_bytes(path / _UNITS) != table:
             whole_files.write(path / _UNITS, table, overwrite=True)
@@ -276,7 +276,7 @@ def note(path: Path, value: study_notes.Withdrawal | study_notes.Copy) -> None:
 
 
 def add_codebook(path: Path, codebook: Codebook) -> None:
-    """Add a version of the codebook to the study folder; one that is there is left as it is."""
+    """Add a version of the codebook to the study folder; an existing one is left as it is."""
     with refusing(path), suppress(FileExistsError):
         whole_files.write(path / _CODEBOOKS / f"{codebook.fingerprint}.yaml", codebook.to_yaml())
 
@@ -293,13 +293,13 @@ def units_of(table: bytes, study: Study, *, name: str, later: frozenset[str] = f
     if table_sha256 != study.units_sha256 and table_sha256 not in later:
         raise StoreError(
             f"study {name!r}: expected {_UNITS} as it was imported (sha256 {study.units_sha256[:12]}…) "
-            f"– found another file ({table_sha256[:12]}…) – put the original back: quotes count on its texts."
+            f"– found another file ({table_sha256[:12]}…) – put the original back: quotes refer to its texts."
         )
     return _table(table, name)
 
 
 def units_limits(packed: int) -> Limits:
-    """Return how much the units may be when they are read, given the bytes of their file: what is small on
+    """Return the limits for reading the units, given the bytes of their file: what is small on
     the disk and far larger in memory is nobody's data (Snappy, in which units are written, packs at most 21
     bytes into one; a dictionary of texts is given up at 1 MB)."""
     return Limits(
@@ -379,8 +379,8 @@ def refusing(path: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreError(
             f"study {path.name!r}: expected its folder to be read and written – found "
-            f"{error.strerror or type(error).__name__} – check room, permissions and missing files, then "
-            "do the same again."
+            f"{error.strerror or type(error).__name__} – check free space, permissions and missing files, "
+            "and try again."
         ) from error
 
 

@@ -1,8 +1,8 @@
-"""Journals that lie beside an acts file: of a write that was interrupted here, or brought by a sync client.
+"""Journals next to an acts file: of a write that was interrupted here, or brought by a sync client.
 
 SQLite copies the pages that a write changes into ``<coder>.sqlite-journal`` first, and when it finds such a
 journal that nobody holds, it puts those pages back. After a crash that is what saves the file. But a sync
-client may carry a journal to another computer beside a file that is newer than it: putting its pages back
+client may carry a journal to another computer, next to a file that is newer than it: putting its pages back
 would take away acts that were acknowledged, or tear the file, and the next sync would carry that home.
 
 So before a file is opened that has a journal, both are tried on copies: the file as SQLite would mend it, and
@@ -54,7 +54,7 @@ _BUSY: Final = 30  # seconds for which another program may be writing
 
 
 def settle(path: Path) -> None:
-    """Take away a journal beside the acts file `path` that would take acts from it.
+    """Remove a journal next to the acts file `path` that would take acts from it.
 
     Where neither the file nor what the journal would make of it is whole, both are left as they are
     (`StoreError`).
@@ -113,7 +113,7 @@ def _remove_or_refuse(
 def only_tables(objects: Iterable[Any]) -> bool:
     """Return True if a file, by the rows of `OBJECTS`, has plain tables and indices alone.
 
-    A view, a trigger, a virtual table or a computed column can stand for endless rows in a small file.
+    A view, a trigger, a virtual table or a computed column can hold endless rows in a small file.
     """
     rows = [tuple(row) for row in objects]
     return len(rows) < _MOST and all(

@@ -150,7 +150,7 @@ class Words:
         return "round" if act.round is not None and in_text(act.round) else ""
 
     def to_judge(self, codebooks: Mapping[str, bytes]) -> tuple[ToJudge, ...]:
-        """Return what is noted for a later call, which has the words no more to find it by."""
+        """Return the notes for a later call, which no longer has the words to compare with."""
         passages = [
             (what, act_id, "") for act_id, what in self.judgements.items() if what not in ("", _THEIRS)
         ]
@@ -196,7 +196,7 @@ def _reason(act: Act) -> str:
 
 
 def words_of(units: pd.DataFrame, unit_ids: Collection[str]) -> list[Words]:
-    """Return the words of the participants of whom `unit_ids` are units, as far as `units` still has them."""
+    """Return the words of the participants with the units `unit_ids`, as far as `units` still has them."""
     cases = units.loc[units["unit_id"].isin(unit_ids), "case_id"].dropna().unique()
     return [Words.of(units, [], case_id) for case_id in cases]
 
@@ -223,8 +223,8 @@ class Passages:
         Runs that are theirs: 25 letters and digits, or a whole text of 12 to 24 with three words or more,
         which no other participant's text has.
     doubtful : frozenset of str
-        Runs that a person must judge: the same where another participant's text has them, or where they
-        stand beside this and several other participants' texts; and 12 letters and digits that are rare.
+        Runs that a person must judge: the same if another participant's text has them, or if they are in
+        cells of this and several other participants; and 12 letters and digits that are rare.
     """
 
     sure: frozenset[str]
@@ -237,7 +237,7 @@ class Passages:
         return cls(sure, doubtful, _Search.of(sure | doubtful))
 
     def in_text(self, text: str) -> Literal["", "doubtful", "sure"]:
-        """Return whether `text` surely repeats them, whether a person must judge, or neither (empty)."""
+        """Return "sure" if `text` repeats them, "doubtful" if a person must judge, else an empty text."""
         runs = self._search.runs_in(text)
         if not runs.isdisjoint(self.sure):
             return "sure"
@@ -282,10 +282,10 @@ class Repeated(NamedTuple):
 
 
 def find_repeated(units: pd.DataFrame, chosen: pd.Series) -> Repeated:
-    """Return what the other `units` repeat of the `chosen` ones, which are those of a participant.
+    """Find what the other `units` repeat of the `chosen` ones, which are a participant's.
 
     What another participant's text has too is not surely theirs. Nor is what their text repeats of a cell
-    beside it that several others have, too: a question, say.
+    next to it that several others have, too: a question, say.
     """
     own = chosen.to_numpy(dtype=bool)
     long, short, echoed = _spoken(units[own])

@@ -105,7 +105,7 @@ def seal_note(value: Withdrawal | Copy) -> bytes:
 
 
 def most_bytes(name: str) -> int:
-    """Return how many bytes a file of a study may have, by its name."""
+    """Return the largest size of a file of a study in bytes, by its name."""
     file = PurePosixPath(name)
     return _MOST.get(file.name) or _MOST[file.suffix]
 

@@ -107,7 +107,7 @@ def without(
     """Return `units` without those of participants who withdrew.
 
     Earlier turns (`context`) in the same conversations are emptied too, because they may repeat what the
-    participant said; and in all other units the cells beside the text that repeat a passage of theirs. Those
+    participant said; and in all other units the cells next to the text that repeat a passage of theirs. Those
     are looked for, unless they are `known` of all units that go.
     """
     withdrawn_units = {unit_id for each in withdrawn for unit_id in each.unit_ids}

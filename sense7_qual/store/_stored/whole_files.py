@@ -1,6 +1,6 @@
-"""Files and folders that are there whole or not at all, and what a killed process leaves of them.
+"""Files and folders that appear whole or not at all, and what a killed process leaves of them.
 
-Each is built in a folder beside its place, ``.<name>.<uuid>.new``, which only its owner can open
+Each is built in a folder next to its place, ``.<name>.<uuid>.new``, which only its owner can open
 (`building`). The process that builds holds a lock in it, so that what a killed one left can be told from what
 another is building, and is removed by the next that comes there (`clear`). Where a copy is built outside of
 the study, the study says meanwhile where (`making`). Small files of values are sealed: they hold
@@ -66,7 +66,7 @@ _UNLOCKED: Final = 86_400  # seconds after which a folder counts as left where t
 
 
 def write(path: Path, content: bytes, *, overwrite: bool = False) -> None:
-    """Write a file whole and wait until it is on the disk; one that is there is left unless `overwrite`.
+    """Write a file whole and wait until it is on the disk; an existing one is left unless `overwrite`.
 
     Where `path` leads to a file elsewhere, that file is overwritten: its words must not stay there.
     """
@@ -80,7 +80,7 @@ def refuse_existing(target: Path) -> None:
     if target.exists() or target.is_symlink():
         raise StoreError(
             f"copy: expected nothing at {target.name!r} – found something there – choose another place; "
-            "a copy is never written over."
+            "copies are never overwritten."
         )
 
 
@@ -94,7 +94,7 @@ def here() -> Path:
 
 @contextmanager
 def building(folder: Path, before: str = ".") -> Iterator[Path]:
-    """Give a new folder in `folder` to build in, whose name begins with `before`; it is removed then."""
+    """Give a new folder in `folder` to build in; its name begins with `before`, and it is removed then."""
     with ExitStack() as undone:
         with uninterrupted():
             place = _locked(folder, before, undone)
@@ -128,7 +128,7 @@ def _opened(place: Path) -> sqlite3.Connection:
 
 
 def _hold(lock: sqlite3.Connection) -> None:
-    lock.execute("PRAGMA journal_mode=memory")  # no file beside it
+    lock.execute("PRAGMA journal_mode=memory")  # no file next to it
     lock.execute("BEGIN EXCLUSIVE")
 
 
@@ -216,7 +216,7 @@ def _computer() -> str:
 
 
 def unfinished(folder: Path) -> list[tuple[str, str, str]]:
-    """Return which copies the notes in `folder` say are being made elsewhere, or were when their process was
+    """Return the copies that, by the notes in `folder`, are being made elsewhere, or were when a process was
     killed, and could not be cleared away: that, where, and since when."""
     notes = [said for place in _left(folder) if (said := _said(place)) is not None]
     return [("unfinished copy", said["place"], said["at"]) for said in notes]
@@ -224,7 +224,7 @@ def unfinished(folder: Path) -> list[tuple[str, str, str]]:
 
 @contextmanager
 def making(target: Path, what: str, home: Path | None = None) -> Iterator[Path]:
-    """Give a place beside `target` at which to build the copy that shall be moved there.
+    """Give a place next to `target` in which to build the copy that is moved there.
 
     The folder `home` (a study; where it cannot be written, or where there is none, `here`) has a note of it
     meanwhile, so that `clear` of that finds what is left by a process that was killed. None: no note.
@@ -241,8 +241,8 @@ def making(target: Path, what: str, home: Path | None = None) -> Iterator[Path]:
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise StoreError(
-            f"{what} {target.name!r}: expected room and permission to write – found {why} – check room and "
-            "permissions, and do it again; nothing was left there."
+            f"{what} {target.name!r}: expected room and permission to write – found {why} – check free "
+            "space and permissions, and try again; nothing was left there."
         ) from None
 
 
