@@ -166,7 +166,7 @@ def test_the_statistics_name_reasons_by_the_enum_which_the_type_checker_knows() 
     assert literal.search('row | {"reason": "no_such_reason"}')
     assert literal.search('row["odds_ratio_reason"] = "no_such_reason"')
     package = Path(_present.__file__).parents[1]
-    sources = {path.name: path.read_text("utf-8") for path in package.rglob("*.py")}
+    sources = {str(path): path.read_text("utf-8") for path in package.rglob("*.py")}
     assert {name: literal.findall(source) for name, source in sources.items() if literal.search(source)} == {}
     members = [f"{each.__name__}.{one.name}" for each in (_reasons.Reason, _reasons.Caution) for one in each]
     assert [name for name in members if not re.search(rf"\b{name}\b", "".join(sources.values()))] == []

@@ -119,7 +119,7 @@ def open_archive(path: Path, limits: Limits) -> Archive:
         packed = read_file(path, limits.file_bytes)
     except OSError as error:
         raise ImportRefused(
-            f"expected to read {path.name!r} – found {error.strerror} – check the path and its permissions."
+            f"cannot read {path.name!r}: {error.strerror}. Check the path and its permissions."
         ) from None
     if not packed.startswith(b"PK"):
         raise ImportRefused(

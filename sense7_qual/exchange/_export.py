@@ -81,8 +81,8 @@ def export(
     require_study(store, "export")
     if table != "texts" and str(path).lower().endswith(".xlsx"):
         raise ArgumentError(
-            f"export: expected a file of one table for table={table!r} – found a workbook, which holds all – "
-            "leave table out, or name a file in .csv, .parquet, .sav or .dta."
+            f"export: a workbook holds all tables, so table={table!r} has no effect. Leave it out, or name a "
+            "file in .csv, .parquet, .sav or .dta."
         )
     lost: dict[str, list[str]] = {"control characters: replaced by U+FFFD": [], "texts cut to a cell": []}
 
@@ -111,9 +111,7 @@ def export(
 def _tables(store: Study, table: str, *, with_agreement: bool) -> dict[str, pd.DataFrame]:
     tables = coded_tables(store, reliability=with_agreement or table == "reliability")
     if tables[table].empty:
-        raise TableError(
-            f"export: expected rows of {table} – found none in the study – export it once there are some."
-        )
+        raise TableError(f"export: the study has no {table} yet. Nothing was written.")
     return tables
 
 
@@ -316,7 +314,7 @@ def sav(
         import pyreadstat
     except ImportError:
         raise ArgumentError(
-            "export: expected the package pyreadstat to write .sav – found none – pip install "
+            "export: writing .sav needs the package pyreadstat. Install it with pip install "
             "'sense7_qual[spss]', or write .dta, .csv or .xlsx."
         ) from None
     names = variable_names(list(frame.columns), "sav")

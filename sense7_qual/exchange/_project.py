@@ -121,9 +121,9 @@ class Project:
         """
         if self.codebook is None or self.coverage.empty:
             raise TableError(
-                "decisions: expected a project that says which texts each coder finished – found none, as in "
-                "projects of other programs – make a frame of unit_id and coder for the texts that you know "
-                "to be finished (round, finished_at, codebook missing), and pass it to codings.decisions."
+                "decisions: the project does not record which texts each coder finished (other programs do "
+                "not). Make a frame of unit_id and coder for the texts that you know to be finished (round, "
+                "finished_at and codebook missing), and pass it to codings.decisions."
             )
         decided = _codings.decisions(self.codings, self.coverage, self.codebook)
         key = ["unit_id", "coder", "code"]

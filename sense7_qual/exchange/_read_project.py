@@ -228,9 +228,9 @@ class _Reader:
         self._quotes_that_differ(chosen)
         if unsure:
             raise ImportRefused(
-                f"{self.path.name}: expected selections that show how positions are counted – found several "
-                f"ways of counting that fit alike in {len(unsure)} texts ({first_three(unsure)}) – ask which "
-                "program wrote it, and pass offsets='utf-16' (NVivo) or 'code-points' (the standard)."
+                f"{self.path.name}: several ways of counting positions fit equally well in {len(unsure)} "
+                f"texts ({first_three(unsure)}). Nothing was read. Find out which program wrote the file, "
+                "and pass offsets='utf-16' (NVivo) or 'code-points' (the standard)."
             )
         return chosen
 

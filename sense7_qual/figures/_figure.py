@@ -219,7 +219,7 @@ def _rendering() -> Iterator[None]:
     except (RuntimeError, ValueError) as error:
         raise StoreError(
             f"figure: expected a drawing that can be rendered – found {type(error).__name__} in vl-convert – "
-            "write it as .svg, and tell what is in its labels in a report of the fault."
+            "write it as .svg, and report the fault with the labels of the figure."
         ) from error
 
 

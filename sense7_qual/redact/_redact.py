@@ -306,8 +306,8 @@ class _Pseudonyms:
             self._tags[label, value] = f"[{label}-{self._tag(label, value)}]"
             if len(set(self._tags.values())) < len(self._tags):
                 raise TableError(
-                    f"expected another pseudonym for each {kind} – found one that two would share – use "
-                    "another key."
+                    f"apply: two identifiers of the kind {kind} would get the same pseudonym with this key. "
+                    "Nothing was replaced. Use another key."
                 )
         return self._tags[label, value]
 
@@ -325,9 +325,9 @@ def _key(key: str | bytes | None) -> bytes | None:
     secret = key.encode() if isinstance(key, str) else key
     if not isinstance(secret, bytes) or len(secret) < 16 or len(set(secret)) < 6:
         raise TableError(
-            "expected a key of at least 16 characters, six of them different – found another – make one with "
-            "secrets.token_urlsafe(), keep it where the study is not, and give it from the environment or "
-            "the keyring."
+            "apply: the key must have at least 16 characters, six of them different. Make one with "
+            "secrets.token_urlsafe(), keep it apart from the study, and read it from the environment or the "
+            "keyring."
         )
     return secret
 

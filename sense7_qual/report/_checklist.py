@@ -251,9 +251,8 @@ _RTARG: Final = (
     Item("–", "Selection, without saturation", "How were participants chosen, and why was the data set "
          "judged sufficient, if not by saturation?"),
     Item("–", "Ethics", "Which approval and consent; how are people protected?", (material.redaction,)),
-    Item("–", "Analysis as it was done", "What was done at each stage, in your own words and not as a list "
-        "of "
-         "phases?", (material.coding,), without=(findings.themes_recorded,)),
+    Item("–", "Analysis as it was done", "What was done at each stage, in your own words "
+         "and not as a list of phases?", (material.coding,), without=(findings.themes_recorded,)),
     Item("–", "Coding as it moved", "What led from one version to the next?", (material.codebook,)),
     Item("–", "Reflexive practice", "How did notes and talks change the reading?", (material.memos,)),
     Item("–", "Quality practices that fit", "Which practices were chosen, and do they fit the approach?",

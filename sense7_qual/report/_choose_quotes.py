@@ -138,7 +138,7 @@ def shortened(text: str, max_length: int) -> str:
     'It asked how my […]'
     """
     if max_length < 1:
-        raise ArgumentError(f"quotes: expected max_length of 1 or more – found {max_length} – correct it.")
+        raise ArgumentError(f"quotes: expected max_length of 1 or more – found {max_length} – 200 is usual.")
     if len(text) <= max_length:
         return text
     cut = next((at for at in range(max_length, 0, -1) if text[at].isspace()), 0)

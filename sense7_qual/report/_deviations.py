@@ -461,7 +461,7 @@ def deviations(store: Study, *, analysis_plan: AnalysisPlan | None = None) -> De
     plans = preregistrations(store.acts())
     if not plans:
         raise ArgumentError(
-            "deviations: expected a study that registered a plan – found none – register one before coding: "
+            "deviations: expected a study with a registered plan – found none – register one before coding: "
             "store.preregister(acts.contents.AnalysisPlan(…), coder=…)."
         )
     done = Done(Facts(store, n_boot=2, seed=0))

@@ -251,8 +251,8 @@ def _refuse_taken(folder: Path, named: Sequence[tuple[Part, str]], *, overwrite:
     taken = [f"{part.name}.{form}" for part, form in named if (folder / f"{part.name}.{form}").exists()]
     if taken and not overwrite:
         raise StoreError(
-            f"paper: expected a folder without these files – found {first_three(taken)} – name another "
-            "folder, or pass overwrite=True."
+            f"paper: the folder already has {first_three(taken)}. Nothing was written. Name another folder, "
+            "or pass overwrite=True."
         )
 
 
@@ -274,8 +274,8 @@ def _folder_to_write(folder: Path) -> Iterator[Path]:
         if isinstance(error, StoreError):
             raise
         raise StoreError(
-            f"paper: expected a folder that can be written at {str(folder)!r} – found "
-            f"{error.strerror or type(error).__name__} – name another folder."
+            f"paper: cannot write to the folder {str(folder)!r}: {error.strerror or type(error).__name__}. "
+            "Free some space, or name another folder, and write the paper again."
         ) from None
 
 
@@ -298,9 +298,9 @@ def outdated(folder: Path, earlier: Mapping[str, str], written: Collection[str])
     changed = [name for name, digest in others.items() if _digest(folder / name) != digest]
     if changed:
         raise StoreError(
-            "paper: expected the files of an earlier paper as it wrote them, to take their place – found "
-            f"{first_three(changed)} changed since, or of a paper that was broken off; this paper does not "
-            "have them – move them elsewhere or delete them, or name another folder."
+            "paper: this paper would remove files of an earlier one that were changed since, or that an "
+            f"interrupted run wrote: {first_three(changed)}. Nothing was written. Move or delete them, or "
+            "name another folder."
         )
     return list(others)
 
@@ -338,8 +338,8 @@ def listed(folder: Path) -> dict[str, str]:
         isinstance(digest, str) and Path(name).name == name for name, digest in files.items()
     ):
         raise StoreError(
-            f"paper: expected the list of an earlier paper's files in {_LIST!r} – found something else – "
-            "name another folder, or move that file away."
+            f"paper: {_LIST!r} in this folder does not list the files of an earlier paper. Nothing was "
+            "written. Name another folder, or move that file away."
         )
     return files
 

@@ -76,7 +76,8 @@ class Sources:
         self.units, self.codebook, self.round = self.store.units, self.store.codebook, record.round
         if self.decisions.empty:
             raise ArgumentError(
-                "paper: expected texts that a coder has finished – found none – write it when some are."
+                "paper: expected texts that a coder has finished – found none – write the paper once there "
+                "are some."
             )
 
     def __repr__(self) -> str:
@@ -332,7 +333,7 @@ def _quotes(sources: Sources) -> Any:
 
 
 def _memos(sources: Sources) -> pd.DataFrame:
-    """Return the memos but those on texts whose words stand in a paraphrase: they are printed with words."""
+    """Return the memos but those on texts with words that a paraphrase replaces: they print words."""
     memos = sources.store.memos()
     on_text = memos["target_kind"].isin(["unit", "span"])
     return memos[~(on_text & memos["target_id"].isin(list(sources.covered)))]

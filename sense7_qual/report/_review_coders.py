@@ -271,8 +271,8 @@ def _unsettled(facts: Facts) -> Iterator[Objection]:
     if n:
         yield Objection(
             kind="unsettled", n=n,
-            seen=f"{counted(n, 'disagreement is', 'disagreements are')}"
-            f" not settled, of {len(facts.disagreements):,}.",
+            seen=f"Of {counted(len(facts.disagreements), 'disagreement')}, {n:,} {'is' if n == 1 else 'are'} "
+            "not settled.",
             why="What is counted for these texts depends on which coder one follows; a paper must say which.",
             answer="Settle them (AdjudicationWidget), leaving readings that are both right as they are.",
         )  # fmt: skip

@@ -39,8 +39,7 @@ def _no_round(facts: Facts) -> Iterator[Objection]:
     if n:
         yield Objection(
             kind="no_round", n=n,
-            seen=f"{counted(n, 'text that several coded was', 'texts that several coded were')}"
-            " coded in no round.",
+            seen=f"{counted(n, 'text was', 'texts were')} coded by several coders outside any round.",
             why="Nothing in the record shows that their coders were blind to each other.",
             answer="Open a round for texts that several code (rounds.open_round) before they are coded; for "
             "these, say how coders were kept blind.",
@@ -288,8 +287,8 @@ def _repeated(facts: Facts) -> Iterator[Objection]:
     if n * 20 > len(texts):
         yield Objection(
             kind="same_texts", n=n,
-            seen=f"{counted(n, 'coded text repeats', 'coded texts repeat')}"
-            f" another word for word, of {len(texts):,} in total.",
+            seen=f"Of {counted(len(texts), 'coded text')}, {n:,} {'repeats' if n == 1 else 'repeat'} another "
+            "word for word.",
             why="Texts that occur twice count twice in every number.",
             answer="Find out where they come from, and leave the repetitions out.",
         )  # fmt: skip

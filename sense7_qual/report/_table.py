@@ -275,8 +275,8 @@ class Table:
         check_arguments(Table.write, locals())
         if not self.rows:
             raise TableError(
-                f"table {self.title!r}: expected rows to write – found none – write it once there are "
-                "results to show (a study needs texts that a coder has finished)."
+                f"table {self.title!r}: expected rows to write – found none – write the table "
+                "once there are results (a study needs texts that a coder has finished)."
             )
         formats: dict[str, Callable[[], bytes]] = {
             ".md": lambda: self.markdown().encode(),

@@ -212,8 +212,7 @@ def _reached(found: Traced) -> Sentence:
     first = found.query("reached").head(1)
     return sentence(
         "The threshold was reached at participant {place} with a run of {run} (ratio {ratio}; {low} to "
-        "{high} "
-        "over other orders); in {share}% of the orders it was reached by then.",
+        "{high} over other orders); in {share}% of the orders it was reached by then.",
         place=count(first["place"].iloc[0]), run=count(first["run_length"].iloc[0]),
         ratio=number(first["ratio"].iloc[0]), low=number(first["ratio_low"].iloc[0]),
         high=number(first["ratio_high"].iloc[0]), share=percent(first["share_reached"].iloc[0]),

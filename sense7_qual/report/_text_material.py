@@ -300,8 +300,7 @@ def training(record: Record) -> Iterator[Sentence]:
         if one.is_training and not one.of_models:
             yield sentence(
                 "In the training round “{name}”, {coders} coded {n} and were shown after each text where "
-                "they "
-                "had differed from an expert's decisions; these codings are not part of the data.",
+                "they had differed from an expert's decisions; these codings are not part of the data.",
                 name=named(rounds[place].name), coders=plural(rounds[place].coders.how_many(), "coder"),
                 n=plural(rounds[place].units.how_many(), "text"),
             )  # fmt: skip
@@ -381,8 +380,7 @@ def software(record: Record) -> Iterator[Sentence]:
     acts = record.store.acts().how_many()
     yield sentence(
         "Coding and analysis were done with sense7_qual {version}, which records every step of every coder "
-        "as "
-        "an act that is never changed{acts}, so that each number can be traced back to the texts.",
+        "as an act that is never changed{acts}, so that each number can be traced back to the texts.",
         version=named(record["metadata"].version("sense7_qual")),
         acts=phrase(" ({n} in this study)", n=count(acts)) if acts.value else "",
     )  # fmt: skip

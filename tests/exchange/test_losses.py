@@ -85,7 +85,7 @@ def test_what_is_read_and_what_is_listed_are_all(root: Element) -> None:
     with tempfile.TemporaryDirectory() as folder:
         project = read(root, Path(folder, "x.qdpx"))
     n = Counter(each.tag for each in root.iter())
-    twice = listed(project, "codings that stand there twice")
+    twice = listed(project, "codings repeated in the file")
     assert len(project.codings) + twice + listed(project, "codings in ") == n["Coding"]
     assert len(project.codebook or ()) == n["Code"]
     assert len({name for name in project.coders if name != "unknown"}) + listed(project, "users") == n["User"]

@@ -134,7 +134,7 @@ def test_a_quote_that_is_not_selected_is_named(store: Store, tmp_path: Path) -> 
     path = written(store, tmp_path)
     other = changed(path, ('name="listened"', 'name="something else"'))
     project = exchange.read_project(other)
-    assert "not the quote noted beside them" in str(project.losses)
+    assert "other words than the quote noted with them" in str(project.losses)
     assert "not the quote" not in str(exchange.read_project(path).losses)
 
 
@@ -240,7 +240,7 @@ def test_sources_of_participants_hold_their_texts_and_every_coding(store: Store,
     assert quotes == {"listened", TEXTS["m1"], "b", TEXTS["m3"], "👩‍👩‍👧"}
     assert keys(exchange.match(store, project).codings) == keys(store.codings())
     assert set(project.coverage["unit_id"]) == {"p0", "p1", "m4"}
-    for words in ("4 × texts that stand in one source", "differ between the texts of a participant"):
+    for words in ("4 × texts that share a source", "differ between the texts of a participant"):
         assert words in str(report)
     assert project.memos["target_kind"].tolist() == ["span"]
     before = (tmp_path / "mine.qdpx").read_bytes()

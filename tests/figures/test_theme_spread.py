@@ -31,10 +31,10 @@ def test_every_theme_and_value_is_drawn_and_in_the_words(columns: figures._figur
 
 
 def test_points_and_marks_stand_at_their_shares() -> None:
-    scale = figures._effect_axis.effect_scale("share", [0.75, 0.1], [0.9])
+    scale = figures._panels.effect_scale("share", [0.75, 0.1], [0.9])
     assert (scale.place(0), scale.place(0.5), scale.none) == (0, 0.5, 0)
     assert [name for _, name in scale.ticks] == ["0", ".5"]
-    tight = figures._effect_axis.effect_scale("share", [0.01], [0.9])
+    tight = figures._panels.effect_scale("share", [0.01], [0.9])
     assert (tight.limit, tight.beyond(0.9), tight.place(0.05)) == (0.1, 1, 0.5)
 
 

@@ -367,7 +367,7 @@ def test_without_the_key_no_telephone_number_can_be_tried_out() -> None:
     held = repr(done) + done.units.to_csv() + done.replacements.to_csv() + repr(pickle.dumps(done))
     assert KEY not in held
     for weak in ("short", "a" * 40):
-        with pytest.raises(TableError, match="key of at least 16 characters, six") as refused:
+        with pytest.raises(TableError, match="key must have at least 16 characters, six") as refused:
             redact.apply(units("x"), key=weak)
         assert weak not in str(refused.value)
 

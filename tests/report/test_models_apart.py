@@ -100,7 +100,7 @@ def test_the_statement_on_ai_finds_the_model_by_itself(stores: tuple[Store, Stor
     without, told = (str(report.ai_statement(store, n_boot=20)) for store in stores)
     assert "no use of a model" in without
     assert "no use of a model" not in told
-    assert "“model-x” 160 texts" in told
+    assert "“model-x” (160 texts)" in told
     rows = agreement.human_model(stores[1].decisions(before_suggestions=True, models=True), n_boot=20)
     assert rows["model"].dropna().unique().tolist() == [MODEL]
 

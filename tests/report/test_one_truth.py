@@ -195,7 +195,7 @@ def test_the_methods_say_what_the_tables_did(written: tuple[Path, Store]) -> Non
     assert ("pooled" in methods) == ("(pooled)" in links)
     assert ("consensus" in methods.lower()) == ("consensus after adjudication" in links)
     (n_tests,) = set(re.findall(r"codes of \w+ \((\d+)\)", links))
-    assert f"adjusted over the {n_tests} codes" in methods
+    assert f"adjusted across the {n_tests} codes" in methods
     assert "60 bootstrap resamples" in methods
     assert "seed 3" in methods
     assert ("resamples" in links) == ("pooled" not in methods)

@@ -293,7 +293,7 @@ def _approach(plan: AnalysisPlan, store: Study) -> str:
     level = {"unit": "whole texts", "span": "words of texts", None: "texts"}[plan.level]
     sentences = [
         f"{counted(len(book.codable), 'code')} of the codebook “{book.name}” "
-        f"{'is' if len(book.codable) == 1 else 'are'} put on {level}."
+        f"{'is' if len(book.codable) == 1 else 'are'} applied to {level}."
     ]
     if plan.codebook:
         sentences.append(
@@ -303,7 +303,7 @@ def _approach(plan: AnalysisPlan, store: Study) -> str:
         )
     if plan.new_codes:
         verb = {"propose": "proposes it to the lead", "add": "adds it"}[plan.new_codes]
-        sentences.append(f"Who misses a code {verb}.")
+        sentences.append(f"A coder who misses a code {verb}.")
     if plan.themes is not None:
         sentences.append("A topic model suggests themes." if plan.themes else "No topic model is used.")
     if plan.rating:
@@ -333,7 +333,7 @@ def _process(plan: AnalysisPlan, store: Study) -> str:
         sentences.append("Coders discuss." if plan.discussion else "Coders do not discuss.")
     if plan.settled_by:
         sentences.append(
-            "Disagreements are left as they are." if plan.settled_by == "nothing"
+            "Disagreements are left open." if plan.settled_by == "nothing"
             else f"Disagreements are settled by {plan.settled_by}."
         )  # fmt: skip
     return " ".join(sentences)
@@ -357,21 +357,21 @@ def _credibility(plan: AnalysisPlan, store: Study) -> str:
 
 _ITEMS: Final = (
     ("Title", "title", "What is the study called?"),
-    ("Authors", "authors", "Who does it?"),
-    ("Aims", "aims", "What is it to find out?"),
+    ("Authors", "authors", "Who conducts it?"),
+    ("Aims", "aims", "What is it meant to find out?"),
     ("Kind of aim", "kind_of_aim", "To explore, describe, explain, understand, or something else?"),
-    ("Research questions", "question", "Which?"),
+    ("Research questions", "question", "What are they?"),
     ("Study design", "design", "Which, and why does it fit the question?"),
     ("Sampling and case selection", "sampling", "Whose texts, how found, and why these?"),
-    ("Data sources and types", "data_source", "Which?"),
-    ("Data collection methods", "data_collection", "How were the texts asked for?"),
+    ("Data sources and types", "data_source", "What are they?"),
+    ("Data collection methods", "data_collection", "How were the texts elicited?"),
     ("Data collection tools", "data_tools", "With which questions and programs?"),
     ("Data collection procedures", "data_procedure", "What happened in which order?"),
     ("Stopping criteria", "stopping", "When are there enough texts, and when is coding done?"),
     ("Approach to analysis", "analysis_approach", "Which, and why?"),
     ("Process of analysis", "analysis_process", "Who does what, in which order?"),
     ("Credibility strategies", "credibility", "What lets others trust it?"),
-    ("Positionality", "positionality", "Who are the analysts to what they study?"),
+    ("Positionality", "positionality", "How do the analysts relate to what they study?"),
 )
 
 _KNOWN: Final[Mapping[str, Callable[[AnalysisPlan, Study], str]]] = {

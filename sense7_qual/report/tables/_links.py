@@ -363,12 +363,12 @@ def _joint_terms(rows: Sequence[Mapping[str, Any]], cluster_name: str) -> str:
     main = [row for row in rows if _is_code(row)]
     source = str(main[0]["source"]) if main else "none"
     return (
-        f"Decisions: {source}. Cumulative-link mixed model with random intercepts ("
-        f"{_present.count_range(row['n'] for row in main)} texts of "
+        f"Decisions: {source}. Cumulative-link mixed model with random intercepts "
+        f"({_present.count_range(row['n'] for row in main)} texts of "
         f"{_present.count_range(row['n_clusters'] for row in main)} {cluster_name}). Odds ratio = odds of a "
         "higher rating with the code over those without it, with the other codes held constant. VIF = "
-        "variance "
-        "inflation: its square root is the factor by which the standard error grows because codes co-occur."
+        "variance inflation: its square root is the factor by which the standard error grows because codes "
+        "co-occur."
     )
 
 

@@ -183,11 +183,10 @@ _DISRUPTION_HEADS: Final = (
 _DISRUPTION_TERMS: Final = (
     "Negative = lower where a turn was poor. Code of the turn: only first poor turns with the code in their "
     "explanation count as poor. Later turns: turns after a poor turn against those after a turn that was "
-    "not, "
-    "as long as no earlier one was poor (poorer conversations make this difference too, so it has no p); "
-    "adjusted: for the rating of the turn itself, the mean of the earlier turns and the place; within "
-    "conversation: mean after minus mean before the first poor turn, less what any order of the same "
-    "ratings gives (better first turns or lasting moods make this difference too)."
+    "not, as long as no earlier one was poor (poorer conversations make this difference too, so it has no "
+    "p); adjusted: for the rating of the turn itself, the mean of the earlier turns and the place; within "
+    "conversation: mean after minus mean before the first poor turn, less what any order of the same ratings "
+    "gives (better first turns or lasting moods make this difference too)."
 )
 
 _CONTRASTS: Final[Mapping[str, str]] = {

@@ -199,7 +199,7 @@ def _texts(own: pd.DataFrame) -> str:
 
 
 def _memos(store: Study) -> pd.DataFrame:
-    """Return the memos but those on texts whose words stand in a paraphrase, which they may repeat."""
+    """Return the memos but those on texts with words that a paraphrase replaces, which they may repeat."""
     memos = store.memos()
     on_text = memos["target_kind"].isin(["unit", "span"])
     return memos[~(on_text & memos["target_id"].isin(list(covered(store.quotes()))))]
