@@ -191,7 +191,7 @@ _HIGHEST_OF_SCALES_FROM_1: Final = (5.0, 7.0)
 
 def decided_units(decisions: pd.DataFrame, units: pd.DataFrame) -> pd.Index:
     """Return the ids of the units decided on; ids that are not in `units` are refused."""
-    decided = pd.Index(decisions["unit_id"].unique())
+    decided: pd.Index = pd.Index(decisions["unit_id"].unique())
     unknown = decided[~decided.isin(units["unit_id"])]
     if len(unknown):
         raise TableError(
