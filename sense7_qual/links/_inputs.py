@@ -73,7 +73,7 @@ def ratings_of(
 ) -> Floats:
     """Return a column of ratings as floats, NaN where missing; what is off their scale is refused.
 
-    With `is_rating` False the column is another variable, whose range a mapping alone can state.
+    With `is_rating` False the column is another variable, with a range that only a mapping can state.
     """
     values = numbers_of(units, column)
     known = range_in(units, column, rating_range, is_rating=is_rating)
@@ -118,7 +118,7 @@ def known_sources(decisions: pd.DataFrame, *, with_models: bool = False) -> list
 def chosen_sources(
     decisions: pd.DataFrame, sources: Sequence[str] | None, *, with_models: bool = False
 ) -> list[str]:
-    """Return the sources asked for; else all but models, majority and pooled only of two coders or more."""
+    """Return the sources asked for; by default all except models, majority and pooled from two coders on."""
     known = known_sources(decisions, with_models=with_models)
     if sources is None:
         coders = coders_of(decisions, with_models=with_models)
@@ -224,7 +224,7 @@ def range_in(
 
 
 def checked_range(rating_range: Range | None) -> Range | None:
-    """Return the lowest and the highest rating as floats, or refuse what is not such a pair."""
+    """Return the lowest and the highest rating as floats, or refuse anything else."""
     if rating_range is None:
         return None
     pair = list(rating_range) if isinstance(rating_range, tuple | list) else []
