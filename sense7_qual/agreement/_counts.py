@@ -149,7 +149,7 @@ def unit_counts(own: pd.DataFrame) -> UnitCounts:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """What every two coders decided on a unit × code that both of them decided on: one entry per such pair.
+    """The decisions of every two coders on each unit × code that both decided on: one entry per pair.
 
     `codes` in the order of first appearance, `units` and `coders` sorted; `first` < `second`.
     """

@@ -277,7 +277,7 @@ def _ends(n_units: int, spread: float, alpha: float, confidence_level: float) ->
 
 
 def _smallest(spread: float, alpha: float, width: float, confidence_level: float) -> int:
-    """Return the smallest number of units whose interval is no wider than `width`."""
+    """Return the smallest number of units with an interval no wider than `width`."""
 
     def fits(n_units: int) -> bool:
         low, high = _ends(n_units, spread, alpha, confidence_level)

@@ -147,7 +147,7 @@ def _from_integers(table: npt.NDArray[Any], low: int, high: int) -> Coded:
 
 
 def _from_floats(table: npt.NDArray[Any], low: int, base: int) -> Coded | None:
-    """Number whole numbers from `low` on that are less than 128 from `base`; None where others stand.
+    """Number whole numbers from `low` on that are less than 128 from `base`; None if there are others.
 
     A value is cast to a small whole number and compared with it: what is equal has a value, what is not must
     be NaN, and the two are counted. `low` itself is numbered 1.
@@ -250,7 +250,7 @@ def _error(where: npt.NDArray[Any], expected: str, problem: str) -> TableError:
 
 
 def blocks(n_coders: int, n_units: int) -> Iterator[slice]:
-    """Yield blocks of units whose values, at eight bytes, fit the cache."""
+    """Yield blocks of units that fit the cache, at eight bytes a value."""
     size = max(_FIRST, _BLOCK // max(1, n_coders))
     for start in range(0, n_units, size):
         yield slice(start, min(start + size, n_units))
@@ -268,7 +268,7 @@ class NamedTable:
 
 
 def named_table(frame: pd.DataFrame) -> NamedTable:
-    """Return a frame whose axes are named `coder` and `unit_id` as an array, or refuse it.
+    """Return a frame with axes named `coder` and `unit_id` as an array, or refuse it.
 
     Computed decisions (`consensus`, `majority`, `pooled`) are left out: those are not coders; and models,
     which a warning says.

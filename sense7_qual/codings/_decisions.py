@@ -128,7 +128,7 @@ def _refuse_others(codings: pd.DataFrame, coverage: pd.DataFrame, codebook: Code
 
 
 def _by_facet(codings: pd.DataFrame, codebook: Codebook, facet: Facet) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Return codings whose code is the code with its value of the facet, and the code of every such name."""
+    """Return codings with each code replaced by code and facet value, and the code of every new name."""
     require_column(codings, facet.name, frame_name="codings")
     stated = codings[facet.name].astype("string").fillna(UNSTATED)
     unknown = sorted(set(stated) - {*facet.names, UNSTATED})

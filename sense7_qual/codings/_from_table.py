@@ -140,7 +140,7 @@ def _marked(
 
 
 def _filled(long: pd.DataFrame, blank: Blank | None) -> pd.DataFrame:
-    """Return the decisions, with those that blank cells stand for."""
+    """Return the decisions, with those of blank cells."""
     if blank is None and long["blank"].any():
         raise TableError(
             f"table: expected the meaning of blank cells – found {_counted(long)} – "

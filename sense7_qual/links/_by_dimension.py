@@ -14,15 +14,16 @@ from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
 from sense7_qual.links._inputs import RatingRange, checked_units, numbered, ratings_of
-from sense7_qual.links._rank_biserial import rank_biserial, with_adjusted
 from sense7_qual.links._resample import (
     Resampling,
     decided_by,
     interval,
     jackknife_p,
     left_out,
+    rank_biserial,
     resampled,
     settings,
+    with_adjusted,
 )
 from sense7_qual.links._results import BY_DIMENSION
 

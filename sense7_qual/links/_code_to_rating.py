@@ -21,9 +21,9 @@ from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import MODEL_PREFIX, RESERVED_CODERS, people
-from sense7_qual.links import _inputs, _rank_biserial
+from sense7_qual.links import _inputs, _resample
 from sense7_qual.links._inputs import RatingRange
-from sense7_qual.links._odds_ratio import (
+from sense7_qual.links._pooled import (
     Analysis,
     LogOdds,
     Pooling,
@@ -33,8 +33,7 @@ from sense7_qual.links._odds_ratio import (
     pooled_columns,
     population_averaged,
 )
-from sense7_qual.links._rank_biserial import with_adjusted
-from sense7_qual.links._resample import jackknife_interval, left_out
+from sense7_qual.links._resample import jackknife_interval, left_out, with_adjusted
 from sense7_qual.links._results import LINKS
 
 __all__ = ["code_to_rating", "share_columns", "spearman"]
@@ -179,7 +178,7 @@ def code_to_rating(
         decisions, sources, function="code_to_rating", with_models=with_models
     )
     chosen = _inputs.chosen_sources(decisions, sources, with_models=with_models)
-    weights = functools.cache(functools.partial(_rank_biserial.cluster_weights, n_boot=n_boot, seed=seed))
+    weights = functools.cache(functools.partial(_resample.cluster_weights, n_boot=n_boot, seed=seed))
     settings = _Settings(weights, confidence_level, seed, odds_ratios, sensitivity, pooling)
     study = _Study(
         decisions,
@@ -198,7 +197,7 @@ def code_to_rating(
 class _Settings:
     """The settings of a table."""
 
-    weights: _rank_biserial.Weights
+    weights: _resample.Weights
     confidence_level: float
     seed: int
     odds_ratios: bool
@@ -268,9 +267,9 @@ def _analysis(decided: pd.DataFrame, settings: _Settings) -> Analysis:
     applied = decided["applied"].to_numpy(dtype=np.bool_)
     ratings = decided["rating"].to_numpy(dtype=np.float64)
     cluster = decided["cluster"].to_numpy(dtype=np.int64)
-    counts = _rank_biserial.count(applied, ratings, cluster)
-    effect, without = _rank_biserial.effect_of(counts), _rank_biserial.jackknifed_effects(counts)
-    reason = _rank_biserial.reason_of(applied, counts, effect, without)
+    counts = _resample.count(applied, ratings, cluster)
+    effect, without = _resample.effect_of(counts), _resample.jackknifed_effects(counts)
+    reason = _resample.reason_of(applied, counts, effect, without)
     row: dict[str, object] = {
         **_described(applied, ratings, counts),
         "rank_biserial": np.nan if reason == Reason.CONSTANT_RATING else effect,
@@ -291,7 +290,7 @@ def _analysis(decided: pd.DataFrame, settings: _Settings) -> Analysis:
 
 
 def _described(
-    applied: _rank_biserial.Truths, ratings: npt.NDArray[np.float64], counts: _rank_biserial.Counts
+    applied: _resample.Truths, ratings: npt.NDArray[np.float64], counts: _resample.Counts
 ) -> dict[str, object]:
     """Return the numbers of units and clusters, and the means."""
     mean_with = ratings[applied].mean() if applied.any() else np.nan
@@ -309,28 +308,26 @@ def _described(
     }
 
 
-def _inferred(counts: _rank_biserial.Counts, rank: RankEffect, settings: _Settings) -> dict[str, object]:
+def _inferred(counts: _resample.Counts, rank: RankEffect, settings: _Settings) -> dict[str, object]:
     """Return the interval of the rank-biserial effect, its p, and the resamples."""
-    resampled = _rank_biserial.resampled_effects(counts, settings.weights(counts.shape[0]))
+    resampled = _resample.resampled_effects(counts, settings.weights(counts.shape[0]))
     defined = resampled[~np.isnan(resampled)]
-    low, high = _rank_biserial.percentile_interval(defined, rank.fewest, settings.confidence_level)
+    low, high = _resample.percentile_interval(defined, rank.fewest, settings.confidence_level)
     return {
         "rank_biserial_low": low,
         "rank_biserial_high": high,
-        "p": _rank_biserial.t_test(
-            rank.effect, _rank_biserial.jackknife_error(rank.without), rank.fewest - 1
-        ),
+        "p": _resample.t_test(rank.effect, _resample.jackknife_error(rank.without), rank.fewest - 1),
         "n_boot": len(resampled),
         "n_undefined": len(resampled) - len(defined),
     }
 
 
 def _odds(
-    applied: _rank_biserial.Truths,
+    applied: _resample.Truths,
     ratings: npt.NDArray[np.float64],
     cluster: npt.NDArray[np.int64],
     nested: npt.NDArray[np.int64] | None,
-    counts: _rank_biserial.Counts,
+    counts: _resample.Counts,
     reason: str | None,
     settings: _Settings,
 ) -> dict[str, LogOdds]:
@@ -350,10 +347,8 @@ def _odds(
     return estimates
 
 
-def _cautions(counts: _rank_biserial.Counts, odds: LogOdds) -> list[str]:
-    cautions = (
-        [Caution.FEWER_THAN_10_CLUSTERS] if counts.fewest_clusters < _rank_biserial.MANY_CLUSTERS else []
-    )
+def _cautions(counts: _resample.Counts, odds: LogOdds) -> list[str]:
+    cautions = [Caution.FEWER_THAN_10_CLUSTERS] if counts.fewest_clusters < _resample.MANY_CLUSTERS else []
     cautions += [Caution.VARIES_BETWEEN_ONLY] if counts.varies == "between" else []
     return cautions + [caution for caution in odds.cautions if caution == Caution.CLUSTERS_OF_ONE]
 
@@ -399,7 +394,7 @@ def _pooled(analyses: list[Analysis], shares: pd.DataFrame, settings: _Settings)
     """Return one code's row pooled over coders; its numbers of units count each unit once."""
     applied = (shares["n_applied"] > 0).to_numpy(dtype=np.bool_)
     ratings, cluster = (shares[name].to_numpy() for name in ("rating", "cluster"))
-    counts = _rank_biserial.count(applied, ratings, cluster)
+    counts = _resample.count(applied, ratings, cluster)
     described = _described(applied, ratings, counts)
     row = {name: value for name, value in described.items() if not name.startswith("mean")}
     used = [analysis for analysis in analyses if len(analysis.row)]

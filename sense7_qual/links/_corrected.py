@@ -14,12 +14,11 @@ from sense7_qual._contract import Column, Contract
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
 from sense7_qual.frames import require_column
-from sense7_qual.links import _inputs, _rank_biserial
+from sense7_qual.links import _inputs, _resample
 from sense7_qual.links._inputs import RatingRange
-from sense7_qual.links._odds_ratio import LogOdds, RankEffect, columns_of, log_odds
-from sense7_qual.links._rank_biserial import with_adjusted
+from sense7_qual.links._pooled import LogOdds, RankEffect, columns_of, log_odds, pool
+from sense7_qual.links._resample import with_adjusted
 from sense7_qual.links._results import CORRECTED
-from sense7_qual.links._rubin import pool
 
 __all__ = ["corrected"]
 
@@ -157,13 +156,11 @@ def _row(
     return row
 
 
-def _effect(
-    applied: _rank_biserial.Truths, ratings: Floats, cluster: npt.NDArray[np.int64]
-) -> RankEffect | str:
+def _effect(applied: _resample.Truths, ratings: Floats, cluster: npt.NDArray[np.int64]) -> RankEffect | str:
     """Return the effect of one imputation, or the reason why it has none."""
-    counts = _rank_biserial.count(applied, ratings, cluster)
-    effect, without = _rank_biserial.effect_of(counts), _rank_biserial.jackknifed_effects(counts)
-    reason = _rank_biserial.reason_of(applied, counts, effect, without)
+    counts = _resample.count(applied, ratings, cluster)
+    effect, without = _resample.effect_of(counts), _resample.jackknifed_effects(counts)
+    reason = _resample.reason_of(applied, counts, effect, without)
     return reason or RankEffect(effect, without, counts.clusters, counts.fewest_clusters)
 
 

@@ -220,7 +220,8 @@ def _order_terms(turns: pd.DataFrame, first_poor: pd.DataFrame) -> pd.DataFrame:
 def _share_of_gap(n: int, n_poor: int) -> float:
     """Return the expected share of poor turns after the first, less that before it (0), over all orders.
 
-    Orders are those of `n` turns, `n_poor` of them poor, whose first poor turn is not the first or last turn.
+    Orders are those of `n` turns, `n_poor` of them poor, with a first poor turn that is not the first or last
+    turn.
     """
     ways = {t: math.comb(n - t, n_poor - 1) for t in range(2, n)}
     share = sum(way * (n_poor - 1) / (n - t) for t, way in ways.items())

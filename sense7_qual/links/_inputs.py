@@ -23,8 +23,8 @@ from sense7_qual.frames import DECISIONS, is_model, people, require_column, with
 
 __all__ = [
     "Range", "RatingRange", "by_source", "checked_decisions", "checked_range", "checked_units",
-    "chosen_sources", "coders_of", "known_sources", "numbered", "numbers_of", "range_in", "rated_units",
-    "ratings_of", "refuse_off_scale", "tied",
+    "chosen_sources", "coders_of", "decided_units", "known_sources", "numbered", "numbers_of", "range_in",
+    "rated_units", "ratings_of", "refuse_off_scale", "tied",
 ]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
@@ -73,7 +73,7 @@ def ratings_of(
 ) -> Floats:
     """Return a column of ratings as floats, NaN where missing; what is off their scale is refused.
 
-    With `is_rating` False the column is another variable, whose range a mapping alone can state.
+    With `is_rating` False the column is another variable, with a range that only a mapping can state.
     """
     values = numbers_of(units, column)
     known = range_in(units, column, rating_range, is_rating=is_rating)
@@ -118,7 +118,7 @@ def known_sources(decisions: pd.DataFrame, *, with_models: bool = False) -> list
 def chosen_sources(
     decisions: pd.DataFrame, sources: Sequence[str] | None, *, with_models: bool = False
 ) -> list[str]:
-    """Return the sources asked for; else all but models, majority and pooled only of two coders or more."""
+    """Return the sources asked for; by default all except models, majority and pooled from two coders on."""
     known = known_sources(decisions, with_models=with_models)
     if sources is None:
         coders = coders_of(decisions, with_models=with_models)
@@ -172,13 +172,7 @@ def rated_units(
 ) -> pd.DataFrame:
     """Return unit_id, rating, cluster and nested (numbered by label) of the decided units with a rating."""
     units = checked_units(units, rating, cluster, *([] if nested is None else [nested]))
-    decided = pd.Index(decisions["unit_id"].unique())
-    unknown = decided[~decided.isin(units["unit_id"])]
-    if len(unknown):
-        raise TableError(
-            f"decisions: expected units of the frame `units` – found others: {first_three(unknown)} – "
-            "pass the units that the decisions are about."
-        )
+    decided = decided_units(decisions, units)
     values = ratings_of(units, rating, rating_range)
     used = units["unit_id"].isin(decided).to_numpy(dtype=np.bool_)
     units = units[used]
@@ -193,6 +187,18 @@ RatingRange = Range | Mapping[str, Range] | None
 
 _SENSE7: Final = (1.0, 5.0)
 _HIGHEST_OF_SCALES_FROM_1: Final = (5.0, 7.0)
+
+
+def decided_units(decisions: pd.DataFrame, units: pd.DataFrame) -> pd.Index:
+    """Return the ids of the units decided on; ids that are not in `units` are refused."""
+    decided: pd.Index = pd.Index(decisions["unit_id"].unique())
+    unknown = decided[~decided.isin(units["unit_id"])]
+    if len(unknown):
+        raise TableError(
+            f"decisions: expected units of the frame `units` – found others: {first_three(unknown)} – "
+            "pass the units that the decisions are about."
+        )
+    return decided
 
 
 def range_in(
@@ -218,7 +224,7 @@ def range_in(
 
 
 def checked_range(rating_range: Range | None) -> Range | None:
-    """Return the lowest and the highest rating as floats, or refuse what is not such a pair."""
+    """Return the lowest and the highest rating as floats, or refuse anything else."""
     if rating_range is None:
         return None
     pair = list(rating_range) if isinstance(rating_range, tuple | list) else []

@@ -14,8 +14,7 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._inputs import RatingRange, checked_decisions, checked_units, rated_units, tied
-from sense7_qual.links._rank_biserial import with_adjusted
-from sense7_qual.links._resample import decided_by
+from sense7_qual.links._resample import decided_by, with_adjusted
 from sense7_qual.links._results import CO_OCCURRENCE, JOINT
 from sense7_qual.links.models import cumulative_mixed
 from sense7_qual.links.models._model import CumulativeModel

@@ -1,4 +1,4 @@
-"""The multiverse: each link under every reasonable choice of source, analysis and exclusion."""
+"""The multiverse: each link under all reasonable combinations of source, analysis and exclusion."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def multiverse(
     seed: int = 0,
     progress: Progress | bool | None = None,
 ) -> pd.DataFrame:
-    """Return each link under every combination of source, analysis and exclusion, for a specification curve.
+    """Estimate each link under all combinations of source, analysis and exclusion (specification curve).
 
     Parameters
     ----------
@@ -53,13 +53,12 @@ def multiverse(
         As for `code_to_rating`.
     analyses : sequence of str
         "rank_biserial"; "mixed" (odds ratio of the mixed model), "within" (its part within participants) and
-        "gee" (ordinal estimating equations). A test that takes a participant's units for independent is not
-        among them, because it is wrong.
+        "gee" (ordinal estimating equations). There is no test that treats a participant's units as
+        independent, because it would be wrong.
     exclusions : sequence of str
-        "none"; "single_texts" (participants with one rated unit are left out); "disputed" (a unit is left
-        out for the codes on which its coders disagree); "single_coder" (a unit × code that one coder alone
-        decided on is left out). The first two are about ratings, the last two about coding; they are not
-        combined.
+        "none"; "single_texts" (without participants with one rated unit); "disputed" (without each unit ×
+        code on which its coders disagree); "single_coder" (without each unit × code that only one coder
+        decided on). They are not combined.
     n_boot, confidence_level, seed, progress
         As for `code_to_rating`.
 
@@ -124,9 +123,9 @@ def _specifications(table: pd.DataFrame, analysis: str, every: pd.MultiIndex) ->
     effect, p, reason = _ANALYSES[analysis]
     table = table.set_index(["code", "source"]).reindex(every).reset_index()
     numbers = ["n_with", "n_without", "n_clusters"]
-    nothing = table["n_with"].isna()
+    unrated = table["n_with"].isna()
     table = table.assign(**{name: table[name].fillna(0).astype("int64") for name in numbers})
-    table[reason] = table[reason].mask(nothing, Reason.NO_RATED_UNITS)
+    table[reason] = table[reason].mask(unrated, Reason.NO_RATED_UNITS)
     rows = table[["code", "source", "n_clusters"]].assign(
         analysis=analysis,
         effect="rank_biserial" if effect == "rank_biserial" else "odds_ratio",
@@ -137,9 +136,9 @@ def _specifications(table: pd.DataFrame, analysis: str, every: pd.MultiIndex) ->
         n_units=table["n_with"] + table["n_without"],
         reason=table[reason],
     )
-    unsaid = rows["estimate"].isna() & rows["reason"].isna()
+    unexplained = rows["estimate"].isna() & rows["reason"].isna()
     rows["reason"] = rows["reason"].mask(
-        unsaid, Reason.CODE_VARIES_BETWEEN_ONLY if analysis == "within" else Reason.NOT_ESTIMATED
+        unexplained, Reason.CODE_VARIES_BETWEEN_ONLY if analysis == "within" else Reason.NOT_ESTIMATED
     )
     return rows
 
@@ -162,16 +161,16 @@ def _without_single_texts(decisions: pd.DataFrame, rated: pd.DataFrame) -> pd.Da
 
 def _without_disputed(decisions: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:
     tally = _decisions.tally(people(decisions))
-    return _less(decisions, tally[(tally["n_applied"] > 0) & (tally["n_applied"] < tally["n_coders"])])
+    return _without(decisions, tally[(tally["n_applied"] > 0) & (tally["n_applied"] < tally["n_coders"])])
 
 
 def _without_single_coders(decisions: pd.DataFrame, rated: pd.DataFrame) -> pd.DataFrame:
     tally = _decisions.tally(people(decisions))
-    return _less(decisions, tally[tally["n_coders"] == 1])
+    return _without(decisions, tally[tally["n_coders"] == 1])
 
 
-def _less(decisions: pd.DataFrame, out: pd.DataFrame) -> pd.DataFrame:
-    """Return the decisions less those on the units × codes of `out`."""
+def _without(decisions: pd.DataFrame, out: pd.DataFrame) -> pd.DataFrame:
+    """Return the decisions without those on the units × codes of `out`."""
     pairs = pd.MultiIndex.from_frame(decisions[["unit_id", "code"]])
     return decisions[~pairs.isin(pd.MultiIndex.from_frame(out[["unit_id", "code"]]))]
 
@@ -181,7 +180,7 @@ def _check_words(name: str, chosen: Sequence[str], known: Iterable[str]) -> None
     for word in [chosen] if isinstance(chosen, str) else chosen:
         if word not in words:
             raise TableError(
-                f"multiverse: expected {name} out of {', '.join(words)} – found {word!r} – "
+                f"multiverse: expected {name} among {', '.join(words)} – found {word!r} – "
                 f"{did_you_mean(str(word), words)}"
             )
 

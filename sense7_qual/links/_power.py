@@ -15,7 +15,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual.errors import ArgumentError
-from sense7_qual.links._rank_biserial import rank_biserial
+from sense7_qual.links._resample import rank_biserial
 from sense7_qual.links._results import POWER
 
 __all__ = ["power"]

@@ -318,7 +318,7 @@ VARIANCE_SHARES: Final = Contract("shares", ("level",), {
     **settings("those in which the levels could not be told apart", aside=("n_boot", "n_undefined")),
     "reason": reason(
         "`negative_estimate` (the component came out below 0 and counts as 0: groups of this level differ no "
-        "more than chance makes them); or why there are no numbers: `no_rated_units`, `one_cluster` (of the "
+        "more than by chance); or why there are no numbers: `no_rated_units`, `one_cluster` (of the "
         "outermost level), `levels_not_separable` (a level has as many groups as the one within it, such as "
         "one turn per conversation), `constant_rating`; or no interval: `few_clusters` (fewer than six of "
         "the outermost level)"),

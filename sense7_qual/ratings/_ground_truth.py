@@ -141,7 +141,7 @@ def _by_turn(turns: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
 
 
 def _cases(turns: pd.DataFrame, case_id: str) -> dict[str, object]:
-    """Return the participant of each conversation; none where the frame has no such column."""
+    """Return the participant of each conversation; none where the frame has no column of it."""
     if case_id == "case_id" and case_id not in turns:
         return {}
     require_column(turns, case_id, frame_name="messages")

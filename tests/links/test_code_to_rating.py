@@ -11,7 +11,7 @@ from scipy import stats
 from sense7_qual import adjudication, codings, figures, links, report
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.frames import DECISIONS
-from sense7_qual.links import _rank_biserial
+from sense7_qual.links import _resample
 from tests.helpers.places import PUBLISHED
 from tests.helpers.rating_studies import frames, link, study
 from tests.helpers.simulation import studies
@@ -129,8 +129,8 @@ def test_resampling_counts_is_resampling_participants() -> None:
         drawn = members[rng.integers(0, 30, 30)].ravel()
         a, y = applied[drawn], rating[drawn]
         slow.append(2 * stats.mannwhitneyu(y[a], y[~a]).statistic / (a.sum() * (~a).sum()) - 1)
-    counts = _rank_biserial.count(applied, rating, case)
-    fast = _rank_biserial.resampled_effects(counts, _rank_biserial.cluster_weights(30, n_boot=20_000, seed=1))
+    counts = _resample.count(applied, rating, case)
+    fast = _resample.resampled_effects(counts, _resample.cluster_weights(30, n_boot=20_000, seed=1))
     assert fast.mean() == pytest.approx(np.mean(slow), abs=4 * np.std(slow) / np.sqrt(1000))
     assert fast.std() == pytest.approx(np.std(slow), rel=0.1)
 
@@ -143,22 +143,20 @@ def test_interval_is_widened_by_the_clusters_on_the_rarer_side() -> None:
     row = link(decisions, units, n_boot=2000, confidence_level=0.9).iloc[0]
     order = np.argsort(units["case_id"].to_numpy(), kind="stable")
     number = pd.factorize(units["case_id"], sort=True)[0]
-    counts = _rank_biserial.count(applied[order], rating[order], number[order])
-    resampled = _rank_biserial.resampled_effects(
-        counts, _rank_biserial.cluster_weights(20, n_boot=2000, seed=7)
-    )
+    counts = _resample.count(applied[order], rating[order], number[order])
+    resampled = _resample.resampled_effects(counts, _resample.cluster_weights(20, n_boot=2000, seed=7))
     z = stats.t.ppf(0.95, 6) * np.sqrt(7 / 6)  # seven of the twenty participants have the code
     expected = np.nanquantile(resampled, stats.norm.cdf([-z, z]))
     assert [row["rank_biserial_low"], row["rank_biserial_high"]] == pytest.approx(expected, abs=1e-12)
     assert row["n_undefined"] == np.isnan(resampled).sum()
-    left_out = _rank_biserial.jackknifed_effects(counts)
+    left_out = _resample.jackknifed_effects(counts)
     error = np.sqrt(19 / 20 * np.square(left_out - left_out.mean()).sum())
     assert row["p"] == pytest.approx(2 * stats.t.sf(abs(row["rank_biserial"]) / error, 6))
 
 
 def test_leaving_out_a_cluster_is_leaving_out_its_units() -> None:
     applied, rating, case = study(np.random.default_rng(6), participants=12)
-    found = _rank_biserial.jackknifed_effects(_rank_biserial.count(applied, rating, case))
+    found = _resample.jackknifed_effects(_resample.count(applied, rating, case))
     for cluster in range(12):
         keep = case != cluster
         a, y = applied[keep], rating[keep]

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from sense7_qual import links
-from sense7_qual.links import _odds_ratio
+from sense7_qual.links import _pooled
 from tests.helpers.messages import SOURCES, messages
 from tests.helpers.rating_studies import frames, link, study
 
@@ -112,13 +112,13 @@ def test_sensitivity_adds_the_population_averaged_odds_ratio() -> None:
 def test_many_rating_levels_are_merged_in_order_for_the_odds_ratio_alone() -> None:
     rng = np.random.default_rng(7)
     ratings = rng.normal(size=500).round(2)
-    merged = _odds_ratio.few_levels(ratings)
+    merged = _pooled.few_levels(ratings)
     assert 8 <= len(np.unique(merged)) <= 10
     order = np.argsort(ratings)
     assert (np.diff(merged[order]) >= 0).all()
     assert np.unique(merged, return_counts=True)[1].min() > 30
     gaps = np.array([0.0, 5.0, 2.0, 5.0])
-    assert _odds_ratio.few_levels(gaps).tolist() == [1.0, 3.0, 2.0, 3.0]
+    assert _pooled.few_levels(gaps).tolist() == [1.0, 3.0, 2.0, 3.0]
 
 
 def test_distributions_add_up_and_keep_empty_levels() -> None:

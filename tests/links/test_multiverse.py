@@ -106,7 +106,7 @@ def test_gee_is_there_when_asked_for() -> None:
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"analyses": ["naive"]}, "expected analyses out of"),
+        ({"analyses": ["naive"]}, "expected analyses among"),
         ({"exclusions": ["disputd"]}, "did you mean 'disputed'"),
     ],
 )

@@ -1,7 +1,7 @@
 """Patterns from tables of any size, counted by the engine that holds them.
 
 A long table (one row per unit and coder) becomes *pattern → number of units* by two GROUP BYs: per unit, how
-many coders gave each value; per such pattern, how many units have it. Both run where the data lives (DuckDB
+many coders gave each value; per pattern, how many units have it. Both run where the data lives (DuckDB
 for frames in memory; Spark, BigQuery, Snowflake … through Ibis), and only the patterns come back.
 
 Every engine is given the same expression, and every answer is checked: each value must occur in the patterns

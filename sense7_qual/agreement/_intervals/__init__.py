@@ -1,7 +1,7 @@
 """The uncertainty of coefficients of agreement: standard errors, intervals, probability of falling short.
 
-The estimand of all but `ci="coders"` is the agreement of these coders on further units like these. Units of
-one participant are not independent: pass `groups` where there are participants.
+The estimand, except with `ci="coders"`, is the agreement of these coders on further units like these. Units
+of one participant are not independent: pass `groups` where there are participants.
 """
 
 from __future__ import annotations

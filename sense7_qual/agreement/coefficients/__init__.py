@@ -159,7 +159,7 @@ def cohen_kappa(
     """Return Cohen's kappa of two coders, with chance agreement from each coder's own habits.
 
     Use it for two fixed coders, where a field expects it. Do not use it for more coders (`conger_kappa`), and
-    know that it rewards coders whose habits differ: their chance agreement is lower.
+    know that it rewards coders with different habits: their chance agreement is lower.
 
     `values` holds two coders (2, units), else a TableError; units without both values do not count. With
     quadratic weights kappa is close to an intraclass correlation. Parameters and errors: as for

@@ -1,9 +1,8 @@
-"""How far apart two values are: Krippendorff's difference functions and Gwet's weights, named apart.
+"""The distance between two values: Krippendorff's difference functions and Gwet's weights.
 
-They are rivals with like names. Krippendorff's *ordinal* difference depends on how often each value between
-two was given; Gwet's *ordinal* weights depend on how many categories lie between them. Differences are 0 for
-equal values and grow; weights are 1 for equal values and shrink. On wide scales (sliders, seconds) alpha is
-computed from the values themselves, without a table of values × values (`wide_alpha`).
+Their names are alike. Krippendorff's *ordinal* difference depends on how often each value between two was
+given, Gwet's *ordinal* weights on how many categories lie between them. Differences are 0 for equal values,
+weights 1. On wide scales (sliders, seconds) `wide_alpha` does without a table of values × values.
 """
 
 from __future__ import annotations
@@ -80,7 +79,7 @@ def check_level(level: str) -> Level:
     """Return `level`, or raise `ArgumentError` with the nearest level's name where it is none."""
     if level not in get_args(Level):
         raise ArgumentError(
-            f"krippendorff_alpha: expected level out of {', '.join(get_args(Level))} – found {level!r} – "
+            f"krippendorff_alpha: expected level {' or '.join(get_args(Level))} – found {level!r} – "
             f"{did_you_mean(str(level), get_args(Level))}"
         )
     return cast(Level, level)
@@ -116,7 +115,7 @@ def agreement_weights(categories: npt.ArrayLike, weights: Weights | None) -> Flo
         values = np.arange(1, len(values) + 1)
     if weights == "ratio" and (values < 0).any():
         raise ArgumentError(
-            "weights: expected categories ≥ 0 for 'ratio' – found negative ones – take others."
+            "weights: expected categories ≥ 0 for 'ratio' – found negative ones – use others."
         )
     apart = _DISTANCES[weights](values.astype(np.float64))
     largest = apart.max(initial=0.0)
@@ -131,10 +130,6 @@ def _between(values: Floats) -> Floats:
     """Pairs among the categories from one to the other."""
     n = np.abs(values[:, None] - values) + 1
     return np.asarray(n * (n - 1) / 2)
-
-
-def _relative(values: Floats) -> Floats:
-    return difference(values, "ratio", values)
 
 
 def _circular(values: Floats) -> Floats:
@@ -153,14 +148,9 @@ def _bipolar(values: Floats) -> Floats:
 
 
 _DISTANCES: Final[dict[str, Callable[[Floats], Floats]]] = {
-    "linear": _powers(1),
-    "quadratic": _powers(2),
-    "ordinal": _between,
-    "radical": _powers(0.5),
-    "ratio": _relative,
-    "circular": _circular,
-    "bipolar": _bipolar,
-}
+    "linear": _powers(1), "quadratic": _powers(2), "ordinal": _between, "radical": _powers(0.5),
+    "ratio": lambda values: difference(values, "ratio", values), "circular": _circular, "bipolar": _bipolar,
+}  # fmt: skip
 
 
 def _given_difference(values: npt.NDArray[Any], level: npt.ArrayLike | Callable[[Any, Any], float]) -> Floats:
@@ -191,11 +181,11 @@ def _matrix(name: str, given: object) -> Floats:
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise _no_matrix(name, f"a {type(given).__name__} that holds others") from None
+        raise _no_matrix(name, f"a {type(given).__name__} of something else") from None
 
 
 def _by_name(name: str, given: object, values: npt.NDArray[Any]) -> object:
-    """Return the rows and columns of a frame in the order of the values, which their names say."""
+    """Return a frame with its rows and columns, found by name, in the order of the values."""
     if not isinstance(given, pd.DataFrame):
         return given
     names = pd.Index(values)
@@ -234,7 +224,7 @@ def _check_matrix(name: str, matrix: Floats, values: npt.NDArray[Any]) -> None:
 
 
 def check_scale(table: Coded | Patterns, categories: Sequence[Any] | None) -> None:
-    """Refuse values that are not among `categories` or, where these are not stated, codes for missing."""
+    """Refuse values that are not among `categories` or, without these, codes for missing."""
     if isinstance(table, Patterns):
         counts = table.marginals.astype(np.int64)
     else:
@@ -257,13 +247,13 @@ def check_scale(table: Coded | Patterns, categories: Sequence[Any] | None) -> No
         codes = counted(numbers[bad], counts[bad], unit="cells")
         raise TableError(
             f"values: expected missing values to be None or NaN – found {codes}, next to {others}"
-            f", as codes for missing are – make them missing, or state the scale if they count: "
+            f", as codes for missing are – make them missing, or state the scale if they are values: "
             "categories=[…] with every value."
         )
 
 
 def _places(levels: npt.NDArray[Any], named: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
-    """Return the place of each value among the named categories, or refuse one that is not there."""
+    """Return the place of each value among the named categories, or refuse values that are not named."""
     place: npt.NDArray[np.intp] = pd.Index(named).get_indexer(pd.Index(levels))
     absent = int((place < 0).sum())
     if absent:
@@ -334,9 +324,8 @@ def _wanted(categories: Sequence[Any], *, text: bool) -> npt.NDArray[Any]:
 class WideAlpha:
     """Krippendorff's alpha as a function of how many times each unit (or pattern) counts.
 
-    One entry for each value that occurs in a unit: `unit` (E,) sorted, `category` (E,), and `count` (E,) how
-    many coders gave it there. `n_units` (U,) is how many units there are of each, and `categories` (V,) the
-    values.
+    One entry for each value in a unit: `unit` (E,) sorted, `category` (E,), and `count` (E,) of coders who
+    gave it. `n_units` (U,) is the number of units of each kind, and `categories` (V,) the values.
     """
 
     unit: Integers
@@ -352,7 +341,7 @@ class WideAlpha:
         return self.at(self.n_units.astype(np.float64))
 
     def smallest(self) -> float:
-        """Return the least that alpha can be on any units: the distances of all levels are squared ones."""
+        """Return the lowest possible alpha: the distances of all levels are squared ones."""
         return -1.0
 
     def at(self, times: Floats) -> float:
@@ -459,7 +448,7 @@ class WideAlpha:
 
 
 def wide_alpha(values: Coded | Patterns, *, level: Level) -> WideAlpha:
-    """Return the entries of a table of values, of the units with two or more."""
+    """Return alpha on a wide scale, from the units with two or more values."""
     if isinstance(values, Patterns):
         unit, category = np.nonzero(values.counts)
         entries = unit, category, values.counts[unit, category].astype(np.float64)

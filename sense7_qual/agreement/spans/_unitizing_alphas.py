@@ -124,7 +124,7 @@ def unitizing_alphas(
 
     In the expected coincidences of cu-alpha and (k)u-alpha a span is not paired with itself: for each other
     coder, the square of its part that this coder coded too is taken out, divided by coders − 1. Programs
-    differ here for three or more coders whose spans overlap in part; for two coders they do not.
+    differ here for three or more coders with partly overlapping spans; for two coders they do not.
 
     References
     ----------

@@ -300,7 +300,7 @@ def _gap(upper: Floats, lower: Floats) -> Floats:
 
 
 def _density(x: Floats, log_p: Floats) -> Floats:
-    """Return φ(x) / P; 0 at a threshold that stands for an infinite one."""
+    """Return φ(x) / P; 0 at a threshold that means an infinite one."""
     return np.asarray(np.exp(-np.square(x) / 2 - log_p) / np.sqrt(2 * np.pi))
 
 

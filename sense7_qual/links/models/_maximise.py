@@ -47,7 +47,7 @@ _SOLVED: Final = 1e-7
 _FLAT: Final = 30.0
 """A standard error (predictors in standard deviations) that only an estimate on its way to infinity has."""
 _LARGEST_SD: Final[dict[Link, float]] = {"logit": 12.0, "probit": 7.0}
-"""Beyond (98 % of the latent variance between clusters) clusters tell the ratings apart all but perfectly."""
+"""Beyond (98 % of the latent variance between clusters) clusters separate the ratings almost perfectly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class _Search:
         return self._ended(natural)
 
     def _climbed(self, natural: Floats, hessian: Floats) -> Floats:
-        """Return a point where the gradient all but vanishes, or the highest that short steps reach."""
+        """Return a point where the gradient almost vanishes, or the highest that short steps reach."""
         height, slope = self._height(natural)
         inverse, fresh = _inverted(-hessian), True
         for _ in range(_MOST_STEPS):

@@ -425,7 +425,7 @@ def _frame(function: str, predictors: pd.DataFrame | pd.Series) -> pd.DataFrame:
 def _check_rows(
     function: str, rating: pd.Series, frame: pd.DataFrame, cluster: pd.Series, nested: pd.Series
 ) -> None:
-    """Refuse columns of different lengths, and pandas columns whose rows are named differently."""
+    """Refuse columns of different lengths, and pandas columns with different indexes."""
     lengths = {
         "rating": len(rating),
         "predictors": len(frame),

@@ -7,14 +7,14 @@ from scipy import stats
 
 from sense7_qual import links, report
 from sense7_qual.errors import QualError
-from sense7_qual.links import _code_to_rating, _rank_biserial, _rubin
+from sense7_qual.links import _code_to_rating, _pooled, _resample
 from tests.helpers.rating_studies import frames, link, people, study
 from tests.helpers.simulation import studies
 
 
 def test_rubins_rules_equal_the_published_worked_values() -> None:
     """By hand: W = .02, B = .01, T = .02 + 1.5 · .01 = .035; df by Barnard & Rubin (1999), equation 3."""
-    found = _rubin.pool(np.array([0.2, np.sqrt(0.02) + 0.2]), np.array([0.01, 0.03]), df=30)
+    found = _pooled.pool(np.array([0.2, np.sqrt(0.02) + 0.2]), np.array([0.01, 0.03]), df=30)
     share = 0.015 / 0.035
     observed = 31 / 33 * 30 * (1 - share)
     assert found.standard_error**2 == pytest.approx(0.035)
@@ -40,7 +40,7 @@ def test_a_pooled_row_is_rubins_rules_over_the_coders_rows() -> None:
     total = np.mean(errors**2) + 4 / 3 * np.var(z, ddof=1)
     assert pooled["rank_biserial"] == pytest.approx(np.tanh(z.mean()))
     assert pooled["between_coder_share"] == pytest.approx(4 / 3 * np.var(z, ddof=1) / total)
-    expected = _rubin.pool(z, errors**2, df=fewest.min() - 1)
+    expected = _pooled.pool(z, errors**2, df=fewest.min() - 1)
     assert [pooled["rank_biserial_low"], pooled["rank_biserial_high"]] == pytest.approx(
         np.tanh(expected.interval(0.95))
     )
@@ -48,7 +48,7 @@ def test_a_pooled_row_is_rubins_rules_over_the_coders_rows() -> None:
     logs = np.log(coders["odds_ratio"]).to_numpy()
     width = np.log(coders["odds_ratio_high"] / coders["odds_ratio_low"]).to_numpy()
     spread = width / 2 / stats.t.ppf(0.975, fewest - 1)
-    odds = _rubin.pool(logs, spread**2, df=fewest.min() - 1)
+    odds = _pooled.pool(logs, spread**2, df=fewest.min() - 1)
     assert pooled["odds_ratio"] == pytest.approx(np.exp(logs.mean()))
     assert np.log([pooled["odds_ratio_low"], pooled["odds_ratio_high"]]) == pytest.approx(odds.interval(0.95))
     assert pooled["odds_ratio_p"] == pytest.approx(odds.p)
@@ -94,11 +94,11 @@ def test_disagreement_widens_the_pooled_interval() -> None:
 def test_joint_variance_is_that_of_the_mean_where_coders_read_different_participants() -> None:
     """Coders of disjoint participants are independent: the variance of their mean is ΣU / m²."""
     variances = np.array([0.04, 0.02, 0.03])
-    found = _rubin.pool_jointly(np.array([0.3, 0.3, 0.3]), np.diag(variances), df=20)
+    found = _pooled.pool_jointly(np.array([0.3, 0.3, 0.3]), np.diag(variances), df=20)
     assert found.standard_error**2 == pytest.approx(variances.sum() / 9)
-    alike = _rubin.pool_jointly(np.array([0.3, 0.3]), np.full((2, 2), 0.04), df=20)
+    alike = _pooled.pool_jointly(np.array([0.3, 0.3]), np.full((2, 2), 0.04), df=20)
     assert alike.standard_error**2 == pytest.approx(0.04)
-    apart = _rubin.pool_jointly(np.array([0.1, 0.5]), np.full((2, 2), 0.04), df=20)
+    apart = _pooled.pool_jointly(np.array([0.1, 0.5]), np.full((2, 2), 0.04), df=20)
     assert apart.standard_error**2 == pytest.approx(0.04 + 0.08 / 2)
     assert apart.between_share == pytest.approx(0.5)
 
@@ -150,7 +150,7 @@ def test_by_default_pooling_throws_no_power_away() -> None:
 def test_a_coder_of_few_units_weighs_less_than_one_of_many() -> None:
     """Weights by hand: 1 / (c / information + τ²), with c the mean of variance × information."""
     estimates, variances = np.array([0.3, 0.3, 0.9]), np.diag([0.01, 0.01, 0.05])
-    found = _rubin.pool_jointly(
+    found = _pooled.pool_jointly(
         estimates, variances, df=np.array([39, 39, 7]), information=np.array([50.0, 50.0, 10.0])
     )
     tau = max(0.0, np.var(estimates, ddof=1) - 0.07 / 3)
@@ -159,7 +159,9 @@ def test_a_coder_of_few_units_weighs_less_than_one_of_many() -> None:
     assert found.weights == pytest.approx(weights)
     assert found.estimate == pytest.approx(weights @ estimates)
     assert found.standard_error**2 == pytest.approx(weights**2 @ np.diag(variances) + tau * weights @ weights)
-    alike = _rubin.pool_jointly(np.array([0.3, 0.3]), np.eye(2) * 0.0, df=9, information=np.array([5.0, 1.0]))
+    alike = _pooled.pool_jointly(
+        np.array([0.3, 0.3]), np.eye(2) * 0.0, df=9, information=np.array([5.0, 1.0])
+    )
     assert alike.weights == (0.5, 0.5)
     decisions, units = people(np.random.default_rng(12), error=0.1)
     few = decisions["unit_id"].isin(units["unit_id"].sample(60, random_state=1))
@@ -185,7 +187,7 @@ def test_pooling_says_why_not_and_whom_it_left_out() -> None:
     with pytest.raises(QualError, match="expected pooling to be"):
         link(decisions, units, pooling="mean")
     with pytest.raises(QualError, match="two or more estimates"):
-        _rubin.pool(np.array([1.0]), np.array([1.0]), df=3)
+        _pooled.pool(np.array([1.0]), np.array([1.0]), df=3)
 
 
 @pytest.mark.long
@@ -235,8 +237,8 @@ def test_adjusted_p_are_those_of_statsmodels() -> None:
     from statsmodels.stats.multitest import multipletests
 
     p = np.random.default_rng(9).random(12) ** 2
-    np.testing.assert_allclose(_rank_biserial.holm(p), multipletests(p, method="holm")[1], rtol=1e-12)
-    rows = _rank_biserial.with_adjusted(pd.DataFrame({"p": [*p, np.nan]}), "p")
+    np.testing.assert_allclose(_resample.holm(p), multipletests(p, method="holm")[1], rtol=1e-12)
+    rows = _resample.with_adjusted(pd.DataFrame({"p": [*p, np.nan]}), "p")
     np.testing.assert_allclose(rows["p_adjusted"][:12], multipletests(p, method="fdr_bh")[1], rtol=1e-12)
     assert np.isnan(rows["p_holm"].iloc[12])
 
