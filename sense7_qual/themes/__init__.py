@@ -11,7 +11,7 @@ How stable are they?                        `fit`                               
 Which texts are typical of a theme?         `typical`                             ``_themes.py``
 Which themes does the codebook lack?        `against_codebook`, `codes_by_theme`  ``_against_codebook.py``
 Which definitions are nearest to a theme?   `nearest_codes`                       ``_nearest.py``
-In which and in whose texts is a theme?     `spread`, `participants_by_theme`     ``_spread.py``
+How is a theme spread over participants?    `spread`, `participants_by_theme`     ``_spread.py``
 Which texts are like these?                 `nearest`                             ``_nearest.py``
 Which texts are close on a map?             `text_map`                            ``_text_map.py``
 Which pictures does BERTopic draw of them?  `to_bertopic`                         ``_to_bertopic.py``
