@@ -20,24 +20,18 @@ from typing import Any, Final, NamedTuple
 from scripts.measure_house import PACKAGE, ROOT, house, listed, public_modules, trees
 from sense7_qual._commands import parser
 
-_PERSONS: Final = [
-    "coder",
-    "participant",
-    "person",
-    "people",
-    "somebody",
-    "anybody",
-    "those",
-    "one",
-    "author",
-]
+_PERSONS: Final = (
+    "coder", "colleague", "participant", "person", "people", "somebody", "anybody", "those", "author",
+)  # fmt: skip
+_IDIOMS: Final = ("both", "readings", "reading", "ruling", "as it", "the study")  # these do stand
 PHRASES: Final[Mapping[str, re.Pattern[str]]] = {
     name: re.compile(pattern, re.IGNORECASE)
     for name, pattern in {
         "Return what/which/where/how/who/whether": r"\AReturn (?:what|which|where|how|who|whether)\b",
-        "stand": r"\b(?:stand|stands|stood)\b(?! for\b| out\b| alone\b| by (?:itself|themselves)\b)",
-        "whose": rf"(?<=[\w,] )(?<!{' )(?<!'.join(_PERSONS)} )(?<!{'s )(?<!'.join(_PERSONS)}s )whose\b",
-        "such, as a noun": r"(?<!\bas )\bsuch\b(?=\s*(?:[.,;:)–?!]|\Z|(?:is|are|was|of|which|where)\b))",
+        "stand": rf"{''.join(f'(?<!{one} )' for one in _IDIOMS)}\b(?:stand|stands|stood)\b"
+        r"(?! for\b| out\b| alone\b| by (?:itself|themselves)\b)",
+        "whose": rf"(?<=[\w,] ){''.join(f'(?<!{one} )(?<!{one}s )' for one in _PERSONS)}(?-i:whose)\b",
+        "such, as a noun": r"(?<!\bas )\bsuch\b(?=\s*(?:[.,;:)–?!]|(?:is|are|was|of|which|where)\b))",
         "beside": r"\bbeside\b",
         "deal, dealt": r"(?<!great )(?<!good )\b(?:deal|deals|dealt|dealing)\b(?! with\b)",
         "anew": r"\banew\b",
@@ -58,6 +52,7 @@ _CODE: Final = re.compile(
 _SCRIPT: Final = re.compile(
     r"""/\*.*?\*/|//[^\n]*|(?P<text>"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)""", re.DOTALL
 )
+_VALUE: Final = re.compile(r"\$\{[^{}]*\}")
 _BETWEEN_TAGS: Final = re.compile(r">([^<>{}=;]*[a-z] [^<>{}=;]*)<")
 
 
@@ -145,7 +140,7 @@ def widgets() -> Iterator[Text]:
         if ".test." in path.name:
             continue
         source, place = path.read_text("utf-8"), path.relative_to(ROOT / "frontend/src").as_posix()
-        found = [match["text"] for match in _SCRIPT.finditer(source) if match["text"]]
+        found = [_VALUE.sub("…", match["text"]) for match in _SCRIPT.finditer(source) if match["text"]]
         found += _BETWEEN_TAGS.findall(_SCRIPT.sub("", source))
         yield from (Text("widgets", "frontend", place, " ".join(one.split())) for one in found if " " in one)
 

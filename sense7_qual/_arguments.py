@@ -51,14 +51,14 @@ class _Kind:
 def check_arguments(
     function: Callable[..., Any], arguments: Mapping[str, Any], *, but: Collection[str] = ()
 ) -> None:
-    """Refuse arguments that are not of the kinds that the annotations of `function` say.
+    """Refuse arguments that do not fit the annotations of `function`.
 
-    `arguments` are `locals()`, taken as the first thing; `but` names parameters whose own check says more.
-    What is no DataFrame where only that can be is a `TableError`, any other an `ArgumentError`.
+    `arguments` are the function's `locals()`, taken first; `but` names parameters with a better check of
+    their own. Anything but a DataFrame where one is required is a `TableError`, any other an `ArgumentError`.
 
-    A number is finite, a whole number has at most 64 bits, True is neither; a text is no list, and what has
-    no order (a set) or can be read once (a generator) is none either. Where a mapping can be, and no list, a
-    Series that is indexed by name, each once, is one; `read_mapping` reads it.
+    Numbers must be finite, integers fit in 64 bits, booleans are not numbers, strings are not lists, and
+    neither are sets (no order) or generators (read once). A Series with unique names as its index is accepted
+    as a mapping where no list is; `read_mapping` reads it.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def check_arguments(
 
 
 def check_least(function: Callable[..., Any], least: float, **numbers: float) -> None:
-    """Refuse a number below `least`, in the name of its parameter."""
+    """Refuse a number below `least`; the error names its parameter."""
     for name, value in numbers.items():
         if value < least:
             raise ArgumentError(
@@ -90,7 +90,7 @@ def check_least(function: Callable[..., Any], least: float, **numbers: float) ->
 
 
 def require_column(frame: pd.DataFrame, column: str, *, frame_name: str) -> None:
-    """Raise `TableError`, with the nearest column's name, where `frame` has no such column."""
+    """Raise `TableError`, with the nearest column's name, if `frame` lacks a column."""
     check_arguments(require_column, locals())
     if column not in frame.columns:
         # Where a file had no header, its first row of texts became the names: long ones are not shown.
@@ -102,12 +102,12 @@ def require_column(frame: pd.DataFrame, column: str, *, frame_name: str) -> None
 
 
 def read_once(values: Iterable[_Item]) -> Iterable[_Item]:
-    """Return what a generator gives as a list, that it can be checked and read; anything else as it is."""
+    """Return a generator's items as a list, to be checked and read; anything else unchanged."""
     return list(values) if isinstance(values, Iterator) else values
 
 
 def read_mapping(values: Mapping[_Name, _Item] | None) -> dict[_Name, _Item]:
-    """Return what a mapping says, or a Series that is indexed by name; None says nothing.
+    """Return a mapping, or a Series indexed by name, as a dict; None as an empty one.
 
     >>> read_mapping(pd.Series({"good": 1, "unknown": pd.NA}, dtype="Int64"))
     {'good': 1, 'unknown': None}
@@ -258,15 +258,15 @@ _PLAIN: Final[Mapping[Any, _Kind]] = {
 
 
 def canonical(text: str) -> str:
-    """Return a text in the one form in which it is stored, hashed and counted.
+    """Return the canonical form of a text, in which it is stored, hashed and counted.
 
     A byte order mark at the start is removed, and CRLF and CR become LF. Nothing else changes: no Unicode
-    normalisation, no trimming. Applied twice it changes nothing more.
+    normalisation, no trimming. Applying it twice gives the same result.
 
     Raises
     ------
     ImportRefused
-        The text holds NUL or half of a surrogate pair, which no file and no database would give back.
+        The text contains NUL or half of a surrogate pair, which files and databases do not preserve.
 
     Examples
     --------
@@ -277,13 +277,13 @@ def canonical(text: str) -> str:
     bad = re.search("[\x00\ud800-\udfff]", text)
     if bad:
         raise ImportRefused(
-            f"expected valid text – found U+{ord(bad[0]):04X} at character {bad.start()} – correct the text."
+            f"expected valid text – found U+{ord(bad[0]):04X} at character {bad.start()} – remove it."
         )
     return text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
 
 def is_name(value: object) -> bool:
-    """Return True if a value can name a round: text without control characters, and no space at its ends."""
+    """Return True if a value can name a round: text without control characters or spaces at its ends."""
     return (
         isinstance(value, str)
         and bool(value)
@@ -293,7 +293,7 @@ def is_name(value: object) -> bool:
 
 
 def is_unicode(value: str) -> bool:
-    """Return True if a text holds whole characters only, no half of a surrogate pair."""
+    """Return True if a text contains no half of a surrogate pair."""
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -52,7 +52,7 @@ def make_folder(path: Path) -> Path:
 
 
 def write_new(path: Path, content: bytes, *, sync: bool = True) -> Path:
-    """Write a new file, which is on the disk then unless `sync` is false, and return its path."""
+    """Write a new file, flush it to the disk unless `sync` is false, and return its path."""
     handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _FILE_MODE)
     with os.fdopen(handle, "wb") as file:
         file.write(content)
@@ -193,6 +193,6 @@ def _is_taken(path: Path) -> bool:
 
 def _taken(path: Path) -> StoreError:
     return StoreError(
-        f"expected a path where nothing is – found a file {path.name!r} there, which was left as it is – "
-        "choose another name, or pass overwrite=True."
+        f"the file {path.name!r} already exists and was left unchanged – choose another name, or pass "
+        "overwrite=True."
     )

@@ -1,6 +1,6 @@
-"""What intervals from resampled clusters have in common: settings, and the allowance for few clusters.
+"""What intervals from resampled clusters share: their settings, and the widening for few clusters.
 
-What is resampled, and how an interval is made of it, differs between statistics and stands with each.
+What is resampled, and how an interval is made from it, is defined by each statistic.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ __all__ = ["FEWEST_CLUSTERS", "check_resampling", "widened_quantile"]
 # where 1, 2, 3, 4 and 5 participants' units had the code, and in 93 % or more from six on; those of the
 # rank-biserial correlation in 70, 87 and 94 % where 2, 3 and 4 had it. One line serves both.
 FEWEST_CLUSTERS: Final = 6
-"""Clusters that must have a code, and that must lack it, for an interval to be given."""
+"""Clusters that must have a code, and clusters that must lack it, for an interval."""
 
 _LARGEST: Final = 2**63 - 1  # both are columns of the results, which hold 64-bit integers
 
 
 def check_resampling(function: str, *, n_boot: int, confidence_level: float, seed: int) -> None:
-    """Refuse settings of a resampling that are out of their range, in the name of `function`.
+    """Refuse resampling settings out of range; the error names `function`.
 
     Examples
     --------
@@ -35,12 +35,11 @@ def check_resampling(function: str, *, n_boot: int, confidence_level: float, see
         if not whole or not least <= value <= _LARGEST:
             raise ArgumentError(
                 f"{function}: expected {name} to be a whole number from {least} to {_LARGEST} – found "
-                f"{value!r} – 2000 resamples are usual, and any seed that is reported will do."
+                f"{value!r} – use 2000 resamples, and any seed that you report."
             )
     if not isinstance(confidence_level, numbers.Real) or not 0 < confidence_level < 1:
         raise ArgumentError(
-            f"{function}: expected confidence_level between 0 and 1 – found {confidence_level!r} – "
-            "0.95 is usual."
+            f"{function}: expected confidence_level between 0 and 1 – found {confidence_level!r} – use 0.95."
         )
 
 

@@ -38,11 +38,11 @@ RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
 _LATIN: Final = str.maketrans("авекмнорстухіјѕԁһԛԝαβεηικμνορτυχγı", "abekmhopctyxijsdhqwabenikuvoptuxyi")
 
 MODEL_PREFIX: Final = "model-"
-"""What the name of every model that codes begins with, and of no person: "model-qwen"."""
+"""The beginning of the name of every model that codes, and of no person: "model-qwen"."""
 
 
 def spelling(name: str) -> str:
-    """Return what names that look alike have in common: no case or width, no letters of the same shape.
+    """Fold a name so that names which look alike are equal: case, width and letters of the same shape.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def spelling(name: str) -> str:
 
 
 def is_model(coder: str) -> bool:
-    """Return True for the name of a model: "model-" and at least one character more.
+    """Return True for the name of a model: "model-" and at least one more character.
 
     Examples
     --------
@@ -67,14 +67,14 @@ def is_model(coder: str) -> bool:
 
 
 def people(frame: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
-    """Return the rows of people, without those of computed decisions and of models.
+    """Keep the rows of people; drop those of computed decisions and of models.
 
     Parameters
     ----------
     frame : DataFrame
         With a column `coder`: decisions, codings, coverage, a plan.
     with_models : bool
-        Whether the rows of models stay: then computed decisions alone are left out.
+        Whether to keep the rows of models; then only computed decisions are dropped.
 
     Returns
     -------
@@ -99,21 +99,21 @@ def people(frame: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
 
 
 def without_models(frame: pd.DataFrame, *, function: str, but: Collection[str] = ()) -> pd.DataFrame:
-    """Return the rows of people and of computed decisions, and warn which models were left out.
+    """Drop the rows of models, and warn which models were left out.
 
     Parameters
     ----------
     frame : DataFrame
         With a column `coder`.
     function : str
-        What the warning begins with.
+        The name with which the warning begins.
     but : collection of str
-        Models whose rows stay, because they were asked for by name.
+        Models to keep, because they were asked for by name.
 
     Warns
     -----
     UserWarning
-        Rows of models were left out.
+        Rows of models were dropped.
     """
     check_arguments(without_models, locals())
     coder = _coders(frame)
@@ -130,7 +130,7 @@ def without_models(frame: pd.DataFrame, *, function: str, but: Collection[str] =
 
 
 def as_models(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
-    """Return a frame from elsewhere in which the coders `models` have the names of models.
+    """Rename coders as models ("model-…") in a frame from elsewhere.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def as_models(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
         With a column `coder` (decisions, codings, coverage), or an axis of that name
         (`agreement.from_wide`).
     models : sequence of str
-        Which of its coders are models. "gpt" becomes "model-gpt"; what is called so already stays as it is.
+        The coders that are models. "gpt" becomes "model-gpt"; names of this form are kept.
 
     Returns
     -------
@@ -148,8 +148,8 @@ def as_models(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
     Raises
     ------
     TableError
-        `frame` has no column or axis `coder`, one of `models` is none of its coders or is a computed
-        decision, or two coders would have one name.
+        `frame` has no column or axis `coder`, one of `models` is not among its coders or is a computed
+        decision, or two coders would get the same name.
 
     Examples
     --------
@@ -163,16 +163,16 @@ def as_models(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
 
 
 def as_people(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
-    """Return a frame in which the models `models` have the names of people, and count as people everywhere.
+    """Rename models as people, so that they count as people everywhere.
 
-    For those who insist that a model is one more coder: say so in the paper.
+    For those who treat a model as one more coder: report it in the paper.
 
     Parameters
     ----------
     frame : DataFrame
         As for `as_models`.
     models : sequence of str
-        Which models; "model-gpt" becomes "gpt".
+        The models; "model-gpt" becomes "gpt".
 
     Returns
     -------
@@ -182,7 +182,7 @@ def as_people(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
     Raises
     ------
     TableError
-        As of `as_models`; or one of `models` is called as no model is.
+        As for `as_models`; or a name in `models` is not a model's name.
 
     Examples
     --------
@@ -196,30 +196,30 @@ def as_people(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
     if others:
         raise TableError(
             f"as_people: expected names of models, such as 'model-gpt' – found {first_three(others)} – leave "
-            "out who is no model."
+            "these out."
         )
     return _renamed(frame, models, lambda name: name.removeprefix(MODEL_PREFIX))
 
 
 def check_coder_names(names: Iterable[str], *, frame_name: str) -> None:
-    """Raise `TableError` where a computed decision's or a model's name, or another coder's, differs in case.
+    """Raise `TableError` if names differ only in case: two coders', or one and that of a model or consensus.
 
-    "Consensus" would count as a person beside the people whom it settles, "Model-x" as one beside people,
-    "Ana" as another one than "ana". "model-" alone names no model.
+    "Consensus" would count as a person next to the people it settles, "Model-x" as a person, "Ana" as a coder
+    other than "ana". "model-" alone names no model.
     """
     check_arguments(check_coder_names, locals())
     known = list(dict.fromkeys(name.strip() for name in names))
     computed = [name for name in known if name.lower() in RESERVED_CODERS and name not in RESERVED_CODERS]
     if computed:
         raise TableError(
-            f"{frame_name}: expected the names of computed decisions ({', '.join(RESERVED_CODERS)}) in lower "
-            f"case, and no person called so – found coder {first_three(computed)} – write "
-            f"{computed[0].lower()!r} where it is computed, or give the person another pseudonym."
+            f"{frame_name}: the names {', '.join(RESERVED_CODERS)} are reserved for computed decisions, in "
+            f"lower case – found coder {first_three(computed)} – write {computed[0].lower()!r} if it is "
+            "computed, or give the person another pseudonym."
         )
     unclear = [name for name in known if name.lower().startswith(MODEL_PREFIX) and not is_model(name)]
     if unclear:
         raise TableError(
-            f"{frame_name}: expected models to be called 'model-…' in lower case, and no person called so – "
+            f"{frame_name}: models are called 'model-…' in lower case, and people are not – "
             f"found coder {first_three(unclear)} – name the model like 'model-a', or give the person another "
             "pseudonym."
         )
@@ -227,14 +227,14 @@ def check_coder_names(names: Iterable[str], *, frame_name: str) -> None:
 
 
 def check_people(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return checked decisions without computed ones, or raise `TableError` if people's cannot be compared.
+    """Check that people's decisions can be compared, and return them without computed decisions.
 
-    Coders' names and codes have to differ in more than upper and lower case, and so do the ids of units, but
-    for two that one coder decided on. Among several coders, the decisions of each have to hold what is
-    absent, which exports of applied codes, and sheets of ones and blanks, do not. A coder is refused whose
-    decisions are all "applied", who did not decide on all that others did, and of whom
+    Coders' names, codes and ids of units must differ in more than upper and lower case (ids that one coder
+    decided on may differ in case alone). Among several coders, the decisions of each must include what is
+    absent, which exports of applied codes, and sheets of ones and blanks, do not. A coder is refused if all
+    of their decisions are "applied", they did not decide on all that others did, and
 
-    - a text lacks a code that another coder decided on there, or
+    - one of their texts lacks a code that another coder decided on there, or
     - three or more applied in a row are no coincidence: nobody has an absent decision, or, with the share of
       "applied" among the coders who have some, fewer than 0.2 coders would be expected to come out so.
     """
@@ -253,7 +253,7 @@ def _coders(frame: pd.DataFrame) -> pd.Series:
     n_columns = list(frame.columns).count("coder")
     if n_columns != 1:
         raise TableError(
-            f"frame: expected one column 'coder' – found {n_columns} – pass decisions, codings or coverage."
+            f"frame: expected one column 'coder', found {n_columns} – pass decisions, codings or coverage."
         )
     return frame["coder"].astype("string").str.strip()
 
@@ -286,8 +286,7 @@ def _new_names(coder: pd.Series, models: Sequence[str], name: Callable[[str], st
     taken = sorted({one for one in new.values() if names.count(one) > 1 or one in RESERVED_CODERS})
     if taken:
         raise TableError(
-            f"models: expected names that nothing else has – found {first_three(taken)} taken – rename one "
-            "of the two first."
+            f"models: the names {first_three(taken)} are already taken – rename one of the two first."
         )
     check_coder_names(names, frame_name="frame")
     return coder.replace(new)
@@ -298,7 +297,7 @@ _FEWEST: Final = 3
 
 
 def one_case(names: Iterable[str], *, name: str, frame_name: str) -> None:
-    """Raise `TableError` where two of several names differ in upper and lower case alone."""
+    """Raise `TableError` if two names differ only in upper and lower case."""
     check_arguments(one_case, locals())
     known = list(dict.fromkeys(names))
     folded = Counter(each.casefold() for each in known)
@@ -306,7 +305,7 @@ def one_case(names: Iterable[str], *, name: str, frame_name: str) -> None:
     if alike:
         raise TableError(
             f"{frame_name}: expected every {name} to differ in more than upper and lower case – found "
-            f"{first_three(alike)} – make them one, or rename one of them."
+            f"{first_three(alike)} – use one spelling, or rename one of them."
         )
 
 
@@ -340,20 +339,20 @@ def applied_only(people: pd.DataFrame) -> list[str]:
 
 
 def refuse_applied_only(people: pd.DataFrame, *, frame_name: str) -> None:
-    """Raise `TableError` where the decisions of a coder among several lack what was absent."""
+    """Raise `TableError` if the decisions of one of several coders lack what was absent."""
     coders = applied_only(people)
     if coders:
         n = int(people["coder"].isin(coders).sum())
         raise TableError(
-            f"{frame_name}: expected what each coder found absent, too – found {n} decisions of coder "
+            f"{frame_name}: expected each coder's absent decisions, too – found {n} decisions of coder "
             f"{first_three(coders)}, all applied, and none on other texts or codes that were decided on "
             "– add a row with applied=False for each code that is not on a text that they coded "
-            '(codings.from_table does so: blank="absent", finished=…); if you chose some codes, pass all.'
+            '(codings.from_table does so: blank="absent", finished=…); if you selected codes, pass all.'
         )
 
 
 def refuse_other_case(people: pd.DataFrame, *, frame_name: str) -> None:
-    """Raise `TableError` where unit ids differ in case alone, and no coder decided on two of them.
+    """Raise `TableError` if unit ids differ only in case, and no coder decided on two of them.
 
     A coder who did has two texts, whose ids a program made of capital and small letters.
     """
@@ -369,5 +368,5 @@ def refuse_other_case(people: pd.DataFrame, *, frame_name: str) -> None:
     if len(apart):
         raise TableError(
             f"{frame_name}: expected every unit_id to differ in more than upper and lower case – found "
-            f"{first_three(apart)}, each of other coders – make them one, or rename one of them."
+            f"{first_three(apart)}, each from different coders – use one spelling, or rename one of them."
         )

@@ -1,4 +1,4 @@
-"""What a frame is made of, declared once: its columns with their types, what each is, and what a row is.
+"""Contracts: each frame declared once, with its columns, their types and meaning, and the meaning of a row.
 
 A frame that a function takes is checked by its contract (`Contract.check`); one that a function returns is
 made by it (`Contract.frame`), described by it in the docstring (`Contract.returns`) and on the page of
@@ -73,7 +73,7 @@ def text(what: str = "", *, missing: bool = False) -> Column:
 
 
 def word(what: str = "", *, missing: bool = False) -> Column:
-    """Return a column of words that pandas is left to hold as it does."""
+    """Return a column of words in the type that pandas chooses."""
     return Column("word", what, missing=missing)
 
 
@@ -93,17 +93,17 @@ def flag(what: str = "", *, missing: bool = False) -> Column:
 
 
 def number(what: str = "", low: float = -math.inf, high: float = math.inf) -> Column:
-    """Return a column of numbers, whose range `what` says where it is not plain."""
+    """Return a column of numbers; `what` names the range if it is not plain."""
     return Column("float", what, low, high)
 
 
 def share(what: str = "", then: str = "") -> Column:
-    """Return a column of numbers from 0 to 1; `then` stands behind the range."""
+    """Return a column of numbers from 0 to 1; `then` follows the range in the description."""
     return number(_with_range(what, "0–1", then), 0, 1)
 
 
 def coefficient(what: str = "", then: str = "") -> Column:
-    """Return a column of numbers that are at most 1; `then` stands behind the range."""
+    """Return a column of numbers up to 1; `then` follows the range in the description."""
     return number(_with_range(what, "at most 1", then), high=1)
 
 
@@ -118,7 +118,7 @@ def estimated(name: str, column: Column, low: str = "_low", high: str = "_high")
 
 
 def settings(undefined: str, *, aside: Sequence[str] = ()) -> dict[str, Column]:
-    """Return the columns that say how the intervals of a row were made; those `aside` are not printed."""
+    """Return the columns of the settings of intervals; those in `aside` are not printed."""
     n_boot, n_undefined, seed = (
         name + "*" * (name in aside) for name in ("n_boot", "n_undefined", "seed")
     )  # fmt: skip
@@ -135,10 +135,10 @@ def settings(undefined: str, *, aside: Sequence[str] = ()) -> dict[str, Column]:
 
 @dataclass(frozen=True)
 class Contract:
-    """What a frame must be: its name, its columns and what each is, the key of a row, and what a row is.
+    """The declaration of a frame: its name, columns, key, and the meaning of a row.
 
     Columns that are described together are declared together (``"alpha_low, alpha_high": …``). A star after
-    a name says that no table and no figure needs the column.
+    a name marks a column that no table and no figure needs.
     """
 
     name: str
@@ -166,16 +166,16 @@ class Contract:
         return pd.DataFrame({name: pd.Series(dtype=dtypes.get(name, "object")) for name in self.columns})
 
     def empty(self) -> pd.DataFrame:
-        """Return a frame of no rows with every contracted column in its type."""
+        """Return an empty frame with every contracted column in its type."""
         return self._no_rows.copy()
 
     def frame(self, rows: Any) -> pd.DataFrame:
-        """Return rows (or columns, or a frame) as a frame of exactly these columns, each in its type."""
+        """Make a frame of exactly the contracted columns, each in its type, from rows, columns or a frame."""
         check_arguments(Contract.frame, locals())
         return pd.DataFrame(rows, columns=list(self.columns)).astype(dict(self.dtypes))
 
     def example(self, **columns: object) -> pd.DataFrame:
-        """Return a frame to try things with: a row, or as many as lists have; the rest is missing, or 0."""
+        """Return an example frame of the given values (lists: a row per item); the rest is missing, or 0."""
         check_arguments(Contract.example, locals())
         wanting = ("boolean", "count")
         given = {name: 0 if one.kind in wanting else None for name, one in self.columns.items()} | columns
@@ -189,7 +189,7 @@ class Contract:
             require_column(frame, name, frame_name=self.name)
 
     def returns(self, function: Returning) -> Returning:
-        """Return `function` itself, its docstring with what the frame holds that it returns."""
+        """Decorate a function that returns this frame: add the frame's description to its docstring."""
         check_arguments(Contract.returns, locals())
         starred = "details" in function.__code__.co_varnames
         _add_returns(function, "DataFrame", self.described(starred=starred))
@@ -197,7 +197,7 @@ class Contract:
         return function
 
     def described(self, *, starred: bool = False) -> str:
-        """Return what a row is and what each column is; if wanted, names that are not printed have a star."""
+        """Describe the row and each column in words; with `starred`, mark columns that are not printed."""
         check_arguments(Contract.described, locals())
         lines = textwrap.wrap(f"{self.row}:", 106, break_on_hyphens=False)
         lines.append("")
@@ -209,19 +209,19 @@ class Contract:
         return "\n".join(lines)
 
     def check(self, frame: pd.DataFrame, *, as_written: bool = False) -> pd.DataFrame:
-        """Return a copy of `frame` whose contracted columns are present, typed and unique by key.
+        """Check that a frame meets the contract, and return a typed copy.
 
-        Further columns are kept as they are; the index is replaced by 0 … n − 1. White space around ids is
-        taken away: "ana " and "ana" are one coder. With `as_written`, for what the record and imports hold,
-        ids stay as they are, and one id in two such spellings is refused.
+        Further columns are kept unchanged; the index is replaced by 0 … n − 1. White space around ids is
+        removed: "ana " and "ana" are one coder. With `as_written`, for the record and imports, ids are kept
+        as they are, and one id in two such spellings is refused.
 
         Raises
         ------
         TableError
-            A column is missing or stands twice, an id is missing or empty, a key stands twice, or a value
-            is not of its kind; coders differ in upper and lower case alone, or a person has the name of
-            computed decisions; decisions of a coder lack what was absent (`check_people`). The message names
-            rows (from 0), never a value.
+            A column is missing or duplicated, an id is missing or empty, a key is duplicated, or a value has
+            the wrong type; coders differ only in upper and lower case, or a person has the name of computed
+            decisions; a coder's decisions lack what was absent (`check_people`). The message names rows
+            (from 0), never a value.
         """
         check_arguments(Contract.check, locals(), but=("frame",))
         if not isinstance(frame, pd.DataFrame):
@@ -232,7 +232,7 @@ class Contract:
         twice = first_three(frame.columns[frame.columns.duplicated()].unique())
         if twice:
             raise TableError(
-                f"{self.name}: expected every column once – found twice: {twice} – rename or drop one."
+                f"{self.name}: expected every column once – found {twice} twice – rename or drop one."
             )
         for name in self.columns:
             require_column(frame, name, frame_name=self.name)
@@ -259,9 +259,7 @@ class Contract:
         except (TypeError, ValueError, OverflowError):
             # `from None`, and rows in place of values: a wrong column may hold participants' words.
             bad = [row for row, value in enumerate(column) if not _fits(value, kind)]
-            problem = (
-                f"others in {len(bad)} rows (first: row {first_three(bad)})" if bad else "a mixture of types"
-            )
+            problem = f"others in {len(bad)} rows (first: row {first_three(bad)})" if bad else "mixed types"
             what = "number" if kind == "probability" else kind
             raise TableError(
                 f"{self.name}: expected {what} values in column {column.name!r} – found {problem} – correct "
@@ -270,8 +268,8 @@ class Contract:
         if kind == "probability" and len(outside := typed[(typed < 0) | (typed > 1)]):
             raise TableError(
                 f"{self.name}: expected probabilities from 0 to 1 in column {column.name!r} – found "
-                f"{len(outside)} others, from {outside.min():g} to {outside.max():g} – divide per cent by "
-                "100; leave out a score that is no probability."
+                f"{len(outside)} others, from {outside.min():g} to {outside.max():g} – divide percentages by "
+                "100; leave out scores that are not probabilities."
             )
         return typed
 
@@ -282,8 +280,8 @@ class Contract:
         if bad:
             raise TableError(
                 f"{self.name}: expected True or False in column {column.name!r} – found others in "
-                f"{len(bad)} rows (first: row {first_three(bad)}) – a unit that was not decided on has no "
-                "row at all; drop those rows."
+                f"{len(bad)} rows (first: row {first_three(bad)}) – drop these rows: a unit without a "
+                "decision has no row."
             )
         return column.astype(bool)
 
@@ -294,7 +292,7 @@ class Contract:
             missing = (frame[name].isna() | (frame[name] == "")).to_numpy(dtype=bool)
             if missing.any():
                 raise TableError(
-                    f"{self.name}: expected {name!r} in every row – found it missing in {int(missing.sum())} "
+                    f"{self.name}: expected {name!r} in every row – it is missing in {int(missing.sum())} "
                     f"rows (first: row {first_three(frame.index[missing])}) – fill it in or drop the rows."
                 )
         twice = frame.duplicated(list(self.key), keep=False)
@@ -308,7 +306,7 @@ class Contract:
 
 
 def holding(**frames: Contract) -> Callable[[Of], Of]:
-    """Return what adds to a class, or to the function that returns it, what the frames in it hold."""
+    """Decorate a class of frames, or a function that returns one: describe the frames in its docstring."""
 
     def add(of: Of) -> Of:
         if isinstance(of, type):
@@ -339,7 +337,7 @@ def _add_returns(function: Any, what: str, described: str) -> None:
 
 
 def one_spelling(ids: pd.Series, *, name: str, frame_name: str) -> None:
-    """Raise `TableError` where an id stands there with and without white space around it."""
+    """Raise `TableError` if an id occurs both with and without white space around it."""
     check_arguments(one_spelling, locals())
     if (ids.str.strip() == ids).all():  # of 100,000 ids this takes a tenth of the time
         return
@@ -348,8 +346,8 @@ def one_spelling(ids: pd.Series, *, name: str, frame_name: str) -> None:
     alike = known[bare.duplicated(keep=False)]
     if len(alike):
         raise TableError(
-            f"{frame_name}: expected one spelling of each {name} – found the same one with and without white "
-            f"space around it: {first_three(alike)} – make them one, or they would count as two."
+            f"{frame_name}: expected one spelling of each {name} – found {first_three(alike)} with and "
+            "without white space around it – make the spelling the same, or they would count as two."
         )
 
 

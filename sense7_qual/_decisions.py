@@ -1,4 +1,4 @@
-"""What frames of decisions and coverage say: of a round, after a discussion, by majority, in which order.
+"""Decisions and coverage of a round, after a discussion, by majority, and in the order of coding.
 
 Both wings of the package need it: the record, which makes these frames, and the statistics, which take them.
 `codings` exports these functions.
@@ -37,7 +37,7 @@ TALLY: Final = Contract("tally", ("unit_id", "code"), {
 
 FINISH_ORDER: Final = Contract("finish_order", ("unit_id", "coder"), {
     "unit_id, coder": text(),
-    "at": Column("any", "UTC; missing, and last, where there is no time"),
+    "at": Column("any", "UTC; missing (and sorted last) without a time"),
 }, row="One row per unit × coder")  # fmt: skip
 
 _KEY: Final = ["unit_id", "code"]
@@ -47,7 +47,7 @@ _PAIR: Final = ["unit_id", "coder"]
 def of_round(
     codings: pd.DataFrame, coverage: pd.DataFrame, *, round: str | None = None
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the codings and the coverage of one round; by default, of each unit's last round.
+    """Select the codings and the coverage of one round; by default, of each unit's last round.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def of_round(
     Raises
     ------
     TableError
-        A frame is not what its contract says; on a unit that was finished in a round stands a coding without
-        one, or the other way round; or it cannot be told which round was finished last.
+        A frame does not meet its contract; a unit that was finished in a round has a coding without a round,
+        or the other way round; or the last finished round cannot be determined.
     """
     check_arguments(of_round, locals())
     codings = CODINGS.check(codings, as_written=True)
@@ -91,10 +91,10 @@ def _refuse_half_rounds(mixed: pd.DataFrame, coverage: pd.DataFrame) -> None:
     unclear = [unit_id for unit_id, coder, round in keys if (unit_id, coder, round) not in pairs]
     if unclear:
         raise TableError(
-            "codings: expected a round on all codings of a unit that was finished in one, or on none – found "
-            f"some without it, or with one where the unit was finished without, on unit "
-            f"{first_three(dict.fromkeys(unclear))} – write the round that they belong to into the frame's "
-            "column 'round', or leave those rows out."
+            "codings: expected a round on all codings of a unit finished in a round, and on no others "
+            f"– found codings without one, or with one on a unit finished without, on unit "
+            f"{first_three(dict.fromkeys(unclear))} – fill in their round in the column 'round', or leave "
+            "these rows out."
         )
 
 
@@ -104,8 +104,7 @@ def _last(coverage: pd.DataFrame) -> pd.DataFrame:
         raise TableError(
             "coverage: expected the time at which each round was finished – found none for unit "
             f"{first_three(several.loc[several['finished_at'].isna(), 'unit_id'].unique())}, which was "
-            "finished "
-            "in several rounds – name the round."
+            "finished in several rounds – name the round."
         )
     if several.empty:
         return coverage
@@ -115,7 +114,7 @@ def _last(coverage: pd.DataFrame) -> pd.DataFrame:
 
 
 def times_of(column: pd.Series, *, frame_name: str) -> pd.Series:
-    """Return a column of times in ISO 8601 as UTC, or raise `TableError` where there are others."""
+    """Return a column of ISO 8601 times as UTC; raise `TableError` for other values."""
     at = pd.to_datetime(column, utc=True, format="ISO8601", errors="coerce")
     unread = column.index[at.isna() & column.notna()]
     if len(unread):
@@ -129,7 +128,7 @@ def times_of(column: pd.Series, *, frame_name: str) -> pd.Series:
 
 @DECISIONS.returns
 def after_discussion(decisions: pd.DataFrame, discussed: pd.DataFrame) -> pd.DataFrame:
-    """Return decisions as they were after a discussion: revised where their coder discussed the unit.
+    """Replace decisions by those that their coder made in a later discussion.
 
     Parameters
     ----------
@@ -140,13 +139,13 @@ def after_discussion(decisions: pd.DataFrame, discussed: pd.DataFrame) -> pd.Dat
     Returns
     -------
     DataFrame
-        The rows of `decisions` in their order, with what the coder decided in the discussion where there is
-        such a decision. What was decided in the discussion alone is left out: it revises nothing.
+        The rows of `decisions` in their order, with the coder's decision of the discussion where they made
+        one. A decision made only in the discussion is left out, because it revises nothing.
 
     Raises
     ------
     TableError
-        A frame is not what its contract says.
+        A frame does not meet its contract.
 
     Examples
     --------
@@ -165,16 +164,16 @@ def after_discussion(decisions: pd.DataFrame, discussed: pd.DataFrame) -> pd.Dat
 
 @DECISIONS.returns
 def majority(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
-    """Return what more than half of the coders decided on each unit × code.
+    """Decide each unit × code by the majority of its coders (more than half).
 
     Parameters
     ----------
     decisions : DataFrame
-        unit_id, coder, code, applied (bool). Only coders who decided on the unit count; where one coder
-        did, it is that coder's decision. Decisions of `consensus`, `majority` and `pooled` are left out, and
-        so are those of models, which a warning says.
+        unit_id, coder, code, applied (bool). Only coders who decided on the unit count; if only one did, it
+        is that coder's decision. Decisions of `consensus`, `majority` and `pooled` are left out, and so are
+        those of models, with a warning.
     with_models : bool
-        Whether models count as coders; the majority is then not one of people.
+        Whether models count as coders; the majority is then not one of people alone.
 
     Returns
     -------
@@ -184,7 +183,7 @@ def majority(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFr
     Raises
     ------
     TableError
-        `decisions` is not what its contract says.
+        `decisions` does not meet its contract.
 
     Examples
     --------
@@ -203,20 +202,20 @@ def majority(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFr
 
 @TALLY.returns
 def tally(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
-    """Count, for each unit × code, the coders who decided on it and those who applied the code.
+    """Count the coders who decided on each unit × code, and those who applied the code.
 
     Parameters
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out,
-        and so are those of models, which a warning says.
+        and so are those of models, with a warning.
     with_models : bool
         Whether models count as coders.
 
     Raises
     ------
     TableError
-        `decisions` is not what its contract says.
+        `decisions` does not meet its contract.
 
     Examples
     --------
@@ -236,29 +235,28 @@ def tally(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame
 
 @FINISH_ORDER.returns
 def finish_order(coverage: pd.DataFrame, *, plan: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return the units of all coders in the order in which they first finished them.
+    """Order the units of all coders by the time at which they first finished them.
 
-    Use it for whatever follows the course of coding. A unit that was finished again, because the codebook was
-    revised or in a later round, keeps its place: which units are looked at again depends on what was coded
-    on them, so the times of their last finish would sort units by their codes.
+    Use it for anything that follows the course of coding. A unit that was finished again, after a revision of
+    the codebook or in a later round, keeps its place: units are revisited because of their codes, so the
+    times of the last finish would sort units by their codes.
 
     Parameters
     ----------
     coverage : DataFrame
-        As `Store.coverage` returns it. Without a column first_finished_at, or where it is missing,
-        finished_at is taken for it.
+        As `Store.coverage` returns it. Where first_finished_at is missing, finished_at is used instead.
     plan : DataFrame, optional
-        As `Store.plan` returns it: the order of units that a coder finished at once, such as those of one
-        coding sheet. Those that are not in it come after the others, in an order drawn from their ids.
+        As `Store.plan` returns it: it orders units that a coder finished at the same time, such as those of
+        one coding sheet. Units that it lacks come last, in an order drawn from their ids.
 
     Raises
     ------
     TableError
-        A frame is not what its contract says, or a time is not ISO 8601.
+        A frame does not meet its contract, or a time is not ISO 8601.
 
     Examples
     --------
-    Of three texts the first was looked at again at the end:
+    The first of three texts was revisited at the end:
 
     >>> coverage = pd.DataFrame({
     ...     "unit_id": ["m1", "m2", "m3"], "coder": "ana", "round": None, "codebook": None,

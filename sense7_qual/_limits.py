@@ -19,21 +19,21 @@ _FREE_BYTES = 10_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The most that one file may hold; raise a number where you know and trust the file.
+    """The most that one file may hold; raise a number if you know and trust the file.
 
     Parameters
     ----------
     file_bytes
-        Bytes of the file as it is.
+        Bytes of the file itself.
     unpacked_bytes
         Bytes to which a workbook or a Parquet file unpacks, and bytes of all its texts together.
     expansion
-        How many times its own size a workbook or a Parquet file may unpack to. Up to 10 MB are always let
-        through.
+        The ratio to its own size to which a workbook or a Parquet file may unpack. Up to 10 MB are always
+        accepted.
     members
         Files inside a workbook.
     elements
-        XML elements of one part of a workbook that are no rows, cells or shared strings (styles, links,
+        XML elements of one part of a workbook other than rows, cells or shared strings (styles, links,
         conditional formats).
     depth
         Levels of nesting, in the XML of a workbook, in JSON and in lists.
@@ -71,17 +71,17 @@ class Limits:
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise TableError(
                     f"Limits: expected a whole number above 0 for {setting.name} – found "
-                    f"{type(value).__name__ if not isinstance(value, int) else value} – correct it."
+                    f"{type(value).__name__ if not isinstance(value, int) else value} – change it."
                 )
 
     def unpacked(self, packed: int) -> int:
-        """Return how many bytes a file of `packed` bytes may unpack to."""
+        """Return the number of bytes to which a file of `packed` bytes may unpack."""
         return min(self.unpacked_bytes, max(_FREE_BYTES, self.expansion * packed))
 
     def require(
         self, setting: str, found: int, *, name: str, of: str, remedy: str, allowed: int | None = None
     ) -> None:
-        """Raise `ImportRefused` where `found` is more than the setting, or `allowed`, computed from it."""
+        """Raise `ImportRefused` if `found` is more than the setting, or than `allowed`, computed from it."""
         if found > (getattr(self, setting) if allowed is None else allowed):
             raise self.beyond(setting, name=name, of=of, remedy=remedy, found=f"{found:,}", allowed=allowed)
 
@@ -95,7 +95,7 @@ class Limits:
         found: str = "more",
         allowed: int | None = None,
     ) -> ImportRefused:
-        """Return the error that names the setting, what was found, and how to change the setting."""
+        """Return an error that names the setting, the number found, and how to change the setting."""
         most = getattr(self, setting) if allowed is None else allowed
         return ImportRefused(
             f"{name}: expected at most {most:,} {of} (limits.{setting}) – found {found} – {remedy}; or, if "
@@ -104,7 +104,7 @@ class Limits:
 
 
 def open_file(path: Path) -> BinaryIO:
-    """Open a file for reading, if it is one: a pipe would be waited for, and a device may never end."""
+    """Open a regular file for reading; refuse a pipe (it would block) and a device (it may never end)."""
     how = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         handle = os.open(path, how)

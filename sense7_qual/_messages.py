@@ -1,4 +1,4 @@
-"""What messages are made of: the first three of many, a word, the nearest name that is known, whose code."""
+"""The parts of messages: the first three of many, a word without texts, the nearest known name."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_COMPARED: Final = 1_000  # words that a mistyped one is compared with
 
 
 def legible(text: str | None) -> str | None:
-    """Return `text`, with bytes of a file's name that are no Unicode as escapes: a frame cannot hold them."""
+    """Return `text` with bytes of a file name that are not Unicode as escapes, for a frame."""
     return None if text is None else text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -38,7 +38,7 @@ def first_three(values: Iterable[object]) -> str:
 
 
 def word(value: object) -> str:
-    """Show a value that should be an id or a word; of what may be a participant's text its length alone.
+    """Show a value that should be an id or a word; only its length if it may be a participant's text.
 
     >>> word("m17"), word(17), word("It listened to me.")
     ("'m17'", "'17'", '18 characters')
@@ -51,9 +51,9 @@ def word(value: object) -> str:
 
 
 def shown(value: object, *, limit: int = 60, words: int = 6) -> str:
-    """Return `value` for use in an error, or its length alone where it may be somebody's text.
+    """Return `value` for use in an error, or only its length if it may be somebody's text.
 
-    That is where it has more characters than `limit`, more words than `words`, or a line break.
+    It may be one if it has more characters than `limit`, more words than `words`, or a line break.
 
     >>> shown("PostTaskExperience_UseAgain"), shown("I felt that it did not listen", limit=20)
     ('PostTaskExperience_UseAgain', '(29 characters)')
@@ -76,7 +76,7 @@ def places(index: pd.Index[Any]) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a hint that names the nearest known word, or the known words where none is near.
+    """Return a hint: the nearest known word, or the known words if none is near.
 
     >>> did_you_mean("prosical", ["affective", "prosocial"])
     "did you mean 'prosocial'?"

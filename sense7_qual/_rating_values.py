@@ -31,7 +31,7 @@ LEVEL_WORDS: Final[Mapping[str, float | None]] = {
     "very good": 5.0,
     "unknown": None,
 }
-"""The number of each level of a rating; None stands for a missing one."""
+"""The number of each level of a rating; None for a missing one."""
 NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _LABEL_THEM: Final = (
     'correct them, or give the number of each label: rating_labels={"very poor": 1, …, "unknown": None}.'
@@ -39,7 +39,7 @@ _LABEL_THEM: Final = (
 
 
 def sense7_levels(column: pd.Series) -> pd.Series:
-    """Return the ratings of a dimension, as the workbook words them or as numbers, as 1 to 5 (else missing).
+    """Convert the ratings of a dimension, in the words of the workbook or as numbers, to 1 to 5 (or missing).
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def sense7_levels(column: pd.Series) -> pd.Series:
     Raises
     ------
     TableError
-        A cell is neither.
+        A cell holds anything else.
     """
     check_arguments(sense7_levels, locals())
     cells = column.astype(object).where(column.notna(), "").map(str)
@@ -66,7 +66,7 @@ def ratings_of(
     high: float = np.inf,
     remedy: str = _LABEL_THEM,
 ) -> pd.Series:
-    """Return ratings as float64, NaN where blank or labelled as missing."""
+    """Convert ratings to float64; NaN if blank or labelled as missing."""
     known: dict[str, float | None] = {"": None, **labels}
     written = column.fillna("").map(str.strip)
     numbers: list[float] = []

@@ -1,21 +1,21 @@
-"""The errors of the package: one tree, one sentence form.
+"""The errors of the package: one tree, one form.
 
 Every message says what was expected, what was found (the first three, where, and how many) and what
-to do about it. Catch `QualError` to catch them all:
+to do. Catch `QualError` to catch them all:
 
 - `QualError`
-    - `ArgumentError`: an argument that is none of those that a function takes
-    - `CodebookError`: a codebook that is not one, or a code that it does not have
-    - `TableError`: a frame whose columns, keys or values are not what its contract says
-    - `ActError`: an act that cannot stand (unknown unit or code, a span outside the text …)
-    - `ImportRefused`: a file that is not read, because reading it would mean guessing
-    - `StoreError`: a study, or a file to be written, that cannot be read or written
-    - `models.EndpointError`, `models.NoAnswer`: a language model that cannot be reached, or gave no answer
+    - `ArgumentError`: an argument that a function does not accept
+    - `CodebookError`: an invalid codebook, or a code that it does not have
+    - `TableError`: a frame that does not meet its contract in columns, keys or values
+    - `ActError`: an invalid act (unknown unit or code, a span outside the text …)
+    - `ImportRefused`: a file that could only be read by guessing
+    - `StoreError`: a study or file that cannot be read or written
+    - `models.EndpointError`, `models.NoAnswer`: a language model that cannot be reached or gave no answer
 
-The first five are `ValueError`s too, the others `OSError`s. A parameter that a function does not have is
-Python's own `TypeError`.
+The first five are also `ValueError`s, the others `OSError`s. An unknown parameter is Python's own
+`TypeError`.
 
-No message ever holds a participant's text: ids, positions and column names only.
+No message contains a participant's text, only ids, positions and column names.
 """
 
 from __future__ import annotations
@@ -40,28 +40,28 @@ class QualError(Exception):
 
 
 class ArgumentError(QualError, ValueError):
-    """An argument that is none of those that a function takes."""
+    """An argument that a function does not accept."""
 
 
 class CodebookError(QualError, ValueError):
-    """A codebook that is not one, or a code that it does not have."""
+    """An invalid codebook, or a code that it does not have."""
 
 
 class TableError(QualError, ValueError):
-    """A frame whose columns, keys or values are not what its contract says."""
+    """A frame that does not meet its contract in columns, keys or values."""
 
 
 class ActError(QualError, ValueError):
-    """An act that cannot stand; nothing of the batch it came in was recorded."""
+    """An invalid act; nothing of its batch was recorded."""
 
 
 class ImportRefused(QualError, ValueError):
-    """A file that is not read, because reading it would mean guessing."""
+    """A file that could only be read by guessing, and so was not read."""
 
 
 class StoreError(QualError, OSError):
-    """A study, or a file, that cannot be read or written; what was saved in it is unchanged."""
+    """A study or file that cannot be read or written; everything saved in it is unchanged."""
 
 
 class Damaged(StoreError):
-    """Acts that are not what was written; whoever can go on with what is sound catches this."""
+    """Damaged acts; callers that can continue with the intact ones catch this."""

@@ -1,8 +1,8 @@
-"""The frames that the package passes around, each contract written once.
+"""The contracts of the frames that the package passes around.
 
 A contract names the columns that a frame must have, the kind of each, and the columns that identify a
 row. `Contract.check` returns the frame with its contracted columns typed, or raises `TableError`; the
-index of a frame never carries meaning. All ids are strings; white space around them does not count.
+index of a frame has no meaning. All ids are strings; white space around them is ignored.
 
 ==================  ==============================================  =====================================
 frame               key                                             other columns
@@ -58,16 +58,15 @@ def __dir__() -> list[str]:
 
 
 def labels_by_unit(labels: pd.Series, unit_ids: pd.Index | Sequence[Any], *, name: str) -> pd.Series:
-    """Return one label for each of `unit_ids`, in their order, found by the index of `labels` alone.
+    """Look up one label for each of `unit_ids`, in their order, by the index of `labels`.
 
-    Labels are never matched by position: a Series that does not name units is refused, also where it happens
-    to be as long as the units, and so are row numbers, which may look like ids. A unit without a label has a
-    missing one.
+    Labels are never matched by position: a Series that does not name units is refused, even if it is as long
+    as the units, and so are row numbers, which may look like ids. A unit without a label gets a missing one.
 
     Parameters
     ----------
     labels : Series
-        One label per unit, indexed by unit_id; labels of other units are passed over.
+        One label per unit, indexed by unit_id; labels of other units are ignored.
     unit_ids : Index or sequence
         The ids of the units that need a label.
     name : str
@@ -76,7 +75,7 @@ def labels_by_unit(labels: pd.Series, unit_ids: pd.Index | Sequence[Any], *, nam
     Raises
     ------
     TableError
-        Not a Series, a unit stands in its index more than once, or its index names none of the units.
+        Not a Series, the index has a unit more than once, or it names none of the units.
 
     Examples
     --------
@@ -98,14 +97,14 @@ def labels_by_unit(labels: pd.Series, unit_ids: pd.Index | Sequence[Any], *, nam
 
 
 def clusters_by_unit(units: pd.DataFrame | None, cluster: str | None) -> pd.Series | None:
-    """Return the column `cluster` of `units`, by unit_id; None where there is neither.
+    """Look up the column `cluster` of `units` by unit_id; None if both are None.
 
     Raises
     ------
     ArgumentError
-        One of the two is given without the other.
+        Only one of the two is given.
     TableError
-        `units` has no such column, or a unit stands there more than once.
+        `units` has no such column, or has a unit more than once.
 
     Examples
     --------
@@ -126,12 +125,12 @@ def clusters_by_unit(units: pd.DataFrame | None, cluster: str | None) -> pd.Seri
 
 
 def indexed_by_unit(labels: pd.Series, *, name: str) -> pd.Series:
-    """Return a Series by its unit ids, white space around ids and words taken away, blank words missing.
+    """Return a Series with stripped unit ids and words; blank words become missing.
 
     Raises
     ------
     TableError
-        Not a Series, a unit stands in its index more than once, or its index holds row numbers.
+        Not a Series, the index has a unit more than once, or it holds row numbers.
     """
     if not isinstance(labels, pd.Series):
         raise TableError(
@@ -192,7 +191,7 @@ CODINGS: Final = Contract("codings", ("unit_id", "coder", "code", "start", "end"
 COVERAGE: Final = Contract("coverage", ("unit_id", "coder", "round"), {
     "unit_id, coder": Column("id"),
     "round": _ROUND,
-    "finished_at, codebook": Column("string", "when it was last finished, and the codebook in force then"),
+    "finished_at, codebook": Column("string", "when it was last finished, and with which codebook"),
 }, frozenset({"round"}),
     row="One row per unit that a coder finished; the record adds first_finished_at, without which "
         "finished_at says the order of coding",
@@ -201,8 +200,7 @@ COVERAGE: Final = Contract("coverage", ("unit_id", "coder", "round"), {
 DECISIONS: Final = Contract("decisions", ("unit_id", "coder", "code"), {
     "unit_id, coder, code": Column("id"),
     "applied": Column("boolean", "whether the coder applied the code"),
-}, row="One row per decision of a coder on a code and a unit; what was not decided on has no "
-       "row")  # fmt: skip
+}, row="One row per decision of a coder on a code and a unit; what was not decided has no row")  # fmt: skip
 
 MEMOS: Final = Contract("memos", ("memo_id",), {
     "memo_id": Column("id"),
@@ -216,13 +214,13 @@ MEMOS: Final = Contract("memos", ("memo_id",), {
 
 PROPOSALS: Final = Contract("proposals", ("proposal_id",), {
     "proposal_id": Column("id"),
-    "coder, at": Column("string", "who proposes it, and when"),
+    "coder, at": Column("string", "who proposed it, and when"),
     "label, definition": Column("string", "of the code"),
-    "unit_id": Column("string", "a text that shows it, if one"),
+    "unit_id": Column("string", "a text that shows it, if any"),
     **_SPAN,
     "round": _ROUND,
-    "origin": Column("string", "the model that proposes it; missing where a coder does"),
-}, row="One row per code that was proposed")  # fmt: skip
+    "origin": Column("string", "the model that proposed it; missing if a coder did"),
+}, row="One row per proposed code")  # fmt: skip
 
 PLAN: Final = Contract("plan", ("coder", "unit_id", "round"), {
     "coder, unit_id": Column("id"),
@@ -245,9 +243,7 @@ QUOTES: Final = Contract("quotes", ("unit_id", "code", "start", "end"), {
         "chosen, approved, refused, stale (the code changed since) or erased (a withdrawal took the "
         "paraphrase)"),
     "paraphrase": Column("string",
-        "stands in place of the words; missing where these are printed themselves, and empty once it is "
-        "erased"),
+        "printed instead of the words; missing where the words themselves are printed, empty once erased"),
     "coder": Column("id", "who decided so"),
     "at, act_id": Column("string", "when, and the act"),
-}, frozenset({"start", "end"}), row="One row per passage and code that something was decided "
-                                    "about")  # fmt: skip
+}, frozenset({"start", "end"}), row="One row per passage and code with a decision")  # fmt: skip

@@ -54,6 +54,6 @@ def test_a_file_that_came_meanwhile_is_left(tmp_path: Path, monkeypatch: pytest.
         sync(handle)
 
     monkeypatch.setattr(os, "fsync", other_first)
-    with pytest.raises(StoreError, match=r"found a file 'a.txt' there"):
+    with pytest.raises(StoreError, match=r"the file 'a.txt' already exists"):
         save(path, b"mine", overwrite=False)
     assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [("a.txt", b"theirs")]

@@ -181,10 +181,10 @@ def test_a_wide_table_says_so_too() -> None:
     [
         (frames.as_models, ["bert"], "expected coders of the frame"),
         (frames.as_models, ["consensus"], "expected coders of the frame"),
-        (frames.as_models, ["x"], "expected names that nothing else has"),
+        (frames.as_models, ["x"], "already taken"),
         (frames.as_people, ["ana"], "expected names of models"),
-        (frames.as_people, ["model-x"], "expected names that nothing else has"),
-        (frames.as_people, ["model-consensus"], "expected names that nothing else has"),
+        (frames.as_people, ["model-x"], "already taken"),
+        (frames.as_people, ["model-consensus"], "already taken"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_renamed_is_refused(rename: object, models: list[str], found: str) -> None:

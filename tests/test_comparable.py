@@ -61,7 +61,7 @@ STATISTICS: dict[str, Callable[[pd.DataFrame], object]] = {
 def test_a_coder_without_a_single_absent_decision_is_refused(statistic: str, exported: pd.DataFrame) -> None:
     if statistic == "from_table":
         exported = BOTH_EXPORTED  # its marks are all yes
-    with pytest.raises(TableError, match=r"what each coder found absent, too – found \d decisions of"):
+    with pytest.raises(TableError, match=r"each coder\'s absent decisions, too – found \d decisions of"):
         STATISTICS[statistic](exported)
 
 

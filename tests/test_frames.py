@@ -97,7 +97,7 @@ def test_a_file_without_a_header_does_not_show_its_first_text() -> None:
 
 def test_a_column_that_stands_twice_is_refused() -> None:
     frame = pd.concat([units(), units()[["text"]]], axis=1)
-    assert "found twice: 'text'" in refusal(UNITS, frame)
+    assert "found 'text' twice" in refusal(UNITS, frame)
 
 
 def test_what_is_not_a_frame_is_refused() -> None:
@@ -118,7 +118,7 @@ def test_a_duplicate_key_of_several_columns_is_named_whole() -> None:
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, ""])
 def test_a_missing_or_empty_id_is_refused_with_its_row(missing: object) -> None:
     said = refusal(UNITS, units(unit_id=["m1", missing, "m3"]))
-    assert "expected 'unit_id' in every row – found it missing in 1 rows (first: row '1')" in said
+    assert "expected 'unit_id' in every row – it is missing in 1 rows (first: row '1')" in said
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_positions_that_are_not_whole_numbers_are_refused_with_their_rows(
 ) -> None:
     said = refusal(UNITS, units(position=pd.Series(position, dtype="object")))
     assert "expected integer values in column 'position'" in said
-    assert f"(first: row {rows})" in said if rows else "a mixture of types" in said
+    assert f"(first: row {rows})" in said if rows else "mixed types" in said
 
 
 def test_integers_written_as_text_are_read() -> None:
@@ -154,7 +154,7 @@ def test_no_participant_text_is_shown_where_a_wrong_column_was_chosen() -> None:
 def test_an_undecided_unit_is_not_absent(missing: object) -> None:
     said = refusal(DECISIONS, decided(True, missing, False))
     assert "expected True or False in column 'applied' – found others in 1 rows (first: row '1')" in said
-    assert "drop those rows" in said
+    assert "drop these rows" in said
 
 
 @pytest.mark.parametrize("dtype", ["bool", "boolean", "object", "int64", "float64", "Int64"])
@@ -213,7 +213,7 @@ def test_white_space_around_ids_does_not_count() -> None:
     assert checked["coder"].tolist() == ["ana", "ana", "ben"]
     twice = decided(True, False).assign(unit_id=["m1", "m1 "])
     assert "found some more than once: 'm1 / ana / interest'" in refusal(DECISIONS, twice)
-    assert "found it missing in 1 rows" in refusal(DECISIONS, decided(True, True).assign(coder=["ana", " "]))
+    assert "it is missing in 1 rows" in refusal(DECISIONS, decided(True, True).assign(coder=["ana", " "]))
 
 
 def test_texts_and_further_columns_keep_their_white_space() -> None:
@@ -226,7 +226,7 @@ def test_texts_and_further_columns_keep_their_white_space() -> None:
 def test_ids_of_the_record_stay_as_they_are_written() -> None:
     frame = units(unit_id=[" m1", "m2", "m3"])
     assert UNITS.check(frame, as_written=True)["unit_id"].tolist() == [" m1", "m2", "m3"]
-    with pytest.raises(TableError, match=r"expected one spelling of each unit_id – .* ' m1', 'm1'"):
+    with pytest.raises(TableError, match=r"expected one spelling of each unit_id – found ' m1', 'm1' with"):
         UNITS.check(units(unit_id=[" m1", "m1", "m3"]), as_written=True)
 
 

@@ -1,6 +1,6 @@
-"""Adjudication: where coders disagree, the decisions that settle it, and what is likely true.
+"""Adjudication: disagreements of coders, the rulings that settle them, and what is likely true.
 
-Nothing here changes a coder's own decisions: consensus is the decisions of a coder of that name, which
+Nothing here changes a coder's own decisions: consensus is a set of decisions under that coder's name, which
 agreement never counts, and the probabilities of `dawid_skene` are nobody's decisions.
 
 ==========================================  ===============  ===================

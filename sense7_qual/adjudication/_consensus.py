@@ -1,6 +1,6 @@
-"""Adjudication: where the coders disagree, and the decisions that come out of settling it.
+"""The disagreements of coders, and the decisions after they are settled.
 
-Nothing here changes a coder's own decisions: consensus is the decisions of a coder of that name, which
+Nothing here changes a coder's own decisions: consensus is a set of decisions under that coder's name, which
 agreement never counts.
 """
 
@@ -26,22 +26,22 @@ _KEY: Final = ["unit_id", "code"]
 
 @DISAGREEMENTS.returns
 def disagreements(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
-    """Return every unit × code on which coders disagree, the hardest first.
+    """List every unit × code on which coders disagree, hardest first.
 
     Only coders who have finished the unit count. Decisions of `consensus`, `majority` and `pooled` are left
-    out, and so are those of models, which a warning says.
+    out, and so are those of models, with a warning.
 
     Parameters
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool).
     with_models : bool
-        Whether models count as coders, so that people can also settle where they differ from a model.
+        Whether models count as coders, so that people can settle their differences from a model, too.
 
     Raises
     ------
     TableError
-        `decisions` is not what its contract says.
+        `decisions` does not meet its contract.
 
     Examples
     --------
@@ -69,43 +69,42 @@ def disagreements(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.D
 
 
 @DECISIONS.returns
-@DECISIONS.returns
 def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: bool = False) -> pd.DataFrame:
-    """Return the agreed decisions: what all coders decided alike, and what was ruled where they did not.
+    """Combine unanimous decisions and rulings into the consensus.
 
     Parameters
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out,
-        and so are those of models, which a warning says: a model has no say in what people agree on. Who
-        counts one as a person nevertheless renames it: ``frames.as_people(decisions, ["model-a"])``.
+        and so are those of models, with a warning: models do not count towards consensus. To count one as a
+        person nevertheless, rename it: ``frames.as_people(decisions, ["model-a"])``.
     rulings : iterable of Act
-        Acts of kind "rule", as `Store.acts(kind="rule")` gives them: with the undo and redo acts about them,
-        so that an undone ruling does not count. Acts of other kinds are passed over. The latest ruling on a
-        unit × code stands, also against coders who agree with each other; one that lets both readings stand
-        (``different_reading``) leaves no consensus there. Where the codebook was revised, carry them over
+        Acts of kind "rule", as `Store.acts(kind="rule")` returns them: with the acts that undo and redo them,
+        so that an undone ruling does not count. Acts of other kinds are ignored. The latest ruling on a unit
+        × code decides, even against coders who agree with each other; one that accepts both readings
+        (``different_reading``) leaves no consensus. After a revision of the codebook, carry the rulings over
         first: `codings.rulings`.
     single : bool
-        Whether a unit that one coder alone decided on counts as agreed. It does not by default, because
-        nobody agreed with that coder; say True for the usual design in which part of the units is coded
-        twice and the rest by one coder, and report the share that was coded twice.
+        Whether a unit with the decision of only one coder counts as agreed. By default it does not, because
+        nobody agreed with that coder; pass True for the usual design in which some of the units are coded
+        twice and the others by one coder, and report the share that was coded twice.
 
     Returns
     -------
     DataFrame
-        unit_id, coder ("consensus"), code, applied (bool). A disputed unit × code without a ruling, and one
-        of which different readings were ruled legitimate, has no row: it is undecided, not absent. No
-        majority is taken (`remaining` counts both).
+        unit_id, coder ("consensus"), code, applied (bool). A disputed unit × code without a ruling, or with
+        different readings ruled legitimate, has no row: it is undecided, not absent. No majority is taken
+        (`remaining` counts both).
 
     Raises
     ------
     ArgumentError
         `single` is neither True nor False.
     TableError
-        `decisions` is not what its contract says.
+        `decisions` does not meet its contract.
     ActError
-        Rulings were made under several codebooks, or `decisions` are by a facet: a ruling is on a code with
-        any value of it.
+        Rulings were made with several codebooks, or `decisions` are by a facet: a ruling is on a code with
+        any value of the facet.
 
     Examples
     --------
@@ -156,25 +155,25 @@ def _with_names(queue: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
 
 @OVERRULED.returns
 def overruled(decisions: pd.DataFrame, *, rulings: Iterable[Act]) -> pd.DataFrame:
-    """Return each coder's decisions that were ruled on: which were overruled, and why.
+    """List each coder's decisions that were ruled on: whether they were overruled, and why.
 
-    Use it as feedback to coders, and to see which codes need a clearer rule. It is no error rate: rulings are
-    made where coders disagree, and the ruling itself may be wrong.
+    Use it as feedback to coders, and to see which codes need a clearer rule. It is not an error rate: rulings
+    are made where coders disagree, and a ruling itself may be wrong.
 
     Parameters
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out,
-        and so are those of models, which a warning says.
+        and so are those of models, with a warning.
     rulings : iterable of Act
         As `Store.rulings` returns them, or as for `consensus`.
 
     Raises
     ------
     TableError
-        `decisions` is not what its contract says.
+        `decisions` does not meet its contract.
     ActError
-        Rulings were made under several codebooks.
+        Rulings were made with several codebooks.
 
     Examples
     --------
@@ -212,8 +211,8 @@ def latest_rulings(rulings: Iterable[Act]) -> dict[tuple[str, str], Act]:
     under = dict.fromkeys(act.codebook[:12] for act in made)
     if len(under) > 1:
         raise ActError(
-            f"rulings: expected them under one codebook – found them under {first_three(under)} – carry them "
-            "over: store.rulings() does, and codings.rulings(acts, codebook, revisions=…)."
+            f"rulings: expected rulings with one codebook – found {first_three(under)} – carry them over "
+            "with store.rulings() or codings.rulings(acts, codebook, revisions=…)."
         )
     return {(str(act.unit_id), str(act.code)): act for act in made}
 
@@ -224,6 +223,6 @@ def refuse_facet(ruled: set[str], decided: set[str]) -> None:
     mixed = sorted((ruled - decided) & stems)
     if mixed:
         raise ActError(
-            f"rulings: expected decisions on the codes that were ruled on – found {first_three(mixed)} "
-            "decided on by a facet – pass decisions made without facet, or leave the rulings out."
+            f"rulings: expected decisions on the codes that were ruled on – found {first_three(mixed)} by a "
+            "facet – pass decisions without the facet, or leave out the rulings."
         )

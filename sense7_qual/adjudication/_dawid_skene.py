@@ -35,7 +35,7 @@ _NO_LEVEL: Final = "missing"
 
 @dataclass(frozen=True, slots=True)
 class TrueCodes:
-    """What `dawid_skene` found: `posterior`, `draws`, `coders`, `prevalence` and `fits`, each a frame."""
+    """The result of `dawid_skene`: frames `posterior`, `draws`, `coders`, `prevalence` and `fits`."""
 
     posterior: pd.DataFrame
     draws: pd.DataFrame
@@ -66,58 +66,58 @@ def dawid_skene(
     n_draws: int = 0,
     seed: int = 0,
 ) -> TrueCodes:
-    """Return the probability that each code truly applies to each unit, given coders who err.
+    """Estimate the probability that each code truly applies to each unit, given coders who err.
 
-    The model of Dawid and Skene, for each code by itself: a unit truly has the code or not; each coder finds
-    it where it is with a sensitivity, and leaves it out where it is not with a specificity, both their own
-    and the same on all units; given the truth, coders err independently. Coders who settle cases together,
-    or who share a misunderstanding of a code, break the last assumption, and what they share is then taken
-    for true. No rate is entered by hand: all come from how the coders agree.
+    The model of Dawid and Skene, for each code separately: a unit truly has the code or not; each coder has a
+    sensitivity (finds the code where it applies) and a specificity (leaves it out where it does not), the
+    same on all units; given the truth, coders err independently. Coders who settle cases together, or who
+    share a misunderstanding of a code, violate the last assumption, and their shared errors are then taken
+    for true. No rate is entered by hand: all are estimated from agreement.
 
     Parameters
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool). A unit that a coder has not decided on is missing, never
         "absent". Decisions of `consensus`, `majority` and `pooled` are left out, and so are those of models,
-        which a warning says: their errors are not independent of each other.
+        with a warning, because their errors are not independent of each other.
     prevalence_by : str, optional
-        The column of `units` with a level for each, such as its rating: how often the code truly applies may
-        then differ between levels. Needed before `links.corrected`: a truth that is imputed without the
-        rating is not related to it beyond what the coders saw, which pulls a link towards 0. Units without
-        a level, at most half of them, form one of their own. At most 20 levels.
+        The column of `units` with a level for each, such as its rating: the prevalence of the code may then
+        differ between levels. Needed before `links.corrected`: truth imputed without the rating is related to
+        it only through the coders' decisions, which biases a link towards 0. Units without a level, at most
+        half of them, form a level of their own. At most 20 levels.
     units : DataFrame, optional
         One row per unit: unit_id and the columns `prevalence_by` and `cluster`.
     cluster : str, optional
-        The column of `units` with the participant of each: what the draws resample. Without it, units.
+        The column of `units` with the participant of each, which the draws resample (default: units).
     n_draws : int
-        How many times to draw the parameters anew, by refitting to resampled participants; 0 for none.
+        The number of draws of the parameters, by refitting to resampled participants; 0 for none.
     seed : int
-        Of the draws. Everything else is deterministic.
+        Seed of the draws. Everything else is deterministic.
 
     Raises
     ------
     TableError
-        `decisions` is not what its contract says; a Series has a unit twice or does not name the units; there
-        are too many levels, or none for most units; a unit has no cluster.
+        `decisions` does not meet its contract; a Series has a unit twice or does not name the units; there
+        are too many levels, or most units lack one; a unit has no cluster.
     ArgumentError
         `n_draws` or `seed` is out of its range.
 
     Notes
     -----
     Fitted by expectation–maximisation from three starting points, keeping the highest. Half a decision is
-    added to each count (the mode under Beta(1.5, 1.5) priors), so that no rate is 0 or 1. The model is as
-    likely with the classes' names exchanged; of the two the one is kept in which coders, weighted by what
-    they decided on, do better than chance.
+    added to each count (the mode under Beta(1.5, 1.5) priors), so that no rate is 0 or 1. The likelihood is
+    the same with the two classes exchanged; of the two solutions the one is kept in which coders, weighted by
+    their numbers of decisions, do better than chance.
 
     References
     ----------
     Dawid & Skene (1979), Maximum likelihood estimation of observer error-rates using the EM algorithm,
     Applied Statistics 28, 20–28. Hui & Walter (1980), Estimating the error rates of diagnostic tests,
-    Biometrics 36, 167–171: what can be told apart.
+    Biometrics 36, 167–171: identifiability.
 
     Examples
     --------
-    Three coders, of whom cleo also applies the code where the others do not:
+    Three coders; cleo also applies the code where the others do not:
 
     >>> decided = {"ana": [1, 1, 1, 1, 0, 0, 0, 0, 0, 0], "ben": [1, 1, 1, 0, 0, 0, 0, 0, 0, 0],
     ...            "cleo": [1, 1, 1, 1, 1, 1, 1, 0, 0, 0]}
@@ -248,7 +248,7 @@ def _levels(prevalence_by: pd.Series | None, units: pd.Index) -> tuple[pd.Series
     levels = [str(value) for value in distinct]
     if len(levels) > _MOST_LEVELS:
         raise TableError(
-            f"prevalence_by: expected at most {_MOST_LEVELS} levels – found {len(levels)} – cut the values "
+            f"prevalence_by: expected at most {_MOST_LEVELS} levels – found {len(levels)} – group the values "
             "into a few ordered levels first."
         )
     without = int((number < 0).sum())

@@ -1,4 +1,4 @@
-"""Disagreement as data: what of it are slips, what ambiguous texts, what a coder's way of reading."""
+"""Disagreement as data: slips, ambiguous texts, and coders' own ways of reading."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CELL: Final = ["unit_id", "code"]
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What `profile` found: `shares`, `disagreements`, `slips`, `coders` and `soft_labels`, each a frame."""
+    """The result of `profile`: the frames `shares`, `disagreements`, `slips`, `coders` and `soft_labels`."""
 
     shares: pd.DataFrame = field(repr=False)
     disagreements: pd.DataFrame = field(repr=False)
@@ -54,86 +54,86 @@ def profile(
     confidence_level: float = 0.95,
     seed: int = 0,
 ) -> Profile:
-    """Return what of a disagreement is a slip, an ambiguous text, or a coder's own way of reading.
+    """Classify disagreements as slips, ambiguous texts, or coders' own ways of reading.
 
     Disagreement as data: nothing is settled, and no decision changes. A *slip* is a decision that its coder
-    would not make again. On an *ambiguous text* either reading is as likely, of every coder, and anew when
-    they decide again. A *stance* is a reading that a coder, or some of them, has of texts of a kind and the
-    others have not; it is the same when they decide again. What a person said of a disagreement in a ruling
-    counts before all that is computed. Where nothing tells, the kind is ``not_told``.
+    would not make again. On an *ambiguous text* both readings are equally likely, for every coder and each
+    time they decide. A *stance* is a reading that one or some of the coders have of texts of a kind, and the
+    others do not; it is the same when they decide again. The reason in a person's ruling takes precedence
+    over everything computed. Without evidence, the kind is ``not_told``.
 
     What can be told depends on the design, not on the number of texts:
 
     - *Coders decided again* on 20 texts or more each, without looking at their first decisions: all three
-      kinds. What a coder changes is a slip or an ambiguous text; where the other decisions on the text are
-      alike it is rather a slip, where they are divided the text is ambiguous. What stays is a stance.
-    - *Four coders or more on each of 50 texts*, and no repeats: ambiguous texts alone, where coders are
-      divided in the middle; for that, a stance must be one coder's alone. A single coder apart from the
-      others may have slipped or may read it so each time: slips and stances are missing.
-    - *Two or three coders and no repeats*: none. One of two, or of three, is apart whatever the kind. Rulings
-      with reasons tell those disagreements that they are on, and `coders` shows who leans to which side.
+      kinds. A changed decision is a slip or an ambiguous text: rather a slip if the other decisions on the
+      text agree, and an ambiguous text if they are divided. An unchanged one is a stance.
+    - *Four coders or more on each of 50 texts*, and no repeats: only ambiguous texts, on which coders are
+      evenly divided, assuming that a stance is one coder's alone. A single coder apart from the others may
+      have slipped or may read it so each time: slips and stances are missing.
+    - *Two or three coders and no repeats*: none, because one of two or three is apart whatever the kind.
+      Rulings with reasons classify their disagreements, and `coders` shows who leans to which side.
 
     Parameters
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool): the first decisions, of independent coders. A unit that a coder
-        has not decided on is missing, never "absent"; units that one coder decided on say nothing of
+        has not decided on is missing, never "absent"; units of only one coder carry no information on
         disagreement. Decisions of `consensus`, `majority` and `pooled` are left out, and so are those of
-        models, which a warning says.
+        models, with a warning.
     repeats : DataFrame, optional
-        The same of the second time: ``store.decisions(round="again")`` beside ``store.decisions(
-        round="first")``, because a store without `round` gives each unit's last round for both. A
-        discussion is no repeat. Decisions without a first one by the same coder are passed over.
+        The second decisions: ``store.decisions(round="again")``, with ``store.decisions(round="first")`` as
+        `decisions`, because without `round` a store gives each unit's last round for both. A discussion is
+        not a repeat. Decisions without a first one by the same coder are ignored.
     rulings : iterable of Act
-        As `Store.rulings` returns them, or as for `consensus`; those with a reason count.
+        As `Store.rulings` returns them, or as for `consensus`; only those with a reason count.
     units, cluster : DataFrame and str, optional
-        One row per unit with unit_id and the column `cluster`, such as ``"case_id"``: whom the intervals in
-        `coders` resample. Without them, units.
+        One row per unit with unit_id and the column `cluster`, such as ``"case_id"``, which the intervals in
+        `coders` resample (default: units).
     told_from : float
-        From which probability on a kind is named, above 0.5 to 1.
+        The least probability at which a kind is named, above 0.5 to 1.
     n_draws : int
-        From how many draws of the model at least probabilities and intervals are made, 1 or more. As many
-        are added, up to eight times, while the error of an end in `shares` of all disagreements is .02 or
-        more.
+        The least number of draws from the model for probabilities and intervals, 1 or more. The same number
+        is added, up to eight times, while the simulation error of an end in `shares` of all disagreements is
+        .02 or more.
     n_boot : int
-        How many times to resample for `coders`.
+        The number of resamples for `coders`.
     confidence_level : float
         Level of all intervals, between 0 and 1.
     seed : int
-        Of the draws and the resampling.
+        Seed of the draws and the resampling.
 
     Raises
     ------
     TableError
-        A frame is not what its contract says, no decision was made again, or a unit has no cluster.
+        A frame does not meet its contract, no decision was made again, or a unit has no cluster.
     ActError
-        Rulings were made under several codebooks, or are on codes that `decisions` have by a facet.
+        Rulings were made with several codebooks, or are on codes that `decisions` have by a facet.
     ArgumentError
         A setting is out of its range.
 
     Warns
     -----
     RuntimeWarning
-        None of 50 decisions made again or more differs from the first: they may be the very same.
+        None of 50 or more repeated decisions differs from the first: they may be the same decisions.
 
     Notes
     -----
-    A mixture: in each code a unit is read alike, ambiguous, or read otherwise by some coders (of up to five
-    any group, of more one alone). Slips have a rate for each coder in each direction, the same on all codes,
-    which is why all codes are fitted together. Rates of coders, and of ambiguous texts on codes, are alike as
-    far as they seem to be; few stances are expected. Drawn by Gibbs sampling after 300 draws left out. A
-    disagreement is a slip where the texts' class has all its coders read it alike. Coders without enough
-    repeats are left out of the model, and disagreements with them alone are not told.
+    A mixture model: for each code a unit is read alike, is ambiguous, or is read otherwise by some coders
+    (any group of up to five coders; of more, one alone). Slips have a rate for each coder in each direction,
+    the same on all codes, so all codes are fitted together. The rates of coders, and of ambiguous texts on
+    codes, are partially pooled; few stances are expected. Sampled by Gibbs sampling after a burn-in of 300
+    draws. A disagreement is a slip if all coders read the text alike. Coders without enough repeats are left
+    out of the model, and disagreements with them alone are not told.
 
     In 200 simulated studies of 300 texts each (benchmarks/disagreement_profile.md) shares were unbiased
-    within .01. With 30 texts decided on again 95 % intervals of three coders held in 93 % (slips), 94 %
-    (ambiguous texts) and 98 % (stances), those of slip rates in 94 %. Of two coders that of stances held in
-    99 %, the others in 91 %, which is why there are none. With five coders and no repeats that of ambiguous
-    texts held in 97 %. With 600 draws in the place of 4,000 intervals are too narrow.
+    within .01. With 30 repeated texts and three coders, 95 % intervals covered in 93 % (slips), 94 %
+    (ambiguous texts) and 98 % (stances), those of slip rates in 94 %. With two coders the interval of stances
+    covered in 99 %, the others in 91 %, so they are not given. With five coders and no repeats that of
+    ambiguous texts covered in 97 %. With 600 draws instead of 4,000 intervals are too narrow.
 
-    Leaning is no stance by itself: a coder who overlooks a code leans to ``less`` by slips. The interval of
-    the difference is that of Bonett and Price, those of sensitivity and specificity of Clopper and Pearson,
-    for as many units as resampled clusters show them to be worth (Korn and Graubard).
+    Leaning alone is not a stance: a coder who overlooks a code leans to ``less`` by slips. The interval of
+    the difference is that of Bonett and Price, those of sensitivity and specificity are of Clopper and
+    Pearson, with the effective number of units from resampled clusters (Korn and Graubard).
 
     References
     ----------
@@ -148,7 +148,7 @@ def profile(
 
     Examples
     --------
-    Ana and ben differ on ten of sixty texts; on the first thirty both decided again, with one change:
+    Ana and Ben differ on ten of sixty texts; on the first thirty both decided again, with one change:
 
     >>> ids = [f"m{i:02}" for i in range(60)]
     >>> first = pd.DataFrame([(unit, coder, "interest", i % 3 == 0 or (coder == "ben" and i % 6 == 1))
@@ -168,7 +168,7 @@ def profile(
     check_resampling("profile", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     if not 0.5 < told_from <= 1:
         raise ArgumentError(
-            f"profile: expected told_from above 0.5 and at most 1 – found {told_from!r} – 0.8 is usual."
+            f"profile: expected told_from above 0.5 and at most 1 – found {told_from!r} – use 0.8."
         )
     own = _own(decisions)
     again = own.iloc[:0] if repeats is None else made_again(own, _own(repeats))

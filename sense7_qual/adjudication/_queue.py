@@ -1,4 +1,4 @@
-"""What is left to settle, hardest first, what was settled with which reason, and what is still open."""
+"""The disagreements to settle, hardest first, and the numbers settled and open."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def queue(
     cluster: str | None = None,
     with_models: bool = False,
 ) -> pd.DataFrame:
-    """Return every unit × code on which coders disagree, hardest first, with what is settled and why.
+    """List every unit × code on which coders disagree, hardest first, with its ruling and reason.
 
     Parameters
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool). Decisions of `consensus`, `majority` and `pooled` are left out,
-        and so are those of models, which a warning says.
+        and so are those of models, with a warning.
     rulings : iterable of Act
         As `Store.rulings` returns them, or as for `consensus`.
     by : {"split", "code", "pair", "participant"}
-        "split" gives the order of `disagreements`. The others put together what belongs together, the group
-        with most open disagreements first, and within each the hardest first: a code, two coders who decided
-        differently (a unit × code stands under each such pair), or a participant (needs `units`).
+        "split" gives the order of `disagreements`. The others group them, the group with most open
+        disagreements first, and within each the hardest first: by code, by pair of coders who decided
+        differently (a unit × code is listed for each pair), or by participant (needs `units`).
     units, cluster : DataFrame and str, optional
         For "participant": one row per unit with unit_id and the column `cluster`, such as ``"case_id"``.
     with_models : bool
@@ -55,9 +55,9 @@ def queue(
     ArgumentError
         `by` is none of these, or `units` and `cluster` do not fit it.
     TableError
-        A frame is not what its contract says.
+        A frame does not meet its contract.
     ActError
-        Rulings were made under several codebooks.
+        Rulings were made with several codebooks.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def queue(
     check_arguments(queue, locals())
     if by not in get_args(By):
         raise ArgumentError(
-            f"queue: expected by out of {', '.join(get_args(By))} – found {by!r} – "
+            f"queue: expected by to be {' or '.join(get_args(By))} – found {by!r} – "
             f"{did_you_mean(str(by), get_args(By))}"
         )
     participants = clusters_by_unit(units, cluster)
@@ -90,7 +90,7 @@ def queue(
 
 @REMAINING.returns
 def remaining(decisions: pd.DataFrame, *, rulings: Iterable[Act] = ()) -> pd.DataFrame:
-    """Return, for each code, how many disagreements were settled, how, and how many are open.
+    """Count the settled and open disagreements of each code.
 
     Parameters
     ----------
@@ -100,9 +100,9 @@ def remaining(decisions: pd.DataFrame, *, rulings: Iterable[Act] = ()) -> pd.Dat
     Raises
     ------
     TableError
-        `decisions` is not what its contract says.
+        `decisions` does not meet its contract.
     ActError
-        Rulings were made under several codebooks.
+        Rulings were made with several codebooks.
 
     Examples
     --------

@@ -12,23 +12,23 @@ __all__ = [
 ]  # fmt: skip
 
 _NO_MODEL: Final = (
-    "`code_never_applied`, `code_always_applied`, or `not_identified` (fewer than three coders of whom each "
-    "two share units: with two, error rates cannot be told from how often the code applies)"
+    "`code_never_applied`, `code_always_applied`, or `not_identified` (fewer than three coders with shared "
+    "units for each two: error rates of two coders cannot be separated from how often the code applies)"
 )
 
 DISAGREEMENTS: Final = Contract("disagreements", ("unit_id", "code"), {
     "unit_id, code": text(),
-    "n_coders, n_applied": count("who decided, and of these who applied the code"),
+    "n_coders, n_applied": count("coders who decided, and those of them who applied the code"),
     "applied_by, not_applied_by": text('their pseudonyms, sorted, joined by ", "'),
-    "disagreement": share("share of the pairs of coders that disagree"),
+    "disagreement": share("share of pairs of coders that disagree"),
 }, row="One row per disputed unit × code, by disagreement, then by the number of codes disputed on the unit, "
        "both falling, then by unit_id and code")  # fmt: skip
 
 QUEUE: Final = Contract("disagreements", ("unit_id", "code"), {
-    "group*": text('there unless `by` is "split": the code, "ana – ben", or the participant', missing=True),
+    "group*": text('unless `by` is "split": the code, "ana – ben", or the participant', missing=True),
     **{name + "*" * (name not in ("unit_id", "code")): one for name, one in DISAGREEMENTS.columns.items()},
     "settled": text(
-        "`applied`, `absent`, `differing` where different readings were ruled legitimate; missing: "
+        "`applied`, `absent`, or `differing` (different readings were ruled legitimate); missing: "
         "open", missing=True),
     "reason": text("one of those that `acts.rule` takes, or missing", missing=True),
     "ruled_by*, ruled_at*": text("missing: open", missing=True),
@@ -37,23 +37,23 @@ QUEUE: Final = Contract("disagreements", ("unit_id", "code"), {
 REMAINING: Final = Contract("remaining", ("code",), {
     "code": text(),
     "n_units": count("units on which two or more coders decided"),
-    "n_disputed": count("those on which they disagree"),
-    "n_applied, n_absent": count("of them, those settled so"),
+    "n_disputed": count("units on which they disagree"),
+    "n_applied, n_absent": count("disputed units that were settled so"),
     "n_differing": count(
-        "units on which different readings were ruled legitimate: there consensus has no row"),
+        "units on which different readings were ruled legitimate; consensus has no row for them"),
     "n_open": count("disputed and not ruled on"),
     "share_open": share(
-        "n_open / n_units: the part of the code's consensus that is still missing, and with it from every "
-        "link that takes consensus", "missing where n_units is 0"),
+        "n_open / n_units: the share of units for which consensus, and every link from it, lacks "
+        "the code", "missing where n_units is 0"),
 }, row="One row per code, the one with most open first")  # fmt: skip
 
 OVERRULED: Final = Contract("overruled", ("coder", "unit_id", "code"), {
     "coder, unit_id*, code*": text(),
     "applied": flag("as the coder decided"),
-    "ruled": flag("the ruling; missing where different readings stand", missing=True),
-    "overruled": flag("whether the two differ; False where both stand"),
+    "ruled": flag("the ruling; missing if different readings were ruled legitimate", missing=True),
+    "overruled": flag("whether the two differ; False if both readings are legitimate"),
     "reason": text("one of those that `acts.rule` takes, or missing", missing=True),
-    "note*": text("in the adjudicator's words, which may quote a participant; missing: none", missing=True),
+    "note*": text("the adjudicator's words, which may quote a participant", missing=True),
     "ruled_by*, ruled_at*": text(),
 }, row="One row per decision of a coder on a unit × code that was ruled on, by coder, then what was "
        "overruled first, then by code and unit")  # fmt: skip
@@ -61,13 +61,13 @@ OVERRULED: Final = Contract("overruled", ("coder", "unit_id", "code"), {
 POSTERIOR: Final = Contract("posterior", ("unit_id", "code"), {
     "unit_id, code": text(),
     "probability": share("that the code truly applies"),
-    "n_coders": count("who decided"),
+    "n_coders": count("coders who decided"),
     "prevalence_by": text("the name of the column, as given", missing=True),
 }, row="One row per unit and code that a coder decided on")  # fmt: skip
 
 DRAWS: Final = Contract("draws", ("unit_id", "code", "draw"), {
     "unit_id, code": text(),
-    "draw": count("0 … n_draws − 1, each under parameters drawn anew"),
+    "draw": count("0 … n_draws − 1, each with newly drawn parameters"),
     **{name: POSTERIOR.columns[name] for name in ("probability", "n_coders", "prevalence_by")},
 }, row="One row per unit, code and draw")  # fmt: skip
 
@@ -109,12 +109,12 @@ SHARES: Final = Contract("shares", ("code", "kind"), {
     "n_told": count("those with a probability or a reason given"),
     "n_given": count("of this kind, as a ruling says"),
     "n_named": count("of this kind, as `disagreements` names them"),
-    "share": share("of those told: the sum of probabilities, so that it needs no naming"),
-    "low, high": number("ends of its interval; missing where people alone told", 0, 1),
+    "share": share("of those told: the sum of probabilities, so no disagreement has to be named"),
+    "low, high": number("ends of its interval; missing if only people told", 0, 1),
     "low_error, high_error": number(
-        "standard errors of these ends, because the draws are random: with another seed an end differs by "
-        "about so much; missing for fewer than eight draws", 0),
-    "n_draws": count("how many were made", missing=True),
+        "simulation errors of these ends: with another seed an end differs by about as much; missing for "
+        "fewer than eight draws", 0),
+    "n_draws": count("draws made", missing=True),
     "reason": _WHY,
 }, row="One row per kind, of all disagreements and then of each code's")  # fmt: skip
 
@@ -122,34 +122,34 @@ KINDS: Final = Contract("disagreements", ("unit_id", "code"), {
     **{name: one for name, one in DISAGREEMENTS.columns.items() if name != "disagreement"},
     "n_again": count("decisions made again there"),
     "slip, ambiguous_text, stance": share(
-        "probabilities, whose sum is 1",
-            "missing where they cannot be told and where a person named another reason"),
+        "probabilities that sum to 1",
+            "missing if they cannot be told, or if a person named another reason"),
     "kind": text("the most probable, or as people gave it", missing=True),
     "source": text(
-        "`ruling`; `repeats` where this very disagreement was decided on again; `model` where others were; "
-        "missing: nothing tells", missing=True),
+        "`ruling`; `repeats` if this very disagreement was decided on again; `model` if others were; "
+        "missing: no evidence", missing=True),
     "reason": _WHY,
 }, row="One row per disputed unit × code")  # fmt: skip
 
 SLIPS: Final = Contract("slips", ("coder",), {
     "coder": text(),
     "n_again": count("decisions made again"),
-    **estimated("added", share("share of what the coder reads as absent that is applied by a slip")),
-    **estimated("missed", share("share of what is read as present that is left out")),
+    **estimated("added", share("share of units read as absent that are applied by a slip")),
+    **estimated("missed", share("share of units read as present that are left out")),
     "reason": _WHY,
 }, row="One row per coder")  # fmt: skip
 
 CODERS: Final = Contract("coders", ("coder", "code"), {
     "coder, code": text(),
     "n_units": count("on which most of the others agree"),
-    "prevalence, others": share("share of them to which the coder, and to which the others apply the code"),
+    "prevalence, others": share("share of them to which the coder, and the others, apply the code"),
     **estimated("difference", number("prevalence − others, −1 to 1", -1, 1)),
-    "leans": text("`more` or `less` where the difference is sure, for all rows together", missing=True),
+    "leans": text("`more` or `less` if the difference is significant, for all rows jointly", missing=True),
     "n_present": count("units to which the others apply it"),
     **estimated("sensitivity", share("of these")),
     "n_absent": count("units to which they do not"),
     **estimated("specificity", share("of these")),
-    "n_ruled, n_overruled": count("decisions that were ruled on, and those ruled otherwise"),
+    "n_ruled, n_overruled": count("decisions that were ruled on, and those overruled"),
     "reason": _WHY,
 }, row="One row per coder and code, against most of the others where these are not tied")  # fmt: skip
 
@@ -160,7 +160,7 @@ SOFT_LABELS: Final = Contract("soft_labels", ("unit_id", "code"), {
     "probability": share(),
     "source": text(
         "of the probability: `readings` (the expected share of these coders who read the code in the text, "
-        "slips taken away) or, where no kind can be told, `error_rates` (that the code applies, "
+        "without slips) or, if no kind can be told, `error_rates` (that the code applies, "
         "`dawid_skene`: too sure of ambiguous texts, in simulations better than the share by log loss, worse "
         "by the Brier score)",
         missing=True),

@@ -1,13 +1,11 @@
-"""The codebook: what the codes are, when to use them and when not.
+"""The codebook: the codes, and when to use them.
 
 A `Codebook` is a frozen value. It is read from and written to YAML (the same content always to the same
-bytes), CSV and REFI-QDA (.qdc, which other programs exchange), and known by its `fingerprint`, so that
-every coding can say under which codebook it was
-made. A code is identified by its `id`, never by its label.
+bytes), CSV and REFI-QDA (.qdc, which other programs exchange). Every coding records the `fingerprint` of its
+codebook. A code is identified by its `id`, never by its label.
 
-What a codebook is: ``_codebook.py``. What its codings can say beside their codes (met or unmet, say):
-``_facets.py``. Its files: ``_yaml_csv.py``, ``_qdc.py``. What changed between two versions is
-said by `sense7_qual.codebook._revisions`.
+The codebook: ``_codebook.py``. Facets, with which codings say more than their code (met or unmet):
+``_facets.py``. Files: ``_yaml_csv.py``, ``_qdc.py``. Changes between two versions: ``_revisions.py``.
 """
 
 from __future__ import annotations

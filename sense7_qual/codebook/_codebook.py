@@ -40,15 +40,15 @@ class Code:
     id : str
         Stable identifier: a letter, then letters, digits, ``_``, ``.`` or ``-`` (64 at most).
     label : str
-        The name that people read; may change without changing what was coded.
+        The name that people read; changing it does not change what was coded.
     definition : str
-        What the code means; its `source` says whose words these are.
+        The meaning of the code; `source` gives the author of these words.
     use_when, avoid_when : tuple of str
-        Working rules: when the code applies, and when it does not (naming the code that does).
+        Working rules: when the code applies, and when it does not (with the code that does).
     examples, counter_examples : tuple of str
         Texts that get the code, and near misses that do not. Their source is `rules_source`.
     parent : str, optional
-        The id of the code that this one stands under.
+        The id of the parent code.
     colour : str, optional
         ``#rrggbb``.
     key : str, optional
@@ -63,7 +63,7 @@ class Code:
     Raises
     ------
     CodebookError
-        A value is not of the form above.
+        A value does not have the form above.
     """
 
     id: str
@@ -87,7 +87,7 @@ class Code:
         if not isinstance(self.codable, bool):  # the word "no" would be true
             raise CodebookError(
                 f"codebook: expected codable of {named} to be True or False – found "
-                f"{type(self.codable).__name__} – say which."
+                f"{type(self.codable).__name__} – pass one of them."
             )
         if not _ID.fullmatch(self.id):
             raise CodebookError(
@@ -112,27 +112,27 @@ class Code:
 
 @dataclass(frozen=True, kw_only=True)
 class Codebook:
-    """The codes that coders work with, as one frozen value.
+    """The codes that coders work with, as a frozen value.
 
     Parameters
     ----------
     name : str
         A short stable name of the codebook.
     title, version, description, source, licence : str
-        What people and papers are told about it.
+        Information for people and papers.
     facets : tuple of Facet
-        What a coding can say beside its code, each with its values; none where it is empty.
+        What a coding can say in addition to its code, each with its values; may be empty.
     codes : tuple of Code
         In the order in which they are shown and reported.
     appeared : tuple of str
-        The ids of all codes that a study ever had, in the order in which they first appeared: a `Store` fills
-        it in, and colours go by it. It is not part of the content: neither compared, written nor hashed.
+        The ids of all codes that a study ever had, in order of first appearance: a `Store` fills it in, and
+        colours follow it. It is not part of the content: not compared, written or hashed.
 
     Raises
     ------
     CodebookError
-        No code, two codes with one id, a key used twice, an unknown parent, or parents in a circle; two
-        facets with one name, a facet for a code that cannot be applied, or a key of two values.
+        No code, two codes with the same id or key, an unknown parent, or parents in a circle; two facets with
+        the same name, a facet for a code that cannot be applied, or two values with the same key.
 
     Examples
     --------
@@ -180,7 +180,7 @@ class Codebook:
                 if at.parent in ancestors:
                     raise CodebookError(
                         f"codebook: expected parents that end at a top code – found a circle "
-                        f"{' → '.join([*ancestors, at.parent][-10:])} – take one of these parents away."
+                        f"{' → '.join([*ancestors, at.parent][-10:])} – remove one of these parents."
                     )
                 if at.parent not in self._by_id:
                     raise CodebookError(
@@ -208,19 +208,19 @@ class Codebook:
         return tuple((self[code["id"]], depth) for code, depth in placed)
 
     def facets_of(self, code_id: str) -> tuple[Facet, ...]:
-        """Return the facets that are for the code with this id, in order."""
+        """Return the facets of the code with this id, in order."""
         check_arguments(Codebook.facets_of, locals())
         return tuple(facet for facet in self.facets if not facet.codes or code_id in facet.codes)
 
     def check_facets(self, code_id: str, facets: Mapping[str, str]) -> dict[str, str]:
-        """Return what a coding of this code says in facets, such as ``{"valence": "met"}``, once it may.
+        """Check the facets of a coding of this code, such as ``{"valence": "met"}``, and return them.
 
         Raises
         ------
         ArgumentError
-            It is no mapping.
+            `facets` is not a mapping.
         CodebookError
-            The codebook has no such facet or value, or the facet is for other codes.
+            The codebook lacks the facet or value, or the facet is for other codes.
 
         Examples
         --------
@@ -233,14 +233,14 @@ class Codebook:
             facet = self.facet(name)
             if facet.codes and code_id not in facet.codes:
                 raise CodebookError(
-                    f"facet {name!r}: expected one of the codes that it is for – found {word(code_id)} – "
-                    f"it is for {first_three(facet.codes)}; leave it out."
+                    f"facet {name!r}: expected one of its codes ({first_three(facet.codes)}) – found "
+                    f"{word(code_id)} – leave the facet out."
                 )
             facet[value]
         return stated
 
     def facet(self, name: str) -> Facet:
-        """Return the facet of this name, or raise `CodebookError` with the nearest one's."""
+        """Return the facet with this name, or raise `CodebookError` with the nearest name."""
         check_arguments(Codebook.facet, locals())
         for facet in self.facets:
             if facet.name == name:
@@ -261,11 +261,11 @@ class Codebook:
         return iter(self.codes)
 
     def __contains__(self, code: object) -> bool:
-        """Return True if this is the id of one of the codes, or one of the codes."""
+        """Return True for the id of one of the codes, or one of the codes."""
         return code in self._by_id if isinstance(code, str) else code in self.codes
 
     def __getitem__(self, code_id: str) -> Code:
-        """Return the code with this id, or raise `CodebookError` with the nearest one's."""
+        """Return the code with this id, or raise `CodebookError` with the nearest id."""
         try:
             return self._by_id[code_id]
         except (KeyError, TypeError):
@@ -276,7 +276,7 @@ class Codebook:
 
     @cached_property
     def fingerprint(self) -> str:
-        """32 hexadecimal digits that change exactly when the codebook's content does."""
+        """32 hexadecimal digits that change if and only if the content changes."""
         content = json.dumps(self._as_dict(), ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(content.encode()).hexdigest()[:32]
 
@@ -299,20 +299,20 @@ class Codebook:
         return _yaml_csv.to_yaml(self._as_dict())
 
     def write(self, path: str | Path, *, overwrite: bool = False) -> None:
-        """Write the codebook to `path`: .yaml, .qdc, or .csv where that holds all of it (see `read`).
+        """Write the codebook to `path`: .yaml, .qdc, or .csv if that can hold all of it (see `read`).
 
-        A .qdc is REFI-QDA, which ATLAS.ti, MAXQDA, NVivo, QualCoder and others read: code names, tree,
-        colours and definitions stand where they look for them, all else as labelled lines under definitions.
+        A .qdc is REFI-QDA, which ATLAS.ti, MAXQDA, NVivo, QualCoder and others read: names, tree, colours and
+        definitions are in its own elements, everything else in labelled lines under the definitions.
 
         Raises
         ------
         ArgumentError
-            The path ends otherwise; nothing was written.
+            The path has another suffix; nothing was written.
         CodebookError
             A CSV would lose some of it: title, version, description, source, licence, a name other than
             the file's, or line breaks and white space in its texts. A .qdc cannot hold control characters.
         StoreError
-            There is a file and `overwrite` is false; it is unchanged.
+            The file exists and `overwrite` is false; it is unchanged.
         """
         check_arguments(Codebook.write, locals())
         formats = {
@@ -330,8 +330,8 @@ class Codebook:
         lost = [name for name in names if getattr(self, name) != getattr(again, name)]
         if lost:
             raise CodebookError(
-                f"codebook {self.name!r}: expected one that a CSV holds whole – found {first_three(lost)}, "
-                f"which {path.name!r} would lose or change – write it as .yaml."
+                f"codebook {self.name!r}: a CSV file cannot hold its {first_three(lost)}, which "
+                f"{path.name!r} would lose or change – write it as .yaml."
             )
         return content
 
@@ -340,22 +340,22 @@ class Codebook:
         """Read a shipped codebook by its name, or a codebook from a YAML, CSV or REFI-QDA (.qdc) file.
 
         In YAML every scalar is read as text, exactly as written (``007`` stays ``007``, ``no`` stays
-        ``no``). A CSV has one row per code and the columns of `Code`; lists hold one entry per line of
-        the cell; the codebook takes its name from the file.
+        ``no``). A CSV has one row per code and the columns of `Code`; lists have one entry per line of the
+        cell; the file name is the name of the codebook.
 
-        Facets stand in YAML as ``facets: {valence: {values: {met: m, unmet: u}}}``: each value with its key,
-        a list of values without keys, or with ``{label: …, key: …}``; beside ``values`` a ``label`` and the
-        ``codes`` that the facet is for. In a CSV each value is a row of its own, with the facet's name in the
-        column ``facet``, its own in ``id``, and a ``label`` and ``key`` if it has them; ``facet_label`` and
-        ``facet_codes``, in the facet's first row, are those of the facet.
+        YAML has facets as ``facets: {valence: {values: {met: m, unmet: u}}}``: each value with its key, a
+        list of values without keys, or with ``{label: …, key: …}``; next to ``values`` a ``label`` and the
+        ``codes`` of the facet. In a CSV each value is a row of its own, with the facet's name in the column
+        ``facet``, its own in ``id``, and a ``label`` and ``key`` if it has them; ``facet_label`` and
+        ``facet_codes`` are in the facet's first row.
 
-        In a .qdc of another program a code's description is its definition and its id is made of its name;
-        sets of codes are told in the codebook's description, and a warning counts them and what is not read.
+        In a .qdc of another program a code's description is its definition, and its id is made from its name;
+        sets of codes are listed in the codebook's description. A warning counts them and what was not read.
 
         Raises
         ------
         CodebookError
-            The file is missing, cannot be read as a codebook, or the codebook is not sound.
+            The file is missing or cannot be read as a codebook, or the codebook is invalid.
         """
         check_arguments(Codebook.read, locals())
         path = _yaml_csv.shipped(source)
@@ -365,19 +365,19 @@ class Codebook:
 
     @classmethod
     def from_yaml(cls, content: bytes) -> Codebook:
-        """Return the codebook that `to_yaml` wrote.
+        """Read a codebook that `to_yaml` wrote.
 
         Raises
         ------
         CodebookError
-            The bytes are not UTF-8, or not a sound codebook.
+            The bytes are not UTF-8, or not a valid codebook.
         """
         check_arguments(Codebook.from_yaml, locals())
         return _codebook(_yaml_csv.parse_yaml(content, Path("codebook.yaml")))
 
 
 def check_codebook(codebook: Codebook) -> Codebook:
-    """Return `codebook`, or raise `ActError` where it is none (but its name, say)."""
+    """Return `codebook`, or raise `ActError` if it is anything else (such as a name)."""
     if not isinstance(codebook, Codebook):
         raise ActError(
             f"codebook: expected a Codebook – found {type(codebook).__name__} – pass store.codebook, or "

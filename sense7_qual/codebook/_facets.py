@@ -1,6 +1,6 @@
-"""Facets: what a coding can say beside its code, such as whether an expectation was met; and their files.
+"""Facets: what a coding can say in addition to its code, such as whether an expectation was met.
 
-A facet's name is a column of `codings`, and a value's name stands in the record: both are plain words, and
+A facet's name is a column of `codings`, and the record holds the names of values: both are plain words, and
 the labels say the rest.
 """
 
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 UNSTATED: Final = "unstated"
-"""What decisions by a facet call a coding that states no value of it; no value can have this name."""
+"""The name, in decisions by a facet, of a coding without a value; no value can have this name."""
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 _VALUE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -58,7 +58,7 @@ class FacetValue:
     Raises
     ------
     CodebookError
-        A value is not of the form above.
+        A value does not have the form above.
     """
 
     name: str
@@ -79,24 +79,24 @@ class FacetValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facet:
-    """What a coding can say beside its code: one of a few values, or none.
+    """What a coding can say in addition to its code: one of a few values, or none.
 
     Parameters
     ----------
     name : str
-        A letter, then letters, digits or ``_`` (40 at most): the column of `codings` that holds the values,
-        so no name of another of its columns.
+        A letter, then letters, digits or ``_`` (40 at most). It becomes a column of `codings`, so it must
+        differ from the other columns.
     values : tuple of FacetValue
         At least one, in the order in which they are shown.
     label : str
         What people read; by default the name.
     codes : tuple of str
-        The ids of the codes that it is for; empty for all of them.
+        The ids of its codes; empty for all.
 
     Raises
     ------
     CodebookError
-        A value is not of the form above, or stands twice.
+        A value does not have the form above, or is duplicated.
 
     Examples
     --------
@@ -117,8 +117,7 @@ class Facet:
             )
         if self.name.lower() in _COLUMNS:
             raise CodebookError(
-                f"codebook: expected a facet's name that no other column has – found {self.name!r} – choose "
-                "another."
+                f"codebook: the facet name {self.name!r} is the name of another column – choose another."
             )
         _label(self, f"facet {self.name!r}")
         kinds: tuple[tuple[str, type], ...] = (("values", FacetValue), ("codes", str))
@@ -142,7 +141,7 @@ class Facet:
         return tuple(value.name for value in self.values)
 
     def __getitem__(self, name: str) -> FacetValue:
-        """Return the value of this name, or raise `CodebookError` with the nearest one's."""
+        """Return the value with this name, or raise `CodebookError` with the nearest name."""
         for value in self.values:
             if value.name == name:
                 return value
@@ -153,7 +152,7 @@ class Facet:
 
 
 def check_key(key: object, where: str) -> None:
-    """Raise `CodebookError` where `key` is not one printable character."""
+    """Raise `CodebookError` if `key` is not one printable character."""
     if not isinstance(key, str) or len(key) != 1 or not key.isprintable() or key == " ":
         raise CodebookError(
             f"codebook: expected one printable character as the key of {where} – found {word(key)} – choose "
@@ -173,7 +172,7 @@ def _label(named: Facet | FacetValue, where: str) -> None:
 
 
 def check_facets(facets: Sequence[Facet], codes: Iterable[str]) -> None:
-    """Raise `CodebookError` where facets of one codebook do not go together, or are for other `codes`."""
+    """Raise `CodebookError` if facets of a codebook clash, or are for other codes than `codes`."""
     if not isinstance(facets, tuple) or not all(isinstance(facet, Facet) for facet in facets):
         raise CodebookError(
             f"codebook: expected a tuple of Facet as facets – found {type(facets).__name__} – pass "
@@ -193,7 +192,7 @@ def check_facets(facets: Sequence[Facet], codes: Iterable[str]) -> None:
 
 
 def plain_facets(facets: Iterable[Facet]) -> dict[str, Any]:
-    """Return facets as files hold them, without what goes without saying."""
+    """Return facets in the form of files, without defaults."""
     return {facet.name: _plain(facet) for facet in facets}
 
 
@@ -212,7 +211,7 @@ def _plain_value(value: FacetValue) -> str | dict[str, str]:
 
 
 def facets_of_entries(entries: object) -> tuple[Facet, ...]:
-    """Return the facets that a file names."""
+    """Read facets from the entries of a file."""
     if not isinstance(entries, dict):
         raise _unreadable("facets", entries)
     return tuple(_facet(name, entry) for name, entry in entries.items())

@@ -1,11 +1,11 @@
-"""Revisions of a codebook: what changed from one version to the next, and what two people's changes make.
+"""Revisions of a codebook: the changes from one version to the next, and two people's changes combined.
 
 =========  =============================================================================================
 change     what it says of the code                        codings and absences made before
 =========  =============================================================================================
 add        is new                                           undecided until the unit is finished again
 rename     has another label                                carried over
-move       stands under another parent                      carried over
+move       has another parent                               carried over
 annotate   has another example, colour, key, source         carried over
 redefine   has another definition or other working rules    stale: to be reviewed
 merge      went into another code, old or new               carried over to that code
@@ -13,9 +13,9 @@ split      was divided into new codes                       applied: to be decid
 retire     is gone, or only groups others now               no longer counted
 =========  =============================================================================================
 
-Where a code took in one that a coder did not know, it is undecided where they had not applied it.
+If a code that a coder did not know was merged into another, the latter is undecided unless they applied it.
 
-That a code was merged or split cannot be seen in two codebooks: whoever revises says so.
+Two codebooks do not show that a code was merged or split: whoever revises states it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """A step from one version of a codebook to the next: who took it, when, why, and what changed.
+    """A step from one version of a codebook to the next: by whom, when, why, and the changes.
 
     `base` and `codebook` are the fingerprints of the version before and after.
     """
@@ -67,18 +67,18 @@ class Revision:
         return f"Revision({self.base[:8]} → {self.codebook[:8]} by {self.coder!r}: {kinds}{more})"
 
     def to_text(self) -> str:
-        """Return what an act of kind ``revise`` holds as its text."""
+        """Write the revision as the text of an act of kind ``revise``."""
         content = {"base": self.base, "why": self.why, "changes": [asdict(one) for one in self.changes]}
         return json.dumps(content, ensure_ascii=False, sort_keys=True)
 
     @classmethod
     def from_text(cls, text: str, *, coder: str, at: str, codebook: str) -> Revision:
-        """Return the revision of an act of kind ``revise``.
+        """Read the revision from the text of an act of kind ``revise``.
 
         Raises
         ------
         CodebookError
-            The text is not what `to_text` wrote.
+            The text was not written by `to_text`.
         """
         check_arguments(Revision.from_text, locals())
         try:
@@ -91,8 +91,8 @@ class Revision:
             )
         except (ValueError, KeyError, TypeError, RecursionError):
             raise CodebookError(
-                f"revision: expected the changes that led to codebook {codebook[:12]}… – found something "
-                "else – revise a codebook with store.revise."
+                f"revision: the act does not hold the changes that led to codebook {codebook[:12]}… – revise "
+                "a codebook with store.revise."
             ) from None
 
 
@@ -108,22 +108,22 @@ def changes(
     merged: Mapping[str, str] | None = None,
     split: Mapping[str, Sequence[str]] | None = None,
 ) -> tuple[Change, ...]:
-    """Return what changed from one version of a codebook to the next, code by code.
+    """Compare two versions of a codebook, and list the changes code by code.
 
     Parameters
     ----------
     old, new : Codebook
         The two versions. Only codes that can be applied are compared.
     merged : mapping of str to str, optional
-        Codes that are gone, and the code of the new version that each went into.
+        Removed codes, and the code of the new version into which each was merged.
     split : mapping of str to sequence of str, optional
-        Codes that are gone, and the new codes (two or more) that each was divided into.
+        Removed codes, and the new codes (two or more) into which each was split.
 
     Raises
     ------
     CodebookError
-        A merged or split code is still there, or was never; or what it went into is not there, or, for a
-        split, was there before.
+        A merged or split code is in the new version, or not in the old one; or its target is not in the new
+        version or, for a split, was in the old one.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def _check_merged_and_split(
 
 
 def path(revisions: Iterable[Revision], made_under: str, now: str) -> tuple[Revision, ...] | None:
-    """Return the revisions that lead from one fingerprint to another, in their order; None if none do."""
+    """Return the revisions that lead from one fingerprint to another, oldest first; None if none do."""
     check_arguments(path, locals())
     if made_under == now:
         return ()
@@ -228,22 +228,22 @@ def path(revisions: Iterable[Revision], made_under: str, now: str) -> tuple[Revi
 
 
 def emerged(revisions: Sequence[Revision], codebooks: Mapping[str, Codebook]) -> tuple[str, ...]:
-    """Return the codes that came while coding: those of the last version that the first one lacks.
+    """List the codes that emerged during coding: those of the last version that the first one lacks.
 
-    Use it for `codings.saturation`. What a code was split into came while coding too, and so did a new code
-    that others were merged into.
+    Use it for `codings.saturation`. The parts of a split code count as emerged, and so does a new code into
+    which others were merged.
 
     Parameters
     ----------
     revisions : sequence of Revision
-        In their order, as ``store.revisions`` returns them.
+        Oldest first, as ``store.revisions`` returns them.
     codebooks : mapping of str to Codebook
         Every version by its fingerprint: ``store.codebooks``.
 
     Returns
     -------
     tuple of str
-        Ids of codes that can be applied, in the codebook's order; empty where there was no revision.
+        Ids of codes that can be applied, in the codebook's order; empty without a revision.
 
     Raises
     ------
@@ -266,23 +266,22 @@ def emerged(revisions: Sequence[Revision], codebooks: Mapping[str, Codebook]) ->
     unknown = [one for one in (first, last) if one not in codebooks]
     if unknown:
         raise CodebookError(
-            f"emerged: expected the first and the last version among `codebooks` – found none of "
-            f"{unknown[0][:12]}… – pass store.codebooks."
+            f"emerged: version {unknown[0][:12]}… is missing from `codebooks` – pass store.codebooks."
         )
     before = {code.id for code in codebooks[first].codable}
     return tuple(code.id for code in codebooks[last].codable if code.id not in before)
 
 
 def combine(base: Codebook, ours: Codebook, theirs: Codebook) -> Codebook:
-    """Return the codebook with both sides' changes to `base`, which must not touch the same thing.
+    """Combine two people's changes to `base`, which must not conflict.
 
     Codes are compared field by field: one side may rename a code while the other redefines it. New codes come
-    behind those that were there, ours first.
+    last, ours first.
 
     Raises
     ------
     CodebookError
-        Both sides changed the same thing, differently; the message names what, and both sides' values.
+        Both sides changed the same field to different values; the message names it and both values.
 
     Examples
     --------
@@ -303,10 +302,10 @@ def combine(base: Codebook, ours: Codebook, theirs: Codebook) -> Codebook:
         own[name] = _value(f"the codebook's {name}", values, conflicts)
     if conflicts:
         raise CodebookError(
-            "revise: expected changes that do not touch what another person changed meanwhile – found "
-            f"conflicts: {'; '.join(conflicts[:3])}"
-            f"{f' ({len(conflicts)} in all)' if len(conflicts) > 3 else ''} – talk, then begin from the "
-            "current codebook (open the store again)."
+            "revise: another person changed the same parts meanwhile – conflicts: "
+            f"{'; '.join(conflicts[:3])}"
+            f"{f' ({len(conflicts)} in all)' if len(conflicts) > 3 else ''} – agree with them, then start "
+            "from the current codebook (open the store again)."
         )
     return Codebook(**own, codes=tuple(code for code in codes if code is not None))
 
@@ -336,7 +335,7 @@ def _value(what: str, sides: Sequence[Any], conflicts: list[str]) -> Any:
 def _described(value: object) -> str:
     # A codebook's examples may be participants' words: those are not shown.
     if value is None:
-        return "taken away"
+        return "removed"
     if isinstance(value, Code):
         return f"{value.label[:60]!r}"
     return f"{len(value)} entries" if isinstance(value, tuple) else repr(str(value)[:60])

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 Entries = tuple[dict[str, Any], list[tuple[str, object]]]
-"""The fields of a codebook, and each of its codes with where it stands in the file."""
+"""The fields of a codebook, and each of its codes with its place in the file."""
 
 _LARGEST: Final = 5_000_000  # bytes of a file; the largest in use have a twentieth of it
 _MOST_NODES: Final = 200_000  # keys, texts and lists of a YAML file
@@ -244,7 +244,7 @@ def _add_value(facet: dict[str, Any], entry: Mapping[str, Any], where: str) -> N
         if given and facet.setdefault(name, given) != given:
             raise CodebookError(
                 f"codebook: expected one facet_{name} of facet {entry['facet'][:64]!r} – found another in "
-                f"{where} – write it in the facet's first row alone."
+                f"{where} – write it only in the facet's first row."
             )
 
 
@@ -283,7 +283,7 @@ def _refuse_other_separators(header: Sequence[str], path: Path) -> None:
 
 
 def refuse_many(n_codes: int) -> None:
-    """Raise `CodebookError` where there are more codes than a codebook may have."""
+    """Raise `CodebookError` if there are more codes than a codebook may have."""
     if n_codes > _MOST_CODES:
         raise CodebookError(
             f"codebook: expected at most {_MOST_CODES:,} codes – found {n_codes:,} or more – leave some out."
@@ -291,7 +291,7 @@ def refuse_many(n_codes: int) -> None:
 
 
 def refuse_twice(what: str, values: Sequence[Any], to_do: str = "") -> None:
-    """Raise `CodebookError` where a value stands more than once among `values`."""
+    """Raise `CodebookError` if a value occurs more than once among `values`."""
     twice = sorted(value for value, times in Counter(map(str, values)).items() if times > 1)
     if twice:
         raise CodebookError(

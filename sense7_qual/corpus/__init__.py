@@ -1,9 +1,9 @@
-"""From files to units, and from units to a plan of who codes what.
+"""Read files into units, and plan who codes which units.
 
-A unit is one text that a coder decides on. `read` takes columns by their role and guesses nothing away;
-`read_sense7` and `read_sense7_messages` know the workbook of the SENSE-7 data set; `assign` deals the units
-to coders. Texts have one canonical form (`canonical`), in which spans are counted and hashes taken. How much
-a file may hold is said by `Limits`.
+A unit is one text that a coder decides on. `read` takes columns by their role and loses nothing by guessing;
+`read_sense7` and `read_sense7_messages` read the workbook of the SENSE-7 data set; `assign` assigns the units
+to coders. Texts have one canonical form (`canonical`), in which spans are counted and hashes taken. `Limits`
+sets how much a file may hold.
 
 =============================================  ==============================  ======================
 question                                       function                        file

@@ -36,7 +36,7 @@ def assign(
     fixed: Mapping[str, Sequence[str]] | None = None,
     weights: Mapping[str, float] | None = None,
 ) -> dict[str, pd.DataFrame]:
-    """Deal the units to coders, a share of them to several so that their agreement can be computed.
+    """Assign the units to coders, a share of them to several so that agreement can be computed.
 
     `Store.assign` does this for a study and keeps the plan in it.
 
@@ -48,42 +48,42 @@ def assign(
         The coders' pseudonyms.
     overlap
         The share of the units, 0 to 1, that several coders code, rounded half up to whole units; at least
-        one unit where it is above 0.
+        one unit if it is above 0.
     seed
-        Of the draw; the same seed gives the same plan, in whatever order the rows of `units` stand.
+        Seed of the draw; the same seed gives the same plan, whatever the order of the rows of `units`.
     stratify
         A column, or several: the overlap is drawn from each of their combinations in proportion to its size
-        (largest remainders), and the rest of it dealt out evenly. Missing is a stratum of its own.
+        (largest remainders), and the rest is assigned evenly. Missing is a stratum of its own.
     coders_per_unit
-        How many coders code a unit of the overlap, from 2; None is all of them. Coders are paired as evenly
-        as their loads allow.
+        The number of coders for a unit of the overlap, from 2; None is all of them. Coders are paired as
+        evenly as their loads allow.
     calibration
-        How many units everybody codes first, all in the same order, so that agreement can be computed early
-        (drawn as the overlap is); or their ids. They are part of the overlap.
+        The number of units (drawn like the overlap) or the ids of the units that everybody codes first, in
+        the same order, so that agreement can be computed early. They are part of the overlap.
     fixed
-        Units that stay with a coder, by coder: those that are begun or finished. They count as coded by that
-        coder, who need not be one of `coders` any more, towards the overlap and the loads.
+        Units that stay with a coder, by coder, because they are begun or finished. They count as coded by
+        that coder, who need not be among `coders` any more, towards the overlap and the loads.
     weights
-        A number above 0 for each unit_id: the overlap is drawn in proportion to it, in each stratum, to have
-        more of what tells most, such as texts to which a first coder or a model gives a rare code. Agreement
-        on such units is not that of all: weight it back with their probabilities (`inclusion`). None draws
-        every unit alike.
+        A number above 0 for each unit_id: in each stratum the overlap is drawn in proportion to it, to
+        include more informative texts, such as those to which a first coder or a model gives a rare code.
+        Agreement on these units is not that of all: reweight it by their probabilities (`inclusion`). None
+        draws every unit with equal probability.
 
     Returns
     -------
     dict of str to pandas.DataFrame
         For each coder, in the order of `coders`, the rows of `units` to code: those of the calibration, those
-        that are `fixed`, then the others in a random order of the coder's own in which nothing tells the
-        overlap from the rest. Every unit is dealt. Where nothing is fixed, the loads of any two coders differ
-        by one unit at most; so do, within a stratum, the units that they code alone. Otherwise who has fewer
-        gets more, as far as the units that are not fixed allow.
+        that are `fixed`, then the others in the coder's own random order, in which nothing distinguishes the
+        overlap from the rest. Every unit is assigned. If nothing is fixed, the loads of any two coders differ
+        by at most one unit; so do, within a stratum, the units that they code alone. Otherwise coders with
+        fewer units get more, as far as the units that are not fixed allow.
 
     Raises
     ------
     TableError
-        There is no coder, one stands twice, `overlap`, `seed`, `coders_per_unit` or `calibration` is out of
-        range, or `units` has no such column or unit. With `weights`: a unit has none, or a unit that
-        everybody codes first, or that several have begun, is not among those drawn.
+        No coder is named or one is named twice, `overlap`, `seed`, `coders_per_unit` or `calibration` is out
+        of range, or `units` lacks a column or unit. With `weights`: a unit has none, or a unit that everybody
+        codes first, or that several have begun, is not among those drawn.
     ActError
         A name cannot be a person's pseudonym (see `acts.check_person`).
 
@@ -130,12 +130,10 @@ def strata_and_shares(
     seed: int | np.random.Generator,
     stratify: str | Sequence[str] | None,
 ) -> tuple[pd.DataFrame, list[list[int]], list[int]]:
-    """Return the units sorted, the rows of each stratum, and how many of each are shared."""
+    """Return the sorted units, the rows of each stratum, and the number of each that is shared."""
     units = UNITS.check(units, as_written=True).sort_values("unit_id", ignore_index=True)
     if isinstance(overlap, str) or not 0 <= overlap <= 1:
-        raise TableError(
-            f"expected an overlap from 0 to 1 – found {overlap!r} – give the share, such as 0.25."
-        )
+        raise TableError(f"expected an overlap from 0 to 1, found {overlap!r} – give a share, such as 0.25.")
     by = [stratify] if isinstance(stratify, str) else stratify
     strata = _strata(units, [] if by is None else list(by))
     shared = _shared_counts([len(rows) for rows in strata], overlap, np.random.default_rng(seed))
@@ -154,14 +152,14 @@ def _refuse_undrawn(
     others = [row for row in (*first, *(row for row, n in times.items() if n > 1)) if row not in chosen]
     if others:
         raise TableError(
-            "assign: with weights, expected what everybody codes first, or what several have begun, to be "
-            f"among the units drawn – found {first_three(units['unit_id'].iloc[others].tolist())} – keep the "
+            "assign: with weights, expected the units that everybody codes first, or several have begun, to "
+            f"be among those drawn – found {first_three(units['unit_id'].iloc[others].tolist())} – keep the "
             "weights, the overlap and the seed of the first plan, or calibrate on fewer."
         )
 
 
 class _Deal:
-    """The units dealt so far, and how often each two coders share one."""
+    """The units assigned so far, and the number that each two coders share."""
 
     __slots__ = ("names", "pairs", "rng", "rows", "stay", "times")
 
@@ -176,7 +174,7 @@ class _Deal:
         )  # also by who is no coder any more
 
     def out(self, rows: Sequence[int], several: int, *, anew: bool = False) -> None:
-        """Deal each row until `several` coders have it, evenly over the rows as well as over all dealt.
+        """Assign each row until `several` coders have it, evenly over these rows as well as over all.
 
         Those with whom it stays count, or with `anew` those of them who are coders.
         """
@@ -417,11 +415,11 @@ def inclusion(
     seed: int = 0,
     stratify: str | Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Return with what probability each unit came into the overlap that `assign` draws by `weights`.
+    """Return each unit's probability of being drawn into the weighted overlap of `assign`.
 
-    Use it for agreement that speaks of all units again: ``agreement.by_code(…, inclusion=…)``. Call it with
-    what `assign` was called with. It is not kept in the study: weights made of a first coder's codings would
-    tell the second coder what the first one coded.
+    Use it to estimate agreement on all units: ``agreement.by_code(…, inclusion=…)``. Call it with the same
+    arguments as `assign`. The study does not keep them: weights made from a first coder's codings would tell
+    the second coder what the first one coded.
 
     Parameters
     ----------
@@ -431,12 +429,12 @@ def inclusion(
     Raises
     ------
     TableError
-        As of `assign`, or `overlap` is 0: nothing is drawn.
+        As for `assign`; or `overlap` is 0, so that nothing is drawn.
 
     Notes
     -----
-    In each stratum a unit's probability is n w / Σ w for n units of the overlap; what would be above 1 is
-    drawn surely, and the others share the rest in the same way. Units are drawn systematically from a random
+    In each stratum a unit's probability is n w / Σ w for n units of the overlap; units above 1 are drawn with
+    certainty, and the others share the rest in the same way. Units are drawn systematically from a random
     order, which keeps these probabilities and the number of units exactly (Madow 1949).
 
     References
@@ -458,7 +456,7 @@ def inclusion(
     if not sum(shared):
         raise TableError(
             f"inclusion: expected an overlap above 0, and units – found {overlap} of {len(units)} units – "
-            "without an overlap nothing is drawn."
+            "without an overlap no unit is drawn."
         )
     weight = checked_weights(units, weights)
     chance = np.zeros(len(units))

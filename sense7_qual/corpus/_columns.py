@@ -83,7 +83,7 @@ def ids_of(table: pd.DataFrame, column: str | None) -> pd.Series:
     if long.any():
         raise TableError(
             f"expected ids of at most {_LONGEST_ID} characters in column {column!r} – found longer ones in "
-            f"{places(ids.index[long])} – choose the column of the ids."
+            f"{places(ids.index[long])} – choose another column for the ids."
         )
     rounded = stripped.map(lambda name: bool(_ROUNDED.fullmatch(name))).astype(bool)
     if rounded.any():
@@ -97,7 +97,7 @@ def ids_of(table: pd.DataFrame, column: str | None) -> pd.Series:
     if alike.any():
         raise TableError(
             f"expected one spelling of each id in column {column!r} – found the same id with and without "
-            f"spaces around it in {places(ids.index[alike])} – they would count as two; make them one."
+            f"spaces around it in {places(ids.index[alike])} – use one spelling, or they would count as two."
         )
     return ids
 

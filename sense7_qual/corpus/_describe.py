@@ -83,12 +83,12 @@ def describe_columns(
     header: int | Sequence[int] | None = None,
     limits: Limits | None = None,
 ) -> pd.DataFrame:
-    """Describe each column of a file, with a guess at the role that it has in `read`.
+    """Describe each column of a file, and guess its role in `read`.
 
-    The guess goes by the column's name (text and rating also by the question that a header row asks) and the
-    form of its cells; look at it before you use it. A text is prose that differs in most rows, a context JSON
-    lists of turns that each have a role and a text, a rating is numbers, but not 0 and 1, under a name or
-    question that says so. Earlier coders' labels have no role. Nothing that is in a cell is returned.
+    The guess uses the column's name (for text and rating also the question in a header row) and the form of
+    its cells; check it before you use it. A text is prose that differs in most rows, a context JSON lists of
+    turns that each have a role and a text, a rating numbers other than 0 and 1 under a name or question of a
+    rating. Earlier coders' labels have no role. No content of a cell is returned.
 
     Parameters
     ----------
@@ -99,14 +99,14 @@ def describe_columns(
     -------
     pandas.DataFrame
         One row per column, in the file's order: column, role (``text``, ``unit_id``, ``document_id``,
-        ``case_id``, ``position``, ``context`` or ``rating``, each at most once; missing where none is
-        guessed), n_filled and n_distinct (cells that are not blank, and different ones among them; `Int64`),
-        n_characters (the median length of the filled cells; NaN where there is none).
+        ``case_id``, ``position``, ``context`` or ``rating``, each at most once; missing without a guess),
+        n_filled and n_distinct (the number of cells that are not blank, and of different ones; `Int64`),
+        n_characters (the median length of the filled cells; NaN without any).
 
     Raises
     ------
     ImportRefused, TableError
-        As of `read`, where the file cannot be read.
+        As for `read`, if the file cannot be read.
 
     Examples
     --------

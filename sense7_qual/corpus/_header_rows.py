@@ -54,8 +54,8 @@ class HeaderRows:
         n_wordings = len(self.questions.get(column, ()))
         if n_wordings > 1:
             raise ImportRefused(
-                f"expected one question in column {shown(column)!r} – found {n_wordings} wordings of it in "
-                f"{self} – make them alike if they ask the same, or {_APART}"
+                f"expected one question in column {shown(column)!r} – found {n_wordings} wordings in "
+                f"{self} – use one wording if they ask the same, or {_APART}"
             )
 
 

@@ -1,4 +1,4 @@
-"""The plan that a study keeps: who codes what, after all acts that assign units or open rounds."""
+"""The plan of a study: who codes what, after all acts that assign units or open rounds."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ __all__ = ["Assignment", "assignments", "planned"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """One deal of the units to coders, as an act of kind ``assign`` records it.
+    """One assignment of the units to coders, as an act of kind ``assign`` records it.
 
     Attributes
     ----------
     units : mapping of str to tuple of str
-        The ids of the units of each coder, in the order in which they code them; also of coders who get no
-        new units and keep those that they have begun.
+        The ids of each coder's units, in the order of coding; including coders who get no new units and
+        keep those that they have begun.
     coders, overlap, seed, stratify, coders_per_unit
-        What was asked for (`assign`).
+        As they were passed to `assign`.
     calibration : tuple of str
         The units that every one of `coders` codes first.
     weights : str
-        The fingerprint of the weights that the overlap was drawn by; empty where all units were drawn alike.
+        The fingerprint of the weights of the draw; empty if all units had equal weights.
     replaces : tuple of str
         The act_ids of the assignments that this one replaces.
     """
@@ -53,19 +53,19 @@ class Assignment:
         return f"Assignment({loads}{more})"
 
     def to_text(self) -> str:
-        """Return what an act of kind ``assign`` holds as its text."""
+        """Write the assignment as the text of an act of kind ``assign``."""
         content = {name: getattr(self, name) for name in self.__slots__ if name != "units"}
         content["units"] = [[coder, list(ids)] for coder, ids in self.units.items()]
         return json.dumps(content, ensure_ascii=False, sort_keys=True)
 
     @classmethod
     def from_act(cls, act: Act) -> Assignment:
-        """Return the assignment of an act of kind ``assign``.
+        """Read the assignment from an act of kind ``assign``.
 
         Raises
         ------
         ActError
-            The act's text is not what `to_text` wrote.
+            The act's text was not written by `to_text`.
         """
         check_arguments(Assignment.from_act, locals())
         try:
@@ -81,8 +81,8 @@ class Assignment:
             )  # fmt: skip
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
             raise ActError(
-                f"assign: expected the units of each coder in act {act.act_id!r} – found something else – "
-                "make the plan with store.assign."
+                f"assign: act {act.act_id!r} does not hold the units of each coder – make the plan with "
+                "store.assign."
             ) from None
 
 
@@ -93,14 +93,14 @@ def _ids(values: object) -> tuple[str, ...]:
 
 
 def assignments(acts: Iterable[Act], *, round: str | None = None) -> list[tuple[Act, Assignment]]:
-    """Return the assignments of a round (None: of no round) that no other one replaces, in their order.
+    """List the current assignments of a round (None: of no round), oldest first.
 
-    There are several where two leads assigned at once, in two copies of a study or two notebooks.
+    There are several if two leads assigned at once, in two copies of a study or two notebooks.
 
     Raises
     ------
     ActError
-        An act of kind ``assign`` does not hold what one holds.
+        An act of kind ``assign`` has an invalid text.
     """
     acts = read_once(acts)
     check_arguments(assignments, locals())
@@ -112,30 +112,30 @@ def assignments(acts: Iterable[Act], *, round: str | None = None) -> list[tuple[
 
 @PLAN.returns
 def planned(acts: Iterable[Act], *, units: Collection[str]) -> pd.DataFrame:
-    """Return who codes what after `acts`, in which order: what was assigned, and the rounds that were opened.
+    """Replay the acts and return the current plan: the units of each coder in the order of coding.
 
-    Where several assignments stand, because two leads assigned at once, a coder has the units of the first
-    one (by the time of the act, then its act_id) and then those of the others: nobody loses a unit. The next
-    assignment replaces them all. In a round that was opened each of its coders has all of its units, in the
-    order of the round, unless the round's units were assigned.
+    If several assignments are valid, because two leads assigned at once, a coder has the units of the first
+    (by the time of the act, then its act_id) and then those of the others, so nobody loses a unit. The next
+    assignment replaces them all. In an opened round each of its coders has all of its units, in the order of
+    the round, unless the round's units were assigned.
 
     Parameters
     ----------
     acts : iterable of Act
-        All that the study has, or those of the kinds ``assign``, ``open_round`` and ``unblind``.
+        All acts of the study, or those of the kinds ``assign``, ``open_round`` and ``unblind``.
     units : collection of str
-        The ids of the units that the study has; those of participants who withdrew are left out.
+        The ids of the study's units; those of participants who withdrew are left out.
 
     Returns
     -------
     DataFrame
         One row per coder × unit × round (`frames.PLAN`): coder, unit_id, round (missing: of no round), place
-        (from 0, in the coder's order). Empty where nothing was assigned and no round opened.
+        (from 0, in the coder's order). Empty if nothing was assigned and no round opened.
 
     Raises
     ------
     ActError
-        An act that assigns or opens a round does not hold what one holds.
+        An act that assigns or opens a round has an invalid text.
     """
     acts = read_once(acts)
     check_arguments(planned, locals())
@@ -165,7 +165,7 @@ def _joined(made: Iterable[tuple[Act, Assignment]]) -> dict[str, dict[str, None]
 
 
 def _within(one: Round, lists: Mapping[str, Iterable[str]]) -> dict[str, dict[str, None]]:
-    """Return what is assigned within a round, or all of the round where nothing is."""
+    """Return the units assigned within a round; all of the round if none were."""
     of_round = frozenset(one.units)
     dealt = lists or dict.fromkeys(one.coders, one.units)
     return {

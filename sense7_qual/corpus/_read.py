@@ -1,4 +1,4 @@
-"""Columns by their role: from a file or a frame to units."""
+"""Read a file or a frame into units, by the roles of its columns."""
 
 from __future__ import annotations
 
@@ -58,72 +58,71 @@ def read(
 ) -> pd.DataFrame:
     """Read the texts to be coded, with their ratings and variables, one unit per row.
 
-    Header rows of survey programs are left out, wherever they are: the questions and import ids of Qualtrics
+    Header rows of survey programs are left out wherever they occur: the questions and import ids of Qualtrics
     (in its older exports the row that names V1 to V10), the options of SurveyMonkey, which become part of the
-    names of the columns, and names that come again where files were put together. So are the labels of
-    earlier coders. A warning says which rows and columns.
+    column names, and repeated names in concatenated files. So are the labels of earlier coders. A warning
+    names these rows and columns.
 
     Parameters
     ----------
     source
         A .csv, .tsv, .xlsx, .jsonl (.ndjson) or .parquet file, or a DataFrame.
     text
-        The column of texts. They are put into canonical form (see `canonical`).
+        The column of texts. They are stored in canonical form (see `canonical`).
     unit_id
-        The column that identifies a row, or several, joined by "/". Without it the rows are called row-1,
-        row-2 … in their order, padded with zeros; name a column where rows may still be added.
+        The column that identifies a row, or several, joined by "/". Without it the rows are named row-1,
+        row-2 … in their order, padded with zeros; name a column if rows may still be added.
     document_id, case_id
-        The columns of the conversation and of the participant; without them, missing.
+        The columns of the conversation and of the participant; missing without them.
     position
         The column of whole numbers that order the units of a document; without it 1, 2 … in the order of
-        the rows (empty texts counted), and missing where there is no document_id.
+        the rows (counting empty texts), and missing without a document_id.
     context
-        The column of what came before the text: plain text, or a JSON list of turns that each have `role`
-        and `text` (or `content`).
+        The column of the text's context: plain text, or a JSON list of turns that each have `role` and
+        `text` (or `content`).
     ratings
         Columns of numbers, or {column: its name in the units}.
     variables
-        Further columns to keep, or {column: its name in the units}; None keeps every column that has no
-        role but earlier coders' labels, which blind coders must not see (lists of words or of labelled spans,
-        as annotation tools write them, and who annotated); () keeps none.
+        Further columns to keep, or {column: its name in the units}; () keeps none. None keeps every column
+        without a role except earlier coders' labels, which blind coders must not see (lists of words or of
+        labelled spans, as annotation tools write them, and the annotators).
     rating_labels
-        The number of each label, such as {"very poor": 1, "unknown": None}, in any case and padding; None
-        stands for a missing rating.
+        The number of each label, such as {"very poor": 1, "unknown": None}, ignoring case and spaces
+        around; None for a missing rating.
     encoding, sheet
-        Of a text file that is not UTF-8; of a workbook that has several sheets.
+        The encoding of a text file that is not UTF-8; the sheet of a workbook with several sheets.
     header
-        1 where row 1 alone is the header, (1, 2) where row 2 holds the questions and is left out (of a
-        DataFrame row 1 is its column names). Needed only where the rows do not say it.
+        1 if only row 1 is the header, (1, 2) if row 2 holds the questions and is left out (row 1 of a
+        DataFrame is its column names). Needed only if the rows leave it open.
     limits
-        How much a file may hold; without it, what `Limits()` says.
+        The most that a file may hold (default: `Limits()`).
     empty
-        Whether a text that is missing or holds white space alone is an error, or its row is skipped.
+        Whether a missing or blank text is an error, or its row is skipped.
 
     Returns
     -------
     pandas.DataFrame
         Columns unit_id, text, document_id, case_id (`string`), position (`Int64`), context (`string`: a
-        JSON list of {"role", "text"}, oldest first, or missing), then the ratings (`float64`, NaN where
+        JSON list of {"role", "text"}, oldest first, or missing), then the ratings (`float64`, NaN if
         blank) and the variables (`string`, exactly as written; a blank cell of a CSV, TSV or XLSX file is
-        missing). "None", "NA", "007", "1e5" and " x " stay as they are. Rows that a workbook hides or
-        filters out are read like the rest.
+        missing). "None", "NA", "007", "1e5" and " x " are kept as they are. Rows that a workbook hides
+        or filters out are read like the others.
 
     Raises
     ------
     TableError
-        A column is not there, an id is missing, stands twice or has been rounded by a spreadsheet
-        (1.23457E+18), two ids differ in surrounding spaces alone,
-        a rating is not a number, a position is not a whole number, a text is empty, or a rating or variable
-        would take the name of a column of the contract.
+        A column is missing, an id is missing, duplicated or was rounded by a spreadsheet (1.23457E+18), two
+        ids differ only in surrounding spaces, a rating is not a number, a position is not a whole number, a
+        text is empty, or a rating or variable has the name of a column of the contract.
     ImportRefused
-        The file cannot be read without guessing (see `sense7_qual.corpus._formats.read_strings`): row 2 has
-        words above numbers or dates in several columns, so that it may hold the questions or a response; or
-        its parts have other columns, or ask other questions in the column of the texts.
+        The file could only be read by guessing (see `sense7_qual.corpus._formats.read_strings`): row 2 has
+        words above numbers or dates in several columns, so it may hold the questions or a response; or parts
+        of the file have different columns, or different questions in the column of the texts.
 
     Warns
     -----
     UserWarning
-        Header rows, or columns of labels, were left out: how many, where, never what they hold.
+        Header rows or columns of labels were left out: their number and place, never their content.
 
     Examples
     --------
@@ -172,9 +171,9 @@ def table_of(
     header: int | Sequence[int] | None,
     limits: Limits | None,
 ) -> tuple[pd.DataFrame, HeaderRows]:
-    """Return a file or a frame as a frame of strings without header rows, and those rows.
+    """Read a file or a frame as a frame of strings without header rows; return it and those rows.
 
-    The index says where each row is in the file.
+    The index gives the place of each row in the file.
     """
     if not isinstance(source, pd.DataFrame):
         limits = limits or Limits()
@@ -183,9 +182,7 @@ def table_of(
         )
         return frame_of(cells, limits), rows
     if not (encoding is None and sheet is None and limits is None):
-        raise TableError(
-            "expected no encoding, no sheet and no limits for a DataFrame – found one – leave it out."
-        )
+        raise TableError("expected no encoding, sheet or limits for a DataFrame – found one – leave it out.")
     cells, rows = without_header_rows(cells_of(source), header)
     return frame_of(cells), rows
 
@@ -196,7 +193,7 @@ def _warn_of_left_out(header_rows: HeaderRows, labels: Sequence[str]) -> None:
         n_columns = f"{len(labels)} column{'' if len(labels) == 1 else 's'}"
         named = first_three(map(shown, labels))
         left_out.append(
-            f"{n_columns} of earlier labels, {named} (variables=[…] keeps them, and coders may see them)"
+            f"{n_columns} of earlier labels, {named} (variables=[…] would keep them, visible to coders)"
         )
     if left_out:
         warnings.warn(f"left out {'; '.join(left_out)}.", UserWarning, stacklevel=3)
@@ -213,7 +210,7 @@ def _refuse_names(
 ) -> None:
     if text in {*roles, *rated}:
         raise TableError(
-            f"expected the texts to have one role – found more for {text!r} – name another column."
+            f"the column of texts {text!r} has another role, too – name another column for one of them."
         )
     names = [*rated.values(), *variables.values()]
     clash = [name for name in names if name in _CONTRACT]
@@ -238,7 +235,7 @@ def _with_text(units: pd.DataFrame, column: str, empty: str) -> pd.DataFrame:
     if blank.any() and empty == "error":
         raise TableError(
             f"expected a text in every row of column {column!r} – found none in {places(units.index[blank])} "
-            "– fill it in, or leave these rows out with empty='skip'."
+            "– fill them in, or leave these rows out with empty='skip'."
         )
     if blank.all():
         raise TableError(f"expected at least one text in column {column!r} – found none – check the file.")

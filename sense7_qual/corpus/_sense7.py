@@ -33,34 +33,34 @@ _CORRECT_THEM: Final = "correct these cells."
 def read_sense7(path: str | os.PathLike[str], *, limits: Limits | None = None) -> pd.DataFrame:
     """Read the explanations of ratings in the workbook of the SENSE-7 data set, one per row.
 
-    Every row of the sheet Messages whose Comment is not blank becomes a unit, whoever's turn it stands on
-    (see `Role`); rows of the role `error` are left out, of the context too.
+    Every row of the sheet Messages with a Comment becomes a unit, whether the turn is the user's or the
+    model's (see `Role`); rows with the role `error` are left out, also from the context.
 
     Parameters
     ----------
     path
         The .xlsx workbook, with the sheets Tasks and Messages.
     limits
-        How much the file may hold; without it, what `corpus.Limits()` says.
+        The most that the file may hold (default: `corpus.Limits()`).
 
     Returns
     -------
     pandas.DataFrame
         One row per explanation, in the order of Tasks, then of MessageId. unit_id is "TaskId/MessageId",
         document_id the TaskId (the conversation), case_id the PID (the participant), position the MessageId,
-        text the Comment, context the conversation up to and including the turn that is explained. Variables:
+        text the Comment, context the conversation up to and including the explained turn. Variables:
         Model and Role (as written, Role in lower case), EmpathyOverall and the seven dimensions (`float64`,
         1 = very poor … 5 = very good, NaN where blank or "unknown"), TimeOffsetSeconds (`float64`), Retry
-        (`string`), and each PreTask… and PostTask… column: `float64` if all that is written in it are
-        numbers or "unknown", and `string` otherwise; PreTaskChoice is always `string`.
+        (`string`), and each PreTask… and PostTask… column: `float64` if it holds only numbers or
+        "unknown", and `string` otherwise; PreTaskChoice is always `string`.
 
     Raises
     ------
     TableError
-        A column is not there, a TaskId or MessageId is missing, stands twice, or has no task, or a rating is
+        A column is missing, a TaskId or MessageId is missing, duplicated or without a task, or a rating is
         not one of the five levels.
     ImportRefused
-        The workbook cannot be read without guessing, or a sheet is not there.
+        The workbook could only be read by guessing, or a sheet is missing.
 
     Notes
     -----
@@ -110,30 +110,30 @@ def read_sense7(path: str | os.PathLike[str], *, limits: Limits | None = None) -
 def read_sense7_messages(path: str | os.PathLike[str], *, limits: Limits | None = None) -> pd.DataFrame:
     """Read every turn of the conversations in the workbook of the SENSE-7 data set, one per row.
 
-    These are the rows that `ratings.ground_truth` and `ratings.judge` take: the truth of a conversation is
-    made of all rated turns, and a judge reads all of it. `read_sense7` keeps the turns with a comment only.
+    These are the rows for `ratings.ground_truth` and `ratings.judge`: the truth of a conversation is computed
+    from all rated turns, and a judge reads all of it. `read_sense7` keeps only the turns with a comment.
 
     Parameters
     ----------
     path
         The .xlsx workbook, with the sheets Tasks and Messages.
     limits
-        How much the file may hold; without it, what `corpus.Limits()` says.
+        The most that the file may hold (default: `corpus.Limits()`).
 
     Returns
     -------
     pandas.DataFrame
         One row per turn, in the order of Tasks, then of MessageId; rows of the role `error` are left out.
-        Columns unit_id ("TaskId/MessageId", as of `read_sense7`), document_id (the TaskId), case_id (the
-        PID), position (the MessageId), Role (user or assistant, in lower case), Content (what was said, in
-        canonical form; empty where nothing is written), Model, EmpathyOverall and the seven dimensions
+        Columns unit_id ("TaskId/MessageId", as in `read_sense7`), document_id (the TaskId), case_id (the
+        PID), position (the MessageId), Role (user or assistant, in lower case), Content (the words of the
+        turn in canonical form; empty if none), Model, EmpathyOverall and the seven dimensions
         (`float64`, 1 = very poor … 5 = very good, NaN where blank or "unknown"), TimeOffsetSeconds
         (`float64`) and Retry (`string`). The comments are not among the columns.
 
     Raises
     ------
     TableError, ImportRefused
-        As `read_sense7`.
+        As for `read_sense7`.
 
     References
     ----------

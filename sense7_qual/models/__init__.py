@@ -1,17 +1,17 @@
-"""Models as callables: sentence embeddings on this machine, and language models behind an address.
+"""Models as functions: sentence embeddings on this machine, and language models behind an address.
 
-Everything below this package takes a model as a plain function (`embed(texts)` gives an array,
-`chat(messages)` a reply), so a study can bring its own; `embedder` and `chat` make them, and
-`clear_cache` empties a folder in which they keep vectors or replies.
+The other packages take a model as a plain function (`embed(texts)` returns an array, `chat(messages)` a
+reply), so a study can use its own; `embedder` and `chat` make them, and `clear_cache` empties a folder in
+which they keep vectors or replies.
 
 =====================================  =================  ============================
 question                               function           file
 =====================================  =================  ============================
 Which texts are alike in meaning?      `embedder`         ``_embedder.py``
-And of texts that memory cannot hold?  `embed_to_folder`  ``_stored_vectors.py``
+And for texts too large for memory?    `embed_to_folder`  ``_stored_vectors.py``
 What does a language model answer?     `chat`             ``_chat.py``, ``_openai.py``
 What did it cost?                      `Usage`, `Cost`    ``_chat.py``
-What is kept, and how does it go?      `clear_cache`      ``_caches.py``
+What is kept, and how is it cleared?   `clear_cache`      ``_caches.py``
 =====================================  =================  ============================
 """
 

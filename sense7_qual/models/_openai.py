@@ -223,7 +223,7 @@ def endpoint(
     if not model or not 0 < timeout <= _LONGEST_TIMEOUT or max_retries < 0:
         raise EndpointError(
             f"chat: expected a model, timeout above 0 up to {_LONGEST_TIMEOUT:,} and max_retries from 0 – "
-            f"found {model!r}, {timeout}, {max_retries} – correct them."
+            f"found {model!r}, {timeout}, {max_retries} – change them."
         )
     reserved = sorted({"model", "messages", "stream", "n"} & set(parameters))
     if reserved:

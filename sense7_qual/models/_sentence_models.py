@@ -55,7 +55,7 @@ def check_kind(folder: Path) -> None:
     found = other_kind(folder)
     if found:
         raise ImportRefused(
-            f"embedding model: expected a BERT whose tokens are averaged (all-MiniLM-L6-v2, say) for "
+            f"embedding model: expected a BERT that averages its tokens (such as all-MiniLM-L6-v2) for "
             f"precision 'int8' – found {found} – use precision='float32'."
         )
 

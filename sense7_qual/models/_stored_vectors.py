@@ -37,17 +37,17 @@ _AHEAD: Final = 2  # chunks that wait for each worker
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class StoredVectors:
-    """Vectors in a folder, as a function: `vectors(texts)` gives an array (n, d), as an embedder does.
+    """Vectors in a folder, as a function: `vectors(texts)` returns an array (n, d), as an embedder does.
 
     Made by `embed_to_folder`. Its repr shows counts, never a text.
 
     Attributes
     ----------
     array
-        float32, shape (n distinct texts, dimensions), rows of length 1, mapped into memory: what is not read
-        takes none. Rows stand in the order in which the texts first occurred.
+        float32, shape (n distinct texts, dimensions), rows of length 1, in the order in which the texts first
+        occur. It is mapped into memory: rows that are not read take none.
     model_id
-        The model that they are of.
+        The model of the vectors.
     """
 
     array: Vectors
@@ -61,7 +61,7 @@ class StoredVectors:
         Raises
         ------
         TableError
-            A text is not among those that were embedded.
+            A text was not embedded.
         """
         rows = [self._rows.get(_place(self._key, text)) for text in texts]
         known = [row for row in rows if row is not None]
@@ -87,39 +87,39 @@ def embed_to_folder(
 ) -> StoredVectors:
     """Embed texts into a folder, chunk by chunk, and return their vectors without holding them in memory.
 
-    What was interrupted goes on where it stopped: a chunk that is done is on the disk. Each distinct text is
-    embedded once. The same texts, model and chunk size give the same bytes, on one processor or on a cluster
-    of computers of one kind.
+    After an interruption the same call continues where it stopped, because finished chunks are on the disk.
+    Each distinct text is embedded once. The same texts, model and chunk size give the same bytes, on one
+    processor or on a cluster of identical computers.
 
     Parameters
     ----------
     texts
-        Strings, a blank one too.
+        Strings; they may be blank.
     folder
-        Made where it does not exist, readable by its owner alone. Keep it where the texts may be kept.
+        Created if it does not exist, readable only by its owner. Keep it where the texts may be kept.
     embed
         `embedder(…)`. Its own cache is not used.
     chunk
-        Texts that are embedded before they are written, from 1.
+        The number of texts embedded before they are written, from 1.
     client
-        A client of a Dask cluster (package ``distributed``, extra ``cluster``), whose workers embed the
-        chunks. Texts go to its workers, which may put them on their disks where memory is short, so it must
-        be one that may see them; nothing of them stands in its logs. The package and the model's folder
-        must be where they are here. None: this process embeds.
+        A client of a Dask cluster (package ``distributed``, extra ``cluster``): its workers embed the chunks.
+        They receive the texts, and may write them to their disks if memory is short, so the cluster must be
+        allowed to see them; its logs contain no text. The package and the model's folder must be in the same
+        places as here. None: this process embeds.
     progress
         `progress(done, total)` with the number of distinct texts; True shows a bar.
 
     Returns
     -------
     StoredVectors
-        To be given as `embed` to `themes.fit` and others.
+        Pass it as `embed` to `themes.fit` and others.
 
     Raises
     ------
     StoreError
         The folder has vectors of other texts, of another model or chunk size, or cannot be written.
     TableError
-        There is no text, or one string instead of several.
+        No text is given, or one string instead of several.
 
     Examples
     --------

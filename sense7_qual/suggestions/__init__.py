@@ -1,4 +1,4 @@
-"""Suggestions: which codes a text may have, learned from what people decided, for people to accept or not.
+"""Suggestions: codes that a text may have, learned from people's decisions, for people to accept or reject.
 
 A suggestion is never a coding and never among the decisions.
 
@@ -7,15 +7,15 @@ question                                    function                    file
 ==========================================  ==========================  ===================
 Which codes may these texts have?           `fit`, `Suggester`          ``_fit.py``
 Which words carry a suggestion?             `Suggester.suggest`         ``_suggester.py``
-What did people code that is alike?         `Suggester.nearest`         ``_suggester.py``
+Which coded texts are similar?              `Suggester.nearest`         ``_suggester.py``
 Which suggestions may a coder be shown?     `suggest`                   ``_suggest.py``
-Are suggestions of my own in order?         `check`                     ``_suggest.py``
-Which units never get any?                  `withheld`                  ``_suggest.py``
+Are my own suggestions valid?               `check`                     ``_suggest.py``
+Which units never get suggestions?          `withheld`                  ``_suggest.py``
 Which units are coded next?                 `order`                     ``_suggest.py``
 On which units were suggestions shown?      `shown`                     ``_effect.py``
-What did coders make of them?               `answers`                   ``_effect.py``
-What do suggestions do to coding?           `effect`                    ``_effect.py``
-What may a model decide by itself?          `screen`, `Screening`       ``_screen.py``
+How did coders answer them?                 `answers`                   ``_effect.py``
+How do suggestions affect coding?           `effect`                    ``_effect.py``
+What may a model decide alone?              `screen`, `Screening`       ``_screen.py``
 ==========================================  ==========================  ===================
 """
 

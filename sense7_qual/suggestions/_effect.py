@@ -39,35 +39,35 @@ def effect(
     cluster: str = "case_id",
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Return how much more often a code is applied, and coders agree, where suggestions were shown.
+    """Estimate the effect of shown suggestions on how often codes are applied and coders agree.
 
-    The difference is an effect of suggestions where chance alone decided which units had none (`withheld`).
+    The difference is an effect of suggestions if chance alone decided which units had none (`withheld`).
 
     Parameters
     ----------
     decisions
         The `decisions` frame of people; computed coders (consensus, majority) do not count.
     shown
-        True or False by unit_id: whether its coders were shown suggestions (``shown(store.acts())``). Units
-        without one do not count.
+        True or False by unit_id: whether coders were shown suggestions (``shown(store.acts())``). Units
+        without a value do not count.
     units, cluster
-        Units, and the column that names their participants, over whom the interval is.
+        Units, and the column of their participants, by which the interval is clustered.
     suggestions
-        Suggestions for all these units, computed afterwards for those that were shown none: adds how often
-        coders decided as suggested. That it is larger where they saw them is the pull of suggestions.
+        Suggestions for all these units, computed afterwards for those without: adds how often coders decided
+        as suggested. If that is larger where they saw suggestions, these pulled the decisions.
     confidence_level
-        Of the interval, between 0 and 1.
+        Level of the interval, between 0 and 1.
 
     Raises
     ------
     TableError
-        A frame is not what its contract says, or `shown` is not indexed by unit_id.
+        A frame does not meet its contract, or `shown` is not indexed by unit_id.
     ArgumentError
         `confidence_level` is out of range.
 
     Notes
     -----
-    Means of units; the variance of their difference is by linearisation over participants, with Student's t.
+    Means over units; the variance of their difference by linearisation over participants, with Student's t.
 
     References
     ----------
@@ -88,15 +88,13 @@ def effect(
     check_arguments(effect, locals(), but=("shown",))
     if not 0 < confidence_level < 1:
         raise ArgumentError(
-            f"effect: expected confidence_level between 0 and 1 – found {confidence_level!r} – 0.95 is usual."
+            f"effect: expected confidence_level between 0 and 1 – found {confidence_level!r} – use 0.95."
         )
     own = people(without_models(DECISIONS.check(decisions), function="effect")).sort_values(_KEY)
     ids = pd.Index(own["unit_id"].unique(), dtype="string")
     side = labels_by_unit(shown, ids, name="shown")
     if not side.dropna().isin([True, False]).all():
-        raise TableError(
-            "shown: expected True or False by unit – found other values – say whether suggestions were shown."
-        )
+        raise TableError("shown: expected True or False by unit – found other values – True means shown.")
     groups = cast(pd.Series, clusters_by_unit(units, cluster))  # both are given
     alone = pd.Series(ids, index=ids)
     of_unit = groups.reindex(ids).astype("string").fillna("\0" + alone)
@@ -152,18 +150,18 @@ def _compared(values: pd.Series, side: pd.Series, groups: pd.Series, level: floa
 
 
 def shown(acts: Iterable[Act]) -> pd.Series:
-    """Return for each unit that came up for suggestions whether they were shown; False: withheld by chance.
+    """List the units that were due for suggestions: True if shown, False if withheld by chance.
 
     Parameters
     ----------
     acts
-        Of the study, ``store.acts()``.
+        The acts of the study, ``store.acts()``.
 
     Returns
     -------
     pandas.Series
-        True or False by unit_id, as `effect` takes it. True also where the model suggested nothing: the coder
-        saw that. Units that nobody finished while suggestions were on are not in it.
+        True or False by unit_id, for `effect`. True also if the model suggested nothing, because the coder
+        saw that. Units that nobody finished while suggestions were on are left out.
 
     Examples
     --------
@@ -186,12 +184,12 @@ def shown(acts: Iterable[Act]) -> pd.Series:
 
 @ANSWERS.returns
 def answers(acts: Iterable[Act]) -> pd.DataFrame:
-    """Return every suggestion that a coder was shown, and what they made of it.
+    """List every suggestion shown to a coder, with the coder's answer.
 
     Parameters
     ----------
     acts
-        Of the study, ``store.acts()``; each coder's in the order in which they were done.
+        The acts of the study, ``store.acts()``, with each coder's in the order of time.
 
     Examples
     --------
@@ -200,11 +198,12 @@ def answers(acts: Iterable[Act]) -> pd.DataFrame:
     >>> from sense7_qual.codebook import Codebook
     >>> mine = {"coder": "ana", "unit_id": "m1", "codebook": Codebook.read("sense7")}
     >>> done = [finish(**mine),
-    ...         show_suggestions(**mine, model="words", suggestions=[Suggestion(code="interest", start=0, end=9)]),
+    ...         show_suggestions(**mine, model="words",
+    ...                          suggestions=[Suggestion(code="interest", start=0, end=9)]),
     ...         apply(**mine, code="interest", start=0, end=5)]
     >>> answers(done)["answer"].tolist()
     ['edited']
-    """  # noqa: E501
+    """
     check_arguments(answers, locals())
     by_text: dict[tuple[str, str | None, str | None], list[Act]] = {}
     for act in acts:

@@ -75,34 +75,34 @@ def fit(
     """Learn from people's decisions which codes to suggest for which texts.
 
     Each code has a logistic regression on the text's vector, its words and pairs of words (TF-IDF) and its
-    surface (length, punctuation, questions, persons, numbers, negation …), and, where spans were coded, one
-    on sentences. Probabilities are calibrated, and the level from which on a code is suggested is chosen, on
-    texts of participants whom a model had not seen. A code that at most half of the decided units have is
-    suggested on at most half of the units, and on at most twice the share that have it; one that the model
-    tells from others no better than chance is not suggested. Until 10 units are decided, or while a code is
-    present or absent with fewer than two participants, what is suggested are the texts nearest to the code's
-    definition, rules and examples. A suggestion is never a coding.
+    surface (length, punctuation, questions, persons, numbers, negation …), and, if spans were coded, one on
+    sentences. Probabilities are calibrated, and the threshold for suggesting a code is chosen, on texts of
+    participants that the model had not seen. A code on at most half of the decided units is suggested on at
+    most half of the units, and on at most twice the share that have it; a code that the model predicts no
+    better than chance is not suggested. Until 10 units are decided, or while fewer than two participants
+    have, or lack, the code, it is suggested for the texts nearest to its definition, rules and examples. A
+    suggestion is never a coding.
 
     Parameters
     ----------
     units
-        The `units` frame, of coded and uncoded units: words are learned from all.
+        The `units` frame of coded and uncoded units: words are learned from all.
     decisions
-        The `decisions` frame; units without decisions are not coded, which is not absent. Models teach
-        nothing, unless one is named as `coder`; a warning says which are left out.
+        The `decisions` frame; units without decisions are not coded, which does not mean absent. Models are
+        left out, with a warning, unless one is named as `coder`.
     codebook
         Its codable codes are suggested.
     embed
         A function from a list of texts to an array (n, d), such as `models.embedder()`.
     codings
-        The `codings` frame: which words were coded. Without it a human quote is a whole unit.
+        The `codings` frame, with the coded words. Without it a human quote is a whole unit.
     coder
-        Learn from this coder alone. None: from the consensus where there is one, elsewhere from what most
-        coders decided; ties teach nothing.
+        Learn only from this coder. None: from the consensus where it exists, elsewhere from the majority;
+        ties are left out.
     cluster
-        The column of `units` that names participants. A unit without one counts as its own.
+        The column of `units` with participants. A unit without one counts as its own.
     seed
-        0 or more; of the folds.
+        Seed of the folds, 0 or more.
 
     Returns
     -------
@@ -111,10 +111,10 @@ def fit(
     Raises
     ------
     TableError
-        A frame is not what its contract says, decisions on units that are not in `units`, no units with
-        text, a span outside its text, or an `embed` that does not give one finite vector per text.
+        A frame does not meet its contract, a decision is on a unit that is not in `units`, no unit has a
+        text, a span is outside its text, or `embed` does not return one finite vector per text.
     CodebookError
-        A decision on a code that the codebook cannot apply.
+        A decision is on a code that the codebook lacks or that cannot be applied.
 
     References
     ----------

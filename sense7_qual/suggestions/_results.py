@@ -20,18 +20,18 @@ ANSWERS: Final = Contract("answers", ("coder", "unit_id", "round", "code"), {
     "before": flag("whether the coder's own decision had the code already", missing=True),
     "answer": text(
         '"agreed" (it had, and still has), "accepted" (coded afterwards on exactly these words), "edited" '
-        '(on others), "rejected", "withdrawn" (the coder had coded it, and took it away afterwards), or '
+        '(on others), "rejected", "withdrawn" (the coder had coded it, and removed it afterwards), or '
         '"none"'),
-}, row="One row per coder, unit and suggested code, as it was shown first")  # fmt: skip
+}, row="One row per coder, unit and suggested code, as first shown")  # fmt: skip
 
 SUGGESTED: Final = Contract("suggestions", ("unit_id", "code"), {
     **SUGGESTIONS.columns,
     "source": Column("any", '"model" or "definition" (which gives no probability)'),
-    "reason": Column("any", "why there is no suggestion at all: `blank_text`, `code_never_applied`, "
+    "reason": Column("any", "why there is no suggestion: `blank_text`, `code_never_applied`, "
         "`code_always_applied`, `no_better_than_chance`"),
     "learned": flag("whether a model learned from a text of this participant"),
 }, row="One row per unit and codable code, in the order of the units and of the codebook. Probabilities are "
-       "calibrated; the words that carry a suggestion are a sentence. It meets "
+       "calibrated; the words that carry a suggestion are a sentence. The frame meets "
        "`frames.SUGGESTIONS`")  # fmt: skip
 
 NEAR_QUOTES: Final = Contract("quotes", ("unit_id", "code", "rank"), {
@@ -40,19 +40,19 @@ NEAR_QUOTES: Final = Contract("quotes", ("unit_id", "code", "rank"), {
     "quote_unit_id": word(),
     "start, end": count("code points in that unit's text, half-open"),
     "similarity": number("cosine, −1 … 1", -1, 1),
-}, row="One row per suggestion and rank. Where nobody applied the code yet it has no rows")  # fmt: skip
+}, row="One row per suggestion and rank; none for a code that nobody has applied")  # fmt: skip
 
 EFFECT: Final = Contract("effect", ("code", "measure"), {
     "code": word(),
-    "measure": word('"applied", "between_coders" (the share of pairs of coders who decide the same, of units '
+    "measure": word('"applied", "between_coders" (the share of agreeing pairs of coders, on units '
         'with two or more), "with_suggestion"'),
     "shown, withheld": share("the means"),
     "difference, low, high": number("shown − withheld, −1 … 1, with its interval", -1, 1),
     "n_shown, n_withheld": count("units"),
     "n_clusters": count(),
     "reason": Column("any",
-        "`few_clusters`: fewer than 6 participants with, or without, suggestions, so there is no interval; "
-        "`no_comparison`: a side has no unit"),
+        "`few_clusters`: fewer than 6 participants with, or without, suggestions, so no interval; "
+        "`no_comparison`: no unit on one side"),
 }, row="One row per code and measure. Missing decisions do not count")  # fmt: skip
 
 ORDER: Final = Contract("order", ("unit_id",), {

@@ -38,20 +38,20 @@ _WEIGHTS: Final = (0.05, 0.1, 0.1, 0.25, 0.1, 0.2, 0.05, 0.025, 0.025, *[0.02] *
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Screening:
-    """What a model may decide, and what is for people; made by `screen`. Not a coding, and not a decision.
+    """What a model may decide, and what is left to people; made by `screen`. Neither codings nor decisions.
 
     Attributes
     ----------
     codes
-        One row per codable code: `code`, `absent_up_to` and `present_from` (the probabilities up to and from
-        which it is decided; missing where it never is), `n_sample`, `n_clusters` and `n_present` (units,
-        participants and presences in the sample), `n_absent`, `n_decided_present`, `n_people` (units outside
-        the sample by verdict), `false_absent`, `lost` and `false_present` (shares of errors in the sample at
-        these levels, 0 … 1; missing where nothing was decided), `agreement` (of people on presence, 0 … 1;
-        missing where there was one coder), `reason` (why nothing is decided: not_decided,
-        no_probabilities, few_clusters, code_never_applied, low_agreement, promise_not_kept).
+        One row per codable code: `code`, `absent_up_to` and `present_from` (the highest probability decided
+        absent, and the lowest decided present; missing if never), `n_sample`, `n_clusters` and `n_present`
+        (units, participants and presences in the sample), `n_absent`, `n_decided_present`, `n_people` (units
+        outside the sample by verdict), `false_absent`, `lost` and `false_present` (shares of errors in the
+        sample at these levels, 0 … 1; missing if nothing was decided), `agreement` (of people on presence,
+        0 … 1; missing with one coder), `reason` (why nothing is decided: not_decided, no_probabilities,
+        few_clusters, code_never_applied, low_agreement, promise_not_kept).
     verdicts
-        One row per code and unit that nobody decided on: `unit_id`, `code`, `verdict` ("absent", "present",
+        One row per code and unit without a decision: `unit_id`, `code`, `verdict` ("absent", "present",
         "people").
     parameters
         The settings.
@@ -82,41 +82,41 @@ def screen(
     least_agreement: float = 0.6,
     coder: str | None = None,
 ) -> Screening:
-    """Decide only what a model can decide with a promise, code by code; everything else is for people.
+    """Let a model decide code by code only within guaranteed error limits, and leave the rest to people.
 
-    Nearly all that it decides is "absent": it spares people texts that do not have a code. The promise is,
-    with probability 1 − `delta` for each code: of what is decided absent at most `false_share` is present,
-    of what is decided present at most `false_share` is absent, and of all presences at most `lost_share` is
-    decided absent. The promise is over studies like this one, a share 1 − `delta` of which keep it, not over
-    the texts decided in this one. Plain error is never the promise: a rare code meets 5 % by always saying
-    no. It holds for participants like those of the sample, who were drawn at random; shares in few remaining
-    texts vary about it.
+    Most verdicts are "absent", which spares people texts without a code. The guarantee, with probability 1 −
+    `delta` for each code: of units decided absent at most `false_share` are present, of units decided present
+    at most `false_share` are absent, and of all presences at most `lost_share` are decided absent. It is over
+    studies like this one, a share 1 − `delta` of which keep it, not over the texts decided in this one.
+    Overall error is not used, because a rare code meets 5 % if it is never found. The guarantee holds for
+    participants like those of the sample, who were drawn at random; in a few remaining texts shares vary
+    around it.
 
     Parameters
     ----------
     suggestions
-        Probabilities for all units, of the sample too, from a model that learned from none of their
-        participants. Where there is a column `learned` (`Suggester` gives it), its units are left to people.
+        Probabilities for all units, including the sample, from a model that learned from none of their
+        participants. With a column `learned` (from `Suggester`), its units are left to people.
     decisions
-        What people decided on the sample, without having seen suggestions: whole participants drawn at
+        People's decisions on the sample, made without seeing suggestions: all texts of participants drawn at
         random.
     codebook
         Its codable codes are screened.
     units, cluster
-        The units, and the column that names their participants.
+        The units, and the column of their participants.
     false_share, lost_share
         The limits, between 0 and 1.
     delta
-        The probability that the promise to a code is broken, between 0 and 1. For a promise to all codes at
-        once divide it by their number.
+        The probability that the guarantee for a code fails, between 0 and 1. For a guarantee on all codes
+        together divide it by their number.
     agreement
-        How well people agree: one row per code with `code` and `positive_agreement`, as `agreement.by_code`
-        gives it. None: computed from the sample, where several coded the same units.
+        People's agreement: one row per code with `code` and `positive_agreement`, as `agreement.by_code`
+        returns it. None: computed from the sample's units with several coders.
     least_agreement
-        A code with less agreement on presence than this is left to people, 0 … 1: no share of errors means
-        much where people are no standard.
+        A code with less agreement on presence than this is left to people, 0 … 1: without agreement, error
+        rates against people mean little.
     coder
-        Whose decisions count. None: the consensus, elsewhere the majority.
+        The coder to follow. None: the consensus, elsewhere the majority.
 
     Returns
     -------
@@ -125,16 +125,17 @@ def screen(
     Raises
     ------
     TableError, CodebookError
-        A frame is not what its contract says; a decided unit has no suggestion or is not in `units`.
+        A frame does not meet its contract; a decided unit has no suggestion or is not in `units`.
     ArgumentError
         A share is out of range.
 
     Notes
     -----
-    The test is binomial, with as many units as the clustered ones are worth; the promise holds in simulated
-    studies (benchmarks/suggestions_screen.md). Learn-then-test: for each of nine levels from .01 to .3 the
-    hypothesis "an error is above its limit" is tested, and for five from .98 to .7 on the other side, in
-    this order by the fallback procedure, so that the probability of any false rejection is at most `delta`.
+    The test is binomial with the effective number of units, given their clustering; the guarantee holds in
+    simulated studies (benchmarks/suggestions_screen.md). Learn-then-test: for each of nine levels from .01 to
+    .3 the hypothesis "an error is above its limit" is tested, and for five from .98 to .7 on the other side,
+    in this order by the fallback procedure, so that the probability of any false rejection is at most
+    `delta`.
 
     References
     ----------
@@ -176,7 +177,7 @@ def screen(
 def _check_shares(**shares: float) -> None:
     for name, value in shares.items():
         if not (0 <= value <= 1 if name == "least_agreement" else 0 < value < 1):
-            raise ArgumentError(f"screen: expected {name} between 0 and 1 – found {value} – 0.1 is usual.")
+            raise ArgumentError(f"screen: expected {name} between 0 and 1 – found {value} – use 0.1.")
 
 
 def _rows(

@@ -33,33 +33,33 @@ def suggest(
     share_withheld: float = 0.1,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return what a coder may be shown: the suggestions of any function, a random tenth of units left out.
+    """Select the suggestions to show to a coder, withholding those of a random tenth of units.
 
-    Units without suggestions are what their effect is measured against (`effect`). Which ones they are
-    depends on the seed and the unit's id alone (`withheld`), so a unit without stays without.
+    The effect of suggestions is measured by comparison with units without them (`effect`). These units depend
+    only on the seed and the unit's id (`withheld`), so they stay the same.
 
     Parameters
     ----------
     units
         The `units` frame.
     suggester
-        A function from units to suggestions: what `fit` returned, or one of your own.
+        A function from units to suggestions: the result of `fit`, or one of your own.
     codebook
         Its codable codes can be suggested.
     share_withheld
-        The share of units that get none, 0 … 1.
+        The share of units without suggestions, 0 … 1.
     seed
-        0 or more; the same for the whole study.
+        Seed, 0 or more; the same for the whole study.
 
     Returns
     -------
     pandas.DataFrame
-        As the function returned it, without rows of withheld units.
+        The result of the function, without rows of withheld units.
 
     Raises
     ------
     TableError, CodebookError
-        What the function returned is no frame of suggestions of these units (see `check`).
+        The result of the function is not a frame of suggestions for these units (see `check`).
 
     Examples
     --------
@@ -80,15 +80,15 @@ def suggest(
 
 
 def check(suggestions: pd.DataFrame, units: pd.DataFrame, codebook: Codebook) -> pd.DataFrame:
-    """Return a frame of suggestions with its columns typed, or say what is wrong with it.
+    """Check a frame of suggestions, and return it with typed columns.
 
     Parameters
     ----------
     suggestions
         One row per unit and code: `unit_id`, `code`, `probability` (0 … 1, or missing), `suggested` (bool),
-        `start` and `end` (code points, half-open; both missing: the whole unit). Others are kept.
+        `start` and `end` (code points, half-open; both missing: the whole unit). Other columns are kept.
     units
-        The units that they are of.
+        The units of the suggestions.
     codebook
         Its codable codes can be suggested.
 
@@ -100,10 +100,10 @@ def check(suggestions: pd.DataFrame, units: pd.DataFrame, codebook: Codebook) ->
     Raises
     ------
     TableError
-        A column is missing or of another kind, a unit and code stands twice, a unit is not in `units`, a
+        A column is missing or has another type, a unit and code is duplicated, a unit is not in `units`, a
         probability is not between 0 and 1, or a span is not inside the unit's text.
     CodebookError
-        A code is none that can be applied.
+        A code cannot be applied.
 
     Examples
     --------
@@ -112,7 +112,7 @@ def check(suggestions: pd.DataFrame, units: pd.DataFrame, codebook: Codebook) ->
     >>> row = {"unit_id": "a", "code": "interest", "probability": 1.2, "suggested": True, "start": 0, "end": 9}
     >>> check(pd.DataFrame([row]), units, Codebook.read("sense7"))
     Traceback (most recent call last):
-    sense7_qual.errors.TableError: suggestions: expected probabilities from 0 to 1 in column 'probability' – found 1 others, from 1.2 to 1.2 – divide per cent by 100; leave out a score that is no probability.
+    sense7_qual.errors.TableError: suggestions: expected probabilities from 0 to 1 in column 'probability' – found 1 others, from 1.2 to 1.2 – divide percentages by 100; leave out scores that are not probabilities.
     """  # noqa: E501
     check_arguments(check, locals(), but=("suggestions",))
     checked, texts = SUGGESTIONS.check(suggestions), UNITS.check(units).set_index("unit_id")["text"]
@@ -216,31 +216,31 @@ class ByModel:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ByDefinition:
-    """Suggests a code for texts from a cosine of `threshold` to what the codebook says of it on."""
+    """Suggests a code for texts with a cosine of `threshold` or more to its text in the codebook."""
 
     described: Described
     threshold: float
 
 
 def withheld(unit_ids: Sequence[str] | pd.Series, *, share: float = 0.1, seed: int = 0) -> pd.Series:
-    """Return for each unit whether it never gets a suggestion, so that the effect of suggestions can be seen.
+    """Draw the units that never get suggestions, so that the effect of suggestions can be measured.
 
-    A keyed hash of the id decides: the same seed and id always give the same answer, whatever other units
-    there are and in which order.
+    A keyed hash of the id decides: the same seed and id always give the same answer, whatever the other units
+    and their order.
 
     Parameters
     ----------
     unit_ids
-        Ids of units (or of participants, to part a study by them).
+        Ids of units (or of participants, to divide a study by participants).
     share
-        About this share of ids is withheld, 0 … 1.
+        The approximate share of withheld ids, 0 … 1.
     seed
         0 or more.
 
     Returns
     -------
     pandas.Series
-        True or False by id, each id once.
+        True (withheld) or False by id, each id once.
 
     Raises
     ------
@@ -256,7 +256,7 @@ def withheld(unit_ids: Sequence[str] | pd.Series, *, share: float = 0.1, seed: i
     check_arguments(withheld, locals())
     check_least(withheld, 0, seed=seed)
     if not 0 <= share <= 1:
-        raise ArgumentError(f"withheld: expected a share from 0 to 1 – found {share} – 0.1 is usual.")
+        raise ArgumentError(f"withheld: expected a share from 0 to 1 – found {share} – use 0.1.")
     ids = pd.Index(pd.unique(pd.Series(list(unit_ids), dtype="string").str.strip()), name="unit_id")
     key = hashlib.sha256(f"suggestions withheld {seed}".encode()).digest()
     drawn = [
@@ -274,25 +274,25 @@ def order(
     suggestions: pd.DataFrame | None = None,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Return in which order to code units: at random, or the next `n` drawn where suggestions are unsure.
+    """Order the units to code: at random, or with the next `n` drawn by uncertainty.
 
-    Prefer random: the coded units are then a fair sample of all at any time. By uncertainty every unit has a
-    known chance to be among the next `n`, so shares can be weighted back by 1 / `inclusion`.
+    Prefer random: the coded units are then a representative sample at any time. By uncertainty every unit has
+    a known probability to be among the next `n`, so shares can be weighted by 1 / `inclusion`.
 
     Parameters
     ----------
     units
-        The units that are not coded yet.
+        The units not coded yet.
     n
-        How many are coded next, from 1 to all. None: all, of which none is drawn before others.
+        The number to code next, from 1 to all. None: all, without drawing some first.
     by
-        "random": each with the same chance. "uncertainty": in proportion to .1 + the mean over codes of
+        "random": each with the same probability. "uncertainty": in proportion to .1 + the mean over codes of
         4 p (1 − p), with p the suggested probability; a unit without probabilities gets the mean of the
         others.
     suggestions
         With "uncertainty", the suggestions for these units.
     seed
-        0 or more. The order of the rows changes nothing.
+        Seed, 0 or more. The order of the rows has no effect.
 
     Raises
     ------
@@ -303,8 +303,8 @@ def order(
 
     Notes
     -----
-    Drawn systematically from a random order, which keeps the probabilities and `n` exactly. A unit whose
-    share of the weights is above 1 / n is drawn surely, and the others share the rest in the same way.
+    Drawn systematically from a random order, which keeps the probabilities and `n` exactly. A unit with more
+    than 1 / n of the weights is drawn with certainty, and the others share the rest in the same way.
 
     References
     ----------
@@ -327,13 +327,13 @@ def order(
     ids = UNITS.check(units)["unit_id"].sort_values().tolist()
     if n is not None and not 1 <= n <= len(ids):
         raise ArgumentError(
-            f"order: expected n from 1 to the number of units, {len(ids)} – found {n} – choose how many are "
-            "coded next."
+            f"order: expected n from 1 to the number of units, {len(ids)} – found {n} – choose how many to "
+            "code next."
         )
     if by == "uncertainty" and (n is None or suggestions is None):
         raise ArgumentError(
-            "order: expected n and suggestions where units are drawn by uncertainty – found one of them "
-            "missing – say how many are coded next, and pass what the suggester gave."
+            "order: expected n and suggestions for by='uncertainty' – one is missing – pass the number "
+            "to code next, and the result of the suggester."
         )
     weight = np.ones(len(ids)) if suggestions is None or by == "random" else _weights(ids, suggestions)
     chance = _probabilities(weight, len(ids) if n is None else n)

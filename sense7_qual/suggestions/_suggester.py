@@ -1,4 +1,4 @@
-"""What `fit` returns: a value that suggests codes for units, and finds the human quotes that are nearest."""
+"""The result of `fit`: a function that suggests codes for units, and finds the nearest human quotes."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Suggester:
     Attributes
     ----------
     codes
-        One row per codable code: `code`, `source` ("model", "definition", or missing where it gives no
-        suggestion), `n_present` and `n_absent` (units with a decision), `threshold` (the probability, or of a
-        definition the cosine, from which on a code is suggested), `f1` (0 … 1, at that threshold on texts of
-        participants that a model had not seen; a little too good, because the threshold was chosen on
-        them), `reason` (why there is no model: not_decided, few_decided, few_clusters; or no suggestion at
-        all: code_never_applied, code_always_applied, no_better_than_chance).
+        One row per codable code: `code`, `source` ("model", "definition", or missing without suggestions),
+        `n_present` and `n_absent` (units with a decision), `threshold` (the least probability, or cosine to
+        a definition, at which a code is suggested), `f1` (0 … 1, at that threshold on texts of participants
+        that the model had not seen; slightly too high, because the threshold was chosen on them), `reason`
+        (why there is no model: not_decided, few_decided, few_clusters; or no suggestion: code_never_applied,
+        code_always_applied, no_better_than_chance).
     parameters
-        `seed`, `n_units` (with a decision) and `n_clusters`, `coder`, `cluster`, `coders` (whose decisions it
-        learned from, sorted).
+        `seed`, `n_units` (with a decision) and `n_clusters`, `coder`, `cluster`, `coders` (from whom it
+        learned, sorted).
     """
 
     codes: pd.DataFrame = field(repr=False)
@@ -61,29 +61,29 @@ class Suggester:
         return f"Suggester({len(self.codes)} codes: {named or 'none suggested'})"
 
     def __call__(self, units: pd.DataFrame) -> pd.DataFrame:
-        """Suggest, the same as `suggest`: a suggester is a function from units to suggestions.
+        """Suggest codes for units; the same as `suggest`.
 
         Raises
         ------
         TableError
-            Not a `units` frame, or `embed` gives no vector per text.
+            Not a `units` frame, or `embed` does not return one vector per text.
         """
         return self.suggest(units)
 
     @SUGGESTED.returns
     def suggest(self, units: pd.DataFrame, *, with_spans: bool = True) -> pd.DataFrame:
-        """Return a suggestion for each unit and code, and the words that carry it.
+        """Suggest codes for units, each with the words that carry it.
 
         Parameters
         ----------
         units
-            The `units` frame, coded or not. Units that the models learned from get what models gave that saw
-            no text of their participant.
+            The `units` frame, coded or not. Units from which the models learned get suggestions of models
+            that saw no text of their participant.
 
         Raises
         ------
         TableError
-            Not a `units` frame, or `embed` gives no vector per text.
+            Not a `units` frame, or `embed` does not return one vector per text.
         """
         check_arguments(Suggester.suggest, locals())
         checked = UNITS.check(units)
@@ -159,21 +159,21 @@ class Suggester:
 
     @NEAR_QUOTES.returns
     def nearest(self, suggestions: pd.DataFrame, units: pd.DataFrame, *, k: int = 3) -> pd.DataFrame:
-        """Return for each suggestion the human quotes of its code that are nearest to the words carrying it.
+        """Find the human quotes of each suggested code that are nearest to the words that carry it.
 
         Parameters
         ----------
         suggestions
-            What `suggest` gave for `units`; rows that suggest nothing are passed over.
+            The result of `suggest` for `units`; rows without a suggestion are ignored.
         units
-            The units that they are of, for the words.
+            The units of the suggestions, for the words.
         k
-            How many quotes at most, from 1. A quote is never of the unit itself.
+            The most quotes per suggestion, from 1. Quotes from the unit itself are left out.
 
         Raises
         ------
         TableError
-            A frame is not what its contract says, or a suggestion is of a unit that is not in `units`.
+            A frame does not meet its contract, or a suggestion is for a unit that is not in `units`.
         """
         check_arguments(Suggester.nearest, locals())
         check_least(Suggester.nearest, 1, k=k)

@@ -1,4 +1,4 @@
-"""Themes: groups of texts that a topic model proposes, for people to read, name, merge or throw away.
+"""Themes: groups of texts that a topic model proposes, for people to read, name, merge or dismiss.
 
 A theme is never a code.
 
@@ -8,12 +8,12 @@ question                                    function                            
 Which themes are in the texts?              `fit`                                 ``_fit.py``
 How fine are they, and in which hierarchy?  `fit`                                 ``_granularity.py``
 How stable are they?                        `fit`                                 ``_granularity.py``
-Which texts stand for a theme?              `quotes`                              ``_themes.py``
-Which themes has the codebook not?          `against_codebook`, `codes_by_theme`  ``_against_codebook.py``
+Which texts are typical of a theme?         `typical`                             ``_themes.py``
+Which themes does the codebook lack?        `against_codebook`, `codes_by_theme`  ``_against_codebook.py``
 Which definitions are nearest to a theme?   `nearest_codes`                       ``_nearest.py``
-Where, in whose texts, does a theme stand?  `spread`, `participants_by_theme`     ``_spread.py``
+How is a theme spread over participants?    `spread`, `participants_by_theme`     ``_spread.py``
 Which texts are like these?                 `nearest`                             ``_nearest.py``
-Which texts stand near which on a map?      `text_map`                            ``_text_map.py``
+Which texts are close on a map?             `text_map`                            ``_text_map.py``
 Which pictures does BERTopic draw of them?  `to_bertopic`                         ``_to_bertopic.py``
 Which theme is which of those before?       `match_recorded`                      ``_edit.py``
 How do they come into the study's record?   `record`, `edit`                      ``_edit.py``

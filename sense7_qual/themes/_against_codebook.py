@@ -33,12 +33,12 @@ def against_codebook(
     lift: float = 1.5,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Return for each theme whether the codebook already speaks of it, from what coders decided on its units.
+    """Find the themes that the codebook does not cover, from coders' decisions on their units.
 
-    A theme is *covered* where one code is applied in at least `share` of the decisions on its units, and
-    `lift` times as often there as everywhere: a code that stands on most texts of the study covers no theme
-    by that. All other themes are *uncovered*: their typical quotes are where to look for a missing code. A
-    decision here is one coder's finished unit; units nobody finished say nothing.
+    A theme is *covered* if one code is applied in at least `share` of the decisions on its units, and `lift`
+    times as often as in all units, so that a code on most texts of the study does not cover every theme. All
+    other themes are *uncovered*: look for a missing code in their typical quotes. A decision here is one
+    coder's finished unit; units that nobody finished do not count.
 
     Parameters
     ----------
@@ -46,33 +46,33 @@ def against_codebook(
         The result of `fit`.
     decisions
         The `decisions` frame; rows of units outside the themes are left out. Every coder in it counts,
-        the consensus too: pass one or the other.
+        including consensus: pass either people's decisions or the consensus.
     codebook
-        The codebook that the decisions are of; its codable codes count.
+        The codebook of the decisions; its codable codes count.
     units, cluster
-        One row per unit, and the column with its participant: whole participants carry the uncertainty. A
-        unit without one stands for itself, and so do all where these are left out, which makes a verdict
-        look clearer than it is where participants differ.
+        One row per unit, and the column of its participant, by which intervals are clustered. A unit without
+        one is a cluster of its own, and so are all if these are left out, which makes a verdict look clearer
+        than it is if participants differ.
     share
         The least share of the decisions, 0 … 1.
     lift
-        How many times as often as everywhere, 0 or more; 0 lets a broad code cover any theme.
+        The least ratio to the share in all units, 0 or more; with 0 a broad code covers any theme.
     confidence_level
-        Of the intervals behind `clear`, between 0 and 1.
+        Level of the intervals for `clear`, between 0 and 1.
 
     Raises
     ------
     TableError
-        Not a `decisions` frame; decisions, but on none of the themes' units.
+        Not a `decisions` frame; no decision is on a unit of the themes.
     ArgumentError
-        A threshold or the level out of its range; `units` without `cluster`.
+        A threshold or the level is out of range; `units` without `cluster`.
     CodebookError
-        A decision on a code that the codebook does not have.
+        A decision is on a code that the codebook lacks.
 
     Notes
     -----
-    The intervals of the best code are chosen with it, and so look better than they are; `clear` is not
-    touched by that where it says "uncovered", since each code must lie below.
+    The best code is chosen from the data, so its intervals are too favourable; a `clear` "uncovered" is not
+    affected, since every code must lie below.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def against_codebook(
     if not (0 <= share <= 1 and lift >= 0):
         raise ArgumentError(
             f"against_codebook: expected share between 0 and 1 and lift from 0 – found {share:g}, {lift:g} "
-            "– a third and 1.5 are usual."
+            "– use 1/3 and 1.5."
         )
     placed = _placed(themes, decisions, codebook, clusters_by_unit(units, cluster))
     shares = _shares(themes, placed, codebook, confidence_level)
@@ -120,17 +120,17 @@ def codes_by_theme(
     cluster: str | None = None,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Return, for each theme and code, the share of the decisions on the theme's units that apply it.
+    """Compute the share of decisions on each theme's units that apply each code.
 
     Parameters
     ----------
     themes, decisions, codebook, units, cluster, confidence_level
-        As in `against_codebook`.
+        As for `against_codebook`.
 
     Raises
     ------
     TableError, ArgumentError, CodebookError
-        As in `against_codebook`.
+        As for `against_codebook`.
 
     References
     ----------
@@ -219,7 +219,7 @@ def check_level(function: str, level: float) -> None:
     """Refuse a confidence level outside 0 … 1, in the name of `function`."""
     if not 0 < level < 1:
         raise ArgumentError(
-            f"{function}: expected confidence_level between 0 and 1 – found {level!r} – 0.95 is usual."
+            f"{function}: expected confidence_level between 0 and 1 – found {level!r} – use 0.95."
         )
 
 

@@ -1,4 +1,4 @@
-"""The acts by which themes come into the study's record, and by which people change them."""
+"""The acts that record themes in a study, and those with which people change them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ __all__ = ["edit", "match_recorded", "record"]
 def record(
     themes: Themes, acts: Iterable[Act], *, coder: str, codebook: Codebook
 ) -> tuple[Act, pd.DataFrame]:
-    """Make the act that records themes, each under the number that it keeps in the study.
+    """Make the act that records themes, each under its permanent number in the study.
 
-    The act holds ids of units and numbers, and no words: terms and labels are computed anew from the texts
-    that the study has when they are read (`recorded`). `Store.record_themes` calls it and appends the act.
+    The act holds ids of units and numbers, but no words: terms and labels are computed from the study's texts
+    each time they are read (`recorded`). `Store.record_themes` calls this function and appends the act.
 
     Parameters
     ----------
@@ -39,14 +39,14 @@ def record(
     acts
         The acts of the study so far.
     coder
-        The pseudonym of who records them.
+        The pseudonym of the person who records them.
     codebook
         The codebook of the study.
 
     Returns
     -------
     tuple of Act and DataFrame
-        The act, and what `match_recorded` returns.
+        The act, and the result of `match_recorded`.
 
     Raises
     ------
@@ -87,9 +87,9 @@ def edit(
     code: str | None = None,
     why: str = "",
 ) -> Act:
-    """Make the act by which a person names, merges, dismisses or splits a theme, or links it to a code.
+    """Make the act with which a person names, merges, dismisses or splits a theme, or links it to a code.
 
-    `Store.edit_theme` calls it and appends the act. What is done is taken back by its opposite.
+    `Store.edit_theme` calls this function and appends the act. An edit is undone by its opposite.
 
     Parameters
     ----------
@@ -98,20 +98,20 @@ def edit(
     acts, units
         The acts and the units of the study.
     coder, codebook
-        Who does it, and the codebook of the study.
+        The person's pseudonym, and the codebook of the study.
     name
-        What people call it, in one line; "" for its terms again.
+        Its name, in one line; "" to use its terms again.
     merge_into
-        The number of the theme that it becomes part of; its own, to be a theme by itself again.
+        The number of the theme that it becomes part of; its own number to separate it again.
     dismissed
-        Whether it is left out as no theme; False brings it back.
+        True to dismiss it; False to bring it back.
     parts
-        Ids of units that become themes of their own, one collection each. Units with an equal text go with
-        them. What is in none keeps the number; where all are in one, the largest part does.
+        Ids of units that become themes of their own, one collection each; units with an equal text go with
+        them. The other units keep the number; if there are none, the largest part does.
     code
-        The id of the code that was made of it; "" for none.
+        The id of the code made from it; "" for none.
     why
-        The reason, in at most 1,000 characters, for the history of the themes (`history`).
+        The reason, of at most 1,000 characters, for the themes' `history`.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def edit(
     TableError
         No run was recorded.
     ArgumentError
-        There is no such theme or code, none or several things are to be done, or they are impossible.
+        The theme or code does not exist, not exactly one edit is asked for, or it is impossible.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def edit(
     given = {what: value for what, value in values.items() if value is not None}
     if len(given) != 1:
         raise ArgumentError(
-            f"edit_theme: expected one thing to do – found {first_three(given) if given else 'none'} – pass "
+            f"edit_theme: expected one edit – found {first_three(given) if given else 'none'} – pass "
             f"one of {', '.join(EDITS)}."
         )
     state = study_themes(acts)
@@ -248,12 +248,12 @@ _Members = Mapping[int, frozenset[str]]
 
 @MATCHED.returns
 def match_recorded(themes: Themes, acts: Iterable[Act]) -> pd.DataFrame:
-    """Match the themes of a run to those that the study has, before or without recording it.
+    """Match the themes of a run with the recorded themes of the study, without recording it.
 
-    The themes of both runs are paired so that the sum of their Jaccard similarities, over the units that both
-    runs had, is largest; a pair of .5 or more is one theme, which keeps its number and so its name, its code,
-    and whether it is merged or dismissed. A theme without such a partner is compared with merged themes, and
-    with themes before they were split, as a whole. Otherwise it is a new one.
+    The themes are paired so that the sum of their Jaccard similarities, over the units of both runs, is
+    largest; a pair of .5 or more is one theme, which keeps its number and so its name, its code, and whether
+    it is merged or dismissed. A theme without a partner is compared with merged themes, and with themes
+    before they were split, as a whole. Otherwise it is new.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def match_recorded(themes: Themes, acts: Iterable[Act]) -> pd.DataFrame:
     check_arguments(match_recorded, locals())
     if not isinstance(themes, Themes):
         raise ArgumentError(
-            f"match_recorded: expected the result of themes.fit – found {type(themes).__name__} – pass that."
+            f"match_recorded: expected the result of themes.fit, found {type(themes).__name__}."
         )
     before = study_themes(acts)
     inside = themes.assignments[themes.assignments["theme"] != NO_GROUP]

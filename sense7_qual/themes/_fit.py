@@ -44,15 +44,15 @@ def fit(
 ) -> Themes:
     """Propose themes: group the units by meaning, with terms, typical units and stability for each.
 
-    Each distinct text is joined to its nearest by cosine (a tenth of all, between 15 and 30; fewer again from
-    5,000 texts on), with UMAP's weights; the communities of that graph (Leiden) are the themes, class-based
-    TF-IDF gives their terms. How fine they are is the middle of what bootstrap samples of the texts show
-    again beyond chance. Equal texts count once, so a phrase that is pasted a hundred times makes no theme.
-    The order of the rows changes nothing; the same units, model, seed and versions give the same themes,
-    byte for byte.
+    Each distinct text is linked to its nearest neighbours by cosine (a tenth of all, between 15 and 30; fewer
+    from 5,000 texts on), with UMAP's weights; the communities of this graph (Leiden) are the themes, and
+    class-based TF-IDF gives their terms. By default the granularity is the median of those that bootstrap
+    samples reproduce above chance. Equal texts count once, so a phrase pasted a hundred times makes no theme.
+    The order of the rows has no effect; the same units, model, seed and versions give the same themes, byte
+    for byte.
 
-    Themes are what texts are about, not how their writers feel: on texts labelled with emotions no topic
-    model that was tried found them (adjusted Rand index under .07).
+    Themes are what texts are about, not how their writers feel: on texts labelled with emotions none of the
+    topic models tried found the emotions (adjusted Rand index under .07).
 
     Parameters
     ----------
@@ -61,23 +61,24 @@ def fit(
     embed
         A function from a list of texts to an array (n, d), such as `models.embedder()`.
     seed
-        0 or more; of the communities and of the resamples.
+        Seed of the communities and of the resamples, 0 or more.
     granularity
-        Above 0: more gives more and smaller themes (the resolution of the communities). None: chosen among
-        nine from .5 to 8, see `Themes.granularities`; it needs at least two resamples. One at which a theme
-        holds most of the texts is taken only where resamples are clearly alike (index of .75 or more).
+        Above 0; higher values give more and smaller themes (the resolution of the communities). None chooses
+        among nine values from .5 to 8, see `Themes.granularities`; it needs at least two resamples. A value
+        at which a theme holds most of the texts is chosen only if resamples clearly agree (index of .75 or
+        more).
     min_size
-        The least number of distinct texts of a theme, from 2. The texts of a smaller group go to the themes
-        that they are joined to most strongly.
+        The least number of distinct texts of a theme, from 2. The texts of a smaller group join the themes
+        to which they are linked most strongly.
     n_resamples
         Bootstrap resamples for the stability and the granularity; 0 for none. From 1,000 distinct texts on
         the granularity is chosen with fewer of them (20,000 / texts, at least 3).
     stop_words
-        Words that are no terms: "english", your own list for another language, or None. With "english",
-        "not" stays where it changes a word ("not helpful"), and "didn't" is read as "did not".
+        Words to exclude from terms: "english", your own list for another language, or None. With "english",
+        "not" is kept where it changes a word ("not helpful"), and "didn't" is read as "did not".
     progress
         `progress(stage, done, total)` with the stages embed, cluster, resample, chance, describe; True shows
-        bars. First called before the model is loaded.
+        bars. It is first called before the model is loaded.
 
     Returns
     -------
@@ -86,8 +87,8 @@ def fit(
     Raises
     ------
     TableError
-        Not a `units` frame; fewer than 50 distinct texts (see `nearest`); settings out of range; an
-        `embed` that does not give one finite vector per text.
+        Not a `units` frame; fewer than 50 distinct texts (see `nearest`); settings out of range; `embed`
+        does not return one finite vector per text.
     ImportRefused
         The extra ``themes`` is not installed, or for more than 20,000 distinct texts the extra ``large``.
 
@@ -166,7 +167,7 @@ def _check_settings(seed: int, granularity: float | None, min_size: int, n_resam
     if granularity is None and n_resamples in (0, 1):
         raise TableError(
             f"fit: expected at least 2 resamples to choose the granularity – found {n_resamples} – pass a "
-            "granularity (1, say), or n_resamples=20."
+            "granularity (such as 1), or n_resamples=20."
         )
     wrong = {
         "seed (0 or more)": seed if seed < 0 else None,
@@ -194,7 +195,7 @@ def _check_enough(texts: Texts) -> None:
     if n < _LEAST_TEXTS:
         raise TableError(
             f"fit: expected {_LEAST_TEXTS} distinct texts or more – found {n} in {len(texts.units)} units – "
-            "so few have no groups that another sample would show again; use "
+            "so few have no reproducible groups; use "
             "`themes.nearest(units, embed=embed)` and read them."
         )
 

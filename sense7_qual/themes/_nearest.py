@@ -1,4 +1,4 @@
-"""The units nearest to each unit: what can be said where there are too few for themes."""
+"""The units nearest to each unit, and the codes nearest to each theme."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ __all__ = ["nearest", "nearest_codes"]
 
 @NEAREST.returns
 def nearest(units: pd.DataFrame, *, embed: Embed, k: int = 5) -> pd.DataFrame:
-    """Return each unit's `k` nearest others by meaning: what can be said of a study too small for themes.
+    """List each unit's `k` nearest others by meaning, for studies too small for themes.
 
     Parameters
     ----------
     units
-        The `units` frame, from 2 units on. Blank texts have no row and are nobody's neighbour.
+        The `units` frame, with 2 units or more. Blank texts have no row and are no neighbours.
     embed
         A function from a list of texts to an array (n, d).
     k
-        Neighbours per unit; fewer where there are not so many.
+        Neighbours per unit; fewer if there are not enough.
 
     Raises
     ------
@@ -82,12 +82,12 @@ _MOST_QUOTES: Final = 10
 def nearest_codes(
     themes: Themes, units: pd.DataFrame, codebook: Codebook, *, embed: Embed, k: int = 3
 ) -> pd.DataFrame:
-    """Return for each theme the codes whose definition and examples are nearest to its typical texts.
+    """List the codes with the definition and examples nearest to the typical texts of each theme.
 
-    What is alike is where to read first, before a code is made of a theme. It never says that the codebook
-    covers the theme: a definition can be near and mean another thing, or the opposite, and one in other
-    words, or in another language, can be far and fit. Whether a theme is covered is what people decided on
-    its texts (`against_codebook`).
+    Read these codes first before you make a code from a theme. Similarity does not show that the codebook
+    covers the theme: a near definition can mean something else, or the opposite, and one in other words, or
+    in another language, can fit and be far. The decisions of people on its texts show whether a theme is
+    covered (`against_codebook`).
 
     Parameters
     ----------
@@ -99,20 +99,20 @@ def nearest_codes(
     embed
         A function from a list of texts to an array (n, d).
     k
-        Codes per theme; fewer where the codebook has not so many.
+        Codes per theme; fewer if the codebook does not have enough.
 
     Raises
     ------
     TableError
-        A typical unit is not among `units`, or `embed` gives no finite numbers.
+        A typical unit is not among `units`, or `embed` does not return finite numbers.
     ArgumentError
-        `k` below 1.
+        `k` is below 1.
 
     Notes
     -----
-    In the shipped synthetic example, where all codes have three examples, the code that covers a theme is
-    the nearest one of 12 of 19 covered themes, and among the nearest three of 15; without the examples it
-    is nearest for 3.
+    In the shipped synthetic example, in which all codes have three examples, the code that covers a theme is
+    the nearest for 12 of 19 covered themes, and among the nearest three for 15; without the examples it is
+    the nearest for 3.
 
     Examples
     --------

@@ -137,14 +137,14 @@ def edit_of(act: Act) -> Edit | None:
 
 
 def check_recorded(acts: Iterable[Act], *, units: Iterable[str] | None = None) -> None:
-    """Raise `ActError` where an act on themes cannot be read, or names units that are not in `units`.
+    """Raise `ActError` if an act on themes cannot be read, or names units that are not in `units`.
 
     Parameters
     ----------
     acts
         Acts of any kind; those on themes are checked.
     units
-        The ids of the units of the study; None: they are not looked at.
+        The ids of the units of the study; None skips this check.
 
     Examples
     --------

@@ -25,29 +25,28 @@ _STABILITY = ["stability", "dissolved", "recovered"]
 
 
 def recorded(acts: Iterable[Act], units: pd.DataFrame) -> Themes:
-    """Return the themes of a study: the run recorded last, as people named, merged, split and dismissed them.
+    """Read the current themes of a study: the last recorded run with people's edits.
 
     Parameters
     ----------
     acts, units
-        The acts and the units of the study, such as ``store.acts()`` and ``store.units``. A unit that came
-        later than the run has no row in `assignments`; one whose participant withdrew is left out.
+        The acts and the units of the study, such as ``store.acts()`` and ``store.units``. Units added after
+        the run have no row in `assignments`; those of participants who withdrew are left out.
 
     Returns
     -------
     Themes
-        As `fit` returns it, but `theme` is the number that a theme keeps in the study, over all runs. Its
-        `summary` has besides: `name` (what a person calls it, which is then its `label`, too; missing where
-        nobody did), `dismissed`, `code` (the id of the code that was made of it; missing without one) and
-        `merged` (the number of themes that it was merged of, 1 for a theme by itself). Dismissed themes stay
-        in all frames. Stability is that of the run; missing for a theme that people merged or split.
-        ``parameters["n_edits_left_out"]`` counts edits that two people made at once in two copies, and that
-        could not both be carried out.
+        As `fit` returns them, but `theme` is the permanent number of a theme in the study, over all runs.
+        `summary` also has `name` (given by a person, then also its `label`; else missing), `dismissed`,
+        `code` (the id of the code made from it; missing without one) and `merged` (the number of themes
+        merged into it, 1 if none were). Dismissed themes are in all frames. Stability is that of the run;
+        missing for a theme that people merged or split. ``parameters["n_edits_left_out"]`` counts edits left
+        out because they conflict with another person's, made in another copy at the same time.
 
     Raises
     ------
     TableError
-        No themes were recorded, or `units` is not such a frame.
+        No themes were recorded, or `units` is not a `units` frame.
     ActError
         An act on themes cannot be read.
 
@@ -74,7 +73,7 @@ def recorded(acts: Iterable[Act], units: pd.DataFrame) -> Themes:
     run = state.run
     if run is None:
         raise TableError(
-            "themes: expected themes in the study's record – found none – record them first, with "
+            "themes: the study has no recorded themes – record them first with "
             "store.record_themes(themes.fit(store.units, embed=…), coder=…)."
         )
     theme_of = {unit: root for root in state.groups for unit in state.units_of(root)}
@@ -164,7 +163,7 @@ Row = tuple[str, str, int, str | None, str, str | None, str | None, int]
 
 @HISTORY.returns
 def history(acts: Iterable[Act]) -> pd.DataFrame:
-    """Return how the themes of a study came about, step by step.
+    """List the history of the themes of a study, step by step.
 
     Parameters
     ----------

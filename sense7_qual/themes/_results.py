@@ -12,65 +12,62 @@ __all__ = [
 ]  # fmt: skip
 
 _COSINE: Final = number("cosine, −1 … 1; 1 for an equal text", -1, 1)
-_LIFT: Final = number(
-    "share / overall_share, from 0; 1 = no more than elsewhere; missing where there is none", 0
-)
+_LIFT: Final = number("share / overall_share, from 0; 1 = no more than elsewhere; missing if not defined", 0)
 
 AGAINST_CODEBOOK: Final = Contract("against_codebook", ("theme",), {
     "theme": count(),
     "label": text(),
     "verdict": text('"covered", "uncovered"; missing where not computable', missing=True),
     "clear": flag(
-        "whether the intervals leave only this verdict: for a covered one both of some code lie above the "
-        "thresholds, for an uncovered one one of each code lies below; missing without a "
-        "verdict", missing=True),
+        "whether the intervals allow only this verdict: covered if both intervals of some code lie above the "
+        "thresholds, uncovered if one of every code lies below; missing without a verdict", missing=True),
     "n_units": count(missing=True),
-    "n_decided": count("units that someone finished"),
+    "n_decided": count("units that somebody finished"),
     "n_decisions": count("unit × coder"),
-    "n_clusters": count("whose units were decided"),
+    "n_clusters": count("clusters with decided units"),
     "best_code": text(
-        "the one that comes nearest to covering it; ties: the first in the codebook; missing where none was "
+        "the code nearest to covering it; ties: the first in the codebook; missing if none was "
         "applied", missing=True),
     "best_share": share("see `codes_by_theme`"),
     "best_lift": number("see `codes_by_theme`", 0),
     "reason": reason(
-        "why there is no verdict: `not_decided`, or `few_decided` where fewer than 6 clusters were"),
+        "why there is no verdict: `not_decided`, or `few_decided` (fewer than 6 clusters)"),
 }, row="One row per theme")  # fmt: skip
 
 CODES: Final = Contract("codes_by_theme", ("theme", "code"), {
     "theme": count(),
     "code": text(),
     "n_units": count("of the theme", missing=True),
-    "n_decided": count("its units that someone decided on for this code"),
+    "n_decided": count("its units with a decision on this code"),
     "n_decisions": count("unit × coder"),
     "n_clusters": count("of the decided units"),
-    **estimated("share", share("of those decisions, applied", "NaN where there are none")),
+    **estimated("share", share("share of these decisions that apply the code", "NaN without any")),
     "overall_share": share(
-        "the same over all units that the themes were computed from, those in no theme too"),
+        "the same over all units that the themes were computed from, including those in no theme"),
     **estimated("lift", _LIFT),
-}, row="One row per theme and code, in the codebook's order. An interval is Wilson's, for as many texts as "
-       "the variance between clusters is worth; NaN with fewer than 6 clusters")  # fmt: skip
+}, row="One row per theme and code, in the codebook's order. Intervals are Wilson's with the effective "
+       "number of texts, given the variance between clusters; NaN with fewer than 6 clusters")  # fmt: skip
 
 HISTORY: Final = Contract("history", ("at", "theme", "done", "value"), {
     "at, coder": text(),
     "theme": count("its number in the study"),
-    "name": text("what people called it before; missing where they had not", missing=True),
+    "name": text("the name that people had given it, if any", missing=True),
     "done": text(
         '"recorded" (a run of the topic model has it for the first time), "not found again" (a later run '
         'lacks it), "named", "merged into", "split into", "dismissed", "made a code", or the opposite of one '
         'of these: "name taken off", "separated again", "brought back", "code taken off"'),
     "value": text("the name, the number, the numbers of the parts, or the code's id", missing=True),
-    "why": text("missing where nothing was said", missing=True),
-    "n_units": count("how many units it had then"),
-}, row="One row per theme and step, in their order. Steps that could not be carried out, since two people "
-       "worked in two copies at once, are left out")  # fmt: skip
+    "why": text("the reason, if one was given", missing=True),
+    "n_units": count("the number of its units then"),
+}, row="One row per theme and step, oldest first. Steps that conflict with another person's, made in another "
+       "copy at the same time, are left out")  # fmt: skip
 
 MATCHED: Final = Contract("matched", ("run_theme", "theme"), {
-    "run_theme": count("its number in the run; missing where it ends", missing=True),
-    "theme": count("its number in the study, which no other ever gets"),
+    "run_theme": count("its number in the run; missing if it ends", missing=True),
+    "theme": count("its number in the study, which is never reused"),
     "is_new": flag(),
     "nearest": count("the number of the most similar theme so far; missing without any", missing=True),
-    "jaccard": share("its similarity to that", "for a theme that ends, the most that a theme of the run has"),
+    "jaccard": share("its similarity to that", "for a theme that ends, the highest of any theme of the run"),
 }, row="One row per theme of the run, then one per theme that ends")  # fmt: skip
 
 NEAREST: Final = Contract("nearest", ("unit_id", "rank"), {
@@ -78,7 +75,7 @@ NEAREST: Final = Contract("nearest", ("unit_id", "rank"), {
     "rank": count("from 1"),
     "neighbour_id": word(),
     "similarity": _COSINE,
-}, row="One row per unit and rank, by unit_id. Ties stand in the order of their ids")  # fmt: skip
+}, row="One row per unit and rank, by unit_id. Ties are in the order of their ids")  # fmt: skip
 
 NEAREST_CODES: Final = Contract("nearest_codes", ("theme", "rank"), {
     "theme": count(),
@@ -87,10 +84,10 @@ NEAREST_CODES: Final = Contract("nearest_codes", ("theme", "rank"), {
     "code": text(),
     "similarity": number(
         "cosine, −1 … 1, of the mean of the theme's typical texts, 10 at most, to the mean of the code's "
-        "texts; ties stand in the codebook's order", -1, 1),
+        "texts; ties are in the codebook's order", -1, 1),
     "has_definition": flag(),
     "n_examples": count(
-        "a code with neither is compared by its label alone, and its similarity is worth little"),
+        "a code with neither is compared only by its label, and its similarity means little"),
 }, row="One row per theme and rank")  # fmt: skip
 
 SPREAD: Final = Contract("spread", ("theme", "value"), {
@@ -105,33 +102,33 @@ SPREAD: Final = Contract("spread", ("theme", "value"), {
     "overall_share": share("over all texts that have a value"),
     "lift*, lift_low*, lift_high*": _LIFT,
     "confidence_level": share("as given"),
-}, row="One row per theme and value, in the order of the numbers or categories, else of the alphabet. An "
-       "interval is Wilson's, for as many texts as the variance between participants is worth; NaN with "
-       "fewer than 6 of them. Texts without a value have a row of their own at the end of each theme, whose "
-       "value and lift are missing; they are in no other number")  # fmt: skip
+}, row="One row per theme and value, in the order of numbers or categories, else alphabetical. Intervals "
+       "are Wilson's with the effective number of texts, given the variance between participants; NaN with "
+       "fewer than 6 of them. Texts without a value have a row of their own at the end of each theme, with "
+       "value and lift missing; they count in no other number")  # fmt: skip
 
 PARTICIPANTS: Final = Contract("participants_by_theme", ("theme",), {
     "theme": count(),
     "label": text(),
     "n_units": count("texts in it"),
-    "n_without": count("of these, without a participant, in none of the numbers that follow"),
+    "n_without": count("of these, without a participant; they do not count in the following numbers"),
     "n_clusters": count("participants"),
     "n_effective": number(
-        "as many participants with equally many texts would be spread alike: the inverse of Simpson's index, "
+        "effective number of participants: the inverse of Simpson's index, "
         "1 … n_clusters", 1),
-    "n_effective_random": number("the same expected of as many texts drawn without regard to the theme", 1),
+    "n_effective_random": number("the same, expected for as many texts drawn at random", 1),
     "largest_share": share("of the participant with most texts"),
     "one_carries": flag(
-        "whether that is more than half: such a theme is one person's, whatever its stability; missing, as "
-        "the numbers are, where no text has a participant", missing=True),
+        "whether that is more than half: then the theme is one person's, whatever its stability; missing, "
+        "like the numbers, if no text has a participant", missing=True),
 }, row="One row per theme")  # fmt: skip
 
 PLACES: Final = Contract("text_map", ("unit_id",), {
     "unit_id": text(),
     "x, y": number(
         "the whole map is in −1 … 1, with the same scale on both axes; NaN for a blank text", -1, 1),
-}, row="One row per unit, in the order of `units`. Equal texts stand close around one place, each to be "
-       "seen")  # fmt: skip
+}, row="One row per unit, in the order of `units`. Equal texts are drawn close around one place, each "
+       "visible")  # fmt: skip
 
 QUOTES: Final = Contract("quotes", ("theme", "rank"), {
     "theme": count(),

@@ -33,7 +33,7 @@ def spread(
     n_groups: int = 4,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Return how large each theme's share of the texts is in each condition, at each rating, or in each turn.
+    """Compute each theme's share of the texts in each condition, at each rating, or in each turn.
 
     Parameters
     ----------
@@ -41,26 +41,26 @@ def spread(
         The result of `fit`, and the units that it was computed from. Blank texts are left out.
     by
         The column of `units` with the condition, the rating or the position. A numeric column of more than
-        7 values is cut into groups of about equally many texts; equal values stay together.
+        7 values is divided into groups of about equal numbers of texts; equal values stay together.
     cluster
-        The column with the participant: whole participants carry the uncertainty. A unit without one stands
-        for itself.
+        The column of participants, by which intervals are clustered. A unit without one is a cluster of its
+        own.
     n_groups
-        Into how many groups, 2 or more.
+        The number of groups, 2 or more.
     confidence_level
-        Of the intervals, between 0 and 1.
+        Level of the intervals, between 0 and 1.
 
     Raises
     ------
     TableError
         Not a `units` frame, no such column, or a unit of the themes is not among the units.
     ArgumentError
-        A column of more than 50 values that are no numbers; `n_groups` or the level out of its range.
+        A column of more than 50 values that are not numbers; `n_groups` or the level is out of range.
 
     Notes
     -----
-    The themes are taken as given. A share that differs between values was not tested: many themes by several
-    values hold some that differ by chance.
+    The themes are taken as given. Differences between values are not tested: among many themes and several
+    values some differ by chance.
 
     References
     ----------
@@ -107,17 +107,17 @@ def spread(
 
 @PARTICIPANTS.returns
 def participants_by_theme(themes: Themes, units: pd.DataFrame, *, cluster: str = "case_id") -> pd.DataFrame:
-    """Return how many participants carry each theme, and how large one participant's part of it is.
+    """Count the participants of each theme, and compute the largest share of one participant.
 
     Parameters
     ----------
     themes, units, cluster
-        As in `spread`. A unit without a participant is counted apart.
+        As for `spread`. Units without a participant are counted separately.
 
     Raises
     ------
     TableError
-        As in `spread`.
+        As for `spread`.
 
     References
     ----------
@@ -168,8 +168,8 @@ def _placed(themes: Themes, units: pd.DataFrame, cluster: str, *, function: str)
     absent = theme_of.index.difference(pd.Index(units["unit_id"]))
     if len(absent):
         raise TableError(
-            f"{function}: expected the units that the themes are of – found no {first_three(absent)} – pass "
-            "the frame that `fit` was given."
+            f"{function}: expected the units of the themes – found no {first_three(absent)} – pass the frame "
+            "that `fit` was given."
         )
     with_text = units.loc[units["text"].fillna("").str.strip() != "", "unit_id"]
     whose = clusters_by_unit(units, cluster)

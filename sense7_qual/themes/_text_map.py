@@ -32,12 +32,12 @@ _BLOCK: Final = 1_000
 def text_map(
     units: pd.DataFrame, *, embed: Embed, seed: int = 0, progress: Progress | None = None
 ) -> pd.DataFrame:
-    """Place the texts in the plane, those that are alike in meaning near each other.
+    """Place the texts in the plane, texts of similar meaning close to each other.
 
-    Made to look at, not to measure: near means alike, but far says little, and neither the axes nor the sizes
-    of the gaps mean anything (t-SNE). Up to 2,000 distinct texts are placed by t-SNE; of more, 2,000 are,
-    drawn by `seed`, and each other text stands among the three of them that it is most alike to. The order of
-    the rows changes nothing; the same units, model, seed and versions give the same map.
+    For looking, not for measuring: close texts are alike, but distance says little, and neither the axes nor
+    the gaps have a meaning (t-SNE). Up to 2,000 distinct texts are placed by t-SNE; of more, 2,000 drawn by
+    `seed` are, and each other text is placed among the three of them that are most similar to it. The order
+    of the rows has no effect; the same units, model, seed and versions give the same map.
 
     Parameters
     ----------
@@ -46,14 +46,14 @@ def text_map(
     embed
         A function from a list of texts to an array (n, d), such as `models.embedder()`.
     seed
-        0 or more.
+        Seed, 0 or more.
     progress
         `progress(stage, done, total)` with the stages embed and place.
 
     Raises
     ------
     TableError
-        Not a `units` frame; an `embed` that does not give one finite vector per text.
+        Not a `units` frame; `embed` does not return one finite vector per text.
     ImportRefused
         The extra ``themes`` is not installed.
 

@@ -1,4 +1,4 @@
-"""What `fit` returns, and the texts put back beside it."""
+"""The result of `fit`, and its typical texts."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ class Themes:
     ----------
     assignments
         One row per unit, by unit_id: `unit_id`, `theme` (0 = the largest; −1 = a blank text, or one that
-        is like no other), `similarity` (cosine of the unit to its theme's centre, −1 … 1; NaN where theme
-        is −1), `coarse` and `sub` (its coarse theme and its sub-theme, numbered as in `hierarchy`).
+        is like no other), `similarity` (cosine of the unit to its theme's centre, −1 … 1; NaN if theme is
+        −1), `coarse` and `sub` (its coarse theme and its sub-theme, numbered as in `hierarchy`).
     terms
         One row per theme and term: `theme`, `rank` (from 1), `term` (a word or a pair of words that
-        stands in at least two texts), `weight` (c-TF-IDF, above 0; comparable within a theme).
+        occurs in at least two texts), `weight` (c-TF-IDF, above 0; comparable within a theme).
     summary
         One row per theme: `theme`, `label` (its top terms), `n_units`, `n_texts` (distinct texts),
         `n_cases` (distinct case_id; units without one do not count), `similarity` (mean), `stability`,
         `dissolved`, `recovered`. `stability` is the mean Jaccard similarity, 0 … 1, of the theme to its
         best match over the bootstrap resamples; `dissolved` and `recovered` are the shares of resamples
-        in which it was at most .5, or at least .75. The usual reading (Hennig 2007): below .5 the theme
-        is dissolved by another sample of the same kind of texts and should not be reported as found; from
-        .75 it is stable; between, there is a pattern, but not which units belong to it. NaN where
-        `n_resamples` was 0.
+        in which it was at most .5, or at least .75. The usual reading (Hennig 2007): below .5 another
+        sample of the same kind of texts dissolves the theme, and it should not be reported as found; from
+        .75 it is stable; in between there is a pattern, but its units are not certain. NaN if `n_resamples`
+        was 0.
     quotes
         One row per theme and rank: `theme`, `rank` (from 1, at most 10), `unit_id`, `typicality` (the
-        unit's `similarity`); equal texts stand once. the function `typical` adds the texts.
+        unit's `similarity`); equal texts are listed once. The function `typical` adds the texts.
     granularities
-        One row per granularity that was tried, from coarse to fine: `granularity`, `n_themes`,
+        One row per granularity tried, from coarse to fine: `granularity`, `n_themes`,
         `largest` (the share of distinct texts in the largest theme), `n_resamples`, `ari` (adjusted Rand
-        index of two resamples on the texts that both drew, mean over all pairs; 1 = the same themes, 0 for
-        two of one theme each), `ari_low` and `ari_high` (a tenth of the pairs is below, above),
+        index of two resamples on their common texts, mean over all pairs; 1 = the same themes, 0 if each
+        has one theme), `ari_low` and `ari_high` (a tenth of the pairs is below, above),
         `ari_chance` (`ari` for as many texts without any groups, at most 1,000; mean over up to six such
         sets), `beyond_chance` ((ari − ari_chance) / (1 − ari_chance)), `chosen`. NaN with fewer than two
         resamples.
     hierarchy
         One row per group: `level` ("coarse", "theme", "sub"), `group` (0 = the largest of its level),
         `parent` (the group of the level above; missing at the top), `label`, `n_units`, `n_texts`,
-        `n_cases`, `stability` (as in `summary`, at the granularity of the level). A coarse theme is made
-        of whole themes, a sub-theme lies in one theme. A level that the texts do not have repeats the
+        `n_cases`, `stability` (as in `summary`, at the granularity of the level). A coarse theme consists
+        of whole themes, a sub-theme is part of one theme. A level without groups of its own repeats the
         themes.
     parameters
-        What is needed to report the themes and to compute them again: the model, seed, settings, counts,
+        Everything needed to report the themes and to compute them again: the model, seed, settings, counts,
         the versions of the libraries, and the SHA-256 of the units' ids and texts.
     """
 
@@ -76,14 +76,14 @@ class Themes:
 
 @QUOTES.returns
 def typical(themes: Themes, units: pd.DataFrame, *, n: int = 3) -> pd.DataFrame:
-    """Return the `n` most typical units of each theme with their texts.
+    """List the `n` most typical units of each theme with their texts.
 
     Parameters
     ----------
     themes, units
         The result of `fit`, and the units that it was computed from.
     n
-        Quotes per theme, at most 10; a theme of fewer distinct texts gives fewer.
+        Quotes per theme, at most 10; fewer for a theme with fewer distinct texts.
 
     Raises
     ------
@@ -110,8 +110,8 @@ def typical(themes: Themes, units: pd.DataFrame, *, n: int = 3) -> pd.DataFrame:
     absent = chosen.loc[~chosen["unit_id"].isin(units["unit_id"]), "unit_id"]
     if len(absent):
         raise TableError(
-            f"typical: expected the units that the themes are of – found no {first_three(absent)} – pass the "
-            "frame that `fit` was given."
+            f"typical: expected the units of the themes – found no {first_three(absent)} – pass the frame "
+            "that `fit` was given."
         )
     labelled = chosen.merge(themes.summary[["theme", "label"]], on="theme")
     joined = labelled.merge(units[["unit_id", "case_id", "text"]], on="unit_id")

@@ -23,10 +23,10 @@ __all__ = ["to_bertopic"]
 
 
 def to_bertopic(themes: Themes, units: pd.DataFrame, *, embed: Embed) -> Any:
-    """Return the themes as a fitted BERTopic: its topics are the themes, with the same numbers and terms.
+    """Convert the themes to a fitted BERTopic with the same topic numbers and terms.
 
-    For BERTopic's pictures (`visualize_topics()`, `visualize_hierarchy()`) and tools. Its documents are the
-    distinct texts, without blank ones, in the order of the texts: it holds participants' words, so save it
+    For BERTopic's figures (`visualize_topics()`, `visualize_hierarchy()`) and tools. Its documents are the
+    distinct texts that are not blank, in the order of the texts: it holds participants' words, so save it
     only where the texts may be kept.
 
     Parameters
@@ -34,7 +34,7 @@ def to_bertopic(themes: Themes, units: pd.DataFrame, *, embed: Embed) -> Any:
     themes, units
         The result of `fit`, and the units that it was computed from.
     embed
-        The function that `fit` was given (from its cache, no text is embedded twice).
+        The function that `fit` was given (with a cache no text is embedded twice).
 
     Returns
     -------
@@ -44,7 +44,7 @@ def to_bertopic(themes: Themes, units: pd.DataFrame, *, embed: Embed) -> Any:
     Raises
     ------
     TableError
-        Other units than those that the themes are of, or themes whose texts share no word.
+        Not the units of the themes, or themes without a word shared by two texts.
     ImportRefused
         The extra ``themes`` is not installed.
 
@@ -74,15 +74,15 @@ def to_bertopic(themes: Themes, units: pd.DataFrame, *, embed: Embed) -> Any:
     texts = distinct_texts(units)
     if sha256_of(texts) != themes.parameters.get("units_sha256"):
         raise TableError(
-            "to_bertopic: expected the units that the themes are of – found other ids or texts – pass the "
-            "frame that `fit` was given."
+            "to_bertopic: expected the units of the themes – found other ids or texts – pass the frame that "
+            "`fit` was given."
         )
     words = plain_texts(texts.distinct, themes.parameters["stop_words"])
     made = counter(words, themes.parameters["stop_words"])
     if made is None:
         raise TableError(
-            "to_bertopic: expected words that stand in two texts or more – found none – BERTopic cannot "
-            "describe such topics."
+            "to_bertopic: expected words that occur in two texts or more – found none – BERTopic cannot "
+            "describe these topics."
         )
     model = _unfitted(_labels(themes, texts), made)
     vectors = embedded(texts.distinct, embed, lambda stage, done, total: None)

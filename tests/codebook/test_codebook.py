@@ -450,8 +450,11 @@ CODE = "name: n\ncodes:\n  - {id: x, label: X}\n"
         (CODE + "facets: {f: {value: [a]}}\n", "found 'value' – did you mean 'values'?"),
         (CODE + "facets: {f: {values: {a: {color: red}}}}\n", "expected label, key in facet 'f'"),
         (CODE + "facets: {a.b: {values: [x]}}\n", "expected a facet's name of a letter followed by"),
-        (CODE + "facets: {Confidence: {values: [x]}}\n", "that no other column has – found 'Confidence'"),
-        (CODE + "facets: {was: {values: [x]}}\n", "that no other column has – found 'was'"),
+        (
+            CODE + "facets: {Confidence: {values: [x]}}\n",
+            "the facet name 'Confidence' is the name of another column",
+        ),
+        (CODE + "facets: {was: {values: [x]}}\n", "the facet name 'was' is the name of another column"),
         (CODE + "facets: {f: {values: [a]}, F: {values: [b]}}\n", "expected every facet once"),
         (
             CODE + "facets: {f: {values: [a], codes: [xx]}}\n",
@@ -590,7 +593,7 @@ def test_a_codebook_is_written_and_read_again(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     sense7.write(path)
     assert path.read_bytes() == sense7.to_yaml()
-    with pytest.raises(StoreError, match=r"found a file 'mine.yaml' there"):
+    with pytest.raises(StoreError, match=r"the file 'mine.yaml' already exists"):
         sense7.write(path)
     sense7.write(path, overwrite=True)
     assert Codebook.read(path) == sense7
@@ -622,12 +625,12 @@ def test_a_csv_is_written_where_it_holds_the_whole_codebook(tmp_path: Path) -> N
     )
     plain.write(tmp_path / "mine.csv")
     assert Codebook.read(tmp_path / "mine.csv") == plain
-    with pytest.raises(CodebookError, match=r"found 'name', 'title', which 'other.csv' would lose or change"):
+    with pytest.raises(CodebookError, match=r"cannot hold its 'name', 'title', which 'other.csv' would lose"):
         plain.write(tmp_path / "other.csv")
     broken = replace(plain, codes=(Code(id="a", label="a", examples=("two\nlines",)),))
-    with pytest.raises(CodebookError, match="found 'codes', which"):
+    with pytest.raises(CodebookError, match="cannot hold its 'codes', which"):
         broken.write(tmp_path / "mine.csv", overwrite=True)
-    with pytest.raises(CodebookError, match="found 'name', 'title', 'version' "):
+    with pytest.raises(CodebookError, match="cannot hold its 'name', 'title', 'version' "):
         sense7.write(tmp_path / "none.csv")
     assert sorted(file.name for file in tmp_path.iterdir()) == ["mine.csv"]
 

@@ -133,7 +133,7 @@ def test_codings_whose_round_is_unclear_are_refused_and_not_guessed() -> None:
     once = [acts.finish(coder="ana", unit_id="m1", round="1", codebook=BOOK)]
     named = coded("ana", "m1", "warm", finish=False, round="1")
     for deeds in ([old, once], [named, coded("ana", "m1")]):
-        with pytest.raises(TableError, match="leave those rows out") as refused:
+        with pytest.raises(TableError, match="leave these rows out") as refused:
             decided(*deeds)
         assert "on unit 'm1'" in str(refused.value)
     first = coded("ana", "m1", "warm")  # finished without a round, then again in one

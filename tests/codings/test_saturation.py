@@ -183,5 +183,5 @@ def test_emerged_codes_are_those_of_the_last_version_that_the_first_lacks() -> N
     ]  # fmt: skip
     assert emerged(steps, versions) == ("hope", "trust")
     assert emerged([], versions) == ()
-    with pytest.raises(QualError, match="first and the last version"):
+    with pytest.raises(QualError, match="is missing from `codebooks`"):
         emerged(steps, {})

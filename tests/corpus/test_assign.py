@@ -133,7 +133,7 @@ def test_one_coder_gets_everything():
             "each coder once, also without regard to case or script – found 'ana', 'ana'",
         ),
         ({"coders": ["ana", "Ana"]}, "found 'ana', 'Ana'"),
-        ({"overlap": 1.01}, "an overlap from 0 to 1 – found 1.01"),
+        ({"overlap": 1.01}, "an overlap from 0 to 1, found 1.01"),
         ({"overlap": -0.1}, "found -0.1"),
         ({"overlap": "20%"}, "found '20%'"),
         ({"overlap": float("nan")}, "found nan"),

@@ -66,7 +66,7 @@ def test_what_everybody_codes_first_is_among_the_units_drawn() -> None:
     assert first == plan["ben"]["unit_id"].head(5).tolist()
     assert set(first) <= together(plan)
     assert len(together(plan)) == 10
-    with pytest.raises(TableError, match="among the units drawn"):
+    with pytest.raises(TableError, match="be among those drawn"):
         assign(UNITS, weights=WEIGHTS, calibration=11, **PLAN)
 
 
@@ -76,7 +76,7 @@ def test_what_several_have_begun_must_have_been_drawn() -> None:
     again = assign(UNITS, weights=WEIGHTS, fixed=fixed, **PLAN)
     assert together(again) == set(drawn)
     other = [unit for unit in UNITS["unit_id"] if unit not in drawn][:1]
-    with pytest.raises(TableError, match="among the units drawn"):
+    with pytest.raises(TableError, match="be among those drawn"):
         assign(UNITS, weights=WEIGHTS, fixed={"ana": other, "ben": other}, **PLAN)
 
 

@@ -167,7 +167,7 @@ def test_write_by_suffix(tmp_path, agreement_figure: figures.Figure) -> None:
 def test_no_figure_is_overwritten_unless_told(tmp_path, agreement_figure: figures.Figure) -> None:
     path = tmp_path / "plot.svg"
     path.write_text("mine")
-    with pytest.raises(StoreError, match=r"found a file 'plot.svg' there, which was left as it is"):
+    with pytest.raises(StoreError, match=r"the file 'plot.svg' already exists and was left unchanged"):
         agreement_figure.write(path)
     assert path.read_text() == "mine"
     agreement_figure.write(path, overwrite=True)

@@ -144,7 +144,7 @@ def test_a_link_is_not_written_through(is_there: bool, tmp_path: Path) -> None:
     if is_there:
         theirs.write_text("theirs", "utf-8")
     link.symlink_to(theirs)
-    with pytest.raises(StoreError, match=r"found a file 'codes\.yaml' there"):
+    with pytest.raises(StoreError, match=r"the file 'codes\.yaml' already exists"):
         SENSE7.write(link)
     SENSE7.write(link, overwrite=True)
     assert not link.is_symlink()

@@ -283,7 +283,7 @@ def test_escapes_of_json_hide_no_name_from_the_redaction() -> None:
 def test_a_redaction_that_gives_no_text() -> None:
     with (
         serving(says("4")) as server,
-        pytest.raises(TableError, match="function text → text – found NoneType"),
+        pytest.raises(TableError, match="function text → text, but it returned NoneType"),
     ):
         asking(server, redact=lambda text: None)(ASK)
 

@@ -176,5 +176,7 @@ def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == "onnxruntime" else there(name)
     )
-    with pytest.raises(ImportRefused, match=r"package onnxruntime – .* pip install 'sense7_qual\[int8\]'"):
+    with pytest.raises(
+        ImportRefused, match=r"onnxruntime is not installed – run pip install 'sense7_qual\[int8\]'"
+    ):
         embedder(precision="int8")

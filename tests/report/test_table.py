@@ -265,7 +265,7 @@ def test_no_table_is_overwritten_unless_told(tmp_path, suffix: str) -> None:
     path = tmp_path / f"table{suffix}"
     hostile_table("first").write(path)
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=f"found a file 'table{suffix}' there, which was left as it is"):
+    with pytest.raises(StoreError, match=f"the file 'table{suffix}' already exists and was left unchanged"):
         hostile_table("second").write(path)
     assert path.read_bytes() == before
     hostile_table("second").write(path, overwrite=True)

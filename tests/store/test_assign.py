@@ -354,7 +354,7 @@ def test_an_act_that_says_no_plan_is_never_taken(folder: Store, tmp_path: Path) 
     (made,) = folder.acts()
     for text in ("", "[]", "{}", made.text.replace('"ana"', '"an a"'), made.text.replace('"u00', '["u00')):
         bad = replace(made, text=text, act_id="00000000-0000-4000-8000-000000000000")
-        with pytest.raises(ActError, match="assign: expected the units of each coder"):
+        with pytest.raises(ActError, match="does not hold the units of each coder"):
             folder.append([bad])
     elsewhere = replace(bad, text=made.text.replace('"u001"', '"v001"'))
     with pytest.raises(ActError, match="assign: expected units of this study – found 'v001'"):

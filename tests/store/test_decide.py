@@ -408,7 +408,7 @@ def test_a_ruling_on_a_code_settles_no_decision_by_facet(tmp_path: Path) -> None
     store = Store.create(tmp_path / "s", units=UNITS, codebook=BOOK)
     did(store, "ana", "m1", "warm", facets={"valence": "unmet"})
     ruling = ruled(store, "m1", "warm", True)
-    with pytest.raises(ActError, match="found 'warm' decided on by a facet"):
+    with pytest.raises(ActError, match="found 'warm' by a facet"):
         adjudication.consensus(store.decisions(facet="valence"), rulings=[ruling])
 
 

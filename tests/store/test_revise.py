@@ -109,7 +109,7 @@ def test_changes_of_one_thing_by_two_people_are_a_conflict_that_names_both() -> 
     ours, theirs = edited(BASE, "warm", label="Warmth"), edited(BASE, "warm", label="Heat")
     with pytest.raises(CodebookError, match="label of code 'warm': yours 'Warmth', theirs 'Heat'"):
         combine(BASE, ours, theirs)
-    with pytest.raises(CodebookError, match="code 'warm': yours taken away, theirs 'Heat'"):
+    with pytest.raises(CodebookError, match="code 'warm': yours removed, theirs 'Heat'"):
         combine(BASE, without(BASE, "warm"), theirs)
     words = "Sentinel-Quokka"
     with pytest.raises(CodebookError, match="yours 1 entries, theirs 2 entries") as refused:
@@ -242,7 +242,7 @@ def test_a_history_that_does_not_lead_there_is_refused(store: Store) -> None:
 )  # fmt: skip
 def test_a_revision_that_says_no_change_is_refused(change: dict[str, object]) -> None:
     text = json.dumps({"base": "b", "why": "w", "changes": [{"code": "cold", **change}]})
-    with pytest.raises(CodebookError, match="found something else"):
+    with pytest.raises(CodebookError, match="does not hold the changes"):
         Revision.from_text(text, coder="lead", at="2026-01-31", codebook=BASE.fingerprint)
 
 

@@ -217,8 +217,8 @@ def test_a_split_takes_units_out_with_those_of_equal_text(store: Store) -> None:
     ("what", "match"),
     [
         ({"theme": 9, "name": "x"}, "number of a theme of the study"),
-        ({"theme": 0}, "one thing to do"),
-        ({"theme": 0, "name": "x", "dismissed": True}, "one thing to do"),
+        ({"theme": 0}, "expected one edit"),
+        ({"theme": 0, "name": "x", "dismissed": True}, "expected one edit"),
         ({"theme": 0, "name": " x"}, "a name in one line"),
         ({"theme": 0, "name": "x\ny"}, "a name in one line"),
         ({"theme": 0, "code": "hope"}, "the id of a code"),

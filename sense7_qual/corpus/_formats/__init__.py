@@ -1,4 +1,4 @@
-"""Files from strangers, read into frames of strings without guessing.
+"""Read files from outside into frames of strings, without guessing.
 
 `read_cells` opens CSV, TSV, XLSX, JSONL and Parquet. `read_strings` makes a frame of that, whose cells are
 exactly what was written ("None", "NA" and "007" stay as they are) or missing, and whose index says where a
@@ -115,7 +115,7 @@ def bytes_of(path: Path, limits: Limits) -> bytes:
         ) from None
     except OSError as error:
         raise ImportRefused(
-            f"expected to read {str(path)!r} – found {error.strerror} – check the path and its permissions."
+            f"{str(path)!r} cannot be read ({error.strerror}) – check the path and its permissions."
         ) from None
 
 
@@ -207,7 +207,7 @@ def _refuse_other_delimiter(header: Sequence[str], delimiter: str, name: str) ->
     others = [other for other in ",;\t" if other != delimiter and other in header[0]] if header else []
     if len(header) == 1 and others:
         raise ImportRefused(
-            f"{name}: expected cells parted by {delimiter!r} – found one column whose header holds "
+            f"{name}: expected cells separated by {delimiter!r} – found one column with a header that holds "
             f"{others[0]!r} – save it as .csv with commas or as .tsv with tabs, or pass "
             f"pandas.read_csv(path, sep={others[0]!r}, dtype=str, keep_default_na=False)."
         )
@@ -271,7 +271,7 @@ def _json_object(line: str, number: int, name: str) -> dict[str, object]:
             return value
         reason = "a value that is not an object"
     raise ImportRefused(
-        f"{name}: expected one JSON object a line – found in line {number}: {reason} – correct the line."
+        f"{name}: expected one JSON object per line – found in line {number}: {reason} – correct the line."
     )
 
 
@@ -282,7 +282,7 @@ def _refuse_constant(constant: str) -> NoReturn:
 def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
     values = dict(pairs)
     if len(values) < len(pairs):
-        raise ValueError("a key that stands twice in one object")
+        raise ValueError("a duplicate key in one object")
     return values
 
 
@@ -313,7 +313,7 @@ def read_parquet(packed: bytes, name: str, limits: Limits) -> Cells:
         columns = [[cell for chunk in column.chunks for cell in _cells(chunk)] for column in table.columns]
     except (pa.ArrowException, UnicodeError, ValueError, OverflowError, MemoryError):
         raise ImportRefused(
-            f"{name}: expected a Parquet file – found cells in it that cannot be read – write it again."
+            f"{name}: expected a Parquet file – found cells that cannot be read – write the file again."
         ) from None
     rows = len(columns[0]) if columns else 0
     return Cells(table.column_names, columns, pd.RangeIndex(1, rows + 1, name="row"), name)
