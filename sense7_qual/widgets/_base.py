@@ -67,7 +67,9 @@ class BaseWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carrie
         kind = content.get("type")
         answer = self._questions.get(kind) if isinstance(kind, str) else None
         if answer is None:
-            raise ActError(f"message: this widget has no question {str(kind)[:40]!r} – reload the page.")
+            raise ActError(
+                f"message: expected a question of this widget – found {str(kind)[:40]!r} – reload the page."
+            )
         return answer(content)
 
     def _counts(self) -> Mapping[str, int]:

@@ -12,22 +12,22 @@ export function RulingBar({ session }: { session: Session }) {
       {session.noting.value && (
         <label class="s7-note">
           <span>Note</span>
-          <textarea class="s7-note-field" rows={2} dir="auto" placeholder="Goes with the ruling; Esc: back" value={session.note.value} onInput={(event) => session.keepNote(event.currentTarget.value)} onBlur={() => session.noting.value && session.endNote()} />
+          <textarea class="s7-note-field" rows={2} dir="auto" placeholder="Recorded with the ruling; Esc: back" value={session.note.value} onInput={(event) => session.keepNote(event.currentTarget.value)} onBlur={() => session.noting.value && session.endNote()} />
         </label>
       )}
       <div class="s7-verdicts" role="group" aria-label="Does the code apply?">
         <Button class="s7-verdict" aria-pressed={verdict === true} onClick={() => session.decide(true)} press="a" words="Applies" />
         <Button class="s7-verdict" aria-pressed={verdict === false} onClick={() => session.decide(false)} press="d" words="Does not apply" />
-        <Button class="s7-verdict" title="Both readings stand: consensus has no row here" onClick={() => session.because(DIFFERENT)} press="f" words="Different readings" />
+        <Button class="s7-verdict" title="Both readings are valid: consensus has no row here" onClick={() => session.because(DIFFERENT)} press="f" words="Different readings" />
         <span class="s7-ruling-tools">
           <Button class="s7-quiet" aria-expanded={session.noting.value} title="A note in words (n)" onClick={() => session.beginNote()}>
             ✎<span class="s7-tool-word"> Note</span>
             {session.note.value && " ·"}
           </Button>
-          <Button class="s7-quiet" title="Take the last ruling back (u)" onClick={() => session.undo()}>
+          <Button class="s7-quiet" title="Undo the last ruling (u)" onClick={() => session.undo()}>
             ↶<span class="s7-tool-word"> Undo</span>
           </Button>
-          <Button class="s7-quiet" title="Do again what was taken back (y)" onClick={() => session.redo()}>
+          <Button class="s7-quiet" title="Redo (y)" onClick={() => session.redo()}>
             ↷<span class="s7-tool-word"> Redo</span>
           </Button>
         </span>

@@ -9,7 +9,7 @@ export function SimilarTexts({ session }: { session: Session }) {
       <h5>Earlier rulings on similar texts</h5>
       {!found && <p class="s7-hint">Looking…</p>}
       {found && !found.rows.length && (
-        <p class="s7-hint">{found.n_ruled ? `None of the ${found.n_ruled} texts settled on this code is like it.` : "Nothing is settled on this code yet."}</p>
+        <p class="s7-hint">{found.n_ruled ? `None of the ${found.n_ruled} texts settled on this code is similar.` : "No ruling on this code yet."}</p>
       )}
       {found?.note && <p class="s7-hint">{found.note}</p>}
       <ul>

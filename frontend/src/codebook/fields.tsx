@@ -63,7 +63,7 @@ function CodeFields({ session, code }: { session: Session; code: DraftCode }) {
       <div class="s7-field-pairs">
         {LISTS.map(([name, words]) => {
           const broken = code[name].some((entry) => entry.includes("\n"));
-          const hint = broken ? "has line breaks: change it in a file" : "one a line";
+          const hint = broken ? "contains line breaks: edit it in a file" : "one per line";
           return (
             <Field key={name} class="s7-list-field" label={words} hint={hint} disabled={broken} value={lines(name)} rows={2} {...kept(name)} onWrite={(text) => edit(name, text.split("\n"))} />
           );
@@ -84,7 +84,7 @@ function ColourField({ value, shown, onWrite }: { value: string | null; shown: s
           <>
             <input type="color" aria-label="Colour" value={value ?? shown} onChange={(event) => write(event.currentTarget.value)} />
             <Button
-              title="Take the colour away: one is chosen"
+              title="Remove the colour: one is chosen automatically"
               onClick={() => {
                 setOpen(false);
                 write("");
@@ -93,7 +93,7 @@ function ColourField({ value, shown, onWrite }: { value: string | null; shown: s
             />
           </>
         ) : (
-          <Button title="One is chosen; take one of its own" onClick={() => setOpen(true)} words="chosen" />
+          <Button title="Chosen automatically; click to pick one" onClick={() => setOpen(true)} words="automatic" />
         )}
       </span>
     </div>

@@ -14,10 +14,10 @@ export function Lacking({ session }: { session: Session }) {
       {rows.map((row) => (
         <Theme key={row.theme} session={session} row={row} />
       ))}
-      {!rows.length && <p class="s7-hint">None that is not among the proposals.</p>}
+      {!rows.length && <p class="s7-hint">None, or already among the proposals.</p>}
       {n_unsure > 0 && (
         <p class="s7-hint">
-          Of {n_unsure} {n_unsure === 1 ? "theme" : "themes"} it cannot be said: too few of the texts are decided, of what may be seen here.
+          No verdict on {n_unsure} {n_unsure === 1 ? "theme" : "themes"}: too few decided texts that you may see.
         </p>
       )}
     </section>
@@ -56,7 +56,7 @@ function Open({ session, row }: { session: Session; row: LackingTheme }) {
         {lacking.found.value?.chats && <AskCost texts={lacking} />}
       </div>
       {!ticked.size && lacking.quotes.value.length > 0 && <p class="s7-hint">Tick a text that shows it.</p>}
-      <ByChat texts={lacking} send="Send; what comes is proposed" />
+      <ByChat texts={lacking} send="Send and propose the draft" />
     </div>
   );
 }

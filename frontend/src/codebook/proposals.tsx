@@ -14,7 +14,7 @@ export function Proposals({ session }: { session: Session }) {
       {rows.map((row) => (
         <Card key={row.proposal_id} session={session} row={row} />
       ))}
-      {!rows.length && <p class="s7-hint">No proposal waits for an answer. Those of a blind round come once it is unblinded.</p>}
+      {!rows.length && <p class="s7-hint">No proposals are waiting. Those of a blind round appear once it is unblinded.</p>}
       <Lacking session={session} />
     </div>
   );
@@ -42,7 +42,7 @@ function Card({ session, row }: { session: Session; row: Proposal }) {
       ))}
       {takenAs ? (
         <p class="s7-hint" dir="auto">
-          In the draft: {takenAs}. {row.origin ? "Where it comes from is recorded with it." : "Its coder is told once it is saved."}
+          In the draft: {takenAs}. {row.origin ? "Its origin is recorded with it." : "Its coder is told once it is saved."}
         </p>
       ) : (
         <>
@@ -55,11 +55,11 @@ function Card({ session, row }: { session: Session; row: Proposal }) {
             <Button class="s7-primary s7-take" onClick={() => session.take(row.proposal_id, { label, definition, parent: null, with_examples: asExamples })} words="Take as a code" />
           </div>
           <div class="s7-form-buttons">
-            <Select aria-label="Goes into" value={into} options={asOptions(codable)} onPick={setInto} />
-            <Button disabled={!into} onClick={() => session.take(row.proposal_id, { into })} words="is meant" />
+            <Select aria-label="Existing code" value={into} options={asOptions(codable)} onPick={setInto} />
+            <Button disabled={!into} onClick={() => session.take(row.proposal_id, { into })} words="Take into this code" />
           </div>
           <div class="s7-form-buttons">
-            <input type="text" dir="auto" aria-label="Why it is sent back" placeholder="Why not" value={why} onInput={(event) => type("why")(event.currentTarget.value)} />
+            <input type="text" dir="auto" aria-label="Why it is sent back" placeholder="Why not?" value={why} onInput={(event) => type("why")(event.currentTarget.value)} />
             <Button class="s7-send-back" disabled={!why.trim()} onClick={() => session.sendBack(row.proposal_id, why)} words="Send back" />
           </div>
         </>

@@ -168,7 +168,7 @@ function Row({ session, code, depth, below, id, drop, dragged, drag }: RowProps)
         <span class="s7-tree-label" dir="auto">{code.label}</span>
         {change && <span class="s7-badge">{change}</span>}
         {figures && (
-          <span class="s7-tree-figures" title="Finished texts that bear it · share of the decisions on it that apply it · Krippendorff’s alpha (95% CI)">
+          <span class="s7-tree-figures" title="Finished texts with the code · share of decisions that apply it · Krippendorff’s alpha (95% CI)">
             {figures.n} {figures.n === 1 ? "text" : "texts"}
             {figures.prevalence && ` · ${figures.prevalence}`}
             {figures.alpha && ` · α\u00a0${figures.alpha}`}

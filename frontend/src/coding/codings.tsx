@@ -13,7 +13,7 @@ const MANY = 100;
 export function Codings({ session, unit }: { session: Session; unit: Unit }) {
   if (!unit.codings.length) {
     return (
-      <p class="s7-hint">Press a code’s key to apply it to the whole text, or select words first. If none fits, finish without a code.</p>
+      <p class="s7-hint">Press a code’s key to apply it to the whole text, or select words first. If no code fits, finish without one.</p>
     );
   }
   return <CodingList key={unit.codings.length > MANY} session={session} unit={unit} />;
@@ -32,7 +32,7 @@ function CodingList({ session, unit }: { session: Session; unit: Unit }) {
     />
   );
   return (
-    <ul ref={box} class={many ? "s7-codings s7-many" : "s7-codings"} aria-label="Codings on this unit" {...hears}>
+    <ul ref={box} class={many ? "s7-codings s7-many" : "s7-codings"} aria-label="Codings of this text" {...hears}>
       {parts.flatMap(({ start, end, drawn }) =>
         drawn
           ? codings.slice(start, end).map((coding, index) => draw(coding, start + index))

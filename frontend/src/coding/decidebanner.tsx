@@ -23,7 +23,7 @@ export function DecideBanner({ session }: { session: Session }) {
   const n = waiting.items.length;
   return (
     <div class="s7-decide" role="group" aria-label="Look again at finished texts">
-      <span>Look at the {n === 1 ? "text" : `${n} texts`} that you finished before for {decide.labels(waiting.codes)}?</span>
+      <span>Check the {n === 1 ? "text" : `${n} texts`} you finished earlier for {decide.labels(waiting.codes)}?</span>
       <Button class="s7-primary" onClick={() => take(() => decide.begin())}>Yes <kbd>y</kbd></Button>
       <Button onClick={() => (decide.later.value = true)}>Later <kbd>Esc</kbd></Button>
       <Button onClick={() => decide.refuse()}>No <kbd>n</kbd></Button>

@@ -34,7 +34,7 @@ export function FeedbackPanel({ session }: { session: Session }) {
       ))}
       {rows.map(({ code, state }) => state !== "same" && <Rule key={code} code={session.book.codes.value.get(code)} />)}
       {!rows.length && <p>= No code, as in the gold decisions.</p>}
-      <p class="s7-hint">Enter goes on to the next text. What counts is how each text was first finished.</p>
+      <p class="s7-hint">Press Enter for the next text. Only how you first finished each text counts.</p>
     </div>
   );
 }

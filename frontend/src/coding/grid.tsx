@@ -134,7 +134,7 @@ function Rows({ session }: { session: Session }) {
       <div class="s7-grid-rows" role="rowgroup" style={{ height: `${heights.total}px` }}>
         {drawn.map((index) => draw(listing.at(index)!, index, { top: `${heights.topOf(index)}px` }))}
       </div>
-      {!listing.length && <p class="s7-hint">No text fits.</p>}
+      {!listing.length && <p class="s7-hint">No text matches.</p>}
     </div>
   );
 }

@@ -10,9 +10,9 @@ import type { HistoryQuestion } from "./messages";
 import type { Session } from "./session";
 
 const SCOPES: [HistoryQuestion["scope"], string][] = [
-  ["sitting", "Since this was opened"],
+  ["sitting", "Since you opened this"],
   ["text", "On this text"],
-  ["all", "All that was done"],
+  ["all", "Everything"],
 ];
 
 /** Go to the text of an act, with its words selected. */
@@ -20,7 +20,7 @@ export function openAct(session: Session, index: number): void {
   const row = session.history.list.rows.value.get(index);
   if (!row) return;
   session.history.list.cursor.value = index;
-  if (row.place === null) return session.say("This was done on no text that is shown here");
+  if (row.place === null) return session.say("This step is not about a text shown here");
   session.texts.leave();
   session.goTo(row.place, row.unit_id!, row.start === null ? null : { start: row.start, end: row.end! });
 }
@@ -74,7 +74,7 @@ function GoBack({ session }: { session: Session }) {
   if (back) {
     return (
       <div class="s7-go-back" role="alert">
-        <span>Going back takes back {counted(back.ids.length, "step")} on {counted(back.n_texts, "text")}.</span>
+        <span>Going back undoes {counted(back.ids.length, "step")} on {counted(back.n_texts, "text")}.</span>
         <Button class="s7-primary" onClick={() => take(() => history.goBack())} words="Take back" />
         <Button onClick={() => (history.back.value = null)} words="Cancel" />
       </div>
@@ -112,7 +112,7 @@ export function ActButtons({ session }: { session: Session }) {
   const undone = row.state === "undone";
   return (
     <div class="s7-act-buttons">
-      <Button disabled={row.state === "fixed"} title={row.state === "fixed" ? "It was done in another round" : "Del"} onClick={() => session.presses.inTurn(() => history.take(undone ? "redo" : "undo", row))}>
+      <Button disabled={row.state === "fixed"} title={row.state === "fixed" ? "This step is from another round" : "Del"} onClick={() => session.presses.inTurn(() => history.take(undone ? "redo" : "undo", row))}>
         {undone ? "Do again" : "Take back"} <kbd>Del</kbd>
       </Button>
       <Button title="b" onClick={() => history.askBack(row)}>Back to here <kbd>b</kbd></Button>

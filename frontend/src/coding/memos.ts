@@ -88,7 +88,7 @@ export class Memos {
   end(): void {
     this.draft.value = "";
     this.close();
-    this.host.say("The memo is ended");
+    this.host.say("Memo ended");
   }
 
   /** Close the form, from which the person went elsewhere, and save what was written. */

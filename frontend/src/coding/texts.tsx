@@ -13,11 +13,11 @@ const [ROW, GROUP_ROW] = [62, 30];
 const STATES: [Query["state"], string][] = [
   ["", "All texts"],
   ["unfinished", "Unfinished"],
-  ["begun", "Begun"],
+  ["begun", "Started"],
   ["unsure", "Unsure"],
   ["memo", "With a memo"],
   ["review", "To look at again"],
-  ["differs", "Differs from a colleague"],
+  ["differs", "Different from a colleague"],
 ];
 const ORDERS: [Query["order"], string][] = [
   ["plan", "As planned"],
@@ -51,7 +51,7 @@ export function ListNote({ session }: { session: Session }) {
     <p class="s7-list-note" role="status">
       <span>
         <strong>{listing.n}</strong> of {texts.total.value} · {described(texts.shown.value, (code) => session.label(code))}
-        {elsewhere && " (this text is not among them)"}
+        {elsewhere && " (not including this text)"}
       </span>
       <Button class="s7-quiet s7-clear" aria-label="Show all texts again" title="Show all texts again" onClick={() => texts.clear()} words="×" />
     </p>
@@ -196,7 +196,7 @@ function Rows({ session }: { session: Session }) {
           );
         }}
       />
-      {!listing.length && <p class="s7-hint">No text fits.</p>}
+      {!listing.length && <p class="s7-hint">No text matches.</p>}
     </>
   );
 }
@@ -210,8 +210,8 @@ export interface Status {
 }
 
 const STATUS: Record<string, Status> = {
-  ".": { sign: "○", words: "not begun", name: "new" },
-  c: { sign: "◐", words: "begun", name: "begun" },
+  ".": { sign: "○", words: "not started", name: "new" },
+  c: { sign: "◐", words: "started", name: "begun" },
   f: { sign: "✓", words: "finished", name: "finished" },
   u: { sign: "✓?", words: "finished, unsure", name: "finished" },
 };
@@ -247,7 +247,7 @@ function RowView({ session, index, total, place, row, status, here, marked, fits
     [`★ ${row?.rating}`, row?.rating && `rating ${row.rating}`],
   ];
   const there = signs.filter(([, words]) => words);
-  const spoken = [`${place + 1}`, status.words, ...there.map(([, words]) => words), !fits && "fits no more", row?.unit_id, before + found + after];
+  const spoken = [`${place + 1}`, status.words, ...there.map(([, words]) => words), !fits && "no longer matches", row?.unit_id, before + found + after];
   const names = ["s7-row", here && "s7-here", marked && "s7-cursor", !fits && "s7-gone"];
   return (
     <div

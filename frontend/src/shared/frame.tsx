@@ -11,11 +11,11 @@ import { useLeaving } from "./leaving";
 import { SaveState } from "./savestate";
 import { watchTheme } from "./theme";
 
-export const WAITING = "Waiting for the kernel… If it was restarted, run the cell again.";
+export const WAITING = "Waiting for the kernel… If you restarted it, run the cell again.";
 
 const EVERYWHERE: Rows = [
   ["?", "Show or hide these keys"],
-  ["Esc", "Back; twice, not too fast: leave for the notebook"],
+  ["Esc", "Back; twice, not too fast: return to the notebook"],
 ];
 
 type Session = Pick<WidgetSession<never, never, never>, "coder" | "message" | "announced" | "showHelp" | "focus" | "presses" | "isUnsaved"> & {

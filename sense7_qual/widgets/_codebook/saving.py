@@ -299,7 +299,9 @@ def _version(name: object, versions: Mapping[str, Codebook], draft: Codebook) ->
         return draft
     book = versions.get(name) if isinstance(name, str) else None
     if book is None:
-        raise CodebookError(f"versions: this study has no version {word(name)} – choose another.")
+        raise CodebookError(
+            f"versions: expected a version of this study – found {word(name)} – choose another."
+        )
     return book
 
 

@@ -80,7 +80,8 @@ def _units_of(study: Any, coder: str, round: str | None) -> pd.DataFrame:
     rounds = [] if plan.empty else plan["round"].dropna().unique().tolist()
     if round is not None and round not in rounds:
         raise ActError(
-            f"round: no round called {word(round)} was opened – {did_you_mean(str(round), rounds)}"
+            f"round: expected a round that was opened – found {word(round)} – "
+            f"{did_you_mean(str(round), rounds)}"
         )
     here = plan[plan["round"].isna() if round is None else plan["round"] == round]
     ids = here.loc[here["coder"] == coder, "unit_id"]
@@ -166,7 +167,8 @@ class Units:
         if place is None:
             near = difflib.get_close_matches(str(unit_id)[:100], self.unit_ids, n=1) or self.unit_ids
             raise ActError(
-                f"unit_id: no unit {word(unit_id)} is coded here – {did_you_mean(str(unit_id), near)}"
+                f"unit_id: expected a unit that is coded here – found {word(unit_id)} – "
+                f"{did_you_mean(str(unit_id), near)}"
             )
         return place
 
@@ -213,7 +215,7 @@ class Units:
         """Return the id of one of the units; raise `ActError` where there is no such one."""
         if not isinstance(unit_id, str) or unit_id not in self._place:
             raise ActError(
-                f"act: no unit {str(unit_id)[:60]!r} is coded here – "
+                f"act: expected a unit that is coded here – found {str(unit_id)[:60]!r} – "
                 f"{did_you_mean(str(unit_id), self.unit_ids[:1000])}"
             )
         return unit_id

@@ -178,7 +178,7 @@ class Reading:
         if isinstance(cover, str):
             return {"verdict": "", "coverage": cover}
         row = cover.loc[number]
-        words = f"{row['n_decided']} of {row['n_units']} texts decided by coders whose codings you may see"
+        words = f"{row['n_decided']} of {row['n_units']} texts decided by coders you may see"
         if pd.isna(row["verdict"]):
             return {"verdict": "", "coverage": f"No verdict: only {words}."}
         clear = (
@@ -315,7 +315,7 @@ def step_asked(asked: Mapping[str, Any], reading: Reading, selected: Collection[
             return Step(theme, "parts", _parts(theme, asked.get("value"), reading, selected))
         case other:
             raise ActError(
-                f"theme: it can be named, merged, split or dismissed, but not {word(other)} – reload the "
+                f"theme: expected to name, merge, split or dismiss it – found {word(other)} – reload the "
                 "page."
             )
 
