@@ -149,9 +149,7 @@ def test_no_key_reaches_the_notebook_but_saving_and_leaving_do(lab, folder, host
         for _ in range(8):  # first the help, a message and the selection go; then each is one too many
             page.keyboard.press("Escape")
         # What is said a second time has a space that does not break behind it, so that it is read out again.
-        assert (
-            page.locator(".s7-status").inner_text().strip() == "Press Esc again to return to the notebook"
-        )
+        assert page.locator(".s7-status").inner_text().strip() == "Press Esc again to return to the notebook"
         press(page, "x", "d", "d", "b")
         saved(page)
         assert page.evaluate(CELLS) == before
