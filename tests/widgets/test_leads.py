@@ -82,7 +82,7 @@ def test_a_coder_who_may_add_codes_may_open_the_codebook_alone(store: Store) -> 
 
 
 def test_only_a_lead_names_leads(store: Store) -> None:
-    with pytest.raises(ActError, match=r"'ana' is not a lead of this study \('çhair'\)"):
+    with pytest.raises(ActError, match=r"expected a lead of this study \('çhair'\) – found 'ana'"):
         store.set_options(leads=["ana"], coder="ana")
     text = store.acts(kind="set_options")[0].text
     finished = acts.finish(coder="ana", unit_id="m1", codebook=SENSE7)

@@ -211,7 +211,7 @@ def test_earlier_turns_and_units_without_any() -> None:
 def test_a_memo_of_another_unit_cannot_be_revised_from_here() -> None:
     on = session()
     memo = do(on, "memo", "m0", text=SENTINEL)
-    with pytest.raises(ActError, match="memo of one's own on the same thing") as refused:
+    with pytest.raises(ActError, match="is not your memo on this") as refused:
         on.act_from(deed("memo", "m1", text=SENTINEL, memo_id=memo.memo_id))
     assert SENTINEL not in str(refused.value)
     do(on, "memo", "m0", text="two", memo_id=memo.memo_id)

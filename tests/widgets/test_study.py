@@ -79,7 +79,10 @@ def test_with_a_plan_a_coder_has_their_own_units_in_its_order(store: Store) -> N
         ActError, match=r"'anna' has no texts in the plan of the study – did you mean 'ana'\?"
     ):
         CodingWidget(store, coder="anna")
-    with pytest.raises(ActError, match="found 'lead' – known are 'ana', 'ben'; a new coder: let the lead"):
+    with pytest.raises(ActError, match="known are 'ana', 'ben'; for a new coder, ask the lead"):
+        ActError,
+        match="'lead' has no texts in the plan of the study – known are 'ana', 'ben'; for a new coder, ask the lead",
+    ):
         CodingWidget(store, coder="lead")
 
 
@@ -124,9 +127,7 @@ def test_the_coder_is_told_when_the_codebook_was_revised_since_the_study_was_ope
     assert widget.notice == answer["notice"]
     assert "revised after you opened the study" in CodingWidget(store, coder="ben").notice
     again = CodingWidget(Store(store.path), coder="ana")
-    assert again.notice == (
-        "One text is to be looked at again: the codebook was revised after you finished it."
-    )
+    assert again.notice == ("One text needs another look: the codebook was revised after you finished it.")
 
 
 def test_a_revision_in_the_same_notebook_is_told_of_as_well(folder: Store) -> None:
@@ -149,11 +150,9 @@ def test_without_revisions_texts_coded_with_an_earlier_codebook_are_counted_unti
         units=folder.units, codebook=folder.codebook, acts=folder.acts, append=folder.append
     )
     widget = CodingWidget(study, coder="ana")
-    assert told(widget, "hello")["notice"].startswith("3 of these 4 texts you coded with an earlier version")
+    assert told(widget, "hello")["notice"].startswith("You coded 3 of these 4 texts with an earlier version")
     assert finish(widget, "m0")["notice"].startswith("2 of these 4")
-    assert CodingWidget(study, coder="ana", review=["m1", "m2"]).notice == (
-        "2 texts are to be looked at again."
-    )
+    assert CodingWidget(study, coder="ana", review=["m1", "m2"]).notice == ("2 texts need another look.")
 
 
 def test_a_study_that_cannot_be_asked_is_no_reason_to_stop(folder: Store) -> None:
@@ -202,8 +201,8 @@ def test_the_long_form_takes_its_parts_by_name_or_in_order() -> None:
         (["the study", SENSE7], {"coder": "ana"}, ArgumentError, "got a study and also codebook"),
         (["the study"], {"coder": "ana", "units": units()}, ArgumentError, "got a study and also units"),
         ([], {"coder": "ana"}, ArgumentError, "found no units, codebook, acts, save"),
-        ([units()], {"coder": "ana", "acts": []}, ArgumentError, "found no codebook, save"),
-        ([], {}, ActError, "found none – name them"),
+        ([units()], {"coder": "ana", "acts": []}, ArgumentError, "missing: codebook, save"),
+        ([], {}, ActError, "give your pseudonym"),
     ],
 )
 def test_what_is_no_study_and_no_coder_is_refused_in_one_sentence(

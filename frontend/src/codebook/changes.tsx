@@ -1,7 +1,8 @@
 // The draft: its steps, what becomes stale by it, saving it, and what to do where somebody else changed the same thing.
 import { Button } from "../shared/button";
+import type { Stale } from "../shared/protocol";
 import { shownDate } from "../shared/times";
-import type { Choice, Conflict, ConflictRow, Preview, Saved } from "./messages";
+import type { Choice, Conflict, ConflictRow, Saved } from "./messages";
 import type { Session } from "./session";
 
 const REASONS: Record<string, string> = { add: "new code", redefine: "new meaning", split: "part of a split code" };
@@ -33,7 +34,7 @@ export function Changes({ session }: { session: Session }) {
   );
 }
 
-function StaleTable({ preview, uncounted }: { preview: Preview | null; uncounted: string }) {
+function StaleTable({ preview, uncounted }: { preview: Stale | null; uncounted: string }) {
   if (!preview) return <p class="s7-hint">{uncounted || "Counting texts that become stale…"}</p>;
   const several = new Set(preview.by_code.map(({ code }) => code)).size > 1;
   return (

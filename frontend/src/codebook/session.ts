@@ -3,7 +3,8 @@ import { batch, computed, signal } from "@preact/signals";
 import type { Model } from "../shared/channel";
 import { WidgetSession } from "../shared/session";
 import { kept } from "../shared/keeper";
-import type { Answer, Choice, Compare, Conflict, Draft, DraftCode, Figures, Preview, Proposal, Question, Quotes, Saved, Sorting, Step, Told, Version, Welcome } from "./messages";
+import type { AlikeCode, Stale } from "../shared/protocol";
+import type { Answer, Choice, Compare, Conflict, Draft, DraftCode, Figures, Proposal, Question, Quotes, Saved, Sorting, Step, Told, Version, Welcome } from "./messages";
 import { dropped, isWithin, moved, type Drop, type Place, type Way } from "./moving";
 import { LackingThemes } from "./lackingthemes";
 import { Sorter } from "./sorter";
@@ -35,7 +36,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   readonly selected = signal<string | null>(null);
   readonly code = computed(() => this.codes.value.find(({ id }) => id === this.selected.value));
   readonly figures = signal<Record<string, Figures> | null>(null);
-  readonly preview = signal<Preview | null>(null);
+  readonly preview = signal<Stale | null>(null);
   /** Why nothing could be counted. */
   readonly uncounted = signal("");
   readonly tab = signal<Tab>("changes");
@@ -51,7 +52,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   readonly saving = signal(false);
   /** What is being written: a new code, or the parts of one. */
   readonly form = signal<"add" | "split" | "merge" | null>(null);
-  readonly alike = signal<{ id: string; how: string }[]>([]);
+  readonly alike = signal<AlikeCode[]>([]);
   readonly nProposals = signal(0);
   readonly sorter = new Sorter((question) => this.channel.ask(question), (words) => this.say(words), this.channel.slow);
   readonly presses = this.sorter.presses;

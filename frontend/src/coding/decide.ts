@@ -5,11 +5,7 @@ import type { Host } from "./host";
 import type { Unit, Waiting } from "./messages";
 
 /** One question about one text; after the `last` one of a text it is finished again. */
-interface Step {
-  place: number;
-  code: string;
-  last: boolean;
-}
+interface Step { place: number; code: string; last: boolean; }
 
 /** A question takes no key before it was on screen for so long: the key was meant for something else. */
 export const READ_MS = 600;

@@ -39,12 +39,7 @@ export function FeedbackPanel({ session }: { session: Session }) {
   );
 }
 
-interface RowProps {
-  session: Session;
-  id: string;
-  state: Differs;
-  counts: [number, number, number] | undefined;
-}
+interface RowProps { session: Session; id: string; state: Differs; counts: [number, number, number] | undefined; }
 
 function FeedbackRow({ session, id, state, counts }: RowProps) {
   const [sign, words] = STATES[state];

@@ -294,11 +294,7 @@ function useScrolling(session: Session) {
   return { box, head, heights, first, last, scrolling: { onScroll: redraw, onWheel: byHand, onTouchMove: byHand, onPointerDown: byHand } };
 }
 
-interface Scrolling {
-  heights: Heights;
-  measured: Map<number, number>;
-  size: { width: number; height: number; head: number };
-}
+interface Scrolling { heights: Heights; measured: Map<number, number>; size: { width: number; height: number; head: number }; }
 
 /** Measure the rows that are drawn, and the box, each time one of them changes its size. */
 function useMeasuring(

@@ -15,10 +15,7 @@ import { statusOf } from "./texts";
 const MOST_LETTERS = 700;
 const QUOTED = 22;
 
-export interface Column {
-  kind: "rating" | "variable";
-  name: string;
-}
+export interface Column { kind: "rating" | "variable"; name: string; }
 
 interface Props {
   session: Session;
@@ -145,14 +142,7 @@ function Chips({ session, place, unit: known, live }: Props) {
   );
 }
 
-interface ChipProps {
-  session: Session;
-  unit: Unit;
-  coding: Coding;
-  active: boolean;
-  tabbed: boolean;
-  take: (action: () => void) => void;
-}
+interface ChipProps { session: Session; unit: Unit; coding: Coding; active: boolean; tabbed: boolean; take: (action: () => void) => void; }
 
 function Chip({ session, unit, coding, active, tabbed, take }: ChipProps) {
   const { code, start, end, confidence, pending } = coding;

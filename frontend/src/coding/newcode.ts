@@ -10,11 +10,7 @@ const LONGEST_IN_VIVO = 60;
 const PAUSE_MS = 200;
 
 /** The text, or the words of it, in which the code was seen. */
-export interface Seen {
-  unit: Unit;
-  start: number | null;
-  end: number | null;
-}
+export interface Seen { unit: Unit; start: number | null; end: number | null; }
 
 type Alike = Extract<Answer, { type: "alike" }>["codes"];
 

@@ -113,7 +113,7 @@ test("where there is none, the key says so", async () => {
 
 test("texts to be looked at again: the message's button lists just these and goes to the first, until none is left", async () => {
   await show((on) => {
-    [on.newer, on.notice, on.review] = [false, "2 texts are to be looked at again.", [1, 2]];
+    [on.newer, on.notice, on.review] = [false, "2 texts need another look.", [1, 2]];
   });
   const button = () => find(".s7-look-again");
   expect(button()!.textContent).toBe("Show these 2 texts");

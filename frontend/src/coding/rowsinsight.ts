@@ -7,11 +7,7 @@ const BEYOND = 6;
 const ROW = 40;
 
 /** Rows of a list in order, from `start` to before `end`, drawn or left out. */
-export interface Stretch {
-  start: number;
-  end: number;
-  drawn: boolean;
-}
+export interface Stretch { start: number; end: number; drawn: boolean; }
 
 /** The rows cut into those that are drawn and those that are left out, whose room is kept. */
 export function stretches(count: number, first: number, last: number, focused: number): Stretch[] {

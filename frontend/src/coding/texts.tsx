@@ -203,11 +203,7 @@ function Rows({ session }: { session: Session }) {
 
 export const isFitting = (fits: Uint8Array, place: number) => ((fits[place >> 3]! >> (place & 7)) & 1) === 1;
 
-export interface Status {
-  sign: string;
-  words: string;
-  name: string;
-}
+export interface Status { sign: string; words: string; name: string; }
 
 const STATUS: Record<string, Status> = {
   ".": { sign: "○", words: "not started", name: "new" },

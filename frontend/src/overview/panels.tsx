@@ -6,9 +6,7 @@ import { NumberDoor } from "./door";
 import type { AgreementRow, CoderRow, RoundAgreement, RoundRow } from "./messages";
 import type { Session } from "./session";
 
-interface Props {
-  session: Session;
-}
+interface Props { session: Session; }
 
 function Panel({ name, title, children }: { name: string; title: string; children: ComponentChildren }) {
   return (

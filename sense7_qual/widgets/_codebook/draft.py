@@ -56,7 +56,7 @@ class State:
     reserved: Mapping[str, str] = field(default_factory=dict)
 
     def changes(self) -> tuple[Change, ...]:
-        """Return what changed since the base, as the record of a revision says it."""
+        """List the changes since the base, as the record of a revision has them."""
         return changes(self.base, self.codebook, merged=self.merged, split=self.split)
 
 

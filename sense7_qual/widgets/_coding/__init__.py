@@ -444,7 +444,7 @@ def _counted(acts: Sequence[Act]) -> str:
 
 
 def elsewhere_message(session: Session, acts: Sequence[Act]) -> dict[str, Any]:
-    """Return what is told to all views once the session has taken in `acts` from another window."""
+    """Return the message to all views once the session has taken in `acts` from another window."""
     places = {session.find_place(act.unit_id) for act in acts} - {None}
     return {
         "type": "elsewhere",

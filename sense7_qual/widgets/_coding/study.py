@@ -48,7 +48,7 @@ def one_by_one(**parts: Any) -> Given:
 
 
 def of_study(study: Any, *, coder: str, round: str | None, **parts: object) -> Given:
-    """Return what `study` holds for `coder`; `parts` are those of the long form, which must be None."""
+    """Return the parts that `study` provides for `coder`; the `parts` of the long form must be None."""
     if isinstance(study, type) or not all(hasattr(study, name) for name in _NEEDS):
         raise ArgumentError(
             f"CodingWidget: expected an open study – found {type(study).__name__} – open it: "
@@ -92,7 +92,7 @@ def _units_of(study: Any, coder: str, round: str | None) -> pd.DataFrame:
 
 
 def _without_units(plan: pd.DataFrame, coder: str, round: str | None, coders: Sequence[str]) -> str:
-    """Return why the coder codes nothing, and what to do."""
+    """Say why the coder has no texts, and what to do."""
     others = plan.loc[plan["coder"] == coder, "round"].dropna().unique().tolist()
     if round is None and others:
         return (
@@ -135,7 +135,7 @@ class Units:
         return f"Units({len(self.unit_ids)} units)"
 
     def context(self, place: int) -> list[dict[str, str]]:
-        """Return what was said before the unit at `place`."""
+        """Return the turns before the unit at `place`."""
         return turns(_value(self._context, place))
 
     @cached_property
