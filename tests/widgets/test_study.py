@@ -148,7 +148,7 @@ def test_without_revisions_texts_coded_with_an_earlier_codebook_are_counted_unti
     )
     widget = CodingWidget(study, coder="ana")
     assert told(widget, "hello")["notice"].startswith("You coded 3 of these 4 texts with an earlier version")
-    assert finish(widget, "m0")["notice"].startswith("2 of these 4")
+    assert finish(widget, "m0")["notice"].startswith("You coded 2 of these 4")
     assert CodingWidget(study, coder="ana", review=["m1", "m2"]).notice == ("2 texts need another look.")
 
 

@@ -12,9 +12,8 @@ import type { Kind } from "./changing";
 import type { Dispute } from "./messages";
 import { QueueList, SIGNS } from "./queue";
 import { Readings, ReadingsInFull } from "./readings";
-import { RulingBar, Standing } from "./ruling";
+import { RulingBar, SimilarTexts, Standing } from "./ruling";
 import { DIFFERENT, type Session } from "./session";
-import { SimilarTexts } from "./similar";
 
 const KEYS: [string, string][] = [
   ["a d", "The code applies, does not apply"],

@@ -5,10 +5,7 @@ import type { AlikeCode, Code, Stale, ThemeText } from "../shared/protocol";
 export interface DraftCode extends Code { origin: string; source: string; rules_source: string; is_new: boolean; altered: string[]; }
 
 /** One step of the draft; the kernel gives new codes their ids. */
-export interface Step {
-  do: "add" | "take" | "edit" | "move" | "merge" | "split" | "retire" | "describe" | "load";
-  [field: string]: unknown;
-}
+export interface Step { do: "add" | "take" | "edit" | "move" | "merge" | "split" | "retire" | "describe" | "load"; [field: string]: unknown; }
 
 export interface Change { kind: string; code: string; label: string; into: { code: string; label: string }[]; }
 
@@ -109,12 +106,7 @@ export interface ConflictRow {
 
 export interface Conflict { type: "conflict"; by: { coder: string; at: string; why: string } | null; rows: ConflictRow[]; }
 
-export interface Saved {
-  type: "saved_draft";
-  n_changes: number;
-  queues: { coder: string; n: number; cell: string }[];
-  unanswered: boolean;
-}
+export interface Saved { type: "saved_draft"; n_changes: number; queues: { coder: string; n: number; cell: string }[]; unanswered: boolean; }
 
 export interface Sorting {
   type: "sorting";

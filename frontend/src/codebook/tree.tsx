@@ -130,16 +130,7 @@ export function CodeTree({ session }: { session: Session }) {
 
 const indent = (depth: number) => `${6 + depth * 16}px`;
 
-interface RowProps {
-  session: Session;
-  code: DraftCode;
-  depth: number;
-  below: number;
-  id: string;
-  drop: Drop | null;
-  dragged: boolean;
-  drag: object;
-}
+interface RowProps { session: Session; code: DraftCode; depth: number; below: number; id: string; drop: Drop | null; dragged: boolean; drag: object; }
 
 function Row({ session, code, depth, below, id, drop, dragged, drag }: RowProps) {
   const marked = session.selected.value === code.id;

@@ -3,7 +3,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../shared/button";
 import { offsetAt } from "../shared/onscreen";
-import type { RowStyle } from "../shared/rowlist";
+import type { RowStyle } from "../shared/pagedrows";
 import { trimmed } from "../shared/spans";
 import { scrolledTo } from "../shared/virtuallist";
 import { snapped } from "../shared/words";
@@ -124,9 +124,7 @@ function Rows({ session }: { session: Session }) {
       <div class="s7-grid-head" role="rowgroup" ref={head}>
         <div class="s7-grid-row s7-grid-titles" role="row" aria-rowindex={1}>
           {["No.", "Answer", "Codes", ...columns.map(({ name }) => name), "State"].map((name, at, all) => (
-            <span key={name} role="columnheader" class={at > 2 && at < all.length - 1 ? "s7-cell-more" : undefined} title={name}>
-              {name}
-            </span>
+            <span key={name} role="columnheader" class={at > 2 && at < all.length - 1 ? "s7-cell-more" : undefined} title={name}>{name}</span>
           ))}
         </div>
         {elsewhere && draw(here, null)}
@@ -139,15 +137,7 @@ function Rows({ session }: { session: Session }) {
   );
 }
 
-interface Look {
-  style: RowStyle | undefined;
-  id: string;
-  number: number;
-  fits: boolean;
-  here: boolean;
-  marked: boolean;
-  columns: readonly Column[];
-}
+interface Look { style: RowStyle | undefined; id: string; number: number; fits: boolean; here: boolean; marked: boolean; columns: readonly Column[]; }
 
 /** What draws a row: one that looks as it did before is not drawn again. */
 function useDrawnRows(session: Session) {

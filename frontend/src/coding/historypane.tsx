@@ -1,8 +1,7 @@
 // What was done, as a list beside the text: each line leads to its text, and can be taken back or done again.
 import { Button } from "../shared/button";
 import { Select } from "../shared/fields";
-import { DayLine, HISTORY_ROW, HistoryLine } from "../shared/historyrow";
-import { listBox, listRow, type RowStyle } from "../shared/rowlist";
+import { listBox, listRow, type RowStyle } from "../shared/pagedrows";
 import { shownTime } from "../shared/times";
 import { VirtualList } from "../shared/virtuallist";
 import { counted, described } from "./history";
@@ -117,5 +116,44 @@ export function ActButtons({ session }: { session: Session }) {
       </Button>
       <Button title="b" onClick={() => history.askBack(row)}>Back to here <kbd>b</kbd></Button>
     </div>
+  );
+}
+
+/** The height of a line. */
+const HISTORY_ROW = 58;
+
+function DayLine({ day, style }: { day: string; style: RowStyle }) {
+  return (
+    <div class="s7-day" role="presentation" style={style}>{day}</div>
+  );
+}
+
+interface Props {
+  at: string;
+  /** By whom or on which text. */
+  where: string;
+  what: string;
+  /** The words of the text that it is about. */
+  quote: string;
+  /** What follows: a memo's own words. */
+  more?: string;
+  /** When it was taken back. */
+  taken_back: string | null;
+}
+
+/** What a row shows; the row itself is the list's (`listRow`, with the class `s7-act`). */
+function HistoryLine({ at, where, what, quote, more = "", taken_back }: Props) {
+  return (
+    <>
+      <div class="s7-row-line">
+        <time dateTime={at}>{shownTime(at)}</time>
+        <span class="s7-row-id">{where}</span>
+        {taken_back && <span>taken back {shownTime(taken_back)}</span>}
+      </div>
+      <div class="s7-row-words" dir="auto">
+        {quote ? `${what} “${quote}”` : what}
+        {more}
+      </div>
+    </>
   );
 }

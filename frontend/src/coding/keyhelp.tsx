@@ -1,5 +1,5 @@
 // What each key does, by what one wants to do.
-import { Help, type Rows } from "../shared/help";
+import { Help, type Rows } from "../shared/frame";
 import { keyLabel } from "../shared/keys";
 import type { Session } from "./session";
 

@@ -1,7 +1,7 @@
 // The list of memos beside the text; each leads to what it is about.
 import { Button } from "../shared/button";
 import { asOptions, Select } from "../shared/fields";
-import { listBox, listRow, type RowStyle } from "../shared/rowlist";
+import { listBox, listRow, type RowStyle } from "../shared/pagedrows";
 import { shownDate } from "../shared/times";
 import { VirtualList } from "../shared/virtuallist";
 import type { MemoQuery } from "./memolist";

@@ -14,18 +14,15 @@ import type { Code } from "../shared/protocol";
 import { pieces, type Edge, type Granularity, type Step } from "../shared/words";
 import { Codings } from "./codings";
 import { BesideTable, ColleaguesButtons } from "./besides";
-import { CodebookNotice } from "./codebooknotice";
-import { DecideBanner } from "./decidebanner";
+import { CodebookNotice, DecideBanner } from "./codebooknotice";
 import { FeedbackPanel, TrainingBanner } from "./feedback";
 import { startDrag } from "../shared/drag";
 import { GridPane, LayoutButton } from "./grid";
-import { UnitMemo } from "./memo";
-import { CodeMemoButton, OpenMemo, SpanMemos } from "./memoforms";
+import { CodeMemoButton, OpenMemo, SpanMemos, UnitMemo } from "./memoforms";
 import type { Unit } from "./messages";
 import { NewCodeButton, NewCodeForm } from "./newcodeform";
 import { KeyHelp } from "./keyhelp";
 import { LiveText } from "./livetext";
-import { Rating } from "./rating";
 import type { Session } from "./session";
 import { pressInSide, Side } from "./side";
 import { ListNote, TextsButton } from "./texts";
@@ -415,4 +412,14 @@ function Waiting({ session }: { session: Session }) {
       : "There are no texts to code here."
     : WAITING;
   return <p class="s7-waiting">{words}</p>;
+}
+
+function Rating({ session, unit }: { session: Session; unit: Unit }) {
+  if (unit.rating === null) return null;
+  const shown = session.ratingShown.value;
+  const waits = session.ratingOfFinished.value !== null && !unit.finished;
+  const words = waits ? "Rating: shown once finished" : shown ? `Rating: ${unit.rating}` : "Show rating";
+  return (
+    <Button class="s7-quiet s7-rating" aria-pressed={shown} disabled={waits} onClick={() => session.toggleRating()} words={words} />
+  );
 }

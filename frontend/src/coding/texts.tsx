@@ -2,7 +2,7 @@
 import type { VNode } from "preact";
 import { Button } from "../shared/button";
 import { asOptions, Select } from "../shared/fields";
-import { listBox, stepOf, type RowStyle } from "../shared/rowlist";
+import { listBox, stepOf, type RowStyle } from "../shared/pagedrows";
 import { VirtualList } from "../shared/virtuallist";
 import type { GroupBy, Query, Row } from "./messages";
 import type { Session } from "./session";
@@ -285,9 +285,7 @@ function Groups({ texts }: { texts: TextList }) {
   return (
     <div class="s7-progress-by">
       <div class="s7-choose-line">
-        <Button class="s7-quiet" aria-expanded={by !== null} onClick={open}>
-          {by ? "▾" : "▸"} Progress by {by ? "" : GROUPS[kinds[0]!]}
-        </Button>
+        <Button class="s7-quiet" aria-expanded={by !== null} onClick={open}>{by ? "▾" : "▸"} Progress by {by ? "" : GROUPS[kinds[0]!]}</Button>
         {by && (
           <Select aria-label="Progress by" value={by} options={kinds.map((kind): [string, string] => [kind, GROUPS[kind]])} onPick={(kind) => texts.showProgress(kind as GroupBy)} />
         )}

@@ -4,7 +4,7 @@ import { Button } from "../shared/button";
 import { CodersTable } from "../shared/coderstable";
 import { Search } from "../shared/fields";
 import type { Theirs } from "../shared/protocol";
-import { listBox, listRow } from "../shared/rowlist";
+import { listBox, listRow } from "../shared/pagedrows";
 import { TextView } from "../shared/textview";
 import { VirtualList } from "../shared/virtuallist";
 import type { UnitText } from "./messages";

@@ -69,10 +69,7 @@ export interface Rounds { type: "rounds"; at: string; rows: RoundRow[]; book: Bo
 export interface Used { type: "codes"; rows: UsedRow[]; n_finished: number; words: string; }
 
 /** Agreement in one of the rounds that the rows are pooled over; null: texts of no round. */
-export interface RoundAgreement {
-  round: string | null;
-  codes: Record<string, { n: number; value: string; interval: string; why: string }>;
-}
+export interface RoundAgreement { round: string | null; codes: Record<string, { n: number; value: string; interval: string; why: string }>; }
 
 export interface Agreement { type: "agreement"; rows: AgreementRow[]; by_round: RoundAgreement[]; words: string[]; }
 

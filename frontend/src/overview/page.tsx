@@ -1,7 +1,7 @@
 // The overview on screen: its panels, or the texts behind a number, and what keys do.
 import { useEffect, useRef } from "preact/hooks";
 import { Frame, Tool, WAITING, Who } from "../shared/frame";
-import { stepOf } from "../shared/rowlist";
+import { stepOf } from "../shared/pagedrows";
 import { shownTime } from "../shared/times";
 import { Behind } from "./behind";
 import { neighbour } from "./neighbour";

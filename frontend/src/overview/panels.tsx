@@ -2,9 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { sample, UNKNOWN } from "../shared/colours";
 import { axisFrom, DotAndLine, Line, ShareBar } from "./charts";
-import { NumberDoor } from "./door";
-import type { AgreementRow, CoderRow, RoundAgreement, RoundRow } from "./messages";
+import type { AgreementRow, CoderRow, RoundAgreement, RoundRow, Door } from "./messages";
 import type { Session } from "./session";
+import { Button } from "../shared/button";
 
 interface Props { session: Session; }
 
@@ -312,5 +312,24 @@ function CodeName({ session, code, label }: Props & { code: string; label: strin
         <span dir="auto">{label}</span>
       </span>
     </th>
+  );
+}
+
+interface NumberProps {
+  session: Session;
+  door: Door;
+  /** How many texts it counts: behind 0 there is nothing to open. */
+  n: number;
+  /** What is counted, for those who hear the page. */
+  label: string;
+  children: ComponentChildren;
+}
+
+function NumberDoor({ session, door, n, label, children }: NumberProps) {
+  if (!n) return <span class="s7-none">{children}</span>;
+  const key = JSON.stringify([door.of, door.round ?? null, door.coder ?? null, door.code ?? null]);
+  const opener = `.s7-door[data-door="${CSS.escape(key)}"]`;
+  return (
+    <Button class="s7-door" data-door={key} aria-label={label} title={label} onClick={() => session.open(door, opener)} words={children} />
   );
 }

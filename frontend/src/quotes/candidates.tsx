@@ -106,9 +106,7 @@ function Row({ session, row, at }: { session: Session; row: Candidate; at: numbe
       <p class="s7-candidate-words" dir="auto" lang="">{quote?.paraphrase ? quote.paraphrase : <Flagged {...(quote?.words ?? row)} />}</p>
       <p class="s7-candidate-about">
         {state && (
-          <span class={`s7-quote-state s7-is-${state}`} role="img" aria-label={SIGNS[state][1]} title={SIGNS[state][1]}>
-            {SIGNS[state][0]}
-          </span>
+          <span class={`s7-quote-state s7-is-${state}`} role="img" aria-label={SIGNS[state][1]} title={SIGNS[state][1]}>{SIGNS[state][0]}</span>
         )}
         {role === "disconfirms" && <span class="s7-quote-badge">against</span>}
         {quote?.paraphrase && <span class="s7-quote-badge">paraphrase</span>}

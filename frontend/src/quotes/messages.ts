@@ -73,14 +73,6 @@ export interface Welcome {
 export type Answer = Welcome | Page | Passage | { type: "kept" };
 
 /** A decision, an undo or a redo was recorded; `rows` are the passages of its text as they are now. */
-export interface Done {
-  type: "done";
-  unit_id: string;
-  code: string;
-  undone: boolean;
-  redone: boolean;
-  rows: Candidate[];
-  progress: OfCode[];
-}
+export interface Done { type: "done"; unit_id: string; code: string; undone: boolean; redone: boolean; rows: Candidate[]; progress: OfCode[]; }
 
 export type { Span };

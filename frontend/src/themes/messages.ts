@@ -47,14 +47,7 @@ export interface SelectedRow { unit_id: string; text: string; theme: number; }
 
 export interface Draft { type: "draft"; theme: number; label: string; definition: string; quotes: ThemeText[]; }
 
-export interface RanRow {
-  theme: number;
-  what: "stays" | "new" | "ends";
-  label: string;
-  before: string;
-  n_units: number;
-  alike: number | null;
-}
+export interface RanRow { theme: number; what: "stays" | "new" | "ends"; label: string; before: string; n_units: number; alike: number | null; }
 
 export interface Ran {
   type: "ran";
