@@ -51,8 +51,8 @@ export function ChangeForm({ session }: { session: Session }) {
 function RuleFields({ session, draft }: { session: Session; draft: Change & { kind: "rule" } }) {
   const fields: [keyof Rule, string][] = [
     ["definition", "Definition"],
-    ["use_when", "Use when (one a line)"],
-    ["avoid_when", "Not when (one a line)"],
+    ["use_when", "Use when (one per line)"],
+    ["avoid_when", "Not when (one per line)"],
   ];
   const [first, setFirst] = useState(draft.values); // as it was opened, or begun before
   const { theirs = {}, by } = session.changing.overtaken.value ?? {};
