@@ -67,11 +67,13 @@ class BaseWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carrie
         kind = content.get("type")
         answer = self._questions.get(kind) if isinstance(kind, str) else None
         if answer is None:
-            raise ActError(f"message: this widget has no question {str(kind)[:40]!r} – reload the page.")
+            raise ActError(
+                f"message: expected a question of this widget – found {str(kind)[:40]!r} – reload the page."
+            )
         return answer(content)
 
     def _counts(self) -> Mapping[str, int]:
-        """Return what its traits count."""
+        """Return the counts of its traits."""
         raise NotImplementedError
 
     def _count(self) -> None:
@@ -126,7 +128,7 @@ def _joined(features: Sequence[Asked]) -> Asked:
 
 
 def in_words(error: Exception, doing: str) -> str:
-    """Return what is told of an error: of one that is not the package's own its kind alone: it may quote."""
+    """Describe an error for the browser: a foreign error by its type only, since it may quote a text."""
     return str(error) if isinstance(error, QualError) else f"{doing} failed ({type(error).__name__})"
 
 
@@ -239,5 +241,5 @@ class Later:
 
 
 def desk_of(study: Any) -> Any:
-    """Return what a study keeps for widgets; one that has no desk keeps it itself."""
+    """Return a study's desk, which serves widgets; a study without one serves them itself."""
     return getattr(study, "desk", study)

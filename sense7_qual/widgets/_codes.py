@@ -119,7 +119,7 @@ def code_keys(codebook: Codebook, commands: Mapping[str, str]) -> dict[str, str]
 
 
 def _described_facets(codebook: Codebook) -> list[dict[str, Any]]:
-    """Return what the browser shows of the facets.
+    """Describe the facets for the browser.
 
     One facet whose values have no keys goes round at its command's key; of others each value gets a key.
     """
@@ -148,7 +148,7 @@ def code_keys_of_others(codebook: Codebook, commands: Mapping[str, str]) -> dict
 
 
 def described(codebook: Codebook, keys: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the browser shows of the codebook."""
+    """Describe the codebook for the browser."""
     return {
         "title": codebook.title or codebook.name,
         "version": codebook.version,
@@ -158,7 +158,7 @@ def described(codebook: Codebook, keys: Mapping[str, str]) -> dict[str, Any]:
 
 
 def described_book(codebook: Codebook, *, without: Collection[str] = ()) -> dict[str, Any]:
-    """Return what the browser of a lead shows of the codebook; lists of its codes in `without` are empty."""
+    """Describe the codebook for a lead's browser; code lists in `without` are empty."""
     return {
         "title": codebook.title or codebook.name, "codes": _described_codes(codebook, without=without)
     }  # fmt: skip
@@ -167,8 +167,8 @@ def described_book(codebook: Codebook, *, without: Collection[str] = ()) -> dict
 def _described_codes(
     codebook: Codebook, keys: Mapping[str, str] | None = None, *, without: Collection[str] = ()
 ) -> list[dict[str, Any]]:
-    """Return what the browser shows of each code, with the codebook's keys or `keys`; lists in `without` are
-    left empty."""
+    """Describe each code for the browser, with the codebook's keys or `keys`; lists in `without` are
+    empty."""
     look = looks(codebook)
     names = ("id", "label", "definition", "parent", "colour", "codable", "key")
     lists = ("use_when", "avoid_when", "examples", "counter_examples")
@@ -255,7 +255,7 @@ def _words(text: str) -> set[str]:
 
 
 def _shared(some: set[str], others: set[str]) -> float:
-    """Return which part of the smaller set is in the other."""
+    """Return the share of the smaller set that is in the other."""
     return len(some & others) / min(len(some), len(others)) if some and others else 0.0
 
 

@@ -110,14 +110,14 @@ class LeadWidget(BaseWidget):
         return book
 
     def _seen(self, acts: Sequence[Act] | None = None) -> Seen:
-        """Return what may be seen of the coding, in the codes of the current codebook."""
+        """Return the visible coding, in the codes of the current codebook."""
         return Seen(
             self._study, viewer=self._coder, codebook=self._current(), without_round=self._without_round,
             acts=acts,
         )  # fmt: skip
 
     def _board(self) -> Board:
-        """Return what may be seen of where the study stands."""
+        """Return the visible state of the study."""
         return Board(
             self._study, viewer=self._coder, codebook=self._current(), without_round=self._without_round
         )
@@ -203,7 +203,7 @@ class Unsaved:
         return f"Unsaved({self._work!r}, {self._coder!r})"
 
     def read(self) -> dict[str, Any]:
-        """Return what was begun; empty where nothing was, or where it cannot be read any more."""
+        """Return the unsaved work; empty if there is none or it can no longer be read."""
         if self._name in IN_KERNEL or not hasattr(desk_of(self._study), "draft"):
             return IN_KERNEL.get(self._name, {})
         try:

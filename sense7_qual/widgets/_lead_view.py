@@ -206,7 +206,7 @@ def _counting(rounds: Iterable[Round], *, unblinded: bool) -> tuple[str, ...]:
 
 
 def pace(finishes: Iterable[Act]) -> dict[str, float]:
-    """Return how many seconds each coder takes for a text: the median of the times between two finishes.
+    """Return each coder's seconds per text: the median time between two finishes.
 
     Times of more than five minutes are pauses and left out; so is a coder with fewer than five others.
     """

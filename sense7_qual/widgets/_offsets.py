@@ -70,7 +70,7 @@ def shown_coding(act: Act, text: str, codebook: Codebook) -> dict[str, Any]:
 
 
 def on_text(act: Act, text: str | None) -> dict[str, Any]:
-    """Return what the browser needs to show and to revise a memo; its span in UTF-16 code units of `text`."""
+    """Describe a memo for the browser; its span is in UTF-16 code units of `text`."""
     start, end = act.start, act.end
     if text is not None and start is not None and end is not None:
         start, end = utf16_units(text, start, end)
@@ -176,7 +176,7 @@ def folded(text: str) -> str:
 
 
 def find_folded(text: str, wanted: str) -> tuple[int, int]:
-    """Return where the folded `wanted` first stands in `text`, as code points; (0, 0) where it does not.
+    """Return the span (code points) of the first `wanted`, folded, in `text`; (0, 0) if there is none.
 
     >>> find_folded("Ein Café", "cafe")
     (4, 8)
@@ -218,7 +218,7 @@ class FoldedTexts:
         return f"FoldedTexts({len(self._bounds) - 1} texts)"
 
     def holding(self, wanted: str, among: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Return which of the texts `among` these (one bool a text) hold the folded `wanted`."""
+        """Mark the texts `among` these (one bool a text) that contain the folded `wanted`."""
         held = np.zeros(len(among), dtype=bool)
         for first, last in zip(self._blocks[:-1], self._blocks[1:], strict=True):
             if among[first:last].any():
@@ -226,7 +226,7 @@ class FoldedTexts:
         return held & among
 
     def _in_block(self, wanted: bytes, first: int, last: int) -> npt.NDArray[np.bool_] | bool:
-        """Return which of the texts from `first` to `last` hold the wanted bytes; False for none."""
+        """Mark the texts from `first` to `last` that contain the wanted bytes; False for none."""
         start, end = self._bounds[first], self._bounds[last]
         letters = self._letters[start:end]
         begins = np.ones(len(letters), dtype=bool)  # whether the wanted letters begin here, as far as seen

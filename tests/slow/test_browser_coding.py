@@ -149,9 +149,7 @@ def test_no_key_reaches_the_notebook_but_saving_and_leaving_do(lab, folder, host
         for _ in range(8):  # first the help, a message and the selection go; then each is one too many
             page.keyboard.press("Escape")
         # What is said a second time has a space that does not break behind it, so that it is read out again.
-        assert (
-            page.locator(".s7-status").inner_text().strip() == "Press Esc once more to leave for the notebook"
-        )
+        assert page.locator(".s7-status").inner_text().strip() == "Press Esc again to return to the notebook"
         press(page, "x", "d", "d", "b")
         saved(page)
         assert page.evaluate(CELLS) == before
@@ -273,7 +271,7 @@ def test_accessibility_in_both_themes(lab, folder, theme):
     labs.notebook(lab.root / "axe.ipynb", source + revising)
     with lab.page() as page:
         enter(lab, page, "axe.ipynb")
-        assert "was revised after it was opened here" in page.locator(".s7-notice").inner_text()
+        assert "was revised after you opened the study" in page.locator(".s7-notice").inner_text()
         page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
         page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=theme)
         page.locator(".s7").focus()

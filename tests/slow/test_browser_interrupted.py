@@ -88,7 +88,7 @@ def test_where_a_dialog_swallows_an_enter_the_next_code_takes_back_none(lab: lab
         for key in ("Enter", "2", "Enter"):  # the first closes the dialog; all of them within a second
             page.keyboard.press(key)
         page.wait_for_selector(".s7-message")
-        assert "2 presses were not taken" in page.locator(".s7-message").inner_text()
+        assert "2 key presses were ignored" in page.locator(".s7-message").inner_text()
         wide = "box => box.querySelector('.s7-columns').offsetWidth === box.clientWidth"
         assert page.locator(".s7").evaluate(wide), "the button of the message makes the panes narrower"
         page.evaluate("() => void (Date.now = window.clock)")
@@ -116,7 +116,7 @@ def test_a_code_that_a_colleague_adds_meanwhile_takes_nothing_away(lab: labs.Lab
             page.keyboard.press(key)
         shows(page, "t3/1")
         saved(page)
-        assert "The codebook of this study was revised" in page.locator(".s7").inner_text()
+        assert "The codebook was revised" in page.locator(".s7").inner_text()
         assert not page.locator(".s7-codebook").get_by_text("Hope").count()
         lab.run_all(page)
         page.wait_for_function("() => document.querySelector('.s7-codebook')?.innerText.includes('Hope')")

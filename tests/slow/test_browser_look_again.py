@@ -44,7 +44,7 @@ def test_the_message_s_button_lists_the_texts_to_be_looked_at_again_until_none_i
 ) -> None:
     with lab.page() as page:
         enter(lab, page, notebook(lab, "again", store))
-        assert "2 texts are to be looked at again" in page.inner_text(".s7-notice")
+        assert "2 texts need another look" in page.inner_text(".s7-notice")
         page.click(".s7-look-again")
         shows(page, "m2")
         assert "2 of 6 · to look at again" in page.inner_text(".s7-list-note")

@@ -114,7 +114,7 @@ def test_a_coder_sees_of_a_blind_round_their_own_part(lab: labs.Lab, tmp_path: P
         enter(lab, page, store.path, "coder.ipynb", coder="ben")
         two = page.locator(".s7-round").nth(1)
         assert two.locator("tbody th").all_inner_texts() == ["ben"]
-        assert "is shown to the leads of the round" in two.inner_text()
+        assert "only the leads of the round see the progress" in two.inner_text()
         assert page.locator(".s7-agreement tbody tr").count() == len(store.codebook.codable)
 
 

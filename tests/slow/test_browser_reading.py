@@ -121,7 +121,7 @@ def test_a_long_text_takes_the_height_there_is_and_says_that_it_goes_on(lab: lab
         page.locator(".s7-more").click()
         assert page.evaluate(PANE)["scrolled"] > 300
         press(page, "f")
-        assert "its end was not on the screen" in page.locator(".s7-status").inner_text()
+        assert "you have not seen its end" in page.locator(".s7-status").inner_text()
 
 
 def test_what_is_selected_or_marked_by_key_is_in_sight_and_the_notebook_stays(

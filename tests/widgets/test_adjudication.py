@@ -434,7 +434,7 @@ def test_texts_alike_in_meaning_are_found_where_there_is_a_model(folder: Store) 
     lead = Adjudicator(folder, embed=broken)
     found = lead.ask("similar", unit_id="m1", code="warm")
     assert [row["unit_id"] for row in found["rows"]] == ["m4"]
-    assert found["note"] == "Compared by words alone: the comparison by meaning failed (RuntimeError)."
+    assert found["note"] == "Compared by words only: the comparison by meaning failed (RuntimeError)."
 
 
 # a change of the codebook ---------------------------------------------------------------------------
@@ -530,7 +530,9 @@ def test_a_role_that_may_not_settle_is_told_so(postgres: Callable[..., str]) -> 
     lead.admin.add_coder("ana", role="settles_ana")
     of_ana = Store(postgres("settles_ana", address.rpartition("study=")[2]))
     try:
-        with pytest.raises(StoreError, match=r"expected a role that leads the study.*found a coder's"):
+        with pytest.raises(
+            StoreError, match=r"only a leading role settles disagreements, and this is a coder's"
+        ):
             AdjudicationWidget(of_ana, coder="ana")
     finally:
         for one in (lead, of_ana):

@@ -133,30 +133,30 @@ def test_one_step_is_left_out_unless_a_later_one_builds_on_it() -> None:
 @pytest.mark.parametrize(
     ("match", "steps"),
     [
-        ("a label that no other code has – found that of 'warm'", [edit("kind", label=" wÁrm ")]),
-        ("a label that no other code has", [{"do": "add", "label": "Cold"}]),
-        ("a label that no other code has", [split("cold", "Curt", "curt")]),
+        ("code 'warm' already has this label", [edit("kind", label=" wÁrm ")]),
+        ("already has this label", [{"do": "add", "label": "Cold"}]),
+        ("already has this label", [split("cold", "Curt", "curt")]),
         ("a label for", [edit("kind", label="  ")]),
-        ("a key that no other code has – found '1', which is that of 'warm'", [edit("kind", key="1")]),
-        ("does nothing else in the coding widget – found 'z'", [edit("kind", key="z")]),
+        ("'1' is already the key of 'warm'", [edit("kind", key="1")]),
+        ("the key 'z' of 'kind' is the command 'undo'", [edit("kind", key="z")]),
         ("parents that end at a top code", [{"do": "move", "code": "kind", "parent": "soft"}]),
-        ("under the same parent", [{"do": "move", "code": "cold", "parent": None, "before": "warm"}]),
-        ("an id that no version of the codebook had – found 'warm'", [{**ADD, "code": "warm"}]),
-        ("an id that no version of the codebook had – found 'GONE'", [{**ADD, "code": "GONE"}]),
-        ("only groups others", [merge("tone", "warm")]),
-        ("only groups others", [merge("warm", "tone")]),
-        ("found itself", [merge("warm", "warm")]),
-        ("two parts or more", [split("cold", "Curt")]),
-        ("into which 'warm' went", [merge("warm", "kind"), split("kind", "A", "B")]),
-        ("into which 'warm' went", [merge("warm", "kind"), {"do": "retire", "code": "kind"}]),
+        ("which has another parent", [{"do": "move", "code": "cold", "parent": None, "before": "warm"}]),
+        ("the id 'warm' was used in an earlier version", [{**ADD, "code": "warm"}]),
+        ("the id 'GONE' was used in an earlier version", [{**ADD, "code": "GONE"}]),
+        ("only groups other codes", [merge("tone", "warm")]),
+        ("only groups other codes", [merge("warm", "tone")]),
+        ("cannot be merged into itself", [merge("warm", "warm")]),
+        ("at least two parts", [split("cold", "Curt")]),
+        ("because 'warm' was merged into it", [merge("warm", "kind"), split("kind", "A", "B")]),
+        ("because 'warm' was merged into it", [merge("warm", "kind"), {"do": "retire", "code": "kind"}]),
         ("a part of 'cold'", [split("cold", "A", "B"), {"do": "retire", "code": "a"}]),
         ("a part of 'cold'", [split("cold", "A", "B"), merge("a", "warm")]),
         ("the id of one of its codes", [edit("warn", label="x")]),
-        ("one of the steps", [{"do": "fly"}]),
+        ("expected a step – found 'fly'", [{"do": "fly"}]),
         ("lines of text as examples", [edit("warm", examples="one")]),
         ("text as definition", [edit("warm", definition=3)]),
-        ("the fields label", [edit("warm", id="x")]),
-        ("fields of 'warm' that change", [{"do": "edit", "code": "warm"}]),
+        ("a code has no field 'id'", [edit("warm", id="x")]),
+        ("no changed fields of 'warm'", [{"do": "edit", "code": "warm"}]),
     ],
 )  # fmt: skip
 def test_a_step_that_cannot_be_is_refused_with_one_sentence(match: str, steps: list[dict[str, Any]]) -> None:
@@ -202,7 +202,7 @@ def test_a_proposal_becomes_a_code_or_goes_into_one_and_follows_it() -> None:
     take = {"do": "take", "proposal": "p1", "label": "Hope", "definition": "Looks forward."}
     draft = drafted(take, {"do": "take", "proposal": "p2", "into": "warm"}, merge("hope", "warm"))
     assert dict(draft.state.taken) == {"p1": "warm", "p2": "warm"}
-    refused("not taken yet", take, {**take, "label": "Other hope"})
+    refused("already became code 'hope'", take, {**take, "label": "Other hope"})
 
 
 def test_a_file_is_one_step_whose_changes_are_told_code_by_code() -> None:
@@ -213,7 +213,7 @@ def test_a_file_is_one_step_whose_changes_are_told_code_by_code() -> None:
     assert draft.state.codebook == wished
     assert ("retire", "soft", ()) in kinds(draft)
     again = replace(wished, codes=(*wished.codes, Code(id="gone", label="Gone")))
-    refused("ids for new codes that no version had", {"do": "load", "yaml": again.to_yaml().decode()},
+    refused("of new codes were used in an earlier version", {"do": "load", "yaml": again.to_yaml().decode()},
             versions=[again])  # fmt: skip
 
 
@@ -223,7 +223,7 @@ def test_half_an_emoji_and_line_breaks_of_a_field_do_no_harm() -> None:
 
 
 def test_a_colour_is_told_from_every_other() -> None:
-    with pytest.raises(CodebookError, match="too like that of 'warm'") as error:
+    with pytest.raises(CodebookError, match="too similar to that of 'warm'") as error:
         drafted(edit("kind", colour="#c34d51"))
     suggested = str(error.value).split("take ")[1][:7]
     assert drafted(edit("kind", colour=suggested))
@@ -232,7 +232,7 @@ def test_a_colour_is_told_from_every_other() -> None:
 def test_a_colour_that_is_hard_to_see_is_taken_and_told_from_others_as_it_is_shown() -> None:
     assert drafted(edit("kind", colour="#ffee88"))  # looks.shades darkens it on the light page
     black = Code(id="black", label="Black", colour="#000000")
-    with pytest.raises(CodebookError, match=r"too like that of 'black' \(#000000\)"):
+    with pytest.raises(CodebookError, match=r"too similar to that of 'black' \(#000000\)"):
         refuse_unfit_colour(replace(black, id="night", colour="#101010"), [black])
 
 

@@ -52,7 +52,7 @@ def test_message_list_and_statistics_name_the_same_texts_until_each_is_finished_
     welcome = browser.ask("hello")
     assert (welcome["n_review"], listed(browser)["n"], len(stale(store))) == (20, 20, 20)
     assert welcome["notice"] == (
-        "20 texts are to be looked at again: the codebook was revised after you finished them."
+        "20 texts need another look: the codebook was revised after you finished them."
     )
     assert welcome["unit"]["unit_id"] == "m0"
     assert [row["review"] for row in listed(browser)["rows"]] == [["affective"]] * 20

@@ -59,14 +59,14 @@ def test_memos_on_codes_and_on_the_study_outlive_the_widget() -> None:
     [
         ({"target_kind": "theme"}, "expected it on one of unit, span, code, study"),
         ({"target_kind": ["unit"]}, "expected it on one of unit, span, code, study"),
-        ({"target_kind": "span", "start": None, "end": None}, "expected words of the text"),
+        ({"target_kind": "span", "start": None, "end": None}, "no words are selected"),
         ({"target_kind": "span", "start": 1}, "two whole numbers"),
-        ({"target_kind": "span", "start": 3, "end": 999}, "expected a span inside the text"),
+        ({"target_kind": "span", "start": 3, "end": 999}, "outside the text of"),
         ({"target_kind": "code", "code": "cold"}, "cold"),
         ({"target_kind": "code"}, "None"),
-        ({"team": True}, "expected a round that is coded"),
+        ({"team": True}, "needs a round"),
         ({"text": ["x"]}, "expected text as memo"),
-        ({"target_kind": "unit", "unit_id": None}, "expected one of the units to code"),
+        ({"target_kind": "unit", "unit_id": None}, "expected a unit that is coded here"),
     ],
 )
 def test_a_memo_that_cannot_stand_is_refused(message: dict[str, Any], problem: str) -> None:

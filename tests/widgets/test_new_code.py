@@ -282,7 +282,7 @@ def test_codes_that_are_alike_by_meaning_come_behind_and_a_model_that_fails_is_t
 
     assert alike(BOOK, "Fury", "", embed=embed)["codes"] == [{"id": "anger", "how": "meaning"}]
     failed = alike(BOOK, "Fury", "", embed=fails)
-    assert failed["note"] == "Compared by words alone: the comparison by meaning failed (RuntimeError)."
+    assert failed["note"] == "Compared by words only: the comparison by meaning failed (RuntimeError)."
     browser = Browser([].extend, codebook=BOOK, embed=embed)
     answer = browser.ask("alike", label="Hope", definition="")
     assert (answer["type"], answer["codes"][0]) == ("alike", {"id": "hopeful", "how": "words"})

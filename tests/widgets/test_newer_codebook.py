@@ -191,7 +191,7 @@ def test_a_version_to_which_no_revisions_lead_is_not_taken_in(store: Store) -> N
     browser = coded(store)
     other = replace(SENSE7, codes=(*SENSE7, HOPE))
     study = SimpleNamespace(use_current_codebook=lambda: other, revisions=())
-    with pytest.raises(ActError, match="two copies were revised apart – ask the lead to join them"):
+    with pytest.raises(ActError, match="two copies were revised separately – ask the lead to join them"):
         NewerCodebook(browser.widget._session, study).take(other.fingerprint)
     assert browser.widget._session.codebook == SENSE7
 

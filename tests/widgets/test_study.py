@@ -75,9 +75,11 @@ def test_with_a_plan_a_coder_has_their_own_units_in_its_order(store: Store) -> N
         assert (
             told(widget, "unit", place=0)["unit"]["text"] == store.units.set_index("unit_id")["text"][first]
         )
-    with pytest.raises(ActError, match=r"plan of the study – found 'anna' – did you mean 'ana'\?"):
+    with pytest.raises(
+        ActError, match=r"'anna' has no texts in the plan of the study – did you mean 'ana'\?"
+    ):
         CodingWidget(store, coder="anna")
-    with pytest.raises(ActError, match="found 'lead' – known are 'ana', 'ben'; a new coder: let the lead"):
+    with pytest.raises(ActError, match="known are 'ana', 'ben'; for a new coder, ask the lead"):
         CodingWidget(store, coder="lead")
 
 
@@ -89,15 +91,13 @@ def test_a_round_has_its_own_units(store: Store) -> None:
     assert shown(widget) == ["m3", "m1"]
     finish(widget, "m3")
     assert store.coverage()["round"].tolist() == ["one"]
-    with pytest.raises(
-        ActError, match="expected the round in which 'ana' codes – found none – pass round='one'"
-    ):
+    with pytest.raises(ActError, match="'ana' has texts only in rounds – pass round='one'"):
         CodingWidget(store, coder="ana")
     with pytest.raises(ActError, match="found 'oen' – did you mean 'one'"):
         CodingWidget(store, coder="ana", round="oen")
-    with pytest.raises(ActError, match="with texts in round 'one' – found 'cleo'"):
+    with pytest.raises(ActError, match="'cleo' has no texts in round 'one'"):
         CodingWidget(store, coder="cleo", round="one")
-    with pytest.raises(ActError, match="with texts in the plan of the study – found 'cleo'"):
+    with pytest.raises(ActError, match="'cleo' has no texts in the plan of the study"):
         CodingWidget(store, coder="cleo")
     store.assign(coders=["ana", "cleo"], overlap=0, coder="lead")
     assert len(shown(CodingWidget(store, coder="ana"))) == 2
@@ -120,21 +120,17 @@ def test_the_coder_is_told_when_the_codebook_was_revised_since_the_study_was_ope
     answer = told(widget, "unit", place=1, peek=True)  # what is fetched ahead asks nothing of the study
     assert answer["notice"] == ""
     for answer in (told(widget, "unit", place=1), told(widget, "hello"), finish(widget, "m0")):
-        assert (
-            "The codebook of this study was revised after it was opened here; take it in" in answer["notice"]
-        )
+        assert "The codebook was revised after you opened the study. Take it in" in answer["notice"]
     assert widget.notice == answer["notice"]
-    assert "revised after it was opened" in CodingWidget(store, coder="ben").notice
+    assert "revised after you opened the study" in CodingWidget(store, coder="ben").notice
     again = CodingWidget(Store(store.path), coder="ana")
-    assert again.notice == (
-        "One text is to be looked at again: the codebook was revised after you finished it."
-    )
+    assert again.notice == ("One text needs another look: the codebook was revised after you finished it.")
 
 
 def test_a_revision_in_the_same_notebook_is_told_of_as_well(folder: Store) -> None:
     widget = CodingWidget(folder, coder="ana")
     folder.revise(redefined(SENSE7, "Another one."), why="Clearer.", coder="lead")
-    assert "revised after it was opened" in finish(widget, "m0")["notice"]
+    assert "revised after you opened the study" in finish(widget, "m0")["notice"]
     assert CodingWidget(folder, coder="ben").notice == ""
 
 
@@ -151,11 +147,9 @@ def test_without_revisions_texts_coded_with_an_earlier_codebook_are_counted_unti
         units=folder.units, codebook=folder.codebook, acts=folder.acts, append=folder.append
     )
     widget = CodingWidget(study, coder="ana")
-    assert told(widget, "hello")["notice"].startswith("3 of these 4 texts you coded with an earlier version")
-    assert finish(widget, "m0")["notice"].startswith("2 of these 4")
-    assert CodingWidget(study, coder="ana", review=["m1", "m2"]).notice == (
-        "2 texts are to be looked at again."
-    )
+    assert told(widget, "hello")["notice"].startswith("You coded 3 of these 4 texts with an earlier version")
+    assert finish(widget, "m0")["notice"].startswith("You coded 2 of these 4")
+    assert CodingWidget(study, coder="ana", review=["m1", "m2"]).notice == ("2 texts need another look.")
 
 
 def test_a_study_that_cannot_be_asked_is_no_reason_to_stop(folder: Store) -> None:
@@ -195,17 +189,17 @@ def test_the_long_form_takes_its_parts_by_name_or_in_order() -> None:
         ([Path("studies")], {"coder": "ana"}, ArgumentError, "open it: CodingWidget"),
         ([Store], {"coder": "ana"}, ArgumentError, "expected an open study – found type"),
         ([3], {"coder": "ana"}, ArgumentError, "found int"),
-        (["the study"], {}, ActError, "coder: expected the pseudonym of who codes – found none"),
+        (["the study"], {}, ActError, "coder: no coder was named"),
         (["the study"], {"coder": 3}, ActError, "coder: expected a pseudonym"),
         (["the study"], {"coder": ["ana"]}, ActError, "coder: expected a pseudonym"),
         (["the study"], {"coder": "majority"}, ActError, "expected a person's pseudonym"),
         (["the study"], {"coder": "ana", "round": 3}, ArgumentError, "expected round to be text or None"),
-        (["the study"], {"coder": "ana", "acts": []}, ArgumentError, "found acts beside it"),
-        (["the study", SENSE7], {"coder": "ana"}, ArgumentError, "found codebook beside it"),
-        (["the study"], {"coder": "ana", "units": units()}, ArgumentError, "found units beside it"),
+        (["the study"], {"coder": "ana", "acts": []}, ArgumentError, "got a study and also acts"),
+        (["the study", SENSE7], {"coder": "ana"}, ArgumentError, "got a study and also codebook"),
+        (["the study"], {"coder": "ana", "units": units()}, ArgumentError, "got a study and also units"),
         ([], {"coder": "ana"}, ArgumentError, "found no units, codebook, acts, save"),
-        ([units()], {"coder": "ana", "acts": []}, ArgumentError, "found no codebook, save"),
-        ([], {}, ActError, "found none – name them"),
+        ([units()], {"coder": "ana", "acts": []}, ArgumentError, "missing: codebook, save"),
+        ([], {}, ActError, "give your pseudonym"),
     ],
 )
 def test_what_is_no_study_and_no_coder_is_refused_in_one_sentence(

@@ -431,7 +431,7 @@ def test_only_this_coders_own_codings_and_memos_are_searched_and_only_of_this_ro
     widget = Browser([].extend, units=frame(), acts=earlier, round="two")
     assert places(widget.ask("list", code="affective")) == []
     assert places(widget.ask("list", find="a thought")) == [1]  # memos are for all rounds
-    with pytest.raises(ActError, match="acts of 'ana' alone"):
+    with pytest.raises(ActError, match="only acts of 'ana'"):
         Browser([].extend, units=frame(), acts=[acts.memo(text="ben's", **{**named, "coder": "ben"})])
 
 
@@ -462,7 +462,7 @@ def test_goto_tells_all_open_views_and_is_where_the_next_one_begins() -> None:
 @pytest.mark.parametrize(
     ("unit_id", "message"),
     [
-        ("m77", r"unit_id: expected one of the units to code – found 'm77' – did you mean 'm7'\?"),
+        ("m77", r"unit_id: expected a unit that is coded here – found 'm77' – did you mean 'm7'\?"),
         ("zz", r"found 'zz' – known are 'm0', 'm1', 'm2' \(20 in all\)"),
         (f"{SENTINEL} said so and more than that", r"found \d+ characters"),
     ],

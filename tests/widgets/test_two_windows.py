@@ -107,7 +107,7 @@ def test_a_finish_that_was_pressed_before_its_window_showed_what_came_is_not_rec
     assert codes(second.do("apply", "m1", code="cognitive")) == ["affective", "cognitive"]
     refused = second.do("finish", "m1", seen=seen + 1)
     assert refused["message"] == (
-        "Not finished: this text changed before that was on the screen. Look at it, then press again."
+        "Not finished: this text changed before you could see it. Look at it, then press again."
     )
     assert finished(windows.store) == []
     again = second.ask("unit", place=0)["unit"]["n_acts"]
@@ -124,7 +124,7 @@ def test_undo_takes_back_what_this_window_did_and_nothing_of_the_other(windows: 
     )
     assert codes(second.ask("unit", place=0)) == ["cognitive", "affective"]
     assert codes(second.do("undo", None)) == ["affective"]
-    assert second.do("undo", None)["message"].startswith("undo: expected an act to undo – found none")
+    assert second.do("undo", None)["message"].startswith("undo: there is nothing to undo")
     assert first.do("undo", None)["message"].startswith("Not done: 1 change on this text")
     assert codes(first.do("undo", None)) == []
     assert second.do("redo", None)["message"].startswith("Not done: 1 change on this text")
@@ -138,7 +138,7 @@ def test_what_the_other_window_took_back_is_no_longer_there_to_be_undone(windows
     assert codes(second.do("undo", None)) == []
     first.do("apply", "m2", code="cognitive")
     assert first.do("undo", None)["unit"]["unit_id"] == "m2"
-    assert first.do("undo", None)["message"].startswith("undo: expected an act to undo – found none")
+    assert first.do("undo", None)["message"].startswith("undo: there is nothing to undo")
 
 
 def test_memos_and_reopened_texts_come_along(windows: Windows) -> None:

@@ -22,7 +22,7 @@ export function ChangeForm({ session }: { session: Session }) {
           <textarea class="s7-first" rows={4} dir="auto" value={draft.words} onInput={(event) => changing.write({ ...draft, words: event.currentTarget.value })} />
         </label>
       )}
-      {draft.kind !== "rule" && <p class="s7-hint">Examples go wherever the codebook goes. Take out what tells who wrote it.</p>}
+      {draft.kind !== "rule" && <p class="s7-hint">Examples are published with the codebook. Remove anything that identifies the writer.</p>}
       <label class="s7-change-field">
         <span>Why</span>
         <textarea class="s7-why" rows={2} dir="auto" value={changing.why.value} onInput={(event) => changing.because(event.currentTarget.value)} />
@@ -51,8 +51,8 @@ export function ChangeForm({ session }: { session: Session }) {
 function RuleFields({ session, draft }: { session: Session; draft: Change & { kind: "rule" } }) {
   const fields: [keyof Rule, string][] = [
     ["definition", "Definition"],
-    ["use_when", "Use when (one a line)"],
-    ["avoid_when", "Not when (one a line)"],
+    ["use_when", "Use when (one per line)"],
+    ["avoid_when", "Not when (one per line)"],
   ];
   const [first, setFirst] = useState(draft.values); // as it was opened, or begun before
   const { theirs = {}, by } = session.changing.overtaken.value ?? {};
@@ -67,7 +67,7 @@ function RuleFields({ session, draft }: { session: Session; draft: Change & { ki
   return (
     <>
       {by && (
-        <p class="s7-problem" role="alert" dir="auto">{by.coder} changed the same, {shownDate(by.at)}: {by.why}</p>
+        <p class="s7-problem" role="alert" dir="auto">{by.coder} changed the same fields, {shownDate(by.at)}: {by.why}</p>
       )}
       {fields.map(([name, words], n) => {
         const others = theirs[name];
@@ -107,10 +107,10 @@ function asText(value: string | readonly string[] | undefined): string {
 
 /** What becomes stale by saving. */
 function Stale({ foretold, overtaken }: { foretold: Foretold | null; overtaken: boolean }) {
-  if (overtaken) return <p class="s7-hint s7-foretold">Choose one of the two first, or write what both say.</p>;
-  if (!foretold) return <p class="s7-hint s7-foretold">What becomes stale is counted as soon as something is changed.</p>;
+  if (overtaken) return <p class="s7-hint s7-foretold">First choose one of the two, or write a version of both.</p>;
+  if (!foretold) return <p class="s7-hint s7-foretold">Texts that become stale are counted once you change something.</p>;
   const { by_coder, total, at_least, n_rulings, n_leaving } = foretold;
-  if (!by_coder.length && !n_rulings) return <p class="s7-hint s7-foretold">Nothing becomes stale: what was coded keeps its meaning.</p>;
+  if (!by_coder.length && !n_rulings) return <p class="s7-hint s7-foretold">Nothing becomes stale: codings keep their meaning.</p>;
   const texts = by_coder.map(({ coder, n, hours }) => `${coder} ${n} ${n === 1 ? "text" : "texts"}${hours ? ` (${hours})` : ""}`);
   return (
     <div class="s7-foretold s7-stale-list" role="status">
@@ -118,7 +118,7 @@ function Stale({ foretold, overtaken }: { foretold: Foretold | null; overtaken: 
         To be looked at again: {texts.join(", ")}
         {total ? `; in all ${at_least ? "at least " : ""}${total}` : ""}.
       </p>
-      {n_rulings > 0 && <p>{n_rulings === 1 ? "1 ruling" : `${n_rulings} rulings`} on this code {n_rulings === 1 ? "counts" : "count"} no more.</p>}
+      {n_rulings > 0 && <p>{n_rulings === 1 ? "1 ruling" : `${n_rulings} rulings`} on this code {n_rulings === 1 ? "no longer counts" : "no longer count"}.</p>}
       {n_leaving > 0 && (
         <p>
           {n_leaving === 1 ? "1 disagreement leaves" : `${n_leaving} disagreements leave`} the queue until the coders have looked at {n_leaving === 1 ? "it" : "them"} again.

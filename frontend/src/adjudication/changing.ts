@@ -91,9 +91,9 @@ export class Changing {
   save(): void {
     const [draft, foretold] = [this.draft.value, this.foretold.value];
     if (!draft || this.saving.value) return;
-    if (!differs(draft)) return this.host.say("Nothing is changed yet");
-    if (!foretold) return this.host.say("What becomes stale is being counted: once it is shown, save");
-    if (!this.why.value.trim()) return this.host.say("Say why first: the methods section will tell it");
+    if (!differs(draft)) return this.host.say("Nothing has changed yet");
+    if (!foretold) return this.host.say("The texts that become stale are still being counted: save once they are shown");
+    if (!this.why.value.trim()) return this.host.say("First say why: the methods section will report it");
     this.saving.value = true;
     this.host.ask({ type: "save_change", base: foretold.base, why: this.why.value, ...draft });
   }

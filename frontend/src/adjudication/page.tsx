@@ -12,25 +12,24 @@ import type { Kind } from "./changing";
 import type { Dispute } from "./messages";
 import { QueueList, SIGNS } from "./queue";
 import { Readings, ReadingsInFull } from "./readings";
-import { RulingBar, Standing } from "./ruling";
+import { RulingBar, SimilarTexts, Standing } from "./ruling";
 import { DIFFERENT, type Session } from "./session";
-import { SimilarTexts } from "./similar";
 
 const KEYS: [string, string][] = [
   ["a d", "The code applies, does not apply"],
-  ["1 … 4", "Then why the coders differed; the next one opens"],
-  ["f 5", "Different readings: both stand"],
-  ["n", "A note that goes with the ruling (Esc: back)"],
-  ["u", "Take the last ruling back (also Ctrl+Z)"],
-  ["y", "Do it again (also Ctrl+Shift+Z)"],
-  ["→ ←", "The next, the one before (also ↓ ↑)"],
-  ["Enter", "The next that is open"],
-  ["o", "Another order of the queue"],
+  ["1 … 4", "Then why the coders differed; the next disagreement opens"],
+  ["f 5", "Different readings: both are valid"],
+  ["n", "A note to go with the ruling (Esc: back)"],
+  ["u", "Undo the last ruling (also Ctrl+Z)"],
+  ["y", "Redo it (also Ctrl+Shift+Z)"],
+  ["→ ←", "Next, previous (also ↓ ↑)"],
+  ["Enter", "Next open disagreement"],
+  ["o", "Change the order of the queue"],
   [",", "The queue, or the rule (in narrow windows)"],
   ["t", "The conversation before"],
-  ["w", "All codes on the text, or the disputed one alone"],
-  ["l", "Coders by letters or by name"],
-  ["e c", "The text as an example, as a near miss of the code"],
+  ["w", "All codes on the text, or only the disputed one"],
+  ["l", "Coders by letter or by name"],
+  ["e c", "Make the text an example, a near miss of the code"],
   ["s", "Sharpen the rule of the code"],
   ["Ctrl+Enter", "In a form: save"],
   ["PgUp PgDn", "Scroll the text"],
@@ -41,15 +40,15 @@ function Header({ session }: { session: Session }) {
   return (
     <>
       <Button
-        type="button" class="s7-queue-button" aria-pressed={session.showQueue.value} aria-label="Queue" title="The queue in the place of the rule (,)" onClick={() => (session.showQueue.value = !session.showQueue.value)}
+        type="button" class="s7-queue-button" aria-pressed={session.showQueue.value} aria-label="Queue" title="Show the queue instead of the rule (,)" onClick={() => (session.showQueue.value = !session.showQueue.value)}
         words="☰"
       />
-      <Who session={session} role="The lead who settles" />
+      <Who session={session} role="The lead" />
       <div class="s7-progress">
         <Bar label="Settled" done={settled} of={open + settled} />
         <span class="s7-numbers">{settled} settled, {open} open</span>
       </div>
-      <Button class="s7-quiet s7-letters-button" aria-pressed={session.letters.value} title="Coders by letters, so that nobody is judged by who they are (l)" onClick={() => session.call(!session.letters.value)}>
+      <Button class="s7-quiet s7-letters-button" aria-pressed={session.letters.value} title="Call coders by letters, so that nobody is judged by who they are (l)" onClick={() => session.call(!session.letters.value)}>
         Coders: {session.letters.value ? "A, B, C" : "by name"}
       </Button>
     </>
@@ -70,7 +69,7 @@ function TextPane({ session, dispute }: { session: Session; dispute: Dispute }) 
         <span>{applied} of {decided} applied it</span>
         <Standing session={session} dispute={dispute} />
         {dispute.others.length > 0 && (
-          <span class="s7-also" title="Other codes disputed on the text">
+          <span class="s7-also" title="Other codes disputed on this text">
             also:{" "}
             {dispute.others.map(({ code, settled }) => (
               <Button key={code} class="s7-quiet" onClick={() => session.openKey({ unit_id: dispute.unit_id, code })}>
@@ -191,13 +190,13 @@ export function Page({ session }: { session: Session }) {
     >
       {empty && !begun ? (
         <div class="s7-waiting">
-          <p>There is no disagreement that may be seen here.</p>
+          <p>There are no disagreements you may see.</p>
           <p class="s7-hint">{session.words.value}</p>
         </div>
       ) : (
         <div class={session.showQueue.value && !begun ? "s7-adjudication s7-with-queue" : "s7-adjudication"}>
           <QueueList session={session} />
-          {dispute ? <TextPane session={session} dispute={dispute} /> : <p class="s7-waiting">{empty ? "There is no disagreement that may be seen here." : waitingWords("Reading the text…", session.presses.waiting.value.length)}</p>}
+          {dispute ? <TextPane session={session} dispute={dispute} /> : <p class="s7-waiting">{empty ? "There are no disagreements you may see." : waitingWords("Reading the text…", session.presses.waiting.value.length)}</p>}
           {dispute ? <Beside session={session} dispute={dispute} /> : <section class="s7-rule">{begun && <ChangeForm session={session} />}</section>}
         </div>
       )}

@@ -5,9 +5,9 @@ import type { By, QueueRow, Settled } from "./messages";
 import type { Session } from "./session";
 
 const ORDERS: [By, string, string][] = [
-  ["split", "Hardest", "Hardest first: where the coders are split most evenly"],
-  ["code", "Code", "By code, the one with most open first"],
-  ["pair", "Pair", "By two coders who differ"],
+  ["split", "Hardest", "Hardest first: where coders are split most evenly"],
+  ["code", "Code", "By code, most open disagreements first"],
+  ["pair", "Pair", "By pair of coders"],
   ["participant", "Person", "By participant"],
 ];
 const ROW_HEIGHT = 44;
@@ -15,7 +15,7 @@ const ROW_HEIGHT = 44;
 export const SIGNS: Record<Settled | "pending", [string, string]> = {
   applied: ["✓", "applies"],
   absent: ["✗", "does not apply"],
-  differing: ["≠", "both readings stand"],
+  differing: ["≠", "both readings are valid"],
   pending: ["…", "being saved"],
 };
 
@@ -38,7 +38,7 @@ export function QueueList({ session }: { session: Session }) {
   const by = session.by.value;
   return (
     <section class="s7-queue" aria-label="Disagreements">
-      <div class="s7-orders" role="group" aria-label="In which order (o)">
+      <div class="s7-orders" role="group" aria-label="Order (o)">
         {ORDERS.map(([name, words, title]) => (
           <Button key={name} aria-pressed={by === name} title={title} onClick={() => session.order(name)} words={words} />
         ))}
@@ -94,20 +94,20 @@ function Brings({ session }: { session: Session }) {
   if (!n) return null;
   return (
     <div class="s7-brings">
-      <h5>{n === 1 ? "The last one brings" : `The next ${n} bring`}</h5>
-      <ul tabIndex={0} aria-label="What the next ones bring">
+      <h5>{n === 1 ? "Settling the last one brings" : `Settling the next ${n} brings`}</h5>
+      <ul tabIndex={0} aria-label="What settling the next ones brings">
         {codes.map(({ code, before, after, alpha, narrower }) => (
           <li key={code}>
             <span dir="auto">{session.label(code)}</span>{" "}
-            <span class="s7-number" title="Share of the code’s consensus that is missing">{before} → {after}</span>
+            <span class="s7-number" title="Share of the code’s consensus still missing">{before} → {after}</span>
             <span class="s7-gained">
-              {narrower && <span title="Intervals of the code’s links with ratings, by consensus">links {narrower} narrower</span>}
-              {alpha && <span title="Krippendorff’s alpha, if the coders decided these alike; a ruling leaves it as it is">α {alpha}</span>}
+              {narrower && <span title="Intervals of the code’s links with ratings, from consensus">links {narrower} narrower</span>}
+              {alpha && <span title="Krippendorff’s alpha if the coders agreed on these; rulings do not change it">α {alpha}</span>}
             </span>
           </li>
         ))}
       </ul>
-      <p class="s7-hint">Of the code’s consensus still missing. Rulings change no α: so far it would rise, if the coders decided these alike.</p>
+      <p class="s7-hint">Share of each code’s consensus still missing. Rulings do not change α; it shows the value if the coders agreed on these.</p>
     </div>
   );
 }
@@ -123,7 +123,7 @@ function OfCodes({ session }: { session: Session }) {
           <tr>
             <th scope="col">Code</th>
             <th scope="col">Open</th>
-            <th scope="col" title="applies · does not apply · both readings stand">✓ · ✗ · ≠</th>
+            <th scope="col" title="applies · does not apply · both readings are valid">✓ · ✗ · ≠</th>
             <th scope="col">Missing</th>
           </tr>
         </thead>

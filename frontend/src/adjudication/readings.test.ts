@@ -10,7 +10,7 @@ const [yes, no] = [true, false];
 
 test.each([
   ["up to six coders have a line each, those who applied the code first", [no, yes, null, yes, no, no], ["b", "d", "a", "e", "f", "c"]],
-  ["of seven, those who decided nothing share one first", [yes, yes, no, no, no, null, null], ["a", "b", "c", "d", "e", "fg"]],
+  ["of seven, those who no decision share one first", [yes, yes, no, no, no, null, null], ["a", "b", "c", "d", "e", "fg"]],
   ["then those who did not apply it", [no, yes, no, yes, no, no, no], ["b", "d", "acefg"]],
   ["then those who did", [yes, yes, yes, yes, yes, yes, no, null], ["abcdef", "g", "h"]],
   ["a single one keeps the line", [yes, yes, yes, yes, yes, yes, yes, no], ["abcdefg", "h"]],

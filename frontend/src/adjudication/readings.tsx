@@ -8,7 +8,7 @@ import type { Session } from "./session";
 const MOST = 6;
 
 /** What a coder decided: a sign, and words for it. */
-const DECIDED = { true: ["✓", "applied it"], false: ["–", "did not"], null: ["·", "decided nothing"] } as const;
+const DECIDED = { true: ["✓", "applied it"], false: ["–", "did not"], null: ["·", "no decision"] } as const;
 const decidedBy = ({ applied }: Reading) => DECIDED[`${applied}`];
 
 /** The readings of each line, those first that applied the code; a line of several is of coders who decided alike. */

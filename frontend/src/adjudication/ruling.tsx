@@ -12,24 +12,22 @@ export function RulingBar({ session }: { session: Session }) {
       {session.noting.value && (
         <label class="s7-note">
           <span>Note</span>
-          <textarea class="s7-note-field" rows={2} dir="auto" placeholder="Goes with the ruling; Esc: back" value={session.note.value} onInput={(event) => session.keepNote(event.currentTarget.value)} onBlur={() => session.noting.value && session.endNote()} />
+          <textarea class="s7-note-field" rows={2} dir="auto" placeholder="Recorded with the ruling; Esc: back" value={session.note.value} onInput={(event) => session.keepNote(event.currentTarget.value)} onBlur={() => session.noting.value && session.endNote()} />
         </label>
       )}
       <div class="s7-verdicts" role="group" aria-label="Does the code apply?">
         <Button class="s7-verdict" aria-pressed={verdict === true} onClick={() => session.decide(true)} press="a" words="Applies" />
         <Button class="s7-verdict" aria-pressed={verdict === false} onClick={() => session.decide(false)} press="d" words="Does not apply" />
-        <Button class="s7-verdict" title="Both readings stand: consensus has no row here" onClick={() => session.because(DIFFERENT)} press="f" words="Different readings" />
+        <Button class="s7-verdict" title="Both readings are valid: consensus has no row here" onClick={() => session.because(DIFFERENT)} press="f" words="Different readings" />
         <span class="s7-ruling-tools">
           <Button class="s7-quiet" aria-expanded={session.noting.value} title="A note in words (n)" onClick={() => session.beginNote()}>
             ✎<span class="s7-tool-word"> Note</span>
             {session.note.value && " ·"}
           </Button>
-          <Button class="s7-quiet" title="Take the last ruling back (u)" onClick={() => session.undo()}>
+          <Button class="s7-quiet" title="Undo the last ruling (u)" onClick={() => session.undo()}>
             ↶<span class="s7-tool-word"> Undo</span>
           </Button>
-          <Button class="s7-quiet" title="Do again what was taken back (y)" onClick={() => session.redo()}>
-            ↷<span class="s7-tool-word"> Redo</span>
-          </Button>
+          <Button class="s7-quiet" title="Redo (y)" onClick={() => session.redo()}>↷<span class="s7-tool-word"> Redo</span></Button>
         </span>
       </div>
       <div class={verdict === null ? "s7-reasons s7-waits" : "s7-reasons"} role="group" aria-label="Why did the coders differ?">
@@ -58,5 +56,40 @@ export function Standing({ session, dispute: { ruling } }: { session: Session; d
       </b>{" "}
       · {rest}
     </span>
+  );
+}
+
+export function SimilarTexts({ session }: { session: Session }) {
+  const found = session.similar.value;
+  return (
+    <section class="s7-similar" aria-label="Earlier rulings on similar texts">
+      <h5>Earlier rulings on similar texts</h5>
+      {!found && <p class="s7-hint">Looking…</p>}
+      {found && !found.rows.length && (
+        <p class="s7-hint">{found.n_ruled ? `None of the ${found.n_ruled} texts settled on this code is similar.` : "No ruling on this code yet."}</p>
+      )}
+      {found?.note && <p class="s7-hint">{found.note}</p>}
+      <ul>
+        {found?.rows.map((row) => (
+          <li key={row.unit_id}>
+            <span class="s7-similar-line">
+              <b class="s7-strong">
+                {SIGNS[row.settled][0]} {SIGNS[row.settled][1]}
+              </b>{" "}
+              <span class="s7-unit-id">
+                {row.unit_id} · {session.reasons.value.find(({ name }) => name === row.reason)?.label ?? "no reason"} · by {row.how}
+              </span>
+            </span>
+            <span class="s7-similar-text" dir="auto">
+              {row.text}
+              {row.cut && "…"}
+            </span>
+            {row.note && (
+              <span class="s7-similar-note" dir="auto">✎ {row.note}</span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }

@@ -186,7 +186,7 @@ test("what was typed into a note that had not opened yet settles nothing", async
   session.presses.inTurn(() => session.beginNote(), { opens: true });
   press(...ruling);
   await settle();
-  expect([said().length, session.noting.value, session.announced.value]).toEqual([4, true, expect.stringMatching(/^2 presses were not taken/)]);
+  expect([said().length, session.noting.value, session.announced.value]).toEqual([4, true, expect.stringMatching(/^2 key presses were ignored/)]);
 });
 
 test("where a text cannot be read, what was pressed for it is named, and the keys go on", async () => {
@@ -196,7 +196,7 @@ test("where a text cannot be read, what was pressed for it is named, and the key
   kernel.asked.length = 0;
   kernel.say({ type: "failed", message: "showing the text failed" }, asked);
   await settle();
-  expect([session.message.value, session.announced.value]).toEqual(["showing the text failed", expect.stringMatching(/^2 presses were not taken/)]);
+  expect([session.message.value, session.announced.value]).toEqual(["showing the text failed", expect.stringMatching(/^2 key presses were ignored/)]);
   vi.advanceTimersByTime(2000);
   press(() => session.go(1));
   await settle();
@@ -263,7 +263,7 @@ test("what was taken back is done again, opened and announced", () => {
   session.open(2);
   session.redo();
   kernel.answer();
-  expect([session.here.value?.unit_id, session.dispute.value?.ruling?.reason, session.announced.value]).toEqual(["m0", "slip", "Done again: Warm"]);
+  expect([session.here.value?.unit_id, session.dispute.value?.ruling?.reason, session.announced.value]).toEqual(["m0", "slip", "Redone: Warm"]);
 });
 
 test("a ruling that was voided meanwhile is not said to settle anything when it is done again", () => {
@@ -274,7 +274,7 @@ test("a ruling that was voided meanwhile is not said to settle anything when it 
   kernel.voided = true;
   session.redo();
   kernel.answer();
-  expect(session.message.value).toBe("Warm: done again, but it settles nothing – its code changed since, or the text left the queue.");
+  expect(session.message.value).toBe("Warm: redone, but it settles nothing, because its code changed or the text left the queue.");
   expect(session.announced.value).not.toContain("again");
   expect([session.dispute.value?.ruling, session.settledOf(session.here.value!)]).toEqual([null, null]);
 });

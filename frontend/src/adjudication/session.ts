@@ -180,7 +180,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     const [next] = this.nextOpen();
     if (next !== undefined) return this.open(next);
     const here = this.here.value;
-    if (here && this.settledOf(here) === null) return this.say("The last one that is open");
+    if (here && this.settledOf(here) === null) return this.say("This is the last open disagreement");
     this.open(this.place.value);
     this.say("All disagreements are settled");
   }
@@ -202,7 +202,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
 
   /** The first press: whether the code applies. It rules on nothing that is not on screen. */
   decide(applied: boolean): void {
-    if (!this.dispute.value) return this.say("The text is on its way");
+    if (!this.dispute.value) return this.say("The text is still loading");
     this.verdict.value = applied;
     this.say(`${applied ? "Applies" : "Does not apply"}: why did they differ?`);
   }
@@ -210,7 +210,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
   /** The second press: the reason; both readings stand where that is it. */
   because(reason: string): void {
     const [shown, applied] = [this.dispute.value, this.verdict.value];
-    if (!shown) return this.say("The text is on its way");
+    if (!shown) return this.say("The text is still loading");
     if (reason !== DIFFERENT && applied === null) return this.say("First: does the code apply?");
     this.rule(reason === DIFFERENT ? null : applied, reason);
   }
@@ -220,7 +220,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     this.push({ kind: "rule", unit_id, code, applied, reason, note: this.note.value.trim() });
     this.keepNote("");
     this.verdict.value = null;
-    const words = { true: "applies", false: "does not apply", null: "both readings stand" }[`${applied}`];
+    const words = { true: "applies", false: "does not apply", null: "both readings are valid" }[`${applied}`];
     const last = !this.nextOpen().length;
     this.toNextOpen();
     this.say(`${this.label(code)}: ${words}${last ? ". All disagreements are settled" : ""}`);
@@ -268,7 +268,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
       if (!begun) return;
       this.openKey(begun);
       this.changing.take(begun.change, begun.why);
-      this.say("The change of the codebook that was begun is here again");
+      this.say("Your unsaved change of the codebook is back");
     };
   }
 
@@ -360,8 +360,8 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     if (!mine || !(done.undone || done.redone)) return;
     this.openKey(done);
     const label = this.label(done.code);
-    if (done.undone || done.counts) return this.say(`${done.undone ? "Taken back" : "Done again"}: ${label}`);
+    if (done.undone || done.counts) return this.say(`${done.undone ? "Undone" : "Redone"}: ${label}`);
     // In a narrow window the line of what was done is out of sight; this must be seen.
-    this.message.value = `${label}: done again, but it settles nothing – ${done.ruling ? "another ruling stands" : "its code changed since, or the text left the queue"}.`;
+    this.message.value = `${label}: redone, but it settles nothing, because ${done.ruling ? "another ruling is in force" : "its code changed or the text left the queue"}.`;
   }
 }

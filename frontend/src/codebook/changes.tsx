@@ -1,10 +1,11 @@
 // The draft: its steps, what becomes stale by it, saving it, and what to do where somebody else changed the same thing.
 import { Button } from "../shared/button";
+import type { Stale } from "../shared/protocol";
 import { shownDate } from "../shared/times";
-import type { Choice, Conflict, ConflictRow, Preview, Saved } from "./messages";
+import type { Choice, Conflict, ConflictRow, Saved } from "./messages";
 import type { Session } from "./session";
 
-const REASONS: Record<string, string> = { add: "is new", redefine: "means something else", split: "is a part of one that was split" };
+const REASONS: Record<string, string> = { add: "new code", redefine: "new meaning", split: "part of a split code" };
 
 export function Changes({ session }: { session: Session }) {
   const draft = session.draft.value!;
@@ -24,7 +25,7 @@ export function Changes({ session }: { session: Session }) {
             ))}
           </ol>
         ) : (
-          <p class="s7-hint">Nothing is changed yet. Edit a code’s fields, or use the keys on the tree (?).</p>
+          <p class="s7-hint">Nothing has changed yet. Edit a code’s fields, or use keys in the tree (?).</p>
         )}
       </section>
       {draft.steps.length > 0 && <StaleTable preview={session.preview.value} uncounted={session.uncounted.value} />}
@@ -33,12 +34,12 @@ export function Changes({ session }: { session: Session }) {
   );
 }
 
-function StaleTable({ preview, uncounted }: { preview: Preview | null; uncounted: string }) {
-  if (!preview) return <p class="s7-hint">{uncounted || "Counting what becomes stale…"}</p>;
+function StaleTable({ preview, uncounted }: { preview: Stale | null; uncounted: string }) {
+  if (!preview) return <p class="s7-hint">{uncounted || "Counting texts that become stale…"}</p>;
   const several = new Set(preview.by_code.map(({ code }) => code)).size > 1;
   return (
-    <section class="s7-stale" aria-label="What becomes stale">
-      <h5>What becomes stale by saving</h5>
+    <section class="s7-stale" aria-label="Texts that become stale">
+      <h5>Texts that saving makes stale</h5>
       {preview.by_code.length ? (
         <>
           <table>
@@ -73,11 +74,11 @@ function StaleTable({ preview, uncounted }: { preview: Preview | null; uncounted
           </table>
           <p class="s7-hint">
             {preview.total ? `In all ${preview.at_least ? "at least " : ""}${preview.total}. ` : ""}
-            Time: texts × the coder’s median time between two finished texts, pauses of more than five minutes left out.
+            Time: texts × the coder’s median time per text, without pauses of over five minutes.
           </p>
         </>
       ) : (
-        <p class="s7-hint">Nothing: what was coded keeps its meaning.</p>
+        <p class="s7-hint">None: codings keep their meaning.</p>
       )}
       <p class="s7-hint">{preview.words}</p>
     </section>
@@ -87,12 +88,12 @@ function StaleTable({ preview, uncounted }: { preview: Preview | null; uncounted
 function SaveForm({ session }: { session: Session }) {
   const why = session.typed.of("why") ?? "";
   const open = session.conflict.value?.rows.filter(({ name }) => !session.choices.value[name]).length ?? 0;
-  const send = () => (why.trim() ? session.save(why) : session.say("Say why first: the methods section will tell it"));
+  const send = () => (why.trim() ? session.save(why) : session.say("First say why: the methods section will report it"));
   return (
     <section class="s7-save" aria-label="Save">
       <label class="s7-field">
         <span class="s7-field-name">Why</span>
-        <textarea class="s7-why" rows={2} dir="auto" value={why} placeholder="As the methods section will tell it" onInput={(event) => session.typed.put("why", event.currentTarget.value)} />
+        <textarea class="s7-why" rows={2} dir="auto" value={why} placeholder="For the methods section" onInput={(event) => session.typed.put("why", event.currentTarget.value)} />
       </label>
       <div class="s7-form-buttons">
         <Button class="s7-primary s7-save-button" disabled={session.saving.value || open > 0} onClick={send} words={session.conflict.value ? "Save with these choices" : "Save"} />
@@ -106,7 +107,7 @@ function ConflictForm({ session, conflict }: { session: Session; conflict: Confl
   const { by } = conflict;
   return (
     <section class="s7-conflict" role="alert" aria-label="Changed by two people">
-      <h5>{by ? `${by.coder} changed the same, ${shownDate(by.at)}` : "Somebody else changed the same"}</h5>
+      <h5>{by ? `${by.coder} changed the same fields, ${shownDate(by.at)}` : "Somebody else changed the same fields"}</h5>
       {by && <p class="s7-hint" dir="auto">{by.why}</p>}
       {conflict.rows.map((row) => (
         <ConflictChoice key={row.name} row={row} chosen={session.choices.value[row.name]} onChoose={(choice) => (session.choices.value = { ...session.choices.value, [row.name]: choice })} />
@@ -148,7 +149,7 @@ function Lines({ name, lines, class: as = "" }: { name: string; lines: readonly 
           <span key={n} dir="auto">{line}</span>
         ))
       ) : (
-        <span class="s7-hint">nothing, or taken away</span>
+        <span class="s7-hint">nothing, or removed</span>
       )}
     </span>
   );
@@ -160,7 +161,7 @@ function SavedNote({ session, saved }: { session: Session; saved: Saved }) {
       <h5>✓ Saved</h5>
       {saved.queues.length ? (
         <>
-          <p>To be looked at again, by those whose coding may be seen here. They open it so:</p>
+          <p>Coders with texts to look at again (of those you may see), and the cell to run:</p>
           {saved.queues.map(({ coder, n, cell }) => (
             <div key={coder}>
               <span>{coder}: {n} {n === 1 ? "text" : "texts"}</span>
@@ -169,7 +170,7 @@ function SavedNote({ session, saved }: { session: Session; saved: Saved }) {
           ))}
         </>
       ) : (
-        <p>Nothing needs to be looked at again, of what may be seen here.</p>
+        <p>Of the codings you may see, none needs another look.</p>
       )}
       <Button class="s7-quiet" onClick={() => (session.saved.value = null)} words="Close" />
     </section>

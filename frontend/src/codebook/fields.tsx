@@ -1,7 +1,6 @@
 // The code that is open: its fields, edited in place; what can be done with it; and its quotes beneath.
-import { useState } from "preact/hooks";
+import { useState, useEffect, useRef } from "preact/hooks";
 import { Button } from "../shared/button";
-import { Field } from "./field";
 import { AddForm, MergeForm, SplitForm } from "./forms";
 import type { DraftCode } from "./messages";
 import { QuoteList } from "./quotes";
@@ -63,7 +62,7 @@ function CodeFields({ session, code }: { session: Session; code: DraftCode }) {
       <div class="s7-field-pairs">
         {LISTS.map(([name, words]) => {
           const broken = code[name].some((entry) => entry.includes("\n"));
-          const hint = broken ? "has line breaks: change it in a file" : "one a line";
+          const hint = broken ? "contains line breaks: edit it in a file" : "one per line";
           return (
             <Field key={name} class="s7-list-field" label={words} hint={hint} disabled={broken} value={lines(name)} rows={2} {...kept(name)} onWrite={(text) => edit(name, text.split("\n"))} />
           );
@@ -84,7 +83,7 @@ function ColourField({ value, shown, onWrite }: { value: string | null; shown: s
           <>
             <input type="color" aria-label="Colour" value={value ?? shown} onChange={(event) => write(event.currentTarget.value)} />
             <Button
-              title="Take the colour away: one is chosen"
+              title="Remove the colour: one is chosen automatically"
               onClick={() => {
                 setOpen(false);
                 write("");
@@ -93,9 +92,72 @@ function ColourField({ value, shown, onWrite }: { value: string | null; shown: s
             />
           </>
         ) : (
-          <Button title="One is chosen; take one of its own" onClick={() => setOpen(true)} words="chosen" />
+          <Button title="Chosen automatically; click to pick one" onClick={() => setOpen(true)} words="automatic" />
         )}
       </span>
     </div>
+  );
+}
+
+interface Props {
+  label: string;
+  value: string;
+  rows?: number;
+  hint?: string;
+  max?: number;
+  class?: string;
+  disabled?: boolean;
+  /** What was typed in it before, by this page or one that is gone. */
+  typed?: string;
+  /** Each letter; and null once it has become a step, or is as it was. */
+  onType?: (text: string | null) => void;
+  onWrite: (text: string) => void;
+}
+
+export function Field({ label, value, rows = 0, hint, max, class: name, disabled = false, typed, onType, onWrite }: Props) {
+  const field = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
+  const known = useRef(value);
+  const write = useRef(onWrite);
+  write.current = (text) => {
+    onType?.(null);
+    onWrite(text);
+  };
+  // What comes from the kernel is shown, unless it is being written over.
+  useEffect(() => {
+    if (field.current && field.current.value === known.current) field.current.value = value;
+    known.current = value;
+  }, [value]);
+  const leave = () => {
+    const text = field.current?.value;
+    if (text === undefined || text === known.current) return;
+    known.current = text;
+    write.current(text);
+  };
+  useEffect(() => {
+    const at = field.current;
+    return () => {
+      if (at && at.value !== known.current) write.current(at.value);
+    };
+  }, []);
+  const shared = {
+    ref: field,
+    class: name,
+    disabled,
+    maxLength: max,
+    dir: "auto" as const,
+    onInput: (event: Event) => {
+      const text = (event.currentTarget as HTMLInputElement).value;
+      onType?.(text === known.current ? null : text);
+    },
+    onBlur: leave,
+  };
+  return (
+    <label class="s7-field">
+      <span class="s7-field-name">
+        {label}
+        {hint && <span class="s7-field-hint"> ({hint})</span>}
+      </span>
+      {rows ? <textarea {...shared} rows={rows} defaultValue={typed ?? value} /> : <input {...shared} type="text" defaultValue={typed ?? value} />}
+    </label>
   );
 }

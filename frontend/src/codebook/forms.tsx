@@ -29,9 +29,9 @@ export function AddForm({ session }: { session: Session }) {
       />
       <TextInput name="Definition" rows={3} value={definition} onWrite={(text) => session.typed.put("add definition", text)} />
       <Named name="Under">
-        <Select value={parent} options={[["", "no other code"], ...asOptions(session.codes.value)]} onPick={setParent} />
+        <Select value={parent} options={[["", "(top level)"], ...asOptions(session.codes.value)]} onPick={setParent} />
       </Named>
-      {label.trim() && alike.length > 0 && <p class="s7-hint">Like it: {alike.join(", ")}</p>}
+      {label.trim() && alike.length > 0 && <p class="s7-hint">Similar codes: {alike.join(", ")}</p>}
       <FormButtons words="Add" onSend={send} onCancel={() => session.endForm()} />
     </div>
   );
@@ -47,7 +47,7 @@ export function MergeForm({ session, code }: { session: Session; code: DraftCode
   };
   return (
     <div class="s7-form s7-merge-form" role="group" aria-label="Merge">
-      <p class="s7-hint">What was coded with it counts as the other code from then on; nobody needs to look at it again.</p>
+      <p class="s7-hint">Its codings then count as the other code; nobody needs to look at them again.</p>
       <Named name="Merge into">
         <Select class="s7-first" value={into} options={asOptions(others)} onPick={setInto} />
       </Named>
@@ -69,14 +69,14 @@ export function SplitForm({ session, code }: { session: Session; code: DraftCode
   };
   return (
     <div class="s7-form s7-split-form" role="group" aria-label="Split">
-      <p class="s7-hint">Texts that bear it must be told which part they belong to: under “Split texts”, once this is saved. Where it is absent, so are its parts.</p>
+      <p class="s7-hint">Once this is saved, assign its texts to parts under “Split texts”. Texts without the code have none of its parts.</p>
       {parts.map((part, n) => (
         <div key={n} class="s7-part">
           <TextInput first={n === 0} name={`Part ${n + 1}`} value={part.label} onWrite={(text) => put(n, "label", text)} />
           <TextInput name={`Definition of part ${n + 1}`} rows={2} value={part.definition} onWrite={(text) => put(n, "definition", text)} />
         </div>
       ))}
-      <Button class="s7-quiet" onClick={() => setMore(parts.length + 1)} words="+ another part" />
+      <Button class="s7-quiet" onClick={() => setMore(parts.length + 1)} words="+ Another part" />
       <FormButtons words="Split" onSend={send} onCancel={() => session.endForm()} />
     </div>
   );

@@ -1,15 +1,16 @@
 // The themes that no code covers: which is open, which of its texts are ticked, whether a language model may read them.
 import { batch, signal } from "@preact/signals";
 import type { Answers, Tellings, Unanswered } from "../shared/session";
+import type { ThemeText } from "../shared/protocol";
 import { TickedTexts } from "../shared/ticked";
-import type { Answer, Lacking, Question, ThemeQuote, Told } from "./messages";
+import type { Answer, Lacking, Question, Told } from "./messages";
 
 const TICKED = 2;
 
 export class LackingThemes extends TickedTexts {
   readonly found = signal<Lacking | null>(null);
   readonly open = signal<number | null>(null);
-  readonly quotes = signal<readonly ThemeQuote[]>([]);
+  readonly quotes = signal<readonly ThemeText[]>([]);
 
   readonly answers: Answers<Answer, Question> = {
     theme: (answer) => this.opened(answer),
@@ -54,7 +55,7 @@ export class LackingThemes extends TickedTexts {
     this.question({ type: "propose_theme", theme, units: [...this.ticked.value] });
   }
 
-  private opened({ theme, quotes }: { theme: number; quotes: ThemeQuote[] }): void {
+  private opened({ theme, quotes }: { theme: number; quotes: ThemeText[] }): void {
     if (theme !== this.open.value) return;
     batch(() => {
       this.quotes.value = quotes;

@@ -1,27 +1,13 @@
 // What the codebook widget asks the kernel, and what it is answered.
-import type { Code } from "../shared/protocol";
+import type { AlikeCode, Code, Stale, ThemeText } from "../shared/protocol";
 
 /** A code of the draft, and what is different of it from the version that the draft began from. */
-export interface DraftCode extends Code {
-  origin: string;
-  source: string;
-  rules_source: string;
-  is_new: boolean;
-  altered: string[];
-}
+export interface DraftCode extends Code { origin: string; source: string; rules_source: string; is_new: boolean; altered: string[]; }
 
 /** One step of the draft; the kernel gives new codes their ids. */
-export interface Step {
-  do: "add" | "take" | "edit" | "move" | "merge" | "split" | "retire" | "describe" | "load";
-  [field: string]: unknown;
-}
+export interface Step { do: "add" | "take" | "edit" | "move" | "merge" | "split" | "retire" | "describe" | "load"; [field: string]: unknown; }
 
-export interface Change {
-  kind: string;
-  code: string;
-  label: string;
-  into: { code: string; label: string }[];
-}
+export interface Change { kind: string; code: string; label: string; into: { code: string; label: string }[]; }
 
 export interface Draft {
   base: string;
@@ -38,29 +24,7 @@ export interface Draft {
   taken: Record<string, string>;
 }
 
-export interface Figures {
-  n: number;
-  prevalence: string;
-  alpha: string;
-  n_both: number;
-}
-
-export interface StaleRow {
-  code?: string;
-  label?: string;
-  reason?: string;
-  coder: string;
-  n: number;
-  hours: string | null;
-}
-
-export interface Preview {
-  words: string;
-  by_code: StaleRow[];
-  by_coder: StaleRow[];
-  total: string | null;
-  at_least: boolean;
-}
+export interface Figures { n: number; prevalence: string; alpha: string; n_both: number; }
 
 export interface Quote {
   unit_id: string;
@@ -74,15 +38,7 @@ export interface Quote {
   stale: boolean;
 }
 
-export interface Quotes {
-  type: "quotes";
-  code: string;
-  n: number;
-  n_all: number;
-  first: number;
-  coders: string[];
-  rows: Quote[];
-}
+export interface Quotes { type: "quotes"; code: string; n: number; n_all: number; first: number; coders: string[]; rows: Quote[]; }
 
 export interface Proposal {
   proposal_id: string;
@@ -98,7 +54,7 @@ export interface Proposal {
   /** Further texts that show it. */
   examples: string[];
   taken: string | null;
-  alike: { id: string; how: string }[];
+  alike: AlikeCode[];
 }
 
 /** A theme that no code covers. */
@@ -115,23 +71,11 @@ export interface LackingTheme {
 }
 
 /** `n_unsure`: of how many themes too few texts are decided to say whether a code covers them. */
-export interface Lacking {
-  type: "lacking";
-  rows: LackingTheme[];
-  n_themes: number;
-  n_unsure: number;
-  chats: boolean;
-}
-
-export interface ThemeQuote {
-  unit_id: string;
-  text: string;
-  n_same: number;
-}
+export interface Lacking { type: "lacking"; rows: LackingTheme[]; n_themes: number; n_unsure: number; chats: boolean; }
 
 /** What is answered of one of these themes. */
 export type OfTheme =
-  | { type: "theme"; theme: number; quotes: ThemeQuote[] }
+  | { type: "theme"; theme: number; quotes: ThemeText[] }
   | { type: "theme_cost"; theme: number; words: string }
   | { type: "theme_proposed"; theme: number };
 
@@ -144,20 +88,9 @@ export interface Version {
   changes: { kind: string; label: string }[];
 }
 
-export interface Difference {
-  code: string | null;
-  label: string;
-  field: string | null;
-  one: string[];
-  other: string[];
-}
+export interface Difference { code: string | null; label: string; field: string | null; one: string[]; other: string[]; }
 
-export interface Compare {
-  type: "compare";
-  one: string;
-  other: string;
-  rows: Difference[];
-}
+export interface Compare { type: "compare"; one: string; other: string; rows: Difference[]; }
 
 export interface ConflictRow {
   name: string;
@@ -171,18 +104,9 @@ export interface ConflictRow {
   both: string[] | null;
 }
 
-export interface Conflict {
-  type: "conflict";
-  by: { coder: string; at: string; why: string } | null;
-  rows: ConflictRow[];
-}
+export interface Conflict { type: "conflict"; by: { coder: string; at: string; why: string } | null; rows: ConflictRow[]; }
 
-export interface Saved {
-  type: "saved_draft";
-  n_changes: number;
-  queues: { coder: string; n: number; cell: string }[];
-  unanswered: boolean;
-}
+export interface Saved { type: "saved_draft"; n_changes: number; queues: { coder: string; n: number; cell: string }[]; unanswered: boolean; }
 
 export interface Sorting {
   type: "sorting";
@@ -219,11 +143,7 @@ export type Question =
   | { type: "sorting"; code: string | null; find: string; theme: number | null; first: number; fresh?: boolean }
   | { type: "sort"; code: string; units: readonly string[]; parts: readonly string[] };
 
-export interface Alike {
-  type: "alike";
-  codes: { id: string; how: string }[];
-  note: string;
-}
+export interface Alike { type: "alike"; codes: AlikeCode[]; note: string; }
 
 /** `typed`: what was typed and is no step yet; `n_lost`: steps that cannot be taken any more. */
 export type Welcome = Draft & { type: "welcome"; coder: string; work_id: string; typed: Record<string, string>; n_lost: number };
@@ -249,7 +169,7 @@ export type Answer =
 /** What the kernel tells all views. */
 export type Told =
   | (Draft & { type: "draft" })
-  | (Preview & { type: "preview" })
+  | (Stale & { type: "preview" })
   | { type: "figures"; figures: Record<string, Figures>; n_proposals: number }
   | { type: "uncounted"; message: string }
   | Lacking

@@ -4,10 +4,7 @@ import type { Code } from "../shared/protocol";
 export type Way = "up" | "down" | "in" | "out";
 export type Drop = "before" | "into" | "after";
 
-export interface Place {
-  parent: string | null;
-  before: string | null;
-}
+export interface Place { parent: string | null; before: string | null; }
 
 const under = (codes: readonly Code[], parent: string | null) => codes.filter((code) => code.parent === parent).map(({ id }) => id);
 

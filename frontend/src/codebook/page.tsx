@@ -19,22 +19,22 @@ const TABS: [Tab, string, string][] = [
 
 const KEYS: [string, string][] = [
   ["↑↓", "The code above or below"],
-  ["←→", "Fold or unfold; the code above it in the tree"],
+  ["←→", "Fold or unfold; go to its parent"],
   ["Enter", "Edit the code’s fields (Esc: back to the tree)"],
   ["Alt+↑↓", "Move the code up or down"],
   ["Alt+→", "Move it under the code above"],
-  ["Alt+←", "Move it out of the code that it stands under"],
+  ["Alt+←", "Move it out of its parent"],
   ["+", "Add a code"],
   ["m", "Merge the code into another"],
   ["s", "Split it into parts"],
   ["Del", "Retire it"],
   ["z y", "Undo, redo a step of the draft (also Ctrl+Z, Ctrl+Shift+Z)"],
   ["Alt+1 … 4", "Draft, proposals, split texts, versions"],
-  ["w", "Write why, to save"],
+  ["w", "Write the reason, to save"],
   ["Ctrl+Enter", "In the reason: save"],
-  ["1 … 9", "Split texts: the part; Enter: these parts and the next text; 0: none of them"],
-  ["t T", "Split texts: of the next theme, the one before; Shift+Enter: these parts for all found"],
-  ["mouse", "Drag a code to where it belongs"],
+  ["1 … 9", "Split texts: choose the part; Enter: save and next text; 0: no part"],
+  ["t T", "Split texts: next theme, previous theme; Shift+Enter: these parts for all found"],
+  ["mouse", "Drag a code to move it"],
 ];
 
 function DraftState({ session }: { session: Session }) {
@@ -50,7 +50,7 @@ function DraftState({ session }: { session: Session }) {
 function Tabs({ session }: { session: Session }) {
   const counts: Partial<Record<Tab, number>> = { changes: session.draft.value?.changes.length ?? 0, proposals: session.nProposals.value };
   return (
-    <div class="s7-side-tabs" role="group" aria-label="What stands beside the code">
+    <div class="s7-side-tabs" role="group" aria-label="Panel next to the code">
       {TABS.map(([name, words, key]) => (
         <Button key={name} aria-pressed={session.tab.value === name} title={`${words} (Alt+${key})`} onClick={() => session.open(name)}>
           {words}
@@ -133,7 +133,7 @@ export function Page({ session }: { session: Session }) {
       on={{ onMouseDown: down }}
       bar={
         <>
-          <Who session={session} role="The lead who revises" title={draft?.title ?? ""} />
+          <Who session={session} role="The lead" title={draft?.title ?? ""} />
           <span class="s7-space" />
         </>
       }
@@ -148,7 +148,7 @@ export function Page({ session }: { session: Session }) {
       notice={
         draft?.moved_on && (
           <p class="s7-notice" role="status">
-            Somebody else revised the codebook since this draft was begun. Saving puts both together; where you changed the same thing, you are asked.
+            Somebody else has revised the codebook since you started this draft. Saving combines both; if you changed the same thing, you choose.
           </p>
         )
       }

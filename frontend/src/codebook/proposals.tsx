@@ -3,9 +3,9 @@ import { useState } from "preact/hooks";
 import { Button } from "../shared/button";
 import { asOptions, Select, TextInput } from "../shared/fields";
 import { shownDate } from "../shared/times";
-import { Lacking } from "./lacking";
-import type { Proposal } from "./messages";
+import type { Proposal, LackingTheme } from "./messages";
 import type { Session } from "./session";
+import { AskCost, ByChat, TextBoxes } from "../shared/tickedtexts";
 
 export function Proposals({ session }: { session: Session }) {
   const rows = session.proposals.value;
@@ -14,7 +14,7 @@ export function Proposals({ session }: { session: Session }) {
       {rows.map((row) => (
         <Card key={row.proposal_id} session={session} row={row} />
       ))}
-      {!rows.length && <p class="s7-hint">No proposal waits for an answer. Those of a blind round come once it is unblinded.</p>}
+      {!rows.length && <p class="s7-hint">No proposals are waiting. Those of a blind round appear once it is unblinded.</p>}
       <Lacking session={session} />
     </div>
   );
@@ -42,7 +42,7 @@ function Card({ session, row }: { session: Session; row: Proposal }) {
       ))}
       {takenAs ? (
         <p class="s7-hint" dir="auto">
-          In the draft: {takenAs}. {row.origin ? "Where it comes from is recorded with it." : "Its coder is told once it is saved."}
+          In the draft: {takenAs}. {row.origin ? "Its origin is recorded with it." : "Its coder is told once it is saved."}
         </p>
       ) : (
         <>
@@ -55,15 +55,70 @@ function Card({ session, row }: { session: Session; row: Proposal }) {
             <Button class="s7-primary s7-take" onClick={() => session.take(row.proposal_id, { label, definition, parent: null, with_examples: asExamples })} words="Take as a code" />
           </div>
           <div class="s7-form-buttons">
-            <Select aria-label="Goes into" value={into} options={asOptions(codable)} onPick={setInto} />
-            <Button disabled={!into} onClick={() => session.take(row.proposal_id, { into })} words="is meant" />
+            <Select aria-label="Existing code" value={into} options={asOptions(codable)} onPick={setInto} />
+            <Button disabled={!into} onClick={() => session.take(row.proposal_id, { into })} words="Take into this code" />
           </div>
           <div class="s7-form-buttons">
-            <input type="text" dir="auto" aria-label="Why it is sent back" placeholder="Why not" value={why} onInput={(event) => type("why")(event.currentTarget.value)} />
+            <input type="text" dir="auto" aria-label="Why it is sent back" placeholder="Why not?" value={why} onInput={(event) => type("why")(event.currentTarget.value)} />
             <Button class="s7-send-back" disabled={!why.trim()} onClick={() => session.sendBack(row.proposal_id, why)} words="Send back" />
           </div>
         </>
       )}
     </article>
+  );
+}
+
+export function Lacking({ session }: { session: Session }) {
+  const found = session.lacking.found.value;
+  if (!found?.n_themes) return null;
+  const { rows, n_unsure } = found;
+  return (
+    <section class="s7-lacking" aria-label="Themes without a code">
+      <h5>Themes that no code covers</h5>
+      {rows.map((row) => (
+        <Theme key={row.theme} session={session} row={row} />
+      ))}
+      {!rows.length && <p class="s7-hint">None, or already among the proposals.</p>}
+      {n_unsure > 0 && (
+        <p class="s7-hint">No verdict on {n_unsure} {n_unsure === 1 ? "theme" : "themes"}: too few decided texts that you may see.</p>
+      )}
+    </section>
+  );
+}
+
+function Theme({ session, row }: { session: Session; row: LackingTheme }) {
+  const { lacking } = session;
+  const isOpen = lacking.open.value === row.theme;
+  return (
+    <article class="s7-lacking-theme" aria-label={row.label}>
+      <Button class="s7-lacking-line" aria-expanded={isOpen} onClick={() => lacking.toggle(row.theme)}>
+        <span class="s7-lacking-name" dir="auto">{row.label}</span>
+        <span class="s7-count">
+          {row.n_units} texts, {row.n_cases} people
+          {row.sent_back && " · answered before"}
+        </span>
+      </Button>
+      {isOpen && <Open session={session} row={row} />}
+    </article>
+  );
+}
+
+function Open({ session, row }: { session: Session; row: LackingTheme }) {
+  const { lacking } = session;
+  const [ticked, busy] = [lacking.ticked.value, lacking.sending.value || lacking.asking.value];
+  return (
+    <div class="s7-lacking-open">
+      <p class="s7-hint" dir="auto">
+        {row.stable && `Stability: ${row.stable}. `}
+        {row.coverage}
+      </p>
+      <TextBoxes texts={lacking} legend="Texts that show it" rows={lacking.quotes.value} />
+      <div class="s7-form-buttons">
+        <Button class="s7-primary s7-propose" disabled={busy || !ticked.size} onClick={() => lacking.propose()} words="Propose it" />
+        {lacking.found.value?.chats && <AskCost texts={lacking} />}
+      </div>
+      {!ticked.size && lacking.quotes.value.length > 0 && <p class="s7-hint">Tick a text that shows it.</p>}
+      <ByChat texts={lacking} send="Send and propose the draft" />
+    </div>
   );
 }

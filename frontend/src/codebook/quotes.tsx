@@ -45,7 +45,7 @@ export function QuoteView({ quote }: { quote: Quote }) {
     <>
       <span class="s7-quote-of">
         {quote.coder} · {quote.unit_id}
-        {quote.stale && " · to be reviewed"}
+        {quote.stale && " · to review"}
       </span>
       <span class="s7-quote-words" dir="auto">
         {quote.before}

@@ -3,7 +3,8 @@ import { batch, computed, signal } from "@preact/signals";
 import type { Model } from "../shared/channel";
 import { WidgetSession } from "../shared/session";
 import { kept } from "../shared/keeper";
-import type { Answer, Choice, Compare, Conflict, Draft, DraftCode, Figures, Preview, Proposal, Question, Quotes, Saved, Sorting, Step, Told, Version, Welcome } from "./messages";
+import type { AlikeCode, Stale } from "../shared/protocol";
+import type { Answer, Choice, Compare, Conflict, Draft, DraftCode, Figures, Proposal, Question, Quotes, Saved, Sorting, Step, Told, Version, Welcome } from "./messages";
 import { dropped, isWithin, moved, type Drop, type Place, type Way } from "./moving";
 import { LackingThemes } from "./lackingthemes";
 import { Sorter } from "./sorter";
@@ -35,7 +36,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   readonly selected = signal<string | null>(null);
   readonly code = computed(() => this.codes.value.find(({ id }) => id === this.selected.value));
   readonly figures = signal<Record<string, Figures> | null>(null);
-  readonly preview = signal<Preview | null>(null);
+  readonly preview = signal<Stale | null>(null);
   /** Why nothing could be counted. */
   readonly uncounted = signal("");
   readonly tab = signal<Tab>("changes");
@@ -51,7 +52,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   readonly saving = signal(false);
   /** What is being written: a new code, or the parts of one. */
   readonly form = signal<"add" | "split" | "merge" | null>(null);
-  readonly alike = signal<{ id: string; how: string }[]>([]);
+  readonly alike = signal<AlikeCode[]>([]);
   readonly nProposals = signal(0);
   readonly sorter = new Sorter((question) => this.channel.ask(question), (words) => this.say(words), this.channel.slow);
   readonly presses = this.sorter.presses;
@@ -79,7 +80,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
           }),
         sent_back: ({ proposal }) => {
           this.typed.drop(`proposal ${proposal}`);
-          this.say("Sent back; its coder sees why once the round is unblinded");
+          this.say("Sent back; its coder sees the reason once the round is unblinded");
           this.lacking.look();
           this.channel.ask({ type: "proposals" });
         },
@@ -101,7 +102,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
       told: {
         draft: (told) => this.heardDraft(told),
         preview: (told) => void (this.preview.value = told),
-        unkept: ({ message }) => void (this.message.value = `The draft is in this page alone. ${message}`),
+        unkept: ({ message }) => void (this.message.value = `The draft is kept in this page only. ${message}`),
         theme_drafted: ({ theme }) => this.proposed(theme),
         lacking_failed: ({ message }) => {
           this.lacking.failed();
@@ -145,7 +146,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   move(way: Way): void {
     const [id, code] = [this.selected.value, this.code.value];
     const place = id === null ? null : moved(this.codes.value, id, way);
-    if (!id || !code || !place) return this.say("It cannot go there");
+    if (!id || !code || !place) return this.say("It cannot move there");
     if (way === "in") this.book.fold([place.parent!], false);
     this.step({ do: "move", code: id, ...place });
     this.say(`${code.label}: moved ${way}`);
@@ -172,7 +173,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
 
   /** Open a form, in the middle. */
   begin(form: "add" | "split" | "merge"): void {
-    if (form !== "add" && !this.code.value?.codable) return this.say("That code only groups others");
+    if (form !== "add" && !this.code.value?.codable) return this.say("This code only groups others");
     batch(() => {
       if (this.tab.value === "sorting" || this.tab.value === "versions") this.tab.value = "changes";
       this.form.value = form;
@@ -278,7 +279,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   /** A theme is among the proposals now. */
   private proposed(theme: number): void {
     this.lacking.drafted(theme);
-    this.say("It is among the proposals");
+    this.say("Added to the proposals");
     if (this.tab.value === "proposals") this.focus.value = TAB;
     this.channel.ask({ type: "proposals", fresh: true });
   }
@@ -291,7 +292,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
       this.show(welcome);
       this.selected.value ??= welcome.codes[0]?.id ?? null;
       this.takeUp(before?.typed ?? welcome.typed); // what the page kept is later: the kernel may have died meanwhile
-      if (welcome.n_lost) this.message.value = `${welcome.n_lost} of the steps that were kept cannot be taken any more, and are left out.`;
+      if (welcome.n_lost) this.message.value = `${welcome.n_lost} steps of the kept draft no longer work and were left out.`;
     });
     this.welcomed = true;
     this.askQuotes(0);
@@ -306,14 +307,14 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
     const [what, code] = (names.find((name) => /^(field|split) /.test(name)) ?? "").split(" ");
     if (code && this.codes.value.some(({ id }) => id === code)) this.selected.value = code;
     this.form.value = names.some((name) => name.startsWith("add ")) ? "add" : what === "split" ? "split" : null;
-    this.say("What was begun to be written is here again");
+    this.say("Your unsaved text is back");
   }
 
   /** Hand the kernel the steps that an earlier one had. */
   private restore({ base, steps, undone, pending }: Kept): void {
     const all = [...steps, ...pending];
     this.channel.ask({ type: "restore", base, steps: all, undone: pending.length ? [] : undone });
-    this.say(`${all.length} steps of the draft were taken over`);
+    this.say(`${all.length} steps of the draft were restored`);
   }
 
   private heardDraft(draft: Draft): void {
@@ -349,7 +350,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
       this.typed.drop("why");
       this.saved.value = saved;
       this.focus.value = ".s7-tree";
-      this.message.value = saved.unanswered ? "The codebook is saved; what became of the proposals could not be written. Take them once more." : null;
+      this.message.value = saved.unanswered ? "The codebook is saved, but the answers to the proposals were not. Take the proposals again." : null;
     });
     this.say("Saved");
   }

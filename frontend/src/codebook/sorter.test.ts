@@ -113,7 +113,7 @@ test("texts that could not be read are asked for again, and the list that was le
   expect(sorter.row.value).toBe(undefined);
   sorter.press("1");
   sorter.press("Enter", true);
-  expect([sorts(), said.at(-1)]).toEqual([0, "Asking for these texts once more"]);
+  expect([sorts(), said.at(-1)]).toEqual([0, "Loading these texts again"]);
   expect(last).toEqual({ ...lost });
   failed(lost); // told late: others were asked for since
   sorter.press("Enter", true);

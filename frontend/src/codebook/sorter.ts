@@ -78,7 +78,7 @@ export class Sorter {
   heard(answer: Sorting | { type: "sorted"; n: number }, question: Question): void {
     if (answer.type === "sorted") {
       this.saving = false;
-      this.say(answer.n ? `${answer.n} ${answer.n === 1 ? "text" : "texts"} sorted` : "Taken back");
+      this.say(answer.n ? `${answer.n} ${answer.n === 1 ? "text" : "texts"} sorted` : "Undone");
       return this.askFrom(Math.max(0, this.at.value - 5));
     }
     if (question !== this.last) return;
@@ -116,7 +116,7 @@ export class Sorter {
     if (this.unread.value) return this.readAgain();
     const [found, row] = [this.found.value, this.row.value];
     if (!found?.code || !row) return;
-    if (this.busy.value) return this.say("Still saving the text before");
+    if (this.busy.value) return this.say("Still saving the previous text");
     if (this.looking.value) return this.say("Still looking for these texts");
     if (!this.chosen.value.length && !none) return this.say("Choose a part first, or “None of them”");
     this.busy.value = this.saving = true;
@@ -126,7 +126,7 @@ export class Sorter {
 
   readAgain(): void {
     const { code, first, fresh } = this.last!;
-    this.say("Asking for these texts once more");
+    this.say("Loading these texts again");
     this.askFrom(first, code, fresh);
   }
 

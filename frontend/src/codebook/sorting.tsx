@@ -19,10 +19,10 @@ export function SplitList({ session }: { session: Session }) {
           <span dir="auto">{label}</span>: {n_all - n} of {n_all} sorted
         </Button>
       ))}
-      {found && !found.splits.length && <p class="s7-hint">No text waits for being sorted, of what may be seen here.</p>}
+      {found && !found.splits.length && <p class="s7-hint">No texts that you may see are waiting to be sorted.</p>}
       <p class="s7-hint">
-        Your own codings become codings of the part. Other coders’ codings are never changed: the parts are ruled on, so that consensus is decided, and the coders’ own
-        decisions wait for their review.
+        Your own codings become codings of the part. Other coders’ codings are never changed: your rulings on the parts decide consensus, and the
+        coders review their own decisions later.
       </p>
     </div>
   );
@@ -41,7 +41,7 @@ function ThemeChoice({ sorter, themes }: { sorter: Sorter; themes: Sorting["them
     <select
       class="s7-of-theme"
       aria-label="Texts of a theme"
-      title="Texts of a theme (t: the next one)"
+      title="Texts of a theme (t: next theme)"
       value={String(sorter.theme.value ?? "")}
       onPointerDown={() => (byMouse.current = true)}
       onKeyDown={() => (byMouse.current = false)}
@@ -60,15 +60,15 @@ function Unread({ sorter }: { sorter: Sorter }) {
   return (
     <p class="s7-hint">
       These texts could not be read.{" "}
-      <Button class="s7-read-again" onClick={() => sorter.readAgain()} words="Ask once more ⏎" />
+      <Button class="s7-read-again" onClick={() => sorter.readAgain()} words="Try again ⏎" />
     </p>
   );
 }
 
 function empty(sorter: Sorter): string {
   if (sorter.found.value?.n || sorter.looking.value) return "Loading…";
-  if (sorter.find.value.trim()) return "Nothing is found.";
-  return sorter.theme.value === null ? "Nothing is found." : "All of these are sorted. Press t for the next theme.";
+  if (sorter.find.value.trim()) return "Nothing found.";
+  return sorter.theme.value === null ? "Nothing found." : "All of these are sorted. Press t for the next theme.";
 }
 
 export function SortingPane({ session }: { session: Session }) {
@@ -82,17 +82,17 @@ export function SortingPane({ session }: { session: Session }) {
   }, [found?.code, !row, unread]);
   if (!found?.code && unread)
     return (
-      <div class="s7-sorting" ref={box} tabIndex={0} role="group" aria-label="Which part">
+      <div class="s7-sorting" ref={box} tabIndex={0} role="group" aria-label="Assign parts">
         <Unread sorter={sorter} />
       </div>
     );
-  if (!found?.code) return <p class="s7-hint">Nothing is to be sorted.</p>;
+  if (!found?.code) return <p class="s7-hint">There is nothing to sort.</p>;
   return (
-    <div class="s7-sorting" ref={box} tabIndex={0} role="group" aria-label="Which part">
+    <div class="s7-sorting" ref={box} tabIndex={0} role="group" aria-label="Assign parts">
       <div class="s7-pane-line">
         <h4>{found.n && !unread ? `Text ${sorter.at.value + 1} of ${found.n}` : "No text"}</h4>
         <span class="s7-space" />
-        <Button disabled={!found.can_undo} title="z" onClick={() => sorter.undo()} words="Take back" />
+        <Button disabled={!found.can_undo} title="z" onClick={() => sorter.undo()} words="Undo" />
       </div>
       <div class="s7-pane-line">
         {found.themes.length > 0 && <ThemeChoice sorter={sorter} themes={found.themes} />}

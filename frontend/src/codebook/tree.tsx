@@ -130,16 +130,7 @@ export function CodeTree({ session }: { session: Session }) {
 
 const indent = (depth: number) => `${6 + depth * 16}px`;
 
-interface RowProps {
-  session: Session;
-  code: DraftCode;
-  depth: number;
-  below: number;
-  id: string;
-  drop: Drop | null;
-  dragged: boolean;
-  drag: object;
-}
+interface RowProps { session: Session; code: DraftCode; depth: number; below: number; id: string; drop: Drop | null; dragged: boolean; drag: object; }
 
 function Row({ session, code, depth, below, id, drop, dragged, drag }: RowProps) {
   const marked = session.selected.value === code.id;
@@ -168,7 +159,7 @@ function Row({ session, code, depth, below, id, drop, dragged, drag }: RowProps)
         <span class="s7-tree-label" dir="auto">{code.label}</span>
         {change && <span class="s7-badge">{change}</span>}
         {figures && (
-          <span class="s7-tree-figures" title="Finished texts that bear it · share of the decisions on it that apply it · Krippendorff’s alpha (95% CI)">
+          <span class="s7-tree-figures" title="Finished texts with the code · share of decisions that apply it · Krippendorff’s alpha (95% CI)">
             {figures.n} {figures.n === 1 ? "text" : "texts"}
             {figures.prevalence && ` · ${figures.prevalence}`}
             {figures.alpha && ` · α\u00a0${figures.alpha}`}

@@ -80,7 +80,7 @@ export function Comparison({ session }: { session: Session }) {
           ))}
         </tbody>
       </table>
-      {!compared.rows.length && <p class="s7-hint">The same.</p>}
+      {!compared.rows.length && <p class="s7-hint">No differences.</p>}
     </div>
   );
 }

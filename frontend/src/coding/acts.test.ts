@@ -212,10 +212,10 @@ describe("what is said, on the screen and to screen readers", () => {
     session.step(-1);
     expect(session.announced.value).toBe("Text 1 of 6, 4 words, one coding, finished");
     session.finish();
-    expect(session.announced.value).toBe("Not finished any more");
+    expect(session.announced.value).toBe("No longer finished");
   });
 
-  test("with the next text, that the one before was finished; and that its end was not on the screen", () => {
+  test("with the next text, that the one before was finished; and that you have not seen its end", () => {
     const session = ready();
     session.finishAndNext();
     expect(session.announced.value).toBe("m0 finished. Text 2 of 6, 3 words, not finished");
@@ -224,13 +224,13 @@ describe("what is said, on the screen and to screen readers", () => {
     session.finishAndNext();
     expect(session.announced.value).toBe("m1 finished. Text 3 of 6, 2 words, not finished");
     session.finish();
-    expect(session.announced.value).toBe("m2 finished, but its end was not on the screen");
+    expect(session.announced.value).toBe("m2 finished, but you have not seen its end");
   });
 
   test("facets and doubt when they change, and the coding that is marked", () => {
     const session = ready();
     session.moveActive(1);
-    expect(session.announced.value).toBe("There is no coding on this text");
+    expect(session.announced.value).toBe("This text has no codings");
     press(session, "affective");
     const heard = [() => session.facets.press(), () => session.facets.press(), () => session.facets.press(), () => session.toggleUnsure()].map((act) => {
       act();

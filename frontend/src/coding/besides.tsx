@@ -13,7 +13,7 @@ export function ColleaguesButtons({ session }: { session: Session }) {
     <span class="s7-colleagues-buttons">
       <Button class="s7-quiet" aria-pressed={on} title={`Show or hide colleagues’ codings (${keyLabel(key)})`} onClick={() => colleagues.toggle()} words="Colleagues" />
       {on && colleagues.names.value.length > 1 && (
-        <Button class="s7-quiet" title={`The next colleague (${keyLabel(next)})`} aria-label={`Beside yours: ${colleagues.words()}. The next colleague`} onClick={() => colleagues.next()}>
+        <Button class="s7-quiet" title={`The next colleague (${keyLabel(next)})`} aria-label={`Next to yours: ${colleagues.words()}. The next colleague`} onClick={() => colleagues.next()}>
           {colleagues.words()} ▸
         </Button>
       )}
@@ -26,5 +26,5 @@ export function BesideTable({ session, unit }: { session: Session; unit: Unit })
   const coders = session.colleagues.shown.value;
   if (!coders.length) return null;
   const own = { coder: `${session.coder.value} (you)`, finished: unit.finished, codings: unit.codings };
-  return <CodersTable label="Colleagues’ codings beside yours" text={unit.text} book={session.book} columns={[own, ...coders]} />;
+  return <CodersTable label="Colleagues’ codings next to yours" text={unit.text} book={session.book} columns={[own, ...coders]} />;
 }

@@ -33,3 +33,32 @@ export function CodebookNotice({ session }: { session: Session }) {
     </div>
   );
 }
+
+export function DecideBanner({ session }: { session: Session }) {
+  const { decide } = session;
+  const [step, waiting] = [decide.step.value, decide.waiting.value];
+  const take = (action: () => void) => session.presses.inTurn(action, { mustWait: session.mustWait("decide") });
+  if (step) {
+    const [n, of] = decide.progress.value;
+    return (
+      <div class="s7-decide" role="group" aria-label="Decide on a new code">
+        <strong>decide: {decide.labels([step.code]).slice(1, -1)}</strong>
+        <Button onClick={() => take(() => decide.do("yes"))} press="y" words="applies" />
+        <Button onClick={() => take(() => decide.do("no"))} press="n" words="does not" />
+        <Button onClick={() => take(() => decide.do("back"))} press="⌫" words="back" />
+        <Button onClick={() => take(() => decide.end())} press="Esc" words="ends" />
+        <span>{n} of {of}</span>
+      </div>
+    );
+  }
+  if (!waiting || decide.later.value) return null;
+  const n = waiting.items.length;
+  return (
+    <div class="s7-decide" role="group" aria-label="Look again at finished texts">
+      <span>Check the {n === 1 ? "text" : `${n} texts`} you finished earlier for {decide.labels(waiting.codes)}?</span>
+      <Button class="s7-primary" onClick={() => take(() => decide.begin())}>Yes <kbd>y</kbd></Button>
+      <Button onClick={() => (decide.later.value = true)}>Later <kbd>Esc</kbd></Button>
+      <Button onClick={() => decide.refuse()}>No <kbd>n</kbd></Button>
+    </div>
+  );
+}

@@ -117,12 +117,12 @@ test("by mouse: a button, and one for the next; the filter is offered once the r
   await click(".s7-colleagues-buttons button:nth-child(2)");
   expect(find(".s7-colleagues-buttons")!.textContent).toBe("Colleaguesben ▸");
   await press(",");
-  expect(all("select[aria-label='Which texts'] option")).toContain("Differs from a colleague");
+  expect(all("select[aria-label='Which texts'] option")).toContain("Different from a colleague");
 });
 
 test("where the round is blind the filter is not offered", async () => {
   kernel.round = "blind";
   await press("=");
   await press(",");
-  expect(all("select[aria-label='Which texts'] option")).not.toContain("Differs from a colleague");
+  expect(all("select[aria-label='Which texts'] option")).not.toContain("Different from a colleague");
 });

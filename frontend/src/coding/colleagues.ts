@@ -22,7 +22,7 @@ export class Colleagues {
       this.names.value = names;
       if (!names.includes(this.chosen.value ?? "")) this.chosen.value = null;
       this.on.value = names.length > 0;
-      this.host.say(this.on.value ? `Beside yours: ${this.words()}` : WHY_NOT[state ?? "none"]);
+      this.host.say(this.on.value ? `Next to yours: ${this.words()}` : WHY_NOT[state ?? "none"]);
     },
   };
 
@@ -63,7 +63,7 @@ export class Colleagues {
     if (!this.on.value) return this.toggle();
     const order = [null, ...this.names.value];
     this.chosen.value = order[(order.indexOf(this.chosen.value) + 1) % order.length]!;
-    this.host.say(`Beside yours: ${this.words()}`);
+    this.host.say(`Next to yours: ${this.words()}`);
   }
 
   words(): string {
@@ -77,7 +77,7 @@ export class Colleagues {
 }
 
 const WHY_NOT = {
-  none: "Colleagues’ codings are shown in a round, once its lead has unblinded it",
-  blind: "This round is blind: colleagues’ codings are shown once its lead has unblinded it",
-  open: "No colleague has coded in this round, as far as this copy of the study knows",
+  none: "Colleagues’ codings are shown in rounds, once the lead has unblinded them",
+  blind: "This round is blind: colleagues’ codings are shown once the lead has unblinded it",
+  open: "This copy of the study has no colleague’s codings of this round",
 };

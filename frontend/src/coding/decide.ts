@@ -5,11 +5,7 @@ import type { Host } from "./host";
 import type { Unit, Waiting } from "./messages";
 
 /** One question about one text; after the `last` one of a text it is finished again. */
-interface Step {
-  place: number;
-  code: string;
-  last: boolean;
-}
+interface Step { place: number; code: string; last: boolean; }
 
 /** A question takes no key before it was on screen for so long: the key was meant for something else. */
 export const READ_MS = 600;
@@ -69,7 +65,7 @@ export class Decide {
     this.waiting.value = null;
     if (!waiting) return;
     this.host.leave(waiting.codes, waiting.no);
-    this.host.say(`Those texts stay undecided; a memo on ${this.labels(waiting.codes)} says so`);
+    this.host.say(`Those texts stay undecided; a memo on ${this.labels(waiting.codes)} records this`);
   }
 
   /** What a key does while there are questions: "decide:" with the answer, or null. */
@@ -94,7 +90,7 @@ export class Decide {
     if (!step || !unit) return;
     if (unit.place !== step.place) return this.host.goto(step.place);
     const stands = unit.codings.some(({ code }) => code === step.code);
-    if (stands && !applies) return this.host.say("The code stands on this text: remove it first, or press y");
+    if (stands && !applies) return this.host.say("The code is applied to this text: remove it first, or press y");
     const before = this.made.length;
     this.made.push(0);
     if (applies && !stands) this.record({ kind: "apply", code: step.code, start: null, end: null }, unit);
@@ -128,7 +124,7 @@ export class Decide {
     if (!waiting || !of) return;
     const left = step ? waiting.items.filter(([place]) => place >= step.place) : [];
     this.waiting.value = left.length ? { ...waiting, items: left } : null;
-    this.host.say(left.length ? `${left.length} texts go on waiting` : `All ${n} are decided`);
+    this.host.say(left.length ? `${left.length} texts still wait` : `All ${n} are decided`);
   }
 
   private stop(): void {

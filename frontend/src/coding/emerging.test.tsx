@@ -171,7 +171,7 @@ describe("texts that were finished before a code was there", () => {
 
   test("are asked about once: yes, later or no", async () => {
     await show(wait(both));
-    expect(words(".s7-decide")).toContain("Look at the 2 texts that you finished before for ‘Affective’?");
+    expect(words(".s7-decide")).toContain("Check the 2 texts you finished earlier for ‘Affective’?");
     await click(".s7-decide button", 1);
     expect(find(".s7-decide")).toBeNull();
     await doing(() => close!());
@@ -179,7 +179,7 @@ describe("texts that were finished before a code was there", () => {
     await click(".s7-decide button", 2);
     expect(find(".s7-decide")).toBeNull();
     expect(kernel.acts()).toMatchObject([{ kind: "memo", target_kind: "code", code: "affective", text: "Left as they are." }]);
-    expect(words(".s7-status")).toContain("a memo on ‘Affective’ says so");
+    expect(words(".s7-status")).toContain("a memo on ‘Affective’ records this");
   });
 
   test("no stands beneath what the memo on the code says, once", async () => {
@@ -200,7 +200,7 @@ describe("texts that were finished before a code was there", () => {
     await show(wait(both));
     await press("y");
     await press("n");
-    expect([words(".s7-decide"), recorded()]).toEqual([expect.stringContaining("Look at the 2 texts"), []]);
+    expect([words(".s7-decide"), recorded()]).toEqual([expect.stringContaining("Check the 2 texts"), []]);
     now.mockReturnValue(5600);
     await press("Escape");
     expect(find(".s7-decide")).toBeNull();
@@ -268,7 +268,7 @@ describe("texts that were finished before a code was there", () => {
     await press("y");
     await answer();
     await press("Escape");
-    expect(words(".s7-decide")).toContain("Look at the text that you finished before");
+    expect(words(".s7-decide")).toContain("Check the text you finished earlier");
     await click(".s7-decide button");
     await answer();
     expect(words(".s7-unit-id")).toBe("m3");

@@ -57,11 +57,7 @@ export function FacetStrip(props: Props) {
   );
 }
 
-interface ValueProps extends Props {
-  facet: Facet;
-  value: FacetValue;
-  withKey?: boolean;
-}
+interface ValueProps extends Props { facet: Facet; value: FacetValue; withKey?: boolean; }
 
 function ValueButton({ session, coding, label, take, facet, value, withKey }: ValueProps) {
   return (

@@ -53,7 +53,7 @@ describe("by keys", () => {
     await press("1", "v");
     expect(texts(".s7-strip-name")).toEqual(["Valence", "Intensity"]);
     expect(texts(".s7-strip kbd")).toEqual(["m", "u", "l", "2", "h"]);
-    expect(said()).toBe("Facets of Affective. Valence: m met, u unmet. Intensity: l low, 2 middle, h high. Escape closes.");
+    expect(said()).toBe("Facets of Affective. Valence: m met, u unmet. Intensity: l low, 2 middle, h high. Press Escape to close.");
     await press("u");
     expect(find(".s7-strip")).toBeNull();
     expect(recorded()).toEqual({ affective: { valence: "unmet" } });
@@ -81,7 +81,7 @@ describe("by keys", () => {
   test("where no facet is for the code, that is said", async () => {
     await show([facet("intensity", { low: "l" }, ["affective"])]);
     await press("2", "v");
-    expect(said()).toBe("No facet is for Cognitive");
+    expect(said()).toBe("Cognitive has no facets");
   });
 
   test("while the strip is open, a character is no code, memo or undo, and Escape or the same key closes", async () => {

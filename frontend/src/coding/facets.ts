@@ -39,7 +39,7 @@ export class Facets {
     const coding = host.activeCoding();
     if (!coding) return host.say("Apply a code first");
     const [first] = host.book.facetsOf(coding.code);
-    if (!first) return host.say(`No facet is for ${host.label(coding.code)}`);
+    if (!first) return host.say(`${host.label(coding.code)} has no facets`);
     if (host.book.facetKeys.value) return this.toggle(coding);
     const order = [undefined, ...first.values.map(({ name }) => name)];
     this.set(coding, first, order[(order.indexOf(coding.facets[first.name]) + 1) % order.length]);
@@ -54,7 +54,7 @@ export class Facets {
     if (here) return;
     const values = ({ values }: Facet) => values.map(({ key, label }) => (key ? `${key} ${label}` : label)).join(", ");
     const facets = host.book.facetsOf(coding.code).map((facet) => `${facet.label}: ${values(facet)}`);
-    host.say(`Facets of ${host.label(coding.code)}. ${facets.join(". ")}. Escape closes.`);
+    host.say(`Facets of ${host.label(coding.code)}. ${facets.join(". ")}. Press Escape to close.`);
   }
 
   /** Whether the strip is on screen with this coding. */

@@ -34,17 +34,12 @@ export function FeedbackPanel({ session }: { session: Session }) {
       ))}
       {rows.map(({ code, state }) => state !== "same" && <Rule key={code} code={session.book.codes.value.get(code)} />)}
       {!rows.length && <p>= No code, as in the gold decisions.</p>}
-      <p class="s7-hint">Enter goes on to the next text. What counts is how each text was first finished.</p>
+      <p class="s7-hint">Press Enter for the next text. Only how you first finished each text counts.</p>
     </div>
   );
 }
 
-interface RowProps {
-  session: Session;
-  id: string;
-  state: Differs;
-  counts: [number, number, number] | undefined;
-}
+interface RowProps { session: Session; id: string; state: Differs; counts: [number, number, number] | undefined; }
 
 function FeedbackRow({ session, id, state, counts }: RowProps) {
   const [sign, words] = STATES[state];

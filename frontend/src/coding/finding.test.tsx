@@ -98,7 +98,7 @@ test("a code looked for on one text is not applied to another that came since", 
   await press("Enter");
   await answer();
   expect(recorded()).toEqual([]);
-  expect(find(".s7-message")!.textContent).toMatch(/^One press was not taken/);
+  expect(find(".s7-message")!.textContent).toMatch(/^One key press was ignored/);
 });
 
 test("what was used last is shown with a key, which applies it again", async () => {

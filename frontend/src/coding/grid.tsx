@@ -3,7 +3,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../shared/button";
 import { offsetAt } from "../shared/onscreen";
-import type { RowStyle } from "../shared/rowlist";
+import type { RowStyle } from "../shared/pagedrows";
 import { trimmed } from "../shared/spans";
 import { scrolledTo } from "../shared/virtuallist";
 import { snapped } from "../shared/words";
@@ -124,9 +124,7 @@ function Rows({ session }: { session: Session }) {
       <div class="s7-grid-head" role="rowgroup" ref={head}>
         <div class="s7-grid-row s7-grid-titles" role="row" aria-rowindex={1}>
           {["No.", "Answer", "Codes", ...columns.map(({ name }) => name), "State"].map((name, at, all) => (
-            <span key={name} role="columnheader" class={at > 2 && at < all.length - 1 ? "s7-cell-more" : undefined} title={name}>
-              {name}
-            </span>
+            <span key={name} role="columnheader" class={at > 2 && at < all.length - 1 ? "s7-cell-more" : undefined} title={name}>{name}</span>
           ))}
         </div>
         {elsewhere && draw(here, null)}
@@ -134,20 +132,12 @@ function Rows({ session }: { session: Session }) {
       <div class="s7-grid-rows" role="rowgroup" style={{ height: `${heights.total}px` }}>
         {drawn.map((index) => draw(listing.at(index)!, index, { top: `${heights.topOf(index)}px` }))}
       </div>
-      {!listing.length && <p class="s7-hint">No text fits.</p>}
+      {!listing.length && <p class="s7-hint">No text matches.</p>}
     </div>
   );
 }
 
-interface Look {
-  style: RowStyle | undefined;
-  id: string;
-  number: number;
-  fits: boolean;
-  here: boolean;
-  marked: boolean;
-  columns: readonly Column[];
-}
+interface Look { style: RowStyle | undefined; id: string; number: number; fits: boolean; here: boolean; marked: boolean; columns: readonly Column[]; }
 
 /** What draws a row: one that looks as it did before is not drawn again. */
 function useDrawnRows(session: Session) {
@@ -294,11 +284,7 @@ function useScrolling(session: Session) {
   return { box, head, heights, first, last, scrolling: { onScroll: redraw, onWheel: byHand, onTouchMove: byHand, onPointerDown: byHand } };
 }
 
-interface Scrolling {
-  heights: Heights;
-  measured: Map<number, number>;
-  size: { width: number; height: number; head: number };
-}
+interface Scrolling { heights: Heights; measured: Map<number, number>; size: { width: number; height: number; head: number }; }
 
 /** Measure the rows that are drawn, and the box, each time one of them changes its size. */
 function useMeasuring(

@@ -15,10 +15,7 @@ import { statusOf } from "./texts";
 const MOST_LETTERS = 700;
 const QUOTED = 22;
 
-export interface Column {
-  kind: "rating" | "variable";
-  name: string;
-}
+export interface Column { kind: "rating" | "variable"; name: string; }
 
 interface Props {
   session: Session;
@@ -43,7 +40,7 @@ export function Cells(props: Props) {
         {session.grid.showIds.value && unit && <div class="s7-unit-id">{unit.unit_id}</div>}
         {live ? <LiveText session={session} unit={live} /> : <Answer unit={unit} />}
         <button type="button" class="s7-quiet s7-open" tabIndex={live ? 0 : -1} title="Open the text" onClick={() => open(session, place)}>
-          … goes on ({session.commands.value.layout})
+          … more ({session.commands.value.layout})
         </button>
       </div>
       <div role="gridcell" class="s7-cell-codes">
@@ -145,14 +142,7 @@ function Chips({ session, place, unit: known, live }: Props) {
   );
 }
 
-interface ChipProps {
-  session: Session;
-  unit: Unit;
-  coding: Coding;
-  active: boolean;
-  tabbed: boolean;
-  take: (action: () => void) => void;
-}
+interface ChipProps { session: Session; unit: Unit; coding: Coding; active: boolean; tabbed: boolean; take: (action: () => void) => void; }
 
 function Chip({ session, unit, coding, active, tabbed, take }: ChipProps) {
   const { code, start, end, confidence, pending } = coding;
@@ -197,7 +187,7 @@ function State({ session, unit: known, live, flag, kind, more, fits }: Props) {
     ["?", unit?.codings.some(({ confidence }) => confidence === "unsure") && status.sign !== "✓?" && "unsure"],
     ["✎", !!(unit?.memo || unit?.memos.length) && "memo"],
     ["↻", review && `to look at again${review.length ? `: ${review.map((code) => session.label(code)).join(", ")}` : ""}`],
-    ["⤫", !fits && (live && !session.texts.listing.value.has(live.place) ? "not among the chosen texts" : "fits the choice no more")],
+    ["⤫", !fits && (live && !session.texts.listing.value.has(live.place) ? "not among the chosen texts" : "no longer matches the filter")],
   ];
   const there = signs.filter(([, words]) => words);
   const words = [status.words, ...there.map(([, words]) => words)].join(", ");

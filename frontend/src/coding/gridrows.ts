@@ -11,10 +11,7 @@ const MOST_KEPT = 1000;
 const MOST_ASKED = 40;
 
 /** A place in the list: a row, and how far the upper edge of what is in sight is below the row's own. */
-export interface Anchor {
-  index: number;
-  offset: number;
-}
+export interface Anchor { index: number; offset: number; }
 
 /** The heights of any number of rows, most of them never drawn: each change and each question takes log n steps. */
 export class Heights {

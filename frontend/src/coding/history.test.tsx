@@ -90,7 +90,7 @@ describe("the history", () => {
     await press("End", list());
     await press("b", list());
     await answer();
-    expect(find(".s7-go-back")!.textContent).toContain("takes back 2 steps on 2 texts");
+    expect(find(".s7-go-back")!.textContent).toContain("undoes 2 steps on 2 texts");
     expect(kernel.recorded).toHaveLength(3);
     await click(".s7-go-back button", "Take back");
     expect(kernel.acts().at(-1)!.kind).toBe("undo");

@@ -32,7 +32,7 @@ export class History {
     },
     back: (answer) => {
       if (answer.ids.length) this.back.value = answer;
-      else this.host.say("Nothing stands that was done after it");
+      else this.host.say("Nothing after it is left to take back");
     },
   };
   readonly unanswered: Unanswered<Question> = { history: () => this.list.unanswered(), back: () => this.list.unanswered() };

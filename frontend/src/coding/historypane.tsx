@@ -1,8 +1,7 @@
 // What was done, as a list beside the text: each line leads to its text, and can be taken back or done again.
 import { Button } from "../shared/button";
 import { Select } from "../shared/fields";
-import { DayLine, HISTORY_ROW, HistoryLine } from "../shared/historyrow";
-import { listBox, listRow, type RowStyle } from "../shared/rowlist";
+import { listBox, listRow, type RowStyle } from "../shared/pagedrows";
 import { shownTime } from "../shared/times";
 import { VirtualList } from "../shared/virtuallist";
 import { counted, described } from "./history";
@@ -10,9 +9,9 @@ import type { HistoryQuestion } from "./messages";
 import type { Session } from "./session";
 
 const SCOPES: [HistoryQuestion["scope"], string][] = [
-  ["sitting", "Since this was opened"],
+  ["sitting", "Since you opened this"],
   ["text", "On this text"],
-  ["all", "All that was done"],
+  ["all", "Everything"],
 ];
 
 /** Go to the text of an act, with its words selected. */
@@ -20,7 +19,7 @@ export function openAct(session: Session, index: number): void {
   const row = session.history.list.rows.value.get(index);
   if (!row) return;
   session.history.list.cursor.value = index;
-  if (row.place === null) return session.say("This was done on no text that is shown here");
+  if (row.place === null) return session.say("This step is not about a text shown here");
   session.texts.leave();
   session.goTo(row.place, row.unit_id!, row.start === null ? null : { start: row.start, end: row.end! });
 }
@@ -74,7 +73,7 @@ function GoBack({ session }: { session: Session }) {
   if (back) {
     return (
       <div class="s7-go-back" role="alert">
-        <span>Going back takes back {counted(back.ids.length, "step")} on {counted(back.n_texts, "text")}.</span>
+        <span>Going back undoes {counted(back.ids.length, "step")} on {counted(back.n_texts, "text")}.</span>
         <Button class="s7-primary" onClick={() => take(() => history.goBack())} words="Take back" />
         <Button onClick={() => (history.back.value = null)} words="Cancel" />
       </div>
@@ -112,10 +111,49 @@ export function ActButtons({ session }: { session: Session }) {
   const undone = row.state === "undone";
   return (
     <div class="s7-act-buttons">
-      <Button disabled={row.state === "fixed"} title={row.state === "fixed" ? "It was done in another round" : "Del"} onClick={() => session.presses.inTurn(() => history.take(undone ? "redo" : "undo", row))}>
+      <Button disabled={row.state === "fixed"} title={row.state === "fixed" ? "This step is from another round" : "Del"} onClick={() => session.presses.inTurn(() => history.take(undone ? "redo" : "undo", row))}>
         {undone ? "Do again" : "Take back"} <kbd>Del</kbd>
       </Button>
       <Button title="b" onClick={() => history.askBack(row)}>Back to here <kbd>b</kbd></Button>
     </div>
+  );
+}
+
+/** The height of a line. */
+const HISTORY_ROW = 58;
+
+function DayLine({ day, style }: { day: string; style: RowStyle }) {
+  return (
+    <div class="s7-day" role="presentation" style={style}>{day}</div>
+  );
+}
+
+interface Props {
+  at: string;
+  /** By whom or on which text. */
+  where: string;
+  what: string;
+  /** The words of the text that it is about. */
+  quote: string;
+  /** What follows: a memo's own words. */
+  more?: string;
+  /** When it was taken back. */
+  taken_back: string | null;
+}
+
+/** What a row shows; the row itself is the list's (`listRow`, with the class `s7-act`). */
+function HistoryLine({ at, where, what, quote, more = "", taken_back }: Props) {
+  return (
+    <>
+      <div class="s7-row-line">
+        <time dateTime={at}>{shownTime(at)}</time>
+        <span class="s7-row-id">{where}</span>
+        {taken_back && <span>taken back {shownTime(taken_back)}</span>}
+      </div>
+      <div class="s7-row-words" dir="auto">
+        {quote ? `${what} “${quote}”` : what}
+        {more}
+      </div>
+    </>
   );
 }

@@ -3,11 +3,11 @@ import type { Model, Reply } from "../shared/channel";
 import { code } from "../shared/code.test.kit";
 import { shelf } from "../shared/outbox";
 import type { Act, Coding, Facet } from "../shared/protocol";
-import type { Beside, ColleaguesQuestion, FeedbackQuestion, FreeMemo, GridQuestion, HistoryRow, ListQuestion, Memo, MemoRow, NewCodeQuestion, Query, RoundState, Row, ShownSuggestions, SpanMemo, Suggestion, TrainingProgress, Unit, Waiting } from "./messages";
+import type { Beside, ColleaguesQuestion, FreeMemo, GridQuestion, HistoryRow, ListQuestion, Memo, MemoRow, NewCodeQuestion, Query, RoundState, Row, ShownSuggestions, SpanMemo, Suggestion, TrainingProgress, Unit, Waiting } from "./messages";
 import { Session } from "./session";
 
 interface Message extends Partial<Query> {
-  type: "hello" | "unit" | "act" | ListQuestion["type"] | NewCodeQuestion["type"] | ColleaguesQuestion["type"] | FeedbackQuestion["type"] | "suggestions" | GridQuestion["type"] | "memos" | "history" | "back" | "take_codebook";
+  type: "hello" | "unit" | "act" | ListQuestion["type"] | NewCodeQuestion["type"] | ColleaguesQuestion["type"] | "feedback" | "suggestions" | GridQuestion["type"] | "memos" | "history" | "back" | "take_codebook";
   agreed?: string | null;
   act_id?: string;
   on?: string;

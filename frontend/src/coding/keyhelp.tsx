@@ -1,5 +1,5 @@
 // What each key does, by what one wants to do.
-import { Help, type Rows } from "../shared/help";
+import { Help, type Rows } from "../shared/frame";
 import { keyLabel } from "../shared/keys";
 import type { Session } from "./session";
 
@@ -8,19 +8,19 @@ const GROUPS: readonly { title: string; fixed: Rows; commands: Record<string, st
   {
     title: "Code",
     fixed: [
-      ["code key", "Apply the code to the selection or the whole text; again: remove it"],
+      ["code key", "Apply the code to the selection or the whole text; press again to remove it"],
       ["Alt+code key", "Show the code’s definition"],
       ["Alt+↑↓", "Scroll the definition"],
     ],
     commands: {
-      filter: "Find a code by its name, its first letters or initials: ↑↓, Enter applies",
+      filter: "Find a code by name, first letters or initials: ↑↓ to choose, Enter to apply",
       pin: "Pin or unpin the definition",
-      next_coding: "Next coding on this text",
+      next_coding: "Next coding of this text",
       previous_coding: "Previous coding",
       remove_coding: "Remove the marked coding",
       facet: "Facets of the marked coding",
-      unsure: "Unsure about the marked coding",
-      new_code: "Name a code that is missing; selected words become its name",
+      unsure: "Mark the coding as unsure, or no longer",
+      new_code: "Name a missing code; selected words become its name",
       accept_suggestion: "Apply the marked suggestion of a model",
       reject_suggestion: "Reject it",
     },
@@ -28,12 +28,12 @@ const GROUPS: readonly { title: string; fixed: Rows; commands: Record<string, st
   {
     title: "Select words",
     fixed: [
-      ["mouse", "Drag: whole words (Alt: exactly); two clicks: a word; three: a sentence"],
+      ["mouse", "Drag for whole words (with Alt: exactly); double-click for a word, triple-click for a sentence"],
       ["Shift+←→", "Move the end of the selection by a word (↑↓: by a sentence)"],
       ["Alt+Shift+←→", "Move its start by a word (↑↓: by a sentence); also Ctrl+Shift"],
     ],
     commands: {
-      select_by_letters: "Select by letters: type those on the first word, then those on the last",
+      select_by_letters: "Select by letters: type the letters on the first word, then those on the last",
       next_word: "Select the next word (Shift: previous)",
       next_sentence: "Select the next sentence (Shift: previous)",
     },
@@ -43,13 +43,13 @@ const GROUPS: readonly { title: string; fixed: Rows; commands: Record<string, st
     fixed: [],
     commands: {
       finish_and_next: "Finish this text and go to the next",
-      finish: "Finish, or take “finished” back",
+      finish: "Finish, or reopen",
       next: "Next text",
-      back: "Back",
+      back: "Previous text",
       next_unfinished: "Next unfinished text",
       find_text: "Find a text",
       texts: "Show or hide the list of texts",
-      layout: "Many texts as rows of a grid, or one by one",
+      layout: "Many texts as rows of a grid, or one at a time",
     },
   },
   {
@@ -57,31 +57,31 @@ const GROUPS: readonly { title: string; fixed: Rows; commands: Record<string, st
     fixed: [["PgUp PgDn", "Scroll the text (Home, End: to its ends)"]],
     commands: {
       memo: "Write a memo on the selected words, or on the text (Esc saves it)",
-      code_memo: "Write a memo on the code whose definition is open",
+      code_memo: "Write a memo on the code shown in the definition",
       memos: "Show or hide the memos",
       rating: "Show or hide the rating",
       context: "Show or hide the conversation",
-      colleagues: "Colleagues’ codings beside yours, once the round is unblinded",
+      colleagues: "Colleagues’ codings next to yours, once the round is unblinded",
       next_colleague: "The next colleague",
-      take_codebook: "Take in the codebook that the study has now",
+      take_codebook: "Take in the study’s current codebook",
     },
   },
   {
     title: "Take back",
-    fixed: [["Esc", "Back; twice, not too fast: leave for the notebook"]],
+    fixed: [["Esc", "Back; twice, not too fast: return to the notebook"]],
     commands: {
       undo: "Undo (also Ctrl+Z)",
       redo: "Redo (also Ctrl+Shift+Z)",
-      history: "Show or hide what was done; Del there takes a step back, b all after it",
+      history: "Show or hide the history; there, Del undoes a step, b all steps after it",
       help: "Show or hide these keys",
     },
   },
 ];
 
 const IN_GRID: Rows = [
-  ["↑↓ or j k", "The row above or below (k and j unless a code has the key)"],
+  ["↑↓ or j k", "The row above or below (k and j unless a code has that key)"],
   ["←→", "The coding before or after"],
-  ["PgUp PgDn", "A page of rows (Home, End: the first, the last)"],
+  ["PgUp PgDn", "A page of rows (Home, End: first, last)"],
 ];
 
 export function KeyHelp({ session }: { session: Session }) {

@@ -1,10 +1,11 @@
 // The memos on words of the text on screen, and the form in which one is written.
 import { Button } from "../shared/button";
-import { ForTeam, MemoForm } from "../shared/memoform";
+import { ForTeam, MemoForm, MemoField } from "../shared/memoform";
 import type { Code } from "../shared/protocol";
 import type { About } from "./memos";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
+import { useRef, useState } from "preact/hooks";
 
 /** What the memo is about, in words. */
 function heading({ on, unit, span, code }: About, session: Session): string {
@@ -63,5 +64,27 @@ export function OpenMemo({ session }: { session: Session }) {
     >
       <ForTeam round={memos.round.value} on={memos.team.value} onChange={(team) => (memos.team.value = team)} />
     </MemoForm>
+  );
+}
+
+export function UnitMemo({ session, unit }: { session: Session; unit: Unit }) {
+  const latest = useRef(unit);
+  latest.current = unit;
+  const [next, setNext] = useState(false);
+  const team = useRef(false);
+  team.current = unit.memo ? !!unit.memo.team : next;
+  return (
+    <MemoField label="Memo" placeholder="A thought on this text" text={unit.memo?.text ?? ""} onSave={(text) => session.saveMemo(latest.current, text, team.current)}>
+      {(written) => (
+        <ForTeam
+          round={session.memos.round.value}
+          on={team.current}
+          onChange={(on) => {
+            setNext(on);
+            if (unit.memo) session.saveMemo(latest.current, written(), on);
+          }}
+        />
+      )}
+    </MemoField>
   );
 }

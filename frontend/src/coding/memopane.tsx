@@ -1,7 +1,7 @@
 // The list of memos beside the text; each leads to what it is about.
 import { Button } from "../shared/button";
 import { asOptions, Select } from "../shared/fields";
-import { listBox, listRow, type RowStyle } from "../shared/rowlist";
+import { listBox, listRow, type RowStyle } from "../shared/pagedrows";
 import { shownDate } from "../shared/times";
 import { VirtualList } from "../shared/virtuallist";
 import type { MemoQuery } from "./memolist";
@@ -38,9 +38,9 @@ export function MemoPane({ session }: { session: Session }) {
   return (
     <>
       <div class="s7-choose">
-        <input class="s7-find" type="search" aria-label="Find in memos, their words and ids" placeholder="Find in memos, words, ids" value={query.find} aria-controls={`${memoList.id}-rows`} onInput={(event) => memoList.change({ find: event.currentTarget.value })} />
+        <input class="s7-find" type="search" aria-label="Find in memos, quoted words and ids" placeholder="Find in memos, words, ids" value={query.find} aria-controls={`${memoList.id}-rows`} onInput={(event) => memoList.change({ find: event.currentTarget.value })} />
         <div class="s7-choose-line">
-          <Select aria-label="What the memos are on" value={query.on} options={KINDS} onPick={(on) => memoList.change({ on: on as MemoQuery["on"] })} />
+          <Select aria-label="Memos on" value={query.on} options={KINDS} onPick={(on) => memoList.change({ on: on as MemoQuery["on"] })} />
           <Select aria-label="Memos about a code" value={query.code ?? ""} options={[["", "Any code"], ...asOptions(codes)]} onPick={(code) => memoList.change({ code: code || null })} />
         </div>
         <div class="s7-counted">
@@ -56,7 +56,7 @@ export function MemoPane({ session }: { session: Session }) {
         box={listBox(memoList.id, "Memos", n, memoList.list.cursor.value)}
         row={(index, style) => <MemoView key={index} session={session} index={index} style={style} />}
       />
-      {!n && <p class="s7-hint">{all ? "No memo fits." : `No memo yet. Select words and press ${session.commands.value.memo ?? "m"}.`}</p>}
+      {!n && <p class="s7-hint">{all ? "No memo matches." : `No memos yet. Select words and press ${session.commands.value.memo ?? "m"}.`}</p>}
     </>
   );
 }

@@ -6,13 +6,7 @@ import type { Host } from "./host";
 import type { FreeMemo, Memo, Unit } from "./messages";
 
 /** What a memo is about, with the memo that stands there; `unit` for a text or words of it. */
-export interface About {
-  on: "unit" | "span" | "code" | "study";
-  unit: Unit | null;
-  span: Span | null;
-  code: string | null;
-  memo: Memo | null;
-}
+export interface About { on: "unit" | "span" | "code" | "study"; unit: Unit | null; span: Span | null; code: string | null; memo: Memo | null; }
 
 type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey">;
 
@@ -88,7 +82,7 @@ export class Memos {
   end(): void {
     this.draft.value = "";
     this.close();
-    this.host.say("The memo is ended");
+    this.host.say("Memo ended");
   }
 
   /** Close the form, from which the person went elsewhere, and save what was written. */

@@ -24,12 +24,8 @@ export type ListQuestion =
 /** A question of the survey grid: how the view is to begin next time, and rows with the variables that are shown. */
 export type GridQuestion = { type: "layout"; layout: "text" | "grid" } | { type: "grid"; places: number[]; variables: string[] };
 
-/** A row of the survey grid: the text, its variables, and the codes because of which it is to be looked at again. */
-export interface GridRow {
-  unit: Unit;
-  variables: Record<string, string | null>;
-  review: string[] | null;
-}
+/** A row of the survey grid: the text, its variables, and the codes to review it for. */
+export interface GridRow { unit: Unit; variables: Record<string, string | null>; review: string[] | null; }
 
 /** Which variables may be shown, and whether there are ratings; or rows. */
 export type GridAnswer = { type: "layout"; variables: string[]; has_rating: boolean } | { type: "grid"; rows: GridRow[] };
@@ -59,27 +55,10 @@ export interface MemoRow extends Memo {
   words: string;
 }
 
-export interface MemoAnswer {
-  type: "memos";
-  n: number;
-  n_all: number;
-  first: number;
-  rows: MemoRow[];
-}
+export interface MemoAnswer { type: "memos"; n: number; n_all: number; first: number; rows: MemoRow[]; }
 
 /** A page of what was done, the newest first, from the `first` on. */
-export interface HistoryQuestion {
-  type: "history";
-  scope: "sitting" | "text" | "all";
-  unit_id?: string;
-  first: number;
-}
-
-/** What would going back to this act take back? */
-export interface Back {
-  type: "back";
-  act_id: string;
-}
+export interface HistoryQuestion { type: "history"; scope: "sitting" | "text" | "all"; unit_id?: string; first: number; }
 
 export interface HistoryRow {
   act_id: string;
@@ -103,21 +82,10 @@ export interface HistoryRow {
 }
 
 /** `times`: of all acts, in seconds, as 32-bit numbers in base64; with the first page alone. */
-export interface HistoryAnswer {
-  type: "history";
-  n: number;
-  first: number;
-  times: string | null;
-  rows: HistoryRow[];
-}
+export interface HistoryAnswer { type: "history"; n: number; first: number; times: string | null; rows: HistoryRow[]; }
 
 /** The acts that going back would take back, the newest first. */
-export interface BackAnswer {
-  type: "back";
-  act_id: string;
-  ids: string[];
-  n_texts: number;
-}
+export interface BackAnswer { type: "back"; act_id: string; ids: string[]; n_texts: number; }
 
 /** A question of the form for a new code. */
 export type NewCodeQuestion =
@@ -129,11 +97,8 @@ export type NewCodeAnswer =
   /** `came`: what colleagues changed meanwhile, in words. */
   | { type: "added"; code: string; label: string; came: string };
 
-/** Go on under the study's current codebook: `agreed` is the version whose meaning the coder has seen. */
-export interface TakeQuestion {
-  type: "take_codebook";
-  agreed: string | null;
-}
+/** Go on with the study's current codebook; `agreed` is the version whose effects the coder has seen. */
+export interface TakeQuestion { type: "take_codebook"; agreed: string | null; }
 
 /** What changed (nothing where it was taken in already); or what a version means for one's codings, before that. */
 export type TakeAnswer = { type: "taken"; words: string } | { type: "newer"; under: string; words: string[] };
@@ -141,7 +106,7 @@ export type TakeAnswer = { type: "taken"; words: string } | { type: "newer"; und
 /** Whether colleagues' codings in this round may be seen; null where there is no round. */
 export type RoundState = "open" | "blind" | null;
 
-/** Who coded in this round, and what stands beside the text at a place. */
+/** Who coded in this round, and their codings of the text at a place. */
 export type ColleaguesQuestion = { type: "colleagues" } | { type: "beside"; place: number };
 
 export type ColleaguesAnswer =
@@ -149,30 +114,13 @@ export type ColleaguesAnswer =
   | { type: "beside"; place: number; coders: Beside[] };
 
 /** A colleague's codings on a text; without signs where one of the two has not finished it. */
-export interface Beside {
-  coder: string;
-  finished: boolean;
-  codings: Coding[];
-  signs: Record<string, Sign>;
-}
+export interface Beside { coder: string; finished: boolean; codings: Coding[]; signs: Record<string, Sign>; }
 
 /** How one's decision on a code differs from gold. */
 export type Differs = "same" | "missed" | "added";
 
 /** How far one is in a round of training; `words` say the verdict, where there is one. */
-export interface TrainingProgress {
-  n: number;
-  most: number;
-  kappa: string;
-  verdict: "pass" | "fail" | "go on";
-  words: string;
-}
-
-/** Asked of a finished text alone. */
-export interface FeedbackQuestion {
-  type: "feedback";
-  place: number;
-}
+export interface TrainingProgress { n: number; most: number; kappa: string; verdict: "pass" | "fail" | "go on"; words: string; }
 
 /** `counts`: of each code how often it was right, missed and added so far. */
 export interface Feedback {
@@ -187,25 +135,10 @@ export interface Feedback {
 export type SuggestionState = "agreed" | "accepted" | "edited" | "rejected" | "withdrawn" | "none";
 
 /** A code that a model suggests, on the words that carry it or (null) on the whole text. */
-export interface Suggestion {
-  code: string;
-  probability: number | null;
-  start: number | null;
-  end: number | null;
-  state: SuggestionState;
-}
+export interface Suggestion { code: string; probability: number | null; start: number | null; end: number | null; state: SuggestionState; }
 
 /** What was shown of a text; `withheld`: by chance it has no suggestions. */
-export interface ShownSuggestions {
-  withheld: boolean;
-  rows: Suggestion[];
-}
-
-/** Asked of a text whose suggestions may be shown; that they are is recorded before they are sent. */
-export interface SuggestionsQuestion {
-  type: "suggestions";
-  place: number;
-}
+export interface ShownSuggestions { withheld: boolean; rows: Suggestion[]; }
 
 /** `quotes`: of each code the words that this coder coded so and that are nearest. */
 export type SuggestionsAnswer = { type: "suggestions"; place: number } & (
@@ -226,11 +159,7 @@ export interface Waiting {
  * What the coder should know of the codebook; `newer`: that there is one that can be taken in; `n_review`: how many
  * texts are to be looked at again.
  */
-export interface Notice {
-  notice: string;
-  newer: boolean;
-  n_review: number;
-}
+export interface Notice { notice: string; newer: boolean; n_review: number; }
 
 /** `under` is the codebook's fingerprint, `flags` how far each text is under it. */
 export interface OfTheCodebook extends Notice {
@@ -248,8 +177,16 @@ export type Elsewhere = { type: "elsewhere"; words: string; places: number[]; fl
 /** What the kernel says to all views, asked by none. */
 export type Told = Elsewhere | { type: "goto"; place: number } | { type: "suggested"; place: number } | ({ type: "codebook" } & OfTheCodebook);
 
-/** `peek` fetches a unit without going there. */
-export type Question = { type: "hello" } | { type: "unit"; place: number; peek?: boolean } | ListQuestion | GridQuestion | NewCodeQuestion | TakeQuestion | ColleaguesQuestion | FeedbackQuestion | SuggestionsQuestion | MemoQuestion | HistoryQuestion | Back;
+/**
+ * `peek` fetches a unit without going there. `feedback` is asked of finished texts alone; that `suggestions` are shown is
+ * recorded before they are sent; `back` asks which acts going back to one would undo.
+ */
+export type Question =
+  | { type: "hello" }
+  | { type: "unit"; place: number; peek?: boolean }
+  | { type: "feedback" | "suggestions"; place: number }
+  | { type: "back"; act_id: string }
+  | ListQuestion | GridQuestion | NewCodeQuestion | TakeQuestion | ColleaguesQuestion | MemoQuestion | HistoryQuestion;
 
 /** What the list shows of a text: its first words, or before, at and after what was looked for. */
 export interface Row {
@@ -259,16 +196,12 @@ export interface Row {
   memo: boolean;
   unsure: boolean;
   rating: string | null;
-  /** The codes because of which it is to be looked at again; null where it is not. */
+  /** The codes to review it for; null if it needs no review. */
   review: string[] | null;
 }
 
 /** By what texts can be chosen. */
-export interface Choices {
-  conditions: { name: string; values: string[] }[];
-  ratings: string[];
-  groups: GroupBy[];
-}
+export interface Choices { conditions: { name: string; values: string[] }[]; ratings: string[]; groups: GroupBy[]; }
 
 /** Name, number of texts, number of those that are finished. */
 export type Group = [string, number, number];
@@ -280,7 +213,7 @@ export type ListAnswer =
   | { type: "rows"; rows: Row[] }
   | { type: "progress"; groups: Group[] };
 
-/** The kernel says of each what it is about; the page knows that already from where the memo stands. */
+/** The kernel says what each is about; the page knows that from where the memo is shown. */
 export interface Memo {
   memo_id: string;
   text: string;
@@ -296,10 +229,7 @@ export interface Memo {
 export interface SpanMemo extends Omit<Memo, "start" | "end">, Span {}
 
 /** A memo on a code, or on the study. */
-export interface FreeMemo extends Memo {
-  on: "code" | "study";
-  code: string | null;
-}
+export interface FreeMemo extends Memo { on: "code" | "study"; code: string | null; }
 
 export interface Unit extends CodedText {
   place: number;
@@ -314,13 +244,8 @@ export interface Unit extends CodedText {
   n_acts: number;
 }
 
-/** What a recorded act may change beside its unit; `flag` is the unit's letter in `flags`. */
-export interface Counts {
-  flag: string;
-  n_finished: number;
-  can_undo: boolean;
-  can_redo: boolean;
-}
+/** What a recorded act may change besides its unit; `flag` is the unit's letter in `flags`. */
+export interface Counts { flag: string; n_finished: number; can_undo: boolean; can_redo: boolean; }
 
 /** The answer to the first question: all that the widget needs to begin. */
 export type Welcome = {
@@ -342,5 +267,5 @@ export type Welcome = {
 
 export type Answer = Welcome | ({ type: "unit"; unit: Unit } & Notice) | ListAnswer | GridAnswer | NewCodeAnswer | TakeAnswer | ColleaguesAnswer | Feedback | SuggestionsAnswer | MemoAnswer | HistoryAnswer | BackAnswer;
 
-/** An act of this or another view stands in the record: its unit as it is now; of one on no text the `memos` are. */
+/** An act of this or another view was recorded: its unit as it is now, or for an act on no text, the `memos`. */
 export type Done = { type: "done"; kind: Act["kind"]; unit: Unit; memos?: FreeMemo[] } & Notice & Counts;

@@ -10,11 +10,7 @@ const LONGEST_IN_VIVO = 60;
 const PAUSE_MS = 200;
 
 /** The text, or the words of it, in which the code was seen. */
-export interface Seen {
-  unit: Unit;
-  start: number | null;
-  end: number | null;
-}
+export interface Seen { unit: Unit; start: number | null; end: number | null; }
 
 type Alike = Extract<Answer, { type: "alike" }>["codes"];
 
@@ -49,7 +45,7 @@ export class NewCode {
       this.host.do({ kind: "apply", code: answer.code, start: seen.start, end: seen.end }, seen.unit);
       this.justAdded = answer.label;
       this.close();
-      const came = answer.came && `; colleagues’ changes came with it: ${answer.came}`;
+      const came = answer.came && `; this also brought in colleagues’ changes: ${answer.came}`;
       this.host.say(`${answer.label} is in the codebook and applied here${came}`);
     },
   };
@@ -111,7 +107,7 @@ export class NewCode {
     if (!seen || this.busy.value) return;
     if (!label) return void (this.problem.value = "Name the code first.");
     if (label.length > 200 || definition.length > 1000) {
-      return void (this.problem.value = "The name can have 200 characters, the definition 1000.");
+      return void (this.problem.value = "The name may have up to 200 characters, the definition up to 1000.");
     }
     const { unit, start, end } = seen;
     if (mode === "propose") {

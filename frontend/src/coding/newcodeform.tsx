@@ -40,10 +40,10 @@ export function NewCodeForm({ session }: { session: Session }) {
     <section class="s7-new-code" role="group" aria-label="New code">
       {input("label", "Name", "What do you call it?")}
       <div class="s7-alike" role="status">
-        {newCode.alike.value.length > 0 && <span>Like it:</span>}
+        {newCode.alike.value.length > 0 && <span>Similar codes:</span>}
         {newCode.alike.value.map(({ code, how }) => (
           <Button key={code.id} title={code.definition} disabled={!code.codable} onClick={() => newCode.use(code)}>
-            Use “{code.label}” instead{how === "meaning" && <i> (alike in meaning)</i>}
+            Use “{code.label}” instead{how === "meaning" && <i> (similar in meaning)</i>}
           </Button>
         ))}
         {newCode.note.value && <span>{newCode.note.value}</span>}
@@ -57,8 +57,8 @@ export function NewCodeForm({ session }: { session: Session }) {
             onChange={(event) => (newCode.example.value = event.currentTarget.checked)}
           />{" "}
           <span>
-            Keep {seen.start === null ? "this text" : "the selected words"} as an example. A participant’s words in the
-            codebook are published with it, and stay there if they withdraw.
+            Keep {seen.start === null ? "this text" : "the selected words"} as an example. A participant’s words in the codebook are published with it and stay
+            there if the participant withdraws.
           </span>
         </label>
       )}

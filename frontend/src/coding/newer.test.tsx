@@ -108,12 +108,12 @@ test("what is not saved stays, and the codebook that it belongs to as well", asy
 test("where there is none, the key says so", async () => {
   await show((on) => ([on.newer, on.notice] = [false, ""]));
   await press(">");
-  expect([asked(), words(".s7-status")]).toEqual([[], "This is the study’s current codebook"]);
+  expect([asked(), words(".s7-status")]).toEqual([[], "You already have the current codebook"]);
 });
 
 test("texts to be looked at again: the message's button lists just these and goes to the first, until none is left", async () => {
   await show((on) => {
-    [on.newer, on.notice, on.review] = [false, "2 texts are to be looked at again.", [1, 2]];
+    [on.newer, on.notice, on.review] = [false, "2 texts need another look.", [1, 2]];
   });
   const button = () => find(".s7-look-again");
   expect(button()!.textContent).toBe("Show these 2 texts");

@@ -21,11 +21,11 @@ export class Newer {
   readonly answers: Answers<Answer, Question> = {
     newer: (answer) => {
       this.meaning.value = answer;
-      this.host.say("Read what the new codebook means for your codings, then take it in or not");
+      this.host.say("Read what the new codebook means for your codings, then take it in or leave it");
     },
     taken: ({ words }) => {
       this.meaning.value = null;
-      this.host.say(words ? `The codebook is the current one: ${words}` : "The codebook is the current one");
+      this.host.say(words ? `You now have the current codebook: ${words}` : "You now have the current codebook");
     },
   };
 
@@ -51,10 +51,10 @@ export class Newer {
 
   /** Take it in; where that changes what codings mean, only once that was read. */
   take(): void {
-    if (!this.there.value) return this.host.say("This is the study’s current codebook");
+    if (!this.there.value) return this.host.say("You already have the current codebook");
     this.host.keep();
     this.wanted.value = { type: "take_codebook", agreed: this.meaning.value?.under ?? null };
-    if (this.wanted.value) this.host.say("The codebook is taken in once everything is saved");
+    if (this.wanted.value) this.host.say("The codebook will be taken in once everything is saved");
   }
 
   /** Go on with the version that is here. */

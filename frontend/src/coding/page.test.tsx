@@ -96,7 +96,7 @@ describe("where a dialog of the page took the keyboard in a burst, and an Enter 
     await press("Enter");
     await answer();
     expect(coded()).toEqual(["apply affective"]);
-    expect(find(".s7-message")!.textContent).toMatch(/^2 presses were not taken/);
+    expect(find(".s7-message")!.textContent).toMatch(/^2 key presses were ignored/);
   });
 
   test("a click brings the keys back at once, and so does a pause", async () => {

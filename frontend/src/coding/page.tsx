@@ -14,18 +14,15 @@ import type { Code } from "../shared/protocol";
 import { pieces, type Edge, type Granularity, type Step } from "../shared/words";
 import { Codings } from "./codings";
 import { BesideTable, ColleaguesButtons } from "./besides";
-import { CodebookNotice } from "./codebooknotice";
-import { DecideBanner } from "./decidebanner";
+import { CodebookNotice, DecideBanner } from "./codebooknotice";
 import { FeedbackPanel, TrainingBanner } from "./feedback";
 import { startDrag } from "../shared/drag";
 import { GridPane, LayoutButton } from "./grid";
-import { UnitMemo } from "./memo";
-import { CodeMemoButton, OpenMemo, SpanMemos } from "./memoforms";
+import { CodeMemoButton, OpenMemo, SpanMemos, UnitMemo } from "./memoforms";
 import type { Unit } from "./messages";
 import { NewCodeButton, NewCodeForm } from "./newcodeform";
 import { KeyHelp } from "./keyhelp";
 import { LiveText } from "./livetext";
-import { Rating } from "./rating";
 import type { Session } from "./session";
 import { pressInSide, Side } from "./side";
 import { ListNote, TextsButton } from "./texts";
@@ -63,7 +60,7 @@ function Header({ session, unit }: { session: Session; unit: Unit | null }) {
     <>
       {session.total.value > 0 && <TextsButton session={session} />}
       {session.total.value > 0 && <LayoutButton session={session} />}
-      <Who session={session} role="The coder whose session this is" />
+      <Who session={session} role="The coder" />
       <Progress session={session} unit={unit} />
       <span class="s7-outside">Click here to use the keys</span>
     </>
@@ -132,7 +129,7 @@ function Below({ session, unit }: { session: Session; unit: Unit }) {
       <UnitMemo key={unit.unit_id} session={session} unit={unit} />
       {session.allDone.value && session.finished.value === session.total.value && (
         <p class="s7-all-done" role="status">
-          All {session.total.value} texts are finished. Thank you – you can still go back and change anything.
+          All {session.total.value} texts are finished. Thank you! You can still go back and change anything.
         </p>
       )}
       <Footer session={session} unit={unit} />
@@ -220,7 +217,7 @@ export function Page({ session }: { session: Session }) {
       code_memo: () => (book.open.value ? session.memos.onCode(book.open.value) : session.say("Open the definition of a code first")),
       new_code: () => session.openNewCode(),
       rating: () => session.toggleRating(),
-      context: () => void (session.grid.on.value ? session.say("The conversation stands above the text, not in the grid") : (session.showContext.value = !session.showContext.value)),
+      context: () => void (session.grid.on.value ? session.say("The conversation is shown above the text, not in the grid") : (session.showContext.value = !session.showContext.value)),
       filter: () => field(".s7-filter"),
       find_text: () => session.showSide("texts", "find"),
       texts: () => session.showSide("texts"),
@@ -412,7 +409,17 @@ function Waiting({ session }: { session: Session }) {
   const words = session.book.codebook.value
     ? session.total.value
       ? waitingWords("Loading…", session.presses.waiting.value.length)
-      : "There is no text to code here."
+      : "There are no texts to code here."
     : WAITING;
   return <p class="s7-waiting">{words}</p>;
+}
+
+function Rating({ session, unit }: { session: Session; unit: Unit }) {
+  if (unit.rating === null) return null;
+  const shown = session.ratingShown.value;
+  const waits = session.ratingOfFinished.value !== null && !unit.finished;
+  const words = waits ? "Rating: shown once finished" : shown ? `Rating: ${unit.rating}` : "Show rating";
+  return (
+    <Button class="s7-quiet s7-rating" aria-pressed={shown} disabled={waits} onClick={() => session.toggleRating()} words={words} />
+  );
 }

@@ -56,7 +56,7 @@ test("a click on what was on screen is not done to another text, nor what was pr
   finish(session);
   await settle();
   expect(recorded()).toEqual(["apply m0 affective", "finish m0", "undo m0"]);
-  expect(session.message.value).toMatch(/^2 presses were not taken/);
+  expect(session.message.value).toMatch(/^2 key presses were ignored/);
 });
 
 test("what was begun on a text that is no longer on screen is not done to the one that is", () => {
@@ -64,7 +64,7 @@ test("what was begun on a text that is no longer on screen is not done to the on
   const unit = session.unit.value!;
   session.goto(1);
   session.presses.inTurn(() => session.finish(), unit);
-  expect([kernel.acts(), session.message.value]).toEqual([[], expect.stringMatching(/^One press was not taken/)]);
+  expect([kernel.acts(), session.message.value]).toEqual([[], expect.stringMatching(/^One key press was ignored/)]);
 });
 
 test("where the text does not come, nothing of the burst is done, not even what comes after the text", async () => {
@@ -72,11 +72,11 @@ test("where the text does not come, nothing of the burst is done, not even what 
   session.goto(5);
   code(session, "affective");
   vi.advanceTimersByTime(PATIENCE_MS);
-  expect(session.message.value).toMatch(/^One press was not taken/);
+  expect(session.message.value).toMatch(/^One key press was ignored/);
   await settle();
   expect(place(session)).toBe(5);
   finish(session);
-  expect(session.message.value).toMatch(/^2 presses were not taken/);
+  expect(session.message.value).toMatch(/^2 key presses were ignored/);
   await settle();
   expect(recorded()).toEqual([]);
   vi.advanceTimersByTime(PAUSE_MS);
@@ -105,7 +105,7 @@ test("with an undo that cannot be saved, what follows is not taken; the rest is 
   kernel.answer();
   await Promise.resolve();
   expect(session.presses.waiting.value).toEqual([]);
-  expect(session.message.value).toMatch(/^One press was not taken|no room/);
+  expect(session.message.value).toMatch(/^One key press was ignored|no room/);
   kernel.fate = "done";
   vi.advanceTimersByTime(PATIENCE_MS);
   await settle();

@@ -248,7 +248,7 @@ describe("answers", () => {
     kernel.answer();
     expect(kernel.recorded.map(({ kind, unit_id, code }) => [kind, unit_id, code])).toEqual([["apply", "m1", "cognitive"]]);
     expect(session.message.value).toBe(
-      "Text m0: refused: no room What followed it on this text (2 changes) was not done either.",
+      "Text m0: refused: no room 2 later changes on this text were not saved either.",
     );
     expect(session.flags.value[0]).toBe(".");
   });

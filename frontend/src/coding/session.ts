@@ -215,7 +215,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   protected override refused(message: string, unit_id: string | undefined, n: number): void {
     const elsewhere = unit_id !== undefined && unit_id !== this.known.value?.unit_id;
-    const more = n && ` What followed it on this text (${n === 1 ? "one change" : `${n} changes`}) was not done either.`;
+    const more = n && ` ${n === 1 ? "One later change" : `${n} later changes`} on this text ${n === 1 ? "was" : "were"} not saved either.`;
     this.lasting = `${elsewhere ? `Text ${unit_id}: ` : ""}${message}${more || ""}`;
     this.message.value = this.lasting;
     this.refusedOn = unit_id;
@@ -366,7 +366,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   step(by: number): void {
     const place = this.beside(by);
     if (place !== undefined) this.goto(place);
-    else if (this.texts.isActive.value) this.say(`No text ${by > 0 ? "after" : "before"} this one in the list`);
+    else if (this.texts.isActive.value) this.say(`This is the ${by > 0 ? "last" : "first"} text of the list`);
   }
 
   /** Whether the unit at `place` is finished, or will be by an act on its way. */
@@ -384,8 +384,8 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
       if (!this.isFinished(place) && !justFinished && place !== here) return this.goto(place);
     }
     this.allDone.value = this.unit.value?.finished ?? false;
-    this.say(`${this.before}No other unit is unfinished`);
-    if (this.texts.isActive.value) this.message.value = "No other text of this list is unfinished: show all texts to go on.";
+    this.say(`${this.before}All other texts are finished`);
+    if (this.texts.isActive.value) this.message.value = "All other texts in this list are finished. Show all texts to go on.";
     this.before = "";
   }
 
@@ -426,7 +426,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   apply(code: Code): void {
     const target = this.selecting.span.value ?? WHOLE;
     const stands = this.unit.value?.codings.some((coding) => coding.code === code.id && sameSpan(coding, target));
-    if (stands) this.say(`${code.label} stands there already`);
+    if (stands) this.say(`${code.label} is already applied there`);
     else this.toggle(code);
   }
 
@@ -441,7 +441,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     const { code, start, end, facets, confidence } = coding;
     this.do({ kind: "apply", code, start, end, facets, confidence, ...more });
     this.marked.value = { code, start, end };
-    if ("confidence" in more) this.say(`${this.label(code)}: ${more.confidence === "unsure" ? "unsure" : "not unsure any more"}`);
+    if ("confidence" in more) this.say(`${this.label(code)}: ${more.confidence === "unsure" ? "unsure" : "no longer unsure"}`);
   }
 
   toggleUnsure(coding = this.activeCoding()): void {
@@ -475,12 +475,12 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     const unit = this.unit.value;
     if (!unit) return;
     this.do({ kind: unit.finished ? "reopen" : "finish" });
-    this.say(unit.finished ? "Not finished any more" : this.finishedWords(unit));
+    this.say(unit.finished ? "No longer finished" : this.finishedWords(unit));
   }
 
   private finishedWords({ unit_id }: Unit): string {
     const unread = this.ended.value && !this.ended.value.has(unit_id);
-    return unread ? `${unit_id} finished, but its end was not on the screen` : `${unit_id} finished`;
+    return unread ? `${unit_id} finished, but you have not seen its end` : `${unit_id} finished`;
   }
 
   /** The end of the text is on the screen. */
@@ -521,7 +521,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     this.push({ kind });
     const added = this.newCode.justAdded;
     this.newCode.justAdded = null;
-    const stays = added === null ? "" : ` on this text; the code ${added} stays in the codebook, which only the lead takes it out of`;
+    const stays = added === null ? "" : ` on this text; the code ${added} stays in the codebook, and only the lead can remove it`;
     this.say(kind === "undo" ? `Undone${stays}` : "Done again");
   }
 
@@ -530,7 +530,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     const from = Math.max(this.active.value, step === 1 ? -1 : 0);
     const coding = codings[(from + step + codings.length) % codings.length];
     this.marked.value = coding ?? null;
-    if (!coding) return this.say("There is no coding on this text");
+    if (!coding) return this.say("This text has no codings");
     const { code, start, end, confidence } = coding;
     const quote = start === null ? "the whole text" : this.unit.value!.text.slice(start, end!);
     const stated = [...this.facets.words(coding), ...(confidence === "unsure" ? ["unsure"] : [])];

@@ -1,6 +1,6 @@
 // What stands beside the text: the list of texts, of memos, or what was done; one at a time.
 import type { VNode } from "preact";
-import { stepOf } from "../shared/rowlist";
+import { stepOf } from "../shared/pagedrows";
 import { SidePane, SideTabs } from "../shared/sidepane";
 import { HistoryPane, openAct, pressInHistory } from "./historypane";
 import { MemoPane, openMemo } from "./memopane";

@@ -52,7 +52,7 @@ export class Suggestions {
 
   private heard(answer: SuggestionsAnswer): void {
     if (answer.state !== "shown") {
-      const words = answer.state === "failed" ? `No suggestions: ${answer.message}` : "Looking for suggestions… Enter goes on without them.";
+      const words = answer.state === "failed" ? `No suggestions: ${answer.message}` : "Looking for suggestions… Press Enter to go on without them.";
       this.pending.value = { place: answer.place, words };
       if (answer.state === "failed") this.host.say(words);
       return;

@@ -8,11 +8,11 @@ import type { Session } from "./session";
 
 const STATES: Record<SuggestionState, string> = {
   none: "",
-  agreed: "you coded it too",
+  agreed: "you coded it, too",
   accepted: "applied as suggested",
-  edited: "applied on other words",
+  edited: "applied to other words",
   rejected: "rejected",
-  withdrawn: "you coded it, and took it away",
+  withdrawn: "you coded it and removed it",
 };
 
 export function SuggestionsPanel({ session, unit }: { session: Session; unit: Unit }) {
@@ -21,7 +21,7 @@ export function SuggestionsPanel({ session, unit }: { session: Session; unit: Un
   if (!shown.value?.rows.length) return null;
   const { accept_suggestion: yes = "", reject_suggestion: no = "" } = session.commands.value;
   return (
-    <div class="s7-suggestions" role="region" aria-label="What a model suggests for this text" tabIndex={0}>
+    <div class="s7-suggestions" role="region" aria-label="A model’s suggestions for this text" tabIndex={0}>
       <p class="s7-suggestions-head">
         <strong>Suggested by a model</strong>
         {open.value && (
@@ -51,7 +51,7 @@ function Row({ session, unit, row, current }: { session: Session; unit: Unit; ro
     <div ref={root} class={["s7-suggestion", `s7-suggestion-${state}`, current && "s7-current"].filter(Boolean).join(" ")} aria-current={current ? "true" : undefined}>
       <p class="s7-suggestion-line">
         <kbd>{look.tag}</kbd> <strong>{session.label(code)}</strong>
-        {probability !== null && <span title="How probable the model finds it, calibrated on texts of other participants">{Math.round(100 * probability)} %</span>}
+        {probability !== null && <span title="The model’s probability, calibrated on texts of other participants">{Math.round(100 * probability)} %</span>}
         {state !== "none" && <span class="s7-suggestion-state">{STATES[state]}</span>}
         {state === "none" && (
           <span class="s7-suggestion-buttons">
@@ -65,7 +65,7 @@ function Row({ session, unit, row, current }: { session: Session; unit: Unit; ro
           {start === null ? (
             "The whole text"
           ) : (
-            <Button class="s7-quiet" lang="" dir="auto" title="Select these words: on others, press the code’s key" onClick={() => take(select)}>
+            <Button class="s7-quiet" lang="" dir="auto" title="Select these words. To code other words, select them and press the code’s key" onClick={() => take(select)}>
               “{unit.text.slice(start, end!)}”
             </Button>
           )}
@@ -73,7 +73,7 @@ function Row({ session, unit, row, current }: { session: Session; unit: Unit; ro
       )}
       {state === "none" && quotes.length > 0 && (
         <p class="s7-suggestion-near">
-          You coded so:{" "}
+          You coded these like it:{" "}
           {quotes.map((quote, n) => (
             <span key={n} lang="" dir="auto">“{quote}”{" "}</span>
           ))}

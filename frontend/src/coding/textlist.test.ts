@@ -189,7 +189,7 @@ describe("going on within what is chosen", () => {
     session.goto(5);
     kernel.answer();
     session.step(1);
-    expect([place(session), session.announced.value]).toEqual([5, "No text after this one in the list"]);
+    expect([place(session), session.announced.value]).toEqual([5, "This is the last text of the list"]);
   });
 
   test("finish and next takes the next unfinished of them, and says when there is none", () => {
@@ -202,7 +202,7 @@ describe("going on within what is chosen", () => {
     session.finishAndNext();
     kernel.answer();
     expect([place(session), session.finished.value]).toEqual([3, 3]);
-    expect(session.message.value).toContain("No other text of this list is unfinished");
+    expect(session.message.value).toContain("All other texts in this list are finished");
     expect(session.allDone.value).toBe(true);
   });
 

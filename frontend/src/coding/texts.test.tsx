@@ -149,10 +149,10 @@ describe("finding", () => {
   test("says that the text on screen is not among what was found", async () => {
     await show(1000);
     await type("facts");
-    expect(find(".s7-list-note")!.textContent).toContain("this text is not among them");
+    expect(find(".s7-list-note")!.textContent).toContain("not including this text");
     await type("nowhere at all");
     expect(texts(".s7-row")).toEqual([]);
-    expect(find(".s7-side .s7-hint")!.textContent).toBe("No text fits.");
+    expect(find(".s7-side .s7-hint")!.textContent).toBe("No text matches.");
   });
 });
 

@@ -2,7 +2,7 @@
 import type { VNode } from "preact";
 import { Button } from "../shared/button";
 import { asOptions, Select } from "../shared/fields";
-import { listBox, stepOf, type RowStyle } from "../shared/rowlist";
+import { listBox, stepOf, type RowStyle } from "../shared/pagedrows";
 import { VirtualList } from "../shared/virtuallist";
 import type { GroupBy, Query, Row } from "./messages";
 import type { Session } from "./session";
@@ -13,11 +13,11 @@ const [ROW, GROUP_ROW] = [62, 30];
 const STATES: [Query["state"], string][] = [
   ["", "All texts"],
   ["unfinished", "Unfinished"],
-  ["begun", "Begun"],
+  ["begun", "Started"],
   ["unsure", "Unsure"],
   ["memo", "With a memo"],
   ["review", "To look at again"],
-  ["differs", "Differs from a colleague"],
+  ["differs", "Different from a colleague"],
 ];
 const ORDERS: [Query["order"], string][] = [
   ["plan", "As planned"],
@@ -51,7 +51,7 @@ export function ListNote({ session }: { session: Session }) {
     <p class="s7-list-note" role="status">
       <span>
         <strong>{listing.n}</strong> of {texts.total.value} · {described(texts.shown.value, (code) => session.label(code))}
-        {elsewhere && " (this text is not among them)"}
+        {elsewhere && " (not including this text)"}
       </span>
       <Button class="s7-quiet s7-clear" aria-label="Show all texts again" title="Show all texts again" onClick={() => texts.clear()} words="×" />
     </p>
@@ -196,22 +196,18 @@ function Rows({ session }: { session: Session }) {
           );
         }}
       />
-      {!listing.length && <p class="s7-hint">No text fits.</p>}
+      {!listing.length && <p class="s7-hint">No text matches.</p>}
     </>
   );
 }
 
 export const isFitting = (fits: Uint8Array, place: number) => ((fits[place >> 3]! >> (place & 7)) & 1) === 1;
 
-export interface Status {
-  sign: string;
-  words: string;
-  name: string;
-}
+export interface Status { sign: string; words: string; name: string; }
 
 const STATUS: Record<string, Status> = {
-  ".": { sign: "○", words: "not begun", name: "new" },
-  c: { sign: "◐", words: "begun", name: "begun" },
+  ".": { sign: "○", words: "not started", name: "new" },
+  c: { sign: "◐", words: "started", name: "begun" },
   f: { sign: "✓", words: "finished", name: "finished" },
   u: { sign: "✓?", words: "finished, unsure", name: "finished" },
 };
@@ -247,7 +243,7 @@ function RowView({ session, index, total, place, row, status, here, marked, fits
     [`★ ${row?.rating}`, row?.rating && `rating ${row.rating}`],
   ];
   const there = signs.filter(([, words]) => words);
-  const spoken = [`${place + 1}`, status.words, ...there.map(([, words]) => words), !fits && "fits no more", row?.unit_id, before + found + after];
+  const spoken = [`${place + 1}`, status.words, ...there.map(([, words]) => words), !fits && "no longer matches", row?.unit_id, before + found + after];
   const names = ["s7-row", here && "s7-here", marked && "s7-cursor", !fits && "s7-gone"];
   return (
     <div
@@ -289,9 +285,7 @@ function Groups({ texts }: { texts: TextList }) {
   return (
     <div class="s7-progress-by">
       <div class="s7-choose-line">
-        <Button class="s7-quiet" aria-expanded={by !== null} onClick={open}>
-          {by ? "▾" : "▸"} Progress by {by ? "" : GROUPS[kinds[0]!]}
-        </Button>
+        <Button class="s7-quiet" aria-expanded={by !== null} onClick={open}>{by ? "▾" : "▸"} Progress by {by ? "" : GROUPS[kinds[0]!]}</Button>
         {by && (
           <Select aria-label="Progress by" value={by} options={kinds.map((kind): [string, string] => [kind, GROUPS[kind]])} onPick={(kind) => texts.showProgress(kind as GroupBy)} />
         )}

@@ -75,7 +75,7 @@ test("a verdict stands in the banner and is read out", async () => {
   await press("1");
   await press("Enter");
   expect(find(".s7-training-fail")!.textContent).toContain("Stopped after 15 texts.");
-  expect(find(".s7-status")!.textContent).toContain("Every code as in the gold decisions. Stopped after 15 texts.");
+  expect(find(".s7-status")!.textContent).toContain("All codes match the gold decisions. Stopped after 15 texts.");
   expect(find(".s7-rule")).toBeNull(); // the rule is shown where something differs
 });
 

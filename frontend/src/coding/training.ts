@@ -33,7 +33,7 @@ export class Training {
     this.answered.value = feedback;
     this.progress.value = feedback.progress;
     const n = feedback.rows.filter(({ state }) => state !== "same").length;
-    const words = n === 0 ? "Every code as in the gold decisions" : `${n === 1 ? "One code differs" : `${n} codes differ`} from the gold decisions`;
+    const words = n === 0 ? "All codes match the gold decisions" : `${n === 1 ? "One code differs" : `${n} codes differ`} from the gold decisions`;
     this.host.say([words, feedback.progress.words].filter(Boolean).join(". "));
   }
 }

@@ -4,7 +4,7 @@ import { Button } from "../shared/button";
 import { CodersTable } from "../shared/coderstable";
 import { Search } from "../shared/fields";
 import type { Theirs } from "../shared/protocol";
-import { listBox, listRow } from "../shared/rowlist";
+import { listBox, listRow } from "../shared/pagedrows";
 import { TextView } from "../shared/textview";
 import { VirtualList } from "../shared/virtuallist";
 import type { UnitText } from "./messages";
@@ -68,12 +68,12 @@ function Opened({ session, text }: { session: Session; text: UnitText }) {
       {text.coders.length ? (
         <CodersTable label="Who coded what" text={text.text} book={session.book} columns={text.coders} />
       ) : (
-        <p class="s7-hint">Nobody has finished it yet, or what they coded may not be seen by you.</p>
+        <p class="s7-hint">Nobody has finished it yet, or you may not see their coding.</p>
       )}
       {text.coders
         .filter(({ again }) => again.length)
         .map(({ coder, again }) => (
-          <p key={coder} class="s7-hint" dir="auto">{coder} must decide again on: {again.join(", ")}.</p>
+          <p key={coder} class="s7-hint" dir="auto">{coder} needs to decide again on: {again.join(", ")}.</p>
         ))}
     </>
   );

@@ -2,17 +2,9 @@
 import type { Code, CoderColumn } from "../shared/protocol";
 
 /** What a number counts: the kernel lists the texts behind it. */
-export interface Door {
-  of: string;
-  round?: string | null;
-  coder?: string;
-  code?: string;
-}
+export interface Door { of: string; round?: string | null; coder?: string; code?: string; }
 
-export interface Book {
-  title: string;
-  codes: Code[];
-}
+export interface Book { title: string; codes: Code[]; }
 
 export interface CoderRow {
   coder: string;
@@ -72,32 +64,14 @@ export interface Item {
   cell: string;
 }
 
-export interface Rounds {
-  type: "rounds";
-  at: string;
-  rows: RoundRow[];
-  book: Book;
-}
+export interface Rounds { type: "rounds"; at: string; rows: RoundRow[]; book: Book; }
 
-export interface Used {
-  type: "codes";
-  rows: UsedRow[];
-  n_finished: number;
-  words: string;
-}
+export interface Used { type: "codes"; rows: UsedRow[]; n_finished: number; words: string; }
 
 /** Agreement in one of the rounds that the rows are pooled over; null: texts of no round. */
-export interface RoundAgreement {
-  round: string | null;
-  codes: Record<string, { n: number; value: string; interval: string; why: string }>;
-}
+export interface RoundAgreement { round: string | null; codes: Record<string, { n: number; value: string; interval: string; why: string }>; }
 
-export interface Agreement {
-  type: "agreement";
-  rows: AgreementRow[];
-  by_round: RoundAgreement[];
-  words: string[];
-}
+export interface Agreement { type: "agreement"; rows: AgreementRow[]; by_round: RoundAgreement[]; words: string[]; }
 
 export interface Alarm {
   coder: string;
@@ -123,43 +97,23 @@ export interface Change {
   came_words: string;
 }
 
-export interface Attention {
-  type: "attention";
-  rows: Item[];
-}
+export interface Attention { type: "attention"; rows: Item[]; }
 
 export type Part = Rounds | Used | Agreement | Change | Attention;
 
 /** What the kernel tells all views. */
 export type Told = Part | { type: "counted" | "acted" } | { type: "uncounted"; message: string };
 
-export interface UnitRow {
-  unit_id: string;
-  words: string;
-  note: string;
-}
+export interface UnitRow { unit_id: string; words: string; note: string; }
 
-export interface Units {
-  type: "units";
-  door: Door;
-  title: string;
-  n: number;
-  first: number;
-  rows: UnitRow[];
-}
+export interface Units { type: "units"; door: Door; title: string; n: number; first: number; rows: UnitRow[]; }
 
 export interface Coded extends CoderColumn {
   /** Labels of codes that must be decided again. */
   again: string[];
 }
 
-export interface UnitText {
-  type: "unit";
-  unit_id: string;
-  text: string;
-  viewer: string;
-  coders: Coded[];
-}
+export interface UnitText { type: "unit"; unit_id: string; text: string; viewer: string; coders: Coded[]; }
 
 export type Question =
   | { type: "hello" | "count" }

@@ -1,11 +1,6 @@
 // Which of the numbers on the page an arrow key goes to: the nearest one in its direction.
 
-export interface Box {
-  left: number;
-  right: number;
-  top: number;
-  bottom: number;
-}
+export interface Box { left: number; right: number; top: number; bottom: number; }
 
 /** Pixels by which two boxes may overlap and yet lie one beyond the other. */
 const SLACK = 4;

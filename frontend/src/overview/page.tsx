@@ -1,7 +1,7 @@
 // The overview on screen: its panels, or the texts behind a number, and what keys do.
 import { useEffect, useRef } from "preact/hooks";
 import { Frame, Tool, WAITING, Who } from "../shared/frame";
-import { stepOf } from "../shared/rowlist";
+import { stepOf } from "../shared/pagedrows";
 import { shownTime } from "../shared/times";
 import { Behind } from "./behind";
 import { neighbour } from "./neighbour";
@@ -9,11 +9,11 @@ import { AgreementPanel, ChangePanel, Next, RoundsPanel, UsedPanel } from "./pan
 import type { Session } from "./session";
 
 const KEYS: [string, string][] = [
-  ["↑↓←→", "To the next number in that direction (Tab: one after the other)"],
-  ["Enter", "The texts behind the number; in their list: the text"],
-  ["↑↓", "In the list: the text above or below"],
+  ["↑↓←→", "Go to the next number in that direction (Tab: in order)"],
+  ["Enter", "Open the texts behind the number; in the list, the text"],
+  ["↑↓", "In the list: previous, next text"],
   ["/", "Find in the list"],
-  ["r", "Count anew"],
+  ["r", "Count again"],
 ];
 const GO = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End"];
 
@@ -21,13 +21,13 @@ function AsOf({ session }: { session: Session }) {
   const rounds = session.rounds.value;
   return (
     <span class="s7-as-of" role="status">
-      {session.counting.value ? "Counting…" : rounds ? `As of ${shownTime(rounds.at)}${session.older.value ? "; more has come in" : ""}` : ""}
+      {session.counting.value ? "Counting…" : rounds ? `As of ${shownTime(rounds.at)}${session.older.value ? "; there is new coding" : ""}` : ""}
     </span>
   );
 }
 
 function Recount({ session }: { session: Session }) {
-  return <Tool name="Count anew" sign="↻" press="r" ready={!session.counting.value} run={() => session.count()} />;
+  return <Tool name="Count again" sign="↻" press="r" ready={!session.counting.value} run={() => session.count()} />;
 }
 
 export function Page({ session }: { session: Session }) {
@@ -82,7 +82,7 @@ export function Page({ session }: { session: Session }) {
       commands={{ r: () => session.count() }}
       bar={
         <>
-          <Who session={session} role="Whose overview it is" title={session.book.codebook.value?.title ?? ""} />
+          <Who session={session} role="You" title={session.book.codebook.value?.title ?? ""} />
           <span class="s7-space" />
         </>
       }

@@ -2,13 +2,11 @@
 import type { ComponentChildren } from "preact";
 import { sample, UNKNOWN } from "../shared/colours";
 import { axisFrom, DotAndLine, Line, ShareBar } from "./charts";
-import { NumberDoor } from "./door";
-import type { AgreementRow, CoderRow, RoundAgreement, RoundRow } from "./messages";
+import type { AgreementRow, CoderRow, RoundAgreement, RoundRow, Door } from "./messages";
 import type { Session } from "./session";
+import { Button } from "../shared/button";
 
-interface Props {
-  session: Session;
-}
+interface Props { session: Session; }
 
 function Panel({ name, title, children }: { name: string; title: string; children: ComponentChildren }) {
   return (
@@ -26,7 +24,7 @@ export function Next({ session }: Props) {
   return (
     <Panel name="s7-next" title="What needs attention next">
       {!attention && <Wait />}
-      {attention && !attention.rows.length && <p class="s7-hint">Nothing, as far as you may see.</p>}
+      {attention && !attention.rows.length && <p class="s7-hint">Nothing that you may see.</p>}
       <ol>
         {attention?.rows.map(({ what, todo, n, door, cell }) => (
           <li key={what}>
@@ -39,7 +37,7 @@ export function Next({ session }: Props) {
             <p class="s7-todo">{todo}</p>
             {cell && (
               <details>
-                <summary>The cell to run</summary>
+                <summary>Cell to run</summary>
                 <code class="s7-run">{cell}</code>
               </details>
             )}
@@ -105,14 +103,14 @@ function CoderLine({ session, round, row }: Props & { round: string | null; row:
         <ShareBar share={n ? done / n : null} most={1} />
       </td>
       <td class="s7-number">
-        <NumberDoor session={session} door={{ of: "finished", round, coder }} n={done} label={`${done} of ${n} texts that ${coder} finished`}>
+        <NumberDoor session={session} door={{ of: "finished", round, coder }} n={done} label={`${done} of ${n} texts finished by ${coder}`}>
           {done}
         </NumberDoor>{" "}
         of {n}
       </td>
       <td class="s7-number">
         {left > 0 && (
-          <NumberDoor session={session} door={{ of: "left", round, coder }} n={left} label={`${left} texts that ${coder} has not finished`}>
+          <NumberDoor session={session} door={{ of: "left", round, coder }} n={left} label={`${left} texts not finished by ${coder}`}>
             {left} left
           </NumberDoor>
         )}
@@ -217,7 +215,7 @@ function AgreementLine({ session, row, least }: Props & { row: AgreementRow; lea
         </>
       )}
       <td class="s7-number">
-        <NumberDoor session={session} door={{ of: "double", code: row.code }} n={row.n} label={`${row.n} texts that two or more coders decided on: ${row.label}`}>
+        <NumberDoor session={session} door={{ of: "double", code: row.code }} n={row.n} label={`${row.n} texts decided by two or more coders: ${row.label}`}>
           {row.n}
         </NumberDoor>
       </td>
@@ -257,7 +255,7 @@ export function UsedPanel({ session }: Props) {
                   </td>
                   <td class="s7-over-time">{row.parts.length > 0 && <Line values={row.parts} most={mostOfParts} height={18} />}</td>
                   <td class="s7-number">
-                    <NumberDoor session={session} door={{ of: "applied", code: row.code }} n={row.n} label={`${row.n} texts on which ${row.label} was applied`}>
+                    <NumberDoor session={session} door={{ of: "applied", code: row.code }} n={row.n} label={`${row.n} texts with ${row.label}`}>
                       {row.n}
                     </NumberDoor>
                   </td>
@@ -269,7 +267,7 @@ export function UsedPanel({ session }: Props) {
       {used && (
         <p class="s7-hint">
           {used.n_finished} {used.n_finished === 1 ? "text" : "texts"}. {used.words}
-          {mostOfParts > 0 && " Over time: the share in equal parts of the order of coding, all codes on one scale."}
+          {mostOfParts > 0 && " Over time: the share in equal parts of the coding order, same scale for all codes."}
         </p>
       )}
     </Panel>
@@ -296,7 +294,7 @@ export function ChangePanel({ session }: Props) {
             <figure class="s7-came">
               <span class="s7-most">{change.came.at(-1)}</span>
               <Line values={change.came} most={change.came.at(-1)!} steps height={44} />
-              <figcaption>codes applied so far, participant by participant</figcaption>
+              <figcaption>codes applied so far, by participant</figcaption>
             </figure>
           )}
           {change.came_words && <p class="s7-hint">{change.came_words}</p>}
@@ -314,5 +312,24 @@ function CodeName({ session, code, label }: Props & { code: string; label: strin
         <span dir="auto">{label}</span>
       </span>
     </th>
+  );
+}
+
+interface NumberProps {
+  session: Session;
+  door: Door;
+  /** How many texts it counts: behind 0 there is nothing to open. */
+  n: number;
+  /** What is counted, for those who hear the page. */
+  label: string;
+  children: ComponentChildren;
+}
+
+function NumberDoor({ session, door, n, label, children }: NumberProps) {
+  if (!n) return <span class="s7-none">{children}</span>;
+  const key = JSON.stringify([door.of, door.round ?? null, door.coder ?? null, door.code ?? null]);
+  const opener = `.s7-door[data-door="${CSS.escape(key)}"]`;
+  return (
+    <Button class="s7-door" data-door={key} aria-label={label} title={label} onClick={() => session.open(door, opener)} words={children} />
   );
 }

@@ -8,9 +8,9 @@ import { keyOf, type Session } from "./session";
 export const SIGNS: Record<Quote["state"] | "pending", [string, string]> = {
   approved: ["✓", "approved"],
   refused: ["✗", "refused"],
-  chosen: ["○", "chosen, waits for approval"],
-  stale: ["!", "its code changed since: decide again"],
-  erased: ["!", "its paraphrase was erased: write another"],
+  chosen: ["○", "chosen, not approved yet"],
+  stale: ["!", "its code has changed: decide again"],
+  erased: ["!", "its paraphrase was erased: write a new one"],
   pending: ["…", "being saved"],
 };
 
@@ -34,7 +34,7 @@ export function Codes({ session }: { session: Session }) {
 }
 
 function Approved({ of }: { of: OfCode }) {
-  const words = [`${of.n_approved} of ${of.n_wanted} approved`, of.n_waiting && `${of.n_waiting} wait`, of.n_against ? "a disconfirming case" : "no disconfirming case yet"];
+  const words = [`${of.n_approved} of ${of.n_wanted} approved`, of.n_waiting && `${of.n_waiting} not approved yet`, of.n_against ? "a disconfirming case" : "no disconfirming case yet"];
   return (
     <span class={of.n_approved >= of.n_wanted ? "s7-number s7-enough" : "s7-number"} title={words.filter(Boolean).join(", ")}>
       {of.n_approved} of {of.n_wanted}
@@ -79,7 +79,7 @@ export function Candidates({ session }: { session: Session }) {
         {session.label(session.code.value)}{" "}
         <span class="s7-count">{session.n.value} {session.n.value === 1 ? "passage" : "passages"}</span>
         <Button
-          type="button" class="s7-quiet s7-again" aria-label="Read the study again" title="Read the study again, and propose anew" onClick={() => session.openCode(session.code.value, true)}
+          type="button" class="s7-quiet s7-again" aria-label="Read the study again" title="Read the study again and propose again" onClick={() => session.openCode(session.code.value, true)}
           words="⟳"
         />
       </h4>
@@ -91,7 +91,7 @@ export function Candidates({ session }: { session: Session }) {
       {rows.length < session.n.value && (
         <Button onClick={() => session.more()} words="More" />
       )}
-      {!rows.length && <p class="s7-hint">No passage that may be seen bears this code.</p>}
+      {!rows.length && <p class="s7-hint">You may not see any passage with this code yet.</p>}
     </section>
   );
 }
@@ -106,18 +106,16 @@ function Row({ session, row, at }: { session: Session; row: Candidate; at: numbe
       <p class="s7-candidate-words" dir="auto" lang="">{quote?.paraphrase ? quote.paraphrase : <Flagged {...(quote?.words ?? row)} />}</p>
       <p class="s7-candidate-about">
         {state && (
-          <span class={`s7-quote-state s7-is-${state}`} role="img" aria-label={SIGNS[state][1]} title={SIGNS[state][1]}>
-            {SIGNS[state][0]}
-          </span>
+          <span class={`s7-quote-state s7-is-${state}`} role="img" aria-label={SIGNS[state][1]} title={SIGNS[state][1]}>{SIGNS[state][0]}</span>
         )}
         {role === "disconfirms" && <span class="s7-quote-badge">against</span>}
         {quote?.paraphrase && <span class="s7-quote-badge">paraphrase</span>}
         {row.identifies && <span class="s7-quote-badge s7-flag">{row.identifies}</span>}
-        <span dir="auto">{row.case_id ?? "participant not known"}</span>
+        <span dir="auto">{row.case_id ?? "participant unknown"}</span>
         {row.rating && <span>{`${session.ratingName.value} ${row.rating}`}</span>}
         {row.coders && <span dir="auto">{row.coders}</span>}
       </p>
-      {row.removed && <p class="s7-why s7-proposed">Its coding was removed – r refuses it</p>}
+      {row.removed && <p class="s7-why s7-proposed">Its coding was removed: press r to refuse it</p>}
       {row.why && <p class={row.drawn ? "s7-why s7-proposed" : "s7-why"}>{row.drawn ? `Proposed – ${row.why}` : `Not proposed: ${row.why}`}</p>}
     </div>
   );

@@ -5,21 +5,12 @@ export type State = "chosen" | "approved" | "refused";
 export type Role = "shows" | "disconfirms";
 
 /** A passage by its text, its code and its span; no span: the whole text. */
-export interface Key {
-  unit_id: string;
-  code: string;
-  start: number | null;
-  end: number | null;
-}
+export interface Key { unit_id: string; code: string; start: number | null; end: number | null; }
 
-/** Words with those in them that may tell who somebody is; cut where they are long. */
-export interface Words {
-  words: string;
-  cut: boolean;
-  marks: [number, number][];
-}
+/** Words, with marks on those that may identify somebody; cut if long. */
+export interface Words { words: string; cut: boolean; marks: [number, number][]; }
 
-/** What is decided about a passage. Two states come by themselves: its code changed, its paraphrase was erased. */
+/** The decision about a passage. Two states come by themselves: its code changed, its paraphrase was erased. */
 export interface Quote {
   start: number | null;
   end: number | null;
@@ -41,19 +32,12 @@ export interface Candidate extends Key, Words {
   drawn: boolean;
   /** Its coding was removed since: it can only be refused. */
   removed: boolean;
-  /** Kinds of what may tell who somebody is. */
+  /** Kinds of words that may identify somebody. */
   identifies: string;
   quote: Quote | null;
 }
 
-export interface OfCode {
-  code: string;
-  n_approved: number;
-  n_waiting: number;
-  n_against: number;
-  n_wanted: number;
-  n_candidates: number;
-}
+export interface OfCode { code: string; n_approved: number; n_waiting: number; n_against: number; n_wanted: number; n_candidates: number; }
 
 /** A passage with its whole text. */
 export interface Passage extends Candidate {
@@ -63,20 +47,13 @@ export interface Passage extends Candidate {
   coded: Theirs[];
   /** The passage itself, however long. */
   whole: Words;
-  /** What else is quoted of its words. */
+  /** Other quotes of the same words. */
   others: { code: string; state: Quote["state"]; paraphrase: string | null }[];
 }
 
-export interface Page {
-  type: "code";
-  code: string;
-  n: number;
-  first: number;
-  rows: Candidate[];
-  progress: OfCode[];
-}
+export interface Page { type: "code"; code: string; n: number; first: number; rows: Candidate[]; progress: OfCode[]; }
 
-/** A paraphrase that is begun and not saved. */
+/** An unsaved paraphrase. */
 export type Draft = Key & { text: string };
 
 export type Question = { type: "hello" } | { type: "code"; code: string; first: number; fresh?: boolean } | ({ type: "text" } & Key) | { type: "keep"; drafts: Draft[] };
@@ -87,7 +64,7 @@ export interface Welcome {
   work_id: string;
   codebook: Codebook;
   rating: string;
-  /** What is counted and what is not. */
+  /** Which codings are counted. */
   words: string;
   progress: OfCode[];
   unsaved: { drafts?: Draft[] };
@@ -95,15 +72,7 @@ export interface Welcome {
 
 export type Answer = Welcome | Page | Passage | { type: "kept" };
 
-/** A decision, or what took one back, stands in the record; `rows` are the passages of its text as they are now. */
-export interface Done {
-  type: "done";
-  unit_id: string;
-  code: string;
-  undone: boolean;
-  redone: boolean;
-  rows: Candidate[];
-  progress: OfCode[];
-}
+/** A decision, an undo or a redo was recorded; `rows` are the passages of its text as they are now. */
+export interface Done { type: "done"; unit_id: string; code: string; undone: boolean; redone: boolean; rows: Candidate[]; progress: OfCode[]; }
 
 export type { Span };

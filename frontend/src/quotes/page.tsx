@@ -10,17 +10,17 @@ import { PassagePane } from "./passage";
 import type { Session } from "./session";
 
 const KEYS: [string, string][] = [
-  ["a", "Approve it as it stands; the next opens"],
+  ["a", "Approve it as shown; the next opens"],
   ["r", "Refuse it: it is not printed"],
-  ["p", "A paraphrase, printed in its place (Esc: done, Ctrl+Enter: approve)"],
-  ["c", "Shorten it to the words selected; without any, the whole again"],
-  ["d", "It shows the code, or speaks against it"],
-  ["u", "Take the last decision back (also z, Ctrl+Z)"],
-  ["y", "Do it again (also Ctrl+Shift+Z)"],
-  ["↓ ↑", "The next passage, the one before (also j k)"],
-  ["→ ←", "The next code, the one before"],
-  ["Enter", "The next that is not decided on"],
-  ["w s", "Select a word, a sentence (Shift: the one before)"],
+  ["p", "Paraphrase: printed instead (Esc: done, Ctrl+Enter: approve)"],
+  ["c", "Shorten it to the selected words; with none selected, the whole passage again"],
+  ["d", "Supports the code, or disconfirms it"],
+  ["u", "Undo the last decision (also z, Ctrl+Z)"],
+  ["y", "Redo it (also Ctrl+Shift+Z)"],
+  ["↓ ↑", "Next passage, previous passage (also j k)"],
+  ["→ ←", "Next code, previous code"],
+  ["Enter", "Next undecided passage"],
+  ["w s", "Select a word, a sentence (Shift: the previous one)"],
   ["Shift+→ ←", "Move the selection’s end by a word, with Alt its start"],
   ["t", "The conversation before"],
   ["PgUp PgDn", "Scroll the text"],
@@ -32,7 +32,7 @@ function Header({ session }: { session: Session }) {
   const approved = codes.reduce((sum, one) => sum + Math.min(one.n_approved, one.n_wanted), 0);
   return (
     <>
-      <Who session={session} role="The lead who decides" />
+      <Who session={session} role="The lead" />
       <div class="s7-progress">
         <Bar label="Approved" done={approved} of={wanted} />
         <span class="s7-numbers">{approved} of {wanted} approved</span>
@@ -113,7 +113,7 @@ export function Page({ session }: { session: Session }) {
       <div class="s7-quote-panes">
         <Codes session={session} />
         <Candidates session={session} />
-        {passage && row ? <PassagePane session={session} passage={passage} row={row} /> : <p class="s7-passage s7-hint">{row ? waitingWords("Reading the text…", session.presses.waiting.value.length) : "Nothing is open."}</p>}
+        {passage && row ? <PassagePane session={session} passage={passage} row={row} /> : <p class="s7-passage s7-hint">{row ? waitingWords("Reading the text…", session.presses.waiting.value.length) : "No passage is open."}</p>}
       </div>
     </Frame>
   );

@@ -12,7 +12,7 @@ export function PassagePane({ session, passage, row }: { session: Session; passa
     <section class="s7-passage" aria-label="The passage">
       <div class="s7-unit-line">
         <span class="s7-unit-id" dir="auto">{row.unit_id}</span>
-        <span dir="auto">{row.case_id ?? "participant not known"}</span>
+        <span dir="auto">{row.case_id ?? "participant unknown"}</span>
         {row.rating && <span>{`${session.ratingName.value} ${row.rating}`}</span>}
       </div>
       <Conversation unit={passage} open={session.showConversation.value} onToggle={() => (session.showConversation.value = !session.showConversation.value)} />
@@ -39,19 +39,19 @@ function InPrint({ session, passage, row }: { session: Session; passage: Passage
   return (
     <div class="s7-in-print">
       <figure class={said ? "s7-original s7-replaced" : "s7-original"}>
-        <figcaption>{said ? "The participant’s words: not printed" : shortened ? "Printed, shortened to" : "The participant’s words"}</figcaption>
+        <figcaption>{said ? "The participant’s words (not printed)" : shortened ? "Printed, shortened to" : "The participant’s words"}</figcaption>
         <blockquote dir="auto" lang="">
           <Flagged {...(shortened ? quote.words : passage.whole)} />
         </blockquote>
       </figure>
       <figure>
-        <figcaption>In their place</figcaption>
+        <figcaption>Printed instead</figcaption>
         {session.writing.value ? (
           <textarea
             class="s7-paraphrase"
             rows={3}
             dir="auto"
-            aria-label="Paraphrase: printed in place of the participant’s words"
+            aria-label="Paraphrase, printed instead of the participant’s words"
             placeholder="In words of your own"
             value={session.draft.value}
             onInput={(event) => session.write(event.currentTarget.value)}
@@ -59,7 +59,7 @@ function InPrint({ session, passage, row }: { session: Session; passage: Passage
         ) : said ? (
           <blockquote dir="auto">{said}</blockquote>
         ) : (
-          <p class="s7-hint"><kbd>p</kbd> writes a paraphrase{session.isBegun ? " (one is begun)" : ""}</p>
+          <p class="s7-hint"><kbd>p</kbd> writes a paraphrase{session.isBegun ? " (you have started one)" : ""}</p>
         )}
       </figure>
     </div>
@@ -74,15 +74,15 @@ function Standing({ session, passage, row }: { session: Session; passage: Passag
         <li>{SIGNS[quote.state][0]} {SIGNS[quote.state][1]} · <span dir="auto">{quote.by}</span>, {shownDate(quote.at)}</li>
       )}
       {row.removed && (
-        <li><span class="s7-flag">Its coding was removed.</span> It can be refused, and no longer approved.</li>
+        <li><span class="s7-flag">Its coding was removed.</span> You can only refuse it.</li>
       )}
       {row.identifies && (
-        <li><span class="s7-flag">May tell who somebody is: {row.identifies}.</span> It is printed once you approve it.</li>
+        <li><span class="s7-flag">May identify somebody: {row.identifies}.</span> It is printed if you approve it.</li>
       )}
       {passage.others.map((one) => (
         <li key={one.code}>
-          Words of it stand under <span dir="auto">{session.label(one.code)}</span> too ({SIGNS[one.state][1]}
-          {one.paraphrase ? ", in a paraphrase" : ""}).
+          Some of these words are also quoted under <span dir="auto">{session.label(one.code)}</span> ({SIGNS[one.state][1]}
+          {one.paraphrase ? ", as a paraphrase" : ""}).
         </li>
       ))}
     </ul>
@@ -92,7 +92,7 @@ function Standing({ session, passage, row }: { session: Session; passage: Passag
 function Buttons({ session, row }: { session: Session; row: Candidate }) {
   const against = (row.quote ?? row).role === "disconfirms";
   return (
-    <div class="s7-footer" role="group" aria-label="What becomes of it">
+    <div class="s7-footer" role="group" aria-label="Decision">
       <Button class="s7-primary" onClick={() => session.approve()} press="a" words="Approve" />
       <Button onClick={() => session.refuse()} press="r" words="Refuse" />
       {session.writing.value ? (
@@ -100,8 +100,8 @@ function Buttons({ session, row }: { session: Session; row: Candidate }) {
       ) : (
         <Button onClick={() => session.beginParaphrase()} press="p" words="Paraphrase" />
       )}
-      <Button title="To the words that are selected; without any, the whole passage again" onClick={() => session.shorten()} press="c" words="Shorten" />
-      <Button aria-pressed={against} title="Whether it speaks against the code" onClick={() => session.turn()} press="d" words="Disconfirms" />
+      <Button title="To the selected words; with none selected, the whole passage again" onClick={() => session.shorten()} press="c" words="Shorten" />
+      <Button aria-pressed={against} title="Whether it disconfirms the code" onClick={() => session.turn()} press="d" words="Disconfirms" />
       <span class="s7-space" />
       <Button onClick={() => session.undo()} words="↶ Undo" />
       <Button onClick={() => session.redo()} words="↷ Redo" />

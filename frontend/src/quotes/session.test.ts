@@ -165,7 +165,7 @@ test("shortened to the words selected, then the whole again", async () => {
   const kernel = new Kernel();
   const view = await session(kernel);
   view.shorten();
-  expect(view.announced.value).toBe("Select the words that are to stay");
+  expect(view.announced.value).toBe("Select the words to keep");
   view.selecting.select({ start: 3, end: 8 });
   view.shorten();
   await settle();
@@ -197,7 +197,7 @@ test("nothing is decided about a text that is not on screen yet", async () => {
   view.open(1);
   view.approve();
   expect(view.outbox.waiting.value).toEqual([]);
-  expect(view.announced.value).toBe("The text is on its way");
+  expect(view.announced.value).toBe("The text is still loading");
 });
 
 test("what is written and what is not saved outlives the kernel", async () => {
@@ -233,7 +233,7 @@ test("a quote whose coding was removed can be refused, and nothing else", async 
   view.approve();
   view.turn();
   await settle();
-  expect(view.announced.value.trim()).toBe("Its coding was removed: it can only be refused (r)");
+  expect(view.announced.value.trim()).toBe("Its coding was removed, so you can only refuse it (r)");
   expect(kernel.acts.length).toBe(1);
   view.refuse();
   await settle();

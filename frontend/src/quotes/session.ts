@@ -130,7 +130,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
     const is_open = (row: Candidate) => this.stateOf(row) === null || row.quote?.state === "chosen";
     const order = [...rows.keys()].map((step) => (this.place.value + 1 + step) % rows.length);
     const next = order.find((at) => at !== this.place.value && is_open(rows[at]!) && this.stateOf(rows[at]!) !== "pending");
-    if (next === undefined) return this.say("Every passage that is listed is decided on");
+    if (next === undefined) return this.say("All listed passages are decided");
     this.open(next);
   }
 
@@ -140,8 +140,8 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
   private decide(state: State, other: { span?: Span | null; paraphrase?: string | null; role?: Role } = {}): boolean {
     const shown = this.passage.value;
     const here = this.here.value;
-    if (!shown || !here) return this.say("The text is on its way"), false;
-    if (here.removed && state !== "refused") return this.say("Its coding was removed: it can only be refused (r)"), false;
+    if (!shown || !here) return this.say("The text is still loading"), false;
+    if (here.removed && state !== "refused") return this.say("Its coding was removed, so you can only refuse it (r)"), false;
     const before = here.quote?.state === "refused" ? null : here.quote;
     const { start, end } = other.span === undefined ? (before ?? here) : (other.span ?? here);
     const paraphrase = state === "refused" ? null : other.paraphrase === undefined ? (before?.paraphrase || null) : other.paraphrase;
@@ -152,7 +152,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
   approve(): void {
     const text = this.writing.value ? this.draft.value.trim() : undefined;
     // What was approved were these words, which are no more there; the participant's own were not to be printed.
-    if (this.here.value?.quote?.state === "erased" && !text) return this.say("Its paraphrase was erased: write another (p)");
+    if (this.here.value?.quote?.state === "erased" && !text) return this.say("Its paraphrase was erased: write a new one (p)");
     if (!this.decide("approved", text ? { paraphrase: text } : {})) return;
     if (text !== undefined) this.endDraft();
     this.settled("approved");
@@ -172,16 +172,16 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
   shorten(): void {
     const [here, selected] = [this.here.value, this.selecting.span.value];
     const shown = this.passage.value;
-    if (!here || !shown) return this.say("The text is on its way");
+    if (!here || !shown) return this.say("The text is still loading");
     const [first, last] = [here.start ?? 0, here.end ?? shown.text.length];
     if (!selected) {
       if (here.quote && this.decide("chosen", { span: null })) this.say("The whole passage again");
-      else if (!here.quote) this.say("Select the words that are to stay");
+      else if (!here.quote) this.say("Select the words to keep");
       return;
     }
     const span = { start: Math.max(first, selected.start), end: Math.min(last, selected.end) };
     if (span.start >= span.end) return this.say("Select words of the passage");
-    if (this.decide("chosen", { span })) this.say("Shortened; approve it to have it printed");
+    if (this.decide("chosen", { span })) this.say("Shortened; approve it to print it");
     this.selecting.clear();
   }
 
@@ -189,7 +189,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
   turn(): void {
     const here = this.here.value;
     const role = (here?.quote ?? here)?.role === "shows" ? "disconfirms" : "shows";
-    if (this.decide("chosen", { role })) this.say(role === "shows" ? "Shows the code" : "Speaks against the code");
+    if (this.decide("chosen", { role })) this.say(role === "shows" ? "Supports the code" : "Disconfirms the code");
   }
 
   /* ---- paraphrases ---- */
@@ -207,7 +207,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
   }
 
   beginParaphrase(): void {
-    if (!this.passage.value) return this.say("The text is on its way");
+    if (!this.passage.value) return this.say("The text is still loading");
     this.writing.value = true;
     this.focus.value = ".s7-paraphrase";
   }
@@ -232,7 +232,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
     const [here, text] = [this.here.value, this.draft.value.trim()];
     const before = here?.quote?.state === "refused" ? "" : (here?.quote?.paraphrase ?? "");
     const isNew = this.isBegun && text !== before;
-    if (isNew && this.decide("chosen", { paraphrase: text || null })) this.say(text ? "Paraphrased; approve it to have it printed" : "In the participant’s own words again");
+    if (isNew && this.decide("chosen", { paraphrase: text || null })) this.say(text ? "Paraphrased; approve it to print it" : "In the participant’s own words again");
     this.endDraft();
   }
 
@@ -288,7 +288,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
     });
     if (!mine || !(done.undone || done.redone)) return;
     const first = done.rows[0];
-    this.say(`${done.undone ? "Taken back" : "Done again"}: ${this.label(done.code)}`);
+    this.say(`${done.undone ? "Undone" : "Redone"}: ${this.label(done.code)}`);
     if (done.code !== this.code.value) {
       this.wanted = first ? keyOf(first) : null;
       return this.openCode(done.code);

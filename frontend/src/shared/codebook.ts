@@ -8,11 +8,7 @@ import { RecentCodes } from "./recentcodes";
 import { dark } from "./theme";
 
 /** A code's line in the tree; the codes under it, at any depth, are the `below` lines that follow. */
-export interface Row {
-  code: Code;
-  depth: number;
-  below: number;
-}
+export interface Row { code: Code; depth: number; below: number; }
 
 /** Null until the kernel has sent the codebook. */
 export class CodebookView {

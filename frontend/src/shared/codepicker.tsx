@@ -102,11 +102,7 @@ function Find({ book, list, onFind }: { book: CodebookView; list: string; onFind
   );
 }
 
-interface Shown {
-  book: CodebookView;
-  counts: Counts;
-  disabled: boolean;
-}
+interface Shown { book: CodebookView; counts: Counts; disabled: boolean; }
 
 /** What was used last, where the codebook is too long to be seen or to have a key for each code. */
 function Recent({ book, counts, disabled }: Shown) {

@@ -6,15 +6,7 @@ const MOST_RESULTS = 100;
 const MOST_ABOVE = 5;
 
 /** A code's names as they are searched; `above` are the labels of the codes that it stands under. */
-interface Names {
-  code: Code;
-  label: string;
-  words: string[];
-  initials: string;
-  id: string;
-  above: string;
-  definition: string;
-}
+interface Names { code: Code; label: string; words: string[]; initials: string; id: string; above: string; definition: string; }
 
 /** Lower case, and letters without their accents. */
 const plain = (text: string) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().trim();

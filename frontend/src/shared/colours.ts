@@ -47,10 +47,7 @@ export interface Mark extends Look {
 }
 
 /** Of one's own codings the deepest lane, of colleagues' how many lanes there are, in the whole text. */
-export interface Depth {
-  own: number;
-  theirs: number;
-}
+export interface Depth { own: number; theirs: number; }
 
 /**
  * Below the words one line a coding, each in its own of the text's lanes, and behind them their tints, one over the

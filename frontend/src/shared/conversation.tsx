@@ -3,11 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { Button } from "./button";
 import type { Turn } from "./protocol";
 
-interface Props {
-  unit: { unit_id: string; context: readonly Turn[] };
-  open: boolean;
-  onToggle: () => void;
-}
+interface Props { unit: { unit_id: string; context: readonly Turn[] }; open: boolean; onToggle: () => void; }
 
 export function Conversation({ unit, open, onToggle }: Props) {
   const box = useRef<HTMLDivElement>(null);

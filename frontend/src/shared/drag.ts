@@ -7,11 +7,7 @@ import { trimmed } from "./spans";
 import { snapped } from "./words";
 
 /** What a drag needs of the view in which it begins. */
-interface View {
-  unit: { readonly value: CodedText | null };
-  selecting: Selecting;
-  presses: PressQueue;
-}
+interface View { unit: { readonly value: CodedText | null }; selecting: Selecting; presses: PressQueue; }
 
 /**
  * Follow a drag of the mouse from its start to its end, and select the words that it covered of the text: with Alt

@@ -58,7 +58,7 @@ test("Escape shuts the card, then what is open in the page, then the message, an
   await press("Escape");
   expect([stands(), session.announced.value]).toEqual([[false, false, false], ""]);
   await press("Escape");
-  expect(session.announced.value).toBe("Press Esc once more to leave for the page");
+  expect(session.announced.value).toBe("Press Esc again to return to the page");
   expect(document.activeElement).toBe(find(".s7"));
 });
 

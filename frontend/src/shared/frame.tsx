@@ -5,17 +5,16 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button";
 import type { Model } from "./channel";
 import type { WidgetSession } from "./session";
-import { Help, type Rows } from "./help";
 import { focusIn, hearKeys, isTextField, type TextField } from "./keys";
 import { useLeaving } from "./leaving";
 import { SaveState } from "./savestate";
 import { watchTheme } from "./theme";
 
-export const WAITING = "Waiting for the kernel… If it was restarted, run the cell again.";
+export const WAITING = "Waiting for the kernel… If you restarted it, run the cell again.";
 
 const EVERYWHERE: Rows = [
   ["?", "Show or hide these keys"],
-  ["Esc", "Back; twice, not too fast: leave for the notebook"],
+  ["Esc", "Back; twice, not too fast: return to the notebook"],
 ];
 
 type Session = Pick<WidgetSession<never, never, never>, "coder" | "message" | "announced" | "showHelp" | "focus" | "presses" | "isUnsaved"> & {
@@ -231,4 +230,37 @@ export function widget<Own extends { close(): void }>(Session: new (model: Model
       };
     },
   };
+}
+
+/** Each key with what it does. */
+export type Rows = readonly [string, string][];
+
+function Keys({ rows }: { rows: Rows }) {
+  return (
+    <dl>
+      {rows.map(([key, words]) => (
+        <div key={words}>
+          <dt>
+            <kbd>{key}</kbd>
+          </dt>
+          <dd>{words}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** The keys as one list (`rows`), or under a heading for each thing one wants to do (`groups`). */
+export function Help({ rows, groups }: { rows?: Rows; groups?: readonly { title: string; rows: Rows }[] }) {
+  return (
+    <section class="s7-help" aria-label="Keys">
+      {rows && <Keys rows={rows} />}
+      {groups?.map((group) => (
+        <section key={group.title} aria-label={group.title}>
+          <h3>{group.title}</h3>
+          <Keys rows={group.rows} />
+        </section>
+      ))}
+    </section>
+  );
 }

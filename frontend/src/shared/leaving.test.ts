@@ -28,7 +28,7 @@ afterEach(() => {
 
 test("the first press says how to leave and keeps the focus, the second gives it to the notebook", () => {
   at(1000);
-  expect([words, isLeft()]).toEqual([["Press Esc once more to leave for the notebook"], false]);
+  expect([words, isLeft()]).toEqual([["Press Esc again to return to the notebook"], false]);
   at(1300);
   expect([words.at(-1), document.activeElement]).toEqual(["", notebook()]);
 });
@@ -64,5 +64,5 @@ test("on a page without a notebook's panel it leaves for the page", () => {
   root.focus();
   at(1000);
   at(2000);
-  expect([words[0], document.activeElement]).toEqual(["Press Esc once more to leave for the page", document.body]);
+  expect([words[0], document.activeElement]).toEqual(["Press Esc again to return to the page", document.body]);
 });

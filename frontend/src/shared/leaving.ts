@@ -27,7 +27,7 @@ export class Leaving {
     const since = Date.now() - this.pressed;
     this.pressed = Date.now();
     if (!event.repeat && since >= SOON_MS && since <= LATE_MS) return this.leave();
-    this.say(`Press Esc once more to leave for the ${this.notebook() ? "notebook" : "page"}`);
+    this.say(`Press Esc again to return to the ${this.notebook() ? "notebook" : "page"}`);
   }
 
   close(): void {

@@ -1,10 +1,7 @@
 // Which texts are listed, in which order: where a text stands among them, and which come next.
 
 /** The places of all texts in one order, and the rank of each place in it. */
-export interface Order {
-  places: Uint32Array;
-  ranks: Uint32Array;
-}
+export interface Order { places: Uint32Array; ranks: Uint32Array; }
 
 export function bytes(base64: string): Uint8Array<ArrayBuffer> {
   const letters = atob(base64);

@@ -20,11 +20,7 @@ type CodingMark = Mark & Pick<Coding, "code" | "start">;
 
 const NONE: readonly Theirs[] = [];
 
-interface Piece extends Segment {
-  marks: readonly CodingMark[];
-  memo: Span | undefined;
-  view: VNode;
-}
+interface Piece extends Segment { marks: readonly CodingMark[]; memo: Span | undefined; view: VNode; }
 
 /** Draws a text's pieces, and hands out the same nodes again for those that look as they did before. */
 export class MarkedText {

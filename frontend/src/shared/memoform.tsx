@@ -7,7 +7,7 @@ import { Button } from "./button";
 export function ForTeam({ round, on, onChange }: { round: string | null; on: boolean; onChange: (team: boolean) => void }) {
   if (round === null) return null;
   return (
-    <label class="s7-for-team" title={`The others see it once round “${round}” is unblinded, and so what it said before. Any other memo stays yours.`}>
+    <label class="s7-for-team" title={`The others see this memo, with its earlier versions, once round “${round}” is unblinded. Other memos stay private.`}>
       <input type="checkbox" checked={on} onChange={(event) => onChange(event.currentTarget.checked)} /> <span>for the team</span>
     </label>
   );

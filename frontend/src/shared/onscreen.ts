@@ -86,11 +86,7 @@ export function offsetAt(container: Element, x: number, y: number): number | nul
 }
 
 /** A span and where it begins, in pixels from the upper left corner of the container's parent. */
-export interface Placed {
-  span: Span;
-  left: number;
-  top: number;
-}
+export interface Placed { span: Span; left: number; top: number; }
 
 /** Those of the spans, given in reading order, that are in sight in the container. */
 export function inSight(container: Element, spans: readonly Span[]): Placed[] {

@@ -4,10 +4,7 @@ import { computed, signal } from "@preact/signals";
 /** After this time on a code its definition opens; while the mouse moves towards the definition, only once it rests. */
 export const [HOVER_MS, REST_MS] = [80, 350];
 
-export interface Point {
-  x: number;
-  y: number;
-}
+export interface Point { x: number; y: number; }
 
 /** Code ids, all of them. */
 export class OpenDefinition {

@@ -6,7 +6,7 @@ export const PAUSE_MS = 1000;
 
 /** Words for a text that is on its way, and for the presses that wait for it. */
 export function waitingWords(words: string, waiting: number): string {
-  return waiting ? `${words} (${waiting} ${waiting === 1 ? "press waits" : "presses wait"} for the text)` : words;
+  return waiting ? `${words} (${waiting} ${waiting === 1 ? "key press" : "key presses"} waiting)` : words;
 }
 
 interface Request {
@@ -68,8 +68,8 @@ export class PressQueue {
     this.refused = (Date.now() < this.quietFrom ? this.refused : 0) + this.waiting.value.length + more;
     this.quietFrom = Date.now() + PAUSE_MS;
     this.waiting.value = [];
-    const [number, was] = this.refused === 1 ? ["One press", "was"] : [`${this.refused} presses`, "were"];
-    this.tell(`${number} ${was} not taken, because the text meant was not on screen or something else had the keyboard: look at the text and press again.`);
+    const [number, was] = this.refused === 1 ? ["One key press", "was"] : [`${this.refused} key presses`, "were"];
+    this.tell(`${number} ${was} ignored, because the text was not on screen yet or something else had the keyboard. Look at the text and press again.`);
   }
 
   /** Whether the last press was just now, so that another one is to be expected. */

@@ -1,10 +1,7 @@
 // What every widget's messages are made of. Offsets are UTF-16 code units on this side, code points in the record.
 import type { Kind } from "./kinds";
 
-export interface Span {
-  start: number;
-  end: number;
-}
+export interface Span { start: number; end: number; }
 
 export interface Coding {
   code: string;
@@ -17,34 +14,24 @@ export interface Coding {
 }
 
 /** A colleague's coding, to be seen and never changed. */
-export interface Theirs extends Coding {
-  coder: string;
-}
+export interface Theirs extends Coding { coder: string; }
 
 /** How a coder agrees on a code with the one in the first column: both (on words that overlap), both elsewhere, or one alone. */
 export type Sign = "both" | "elsewhere" | "own" | "theirs";
 
-export interface CoderColumn {
-  coder: string;
-  finished: boolean;
-  codings: readonly Coding[];
-  signs?: Record<string, Sign>;
-}
+export interface CoderColumn { coder: string; finished: boolean; codings: readonly Coding[]; signs?: Record<string, Sign>; }
 
 /** A text and what is coded on it. */
 export interface CodedText {
   unit_id: string;
   text: string;
   codings: Coding[];
-  /** Where a memo on some words of it stands. */
+  /** The words of it that memos are about. */
   memos?: readonly Span[];
 }
 
 /** A turn of the conversation before a text. */
-export interface Turn {
-  role: string;
-  text: string;
-}
+export interface Turn { role: string; text: string; }
 
 export interface Code {
   id: string;
@@ -62,33 +49,14 @@ export interface Code {
 }
 
 /** A colour in each theme, which line is drawn below the words, and the name where there is little room. */
-export interface CodeLook {
-  light: string;
-  dark: string;
-  line: number;
-  short: string;
-}
+export interface CodeLook { light: string; dark: string; line: number; short: string; }
 
-/** What a coding can say beside its code; without `codes` it is for all of them. */
-export interface Facet {
-  name: string;
-  label: string;
-  values: FacetValue[];
-  codes: string[];
-}
+/** What a coding can state in addition to its code; without `codes` it applies to all of them. */
+export interface Facet { name: string; label: string; values: FacetValue[]; codes: string[]; }
 
-export interface FacetValue {
-  name: string;
-  label: string;
-  key: string | null;
-}
+export interface FacetValue { name: string; label: string; key: string | null; }
 
-export interface Codebook {
-  title: string;
-  version: string;
-  facets: Facet[];
-  codes: Code[];
-}
+export interface Codebook { title: string; version: string; facets: Facet[]; codes: Code[]; }
 
 /** An act as it is asked for; its `id` becomes the recorded act's, so that sending it twice records it once. */
 export interface Act {
@@ -110,11 +78,11 @@ export interface Act {
   /** Of a proposed code. */
   label?: string;
   definition?: string;
-  /** Of a ruling: whether the code applies (null: both readings stand), why it was needed, and what else is said. */
+  /** Of a ruling: whether the code applies (null: both readings are valid), why it was needed, and a note. */
   applied?: boolean | null;
   reason?: string;
   note?: string;
-  /** Of a quote: whether it is printed, whether it shows its code, and what is printed in its place. */
+  /** Of a quote: whether it is printed, whether it supports its code, and what is printed instead. */
   state?: "chosen" | "approved" | "refused";
   role?: "shows" | "disconfirms";
   paraphrase?: string | null;
@@ -130,6 +98,18 @@ export interface Act {
   base?: string;
   by_chat?: boolean;
 }
+
+/** Texts that become stale, of a code and a coder or of a coder altogether; the hours in words, null where unknown. */
+interface StaleRow { code?: string; label?: string; reason?: string; coder: string; n: number; hours: string | null; }
+
+/** What a change of the codebook makes stale. */
+export interface Stale { words: string; by_code: StaleRow[]; by_coder: StaleRow[]; total: string | null; at_least: boolean; }
+
+/** A code that is similar to a new one, by words or by meaning. */
+export interface AlikeCode { id: string; how: string; }
+
+/** A text of a theme, and how many more are identical. */
+export interface ThemeText { unit_id: string; text: string; n_same: number; }
 
 /** A version 4 UUID; `randomUUID` itself is missing on plain-HTTP servers. */
 export function uuid(): string {

@@ -4,9 +4,7 @@ import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import { Keeper } from "./keeper";
 import { WidgetSession, type Feature } from "./session";
 
-interface Typed {
-  type: string;
-}
+interface Typed { type: string; }
 
 /** `Row` names a thing in the queue, `Shown` is that thing on screen, `Begun` what is begun. */
 export abstract class QueueSession<Question extends Typed, Answer extends Typed, Done, Told extends Typed, Row, Shown extends { unit_id: string }, Begun extends object> extends WidgetSession<Question, Answer, Done, Told> {

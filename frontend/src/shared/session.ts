@@ -6,9 +6,7 @@ import { PressQueue } from "./pressqueue";
 import { uuid, type Act } from "./protocol";
 
 /** A message: what it is stands in its type. */
-interface Kind {
-  type: string;
-}
+interface Kind { type: string; }
 
 /** Those of a union of messages that have this type. */
 type Of<Message, Type> = Message extends { type: infer Own } ? (Type extends Own ? Message : never) : never;

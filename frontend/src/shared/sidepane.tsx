@@ -13,7 +13,7 @@ interface Props<Name extends string> {
 export function SideTabs<Name extends string>({ names, keys, shown, onPick }: Props<Name>) {
   const tabs = Object.entries(names) as [Name, string][];
   return (
-    <div class="s7-side-tabs" role="group" aria-label="What stands beside the text">
+    <div class="s7-side-tabs" role="group" aria-label="Panel next to the text">
       {tabs.map(([name, words]) => (
         <Button key={name} aria-pressed={shown === name} title={keys[name] ? `${words} (${keys[name]})` : words} onClick={() => shown === name || onPick(name)} words={words} />
       ))}

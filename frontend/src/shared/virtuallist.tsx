@@ -1,7 +1,7 @@
 // A list of any length, of which only the rows in view are drawn.
 import type { ComponentChildren, HTMLAttributes } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { RowStyle } from "./rowlist";
+import type { RowStyle } from "./pagedrows";
 
 /** Rows that are drawn beyond either edge. */
 const BEYOND = 4;

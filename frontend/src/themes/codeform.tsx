@@ -9,7 +9,7 @@ function LikeIt({ session }: { session: Session }) {
   const rows = coding.alike.value;
   return (
     <div class="s7-like-it" role="status">
-      {rows.length > 0 && <p class="s7-hint">Codes that are like it: is it one of these?</p>}
+      {rows.length > 0 && <p class="s7-hint">Similar codes. Is it one of these?</p>}
       <ul>
         {rows.map(({ id, how }) => (
           <li key={id} dir="auto">
@@ -30,11 +30,11 @@ export function CodeForm({ session }: { session: Session }) {
   const waits = session.theme.value?.proposed === "waiting";
   return (
     <div class="s7-form s7-code-form" role="group" aria-label="Make a code">
-      <p class="s7-hint">A draft from its terms: a code is what you make of it. Made, it goes into the codebook as a revision, and coders see it in their widgets; proposed, it waits until somebody takes it.</p>
+      <p class="s7-hint">This draft comes from the theme’s terms; edit it. “Make this code” adds it to the codebook as a revision, which coders see in their widgets. “Propose it” lets somebody decide later.</p>
       <TextInput first name="Label" maxLength={200} value={coding.label.value} onWrite={(text) => coding.write(text, coding.definition.value)} onBlur={() => coding.look(true)} />
       <TextInput name="Definition" rows={3} value={coding.definition.value} onWrite={(text) => coding.write(coding.label.value, text)} onBlur={() => coding.look(true)} />
       <LikeIt session={session} />
-      <TextBoxes texts={coding} legend="Examples: the quotes that are ticked" rows={draft.quotes} />
+      <TextBoxes texts={coding} legend="Examples: the ticked quotes" rows={draft.quotes} />
       {session.chats.value && <AskCost texts={coding} quiet />}
       <ByChat texts={coding} send="Send and draft" />
       <div class="s7-form-buttons">
@@ -42,13 +42,13 @@ export function CodeForm({ session }: { session: Session }) {
         <Button
           class="s7-propose"
           disabled={!ready || !coding.ticked.value.size || waits}
-          title={waits ? "It waits for an answer already" : "It waits among the proposals of the codebook widget, and is no code until somebody takes it there"}
+          title={waits ? "It is already proposed" : "It goes to the proposals in the codebook widget and becomes a code only when somebody takes it there"}
           onClick={() => coding.send("propose")}
           words="Propose it"
         />
         <Button onClick={() => session.endForm()} words="Cancel" />
       </div>
-      {!waits && !coding.ticked.value.size && <p class="s7-hint">A proposal needs a text that shows it: tick one.</p>}
+      {!waits && !coding.ticked.value.size && <p class="s7-hint">To propose it, tick a text that shows it.</p>}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 // The code that is being made of a theme: its draft, the quotes that are ticked, and what is like it.
 import { batch, signal } from "@preact/signals";
 import type { Answers, Tellings } from "../shared/session";
-import type { Act } from "../shared/protocol";
+import type { Act, AlikeCode } from "../shared/protocol";
 import { TickedTexts } from "../shared/ticked";
 import type { Answer, Draft, Question, Told } from "./messages";
 
@@ -11,7 +11,7 @@ export class Coding extends TickedTexts {
   readonly draft = signal<Draft | null>(null);
   readonly label = signal("");
   readonly definition = signal("");
-  readonly alike = signal<readonly { id: string; how: string }[]>([]);
+  readonly alike = signal<readonly AlikeCode[]>([]);
   readonly note = signal("");
   readonly byChat = signal(false);
   base = "";

@@ -44,7 +44,7 @@ export function ThemeList({ session }: { session: Session }) {
         <h4>{rows.length ? `${rows.filter((row) => !row.dismissed).length} themes` : "Themes"}</h4>
         <Button
           type="button" class="s7-begin-run" title="Compute themes (r)" onClick={() => session.begin("run")} disabled={!session.embeds.value}
-          words={themes?.recorded ? "Compute anew" : "Compute themes"}
+          words={themes?.recorded ? "Compute again" : "Compute themes"}
         />
       </div>
       <div ref={box} class="s7-theme-rows" role="listbox" tabIndex={0} aria-label="Themes" aria-activedescendant={open === null ? undefined : `${id}-${open}`}>

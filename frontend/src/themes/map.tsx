@@ -127,17 +127,17 @@ function Canvas({ session }: { session: Session }) {
 function Selected({ session }: { session: Session }) {
   const n = session.nSelected.value;
   const [open, setOpen] = useState(true);
-  if (!n) return <p class="s7-hint">Draw a line around texts to select them; click one to open its theme.</p>;
+  if (!n) return <p class="s7-hint">Draw a line around texts to select them; click a text to open its theme.</p>;
   const rows = session.selected.value;
   return (
     <section class="s7-selected" aria-label="Selected texts">
       <div class="s7-line-of">
         <h4>{n} {n === 1 ? "text" : "texts"} selected</h4>
         <Button class="s7-quiet" aria-expanded={open} onClick={() => setOpen(!open)} words={open ? "Hide" : "Show"} />
-        <Button class="s7-quiet" onClick={() => session.lasso([])} words="Select none" />
+        <Button class="s7-quiet" onClick={() => session.lasso([])} words="Clear" />
       </div>
       <p class="s7-hint">
-        To look through them text by text, run in a cell: <code>qual.widgets.CodingWidget(store, coder="…", review=widget.selected)</code>
+        To read them text by text, run this cell: <code>qual.widgets.CodingWidget(store, coder="…", review=widget.selected)</code>
       </p>
       {open && (
         <ol class="s7-texts" tabIndex={0} aria-label="Selected texts">
@@ -177,9 +177,9 @@ export function MapPane({ session }: { session: Session }) {
           <Selected session={session} />
         </>
       ) : going ? (
-        <p class="s7-hint" role="status">{stageWords(going)} The list can be used meanwhile.</p>
+        <p class="s7-hint" role="status">{stageWords(going)} You can use the list in the meantime.</p>
       ) : (
-        <p class="s7-hint">{session.embeds.value ? "The map is being made." : "For a map of the texts, open the widget with a model of meaning: ThemesWidget(store, coder=…, embed=qual.models.embedder())."}</p>
+        <p class="s7-hint">{session.embeds.value ? "Drawing the map…" : "For a map of the texts, open the widget with an embedding model: ThemesWidget(store, coder=…, embed=qual.models.embedder())."}</p>
       )}
     </section>
   );

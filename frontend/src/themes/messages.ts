@@ -1,5 +1,5 @@
 // What the themes widget asks the kernel, and what it is answered. All numbers, and all words about them, are the kernel's.
-import type { Code } from "../shared/protocol";
+import type { AlikeCode, Code, ThemeText } from "../shared/protocol";
 
 export interface Theme {
   theme: number;
@@ -39,49 +39,15 @@ export interface Themes {
   palette: { light: string; dark: string }[];
 }
 
-export interface Quote {
-  unit_id: string;
-  text: string;
-  n_same: number;
-}
+export interface Quotes { type: "quotes"; theme: number; first: number; n: number; rows: ThemeText[]; }
 
-export interface Quotes {
-  type: "quotes";
-  theme: number;
-  first: number;
-  n: number;
-  rows: Quote[];
-}
+export interface Places { type: "map"; side: number; x: number[]; y: number[]; }
 
-export interface Places {
-  type: "map";
-  side: number;
-  x: number[];
-  y: number[];
-}
+export interface SelectedRow { unit_id: string; text: string; theme: number; }
 
-export interface SelectedRow {
-  unit_id: string;
-  text: string;
-  theme: number;
-}
+export interface Draft { type: "draft"; theme: number; label: string; definition: string; quotes: ThemeText[]; }
 
-export interface Draft {
-  type: "draft";
-  theme: number;
-  label: string;
-  definition: string;
-  quotes: Quote[];
-}
-
-export interface RanRow {
-  theme: number;
-  what: "stays" | "new" | "ends";
-  label: string;
-  before: string;
-  n_units: number;
-  alike: number | null;
-}
+export interface RanRow { theme: number; what: "stays" | "new" | "ends"; label: string; before: string; n_units: number; alike: number | null; }
 
 export interface Ran {
   type: "ran";
@@ -95,11 +61,7 @@ export interface Ran {
 }
 
 /** How far something is that takes long. */
-export interface Going {
-  stage: string;
-  done: number;
-  total: number;
-}
+export interface Going { stage: string; done: number; total: number; }
 
 /** What the kernel tells all views. */
 export type Told =
@@ -132,7 +94,7 @@ export type Answer =
   | { type: "chosen"; n: number }
   | { type: "selected"; first: number; n: number; rows: SelectedRow[] }
   | Draft
-  | { type: "alike"; codes: { id: string; how: string }[]; note: string }
+  | { type: "alike"; codes: AlikeCode[]; note: string }
   | { type: "cost"; theme: number; words: string };
 
 export interface Done {

@@ -8,16 +8,16 @@ import { OpenTheme } from "./theme";
 
 const KEYS: [string, string][] = [
   ["↑↓", "The theme above or below"],
-  ["←→", "Earlier or further texts of it"],
-  ["c", "Make a code of it"],
+  ["←→", "Previous or next texts"],
+  ["c", "Make it a code"],
   ["n", "Name it"],
   ["m", "Merge it into another"],
-  ["s", "Split it: into its sub-themes, or the texts selected on the map"],
+  ["s", "Split it into its sub-themes, or take out the texts selected on the map"],
   ["d", "Dismiss it, or bring it back"],
   ["u", "Undo the last step (also Ctrl+Z)"],
-  ["r", "Compute themes, anew or for the first time"],
-  ["x", "Select no texts"],
-  ["Ctrl+Enter", "In a form: send it (Enter, in a line)"],
+  ["r", "Compute themes"],
+  ["x", "Clear the selection"],
+  ["Ctrl+Enter", "In a form: send it (Enter in a one-line field)"],
   ["mouse", "On the map: draw around texts to select them; click one for its theme"],
 ];
 
@@ -68,7 +68,7 @@ export function Page({ session }: { session: Session }) {
       undo={() => session.undo()}
       bar={
         <>
-          <Who session={session} role="The lead who reads the themes" title={session.book.codebook.value?.title ?? ""} />
+          <Who session={session} role="The lead" title={session.book.codebook.value?.title ?? ""} />
           <span class="s7-space" />
         </>
       }

@@ -9,7 +9,7 @@ import type { Session } from "./session";
 const WHAT = { stays: "keeps its number", new: "new", ends: "ends" };
 
 function Row({ row }: { row: RanRow }) {
-  const like = row.alike === null ? "" : ` · ${row.alike} % alike`;
+  const like = row.alike === null ? "" : ` · ${row.alike} % the same texts`;
   return (
     <tr>
       <td>{WHAT[row.what]}</td>
@@ -35,7 +35,7 @@ export function RunForm({ session }: { session: Session }) {
       <h4>Compute themes</h4>
       {!going && (
         <>
-          <TextInput first name="How fine (empty: chosen by what samples of the texts show again; more is finer)" inputMode="decimal" value={granularity} aria-invalid={isWrong} onWrite={setGranularity} />
+          <TextInput first name="Granularity (leave empty to choose it by resampling; higher is finer)" inputMode="decimal" value={granularity} aria-invalid={isWrong} onWrite={setGranularity} />
           <div class="s7-form-buttons">
             <Button class={ran ? undefined : "s7-primary"} disabled={isWrong} onClick={() => session.run(wanted)} words="Compute" />
             {!ran && (
@@ -46,13 +46,13 @@ export function RunForm({ session }: { session: Session }) {
       )}
       {going && (
         <p class="s7-going" role="status">
-          {stageWords(going)} {going.total > 0 && <progress aria-label="How far the run is" value={going.done} max={going.total} />}
+          {stageWords(going)} {going.total > 0 && <progress aria-label="Progress of the run" value={going.done} max={going.total} />}
         </p>
       )}
       {ran && (
         <>
           <p>
-            {ran.rows.length - ran.ends} themes of {ran.n_units} texts, {ran.n_nowhere} in none (granularity {ran.granularity}). Recorded, {ran.stays} would keep their number, {ran.new} be new, and {ran.ends} end.
+            {ran.rows.length - ran.ends} themes of {ran.n_units} texts, {ran.n_nowhere} in none (granularity {ran.granularity}). If you record them, {ran.stays} keep their number, {ran.new} are new, and {ran.ends} end.
           </p>
           <div class="s7-ran" tabIndex={0} role="group" aria-label="What would change">
             <table>
@@ -65,7 +65,7 @@ export function RunForm({ session }: { session: Session }) {
           </div>
           <div class="s7-form-buttons">
             <Button class="s7-primary s7-record" onClick={() => session.record()} words="Record these themes" />
-            <Button onClick={() => session.discard()} words="Throw the run away" />
+            <Button onClick={() => session.discard()} words="Discard the run" />
           </div>
         </>
       )}

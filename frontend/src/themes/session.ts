@@ -16,10 +16,10 @@ const SAID: Record<string, string> = {
   merge_into: "Merged",
   parts: "Split",
   dismissed: "Done",
-  undo: "Taken back",
-  record: "The themes are recorded",
-  code: "The code is in the codebook",
-  propose: "It waits among the proposals of the codebook widget",
+  undo: "Undone",
+  record: "Themes recorded",
+  code: "Code added to the codebook",
+  propose: "Added to the proposals in the codebook widget",
 };
 
 export class Session extends WidgetSession<Question, Answer, Done, Told> {
@@ -140,7 +140,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   begin(form: Form): void {
     const theme = this.theme.value;
-    if (form === "run" ? !this.embeds.value : !theme) return this.say(form === "run" ? "The widget was opened without a model" : "Choose a theme first");
+    if (form === "run" ? !this.embeds.value : !theme) return this.say(form === "run" ? "The widget was opened without an embedding model" : "Choose a theme first");
     if (form === "merge" && this.rows.value.length < 2) return this.say("There is no other theme");
     batch(() => {
       this.form.value = form;

@@ -13,7 +13,7 @@ function NameForm({ session, row }: { session: Session; row: Theme }) {
   const [name, setName] = useState(row.named ? row.label : "");
   return (
     <div class="s7-form s7-name-form" role="group" aria-label="Name">
-      <TextInput first name="Name (empty: its terms again)" maxLength={200} value={name} onWrite={setName} />
+      <TextInput first name="Name (leave empty to use its terms)" maxLength={200} value={name} onWrite={setName} />
       <FormButtons words="Name it" onSend={() => session.edit("name", name.trim())} onCancel={() => session.endForm()} />
     </div>
   );
@@ -36,7 +36,7 @@ function SplitForm({ session, row }: { session: Session; row: Theme }) {
   const n = session.nSelected.value;
   return (
     <div class="s7-form s7-split-form" role="group" aria-label="Split">
-      <p class="s7-hint">The largest part keeps the number and the name; the others become themes of their own.</p>
+      <p class="s7-hint">The largest part keeps the number and the name; the others become new themes.</p>
       <div class="s7-form-buttons">
         <Button
           type="button" class={row.n_subs ? "s7-primary s7-first" : "s7-primary"} disabled={!row.n_subs} onClick={() => session.edit("parts", "subs")}
@@ -59,17 +59,17 @@ function Quotes({ session }: { session: Session }) {
   return (
     <section class="s7-theme-texts" aria-label="Texts of the theme">
       <div class="s7-line-of">
-        <h4>Texts, the most typical first</h4>
+        <h4>Texts, most typical first</h4>
         <span class="s7-count" role="status">{n ? `${first + 1}–${Math.min(first + rows.length, n)} of ${n}` : "none"}</span>
-        <Button aria-label="Earlier texts" title="Earlier texts (←)" disabled={first === 0} onClick={() => session.page(Math.max(0, first - PAGE))} words="‹" />
-        <Button aria-label="Further texts" title="Further texts (→)" disabled={first + PAGE >= n} onClick={() => session.page(first + PAGE)} words="›" />
+        <Button aria-label="Previous texts" title="Previous texts (←)" disabled={first === 0} onClick={() => session.page(Math.max(0, first - PAGE))} words="‹" />
+        <Button aria-label="Next texts" title="Next texts (→)" disabled={first + PAGE >= n} onClick={() => session.page(first + PAGE)} words="›" />
       </div>
       <ol class="s7-texts" start={first + 1}>
         {rows.map(({ unit_id, text, n_same }) => (
           <li key={unit_id}>
             <span class="s7-unit-id" dir="auto">
               {unit_id}
-              {n_same > 0 && `, and ${n_same} equal to it`}
+              {n_same > 0 && `, and ${n_same} identical`}
             </span>
             <p dir="auto">{text}</p>
           </li>
@@ -88,7 +88,7 @@ function Open({ session, row }: { session: Session; row: Theme }) {
       <dl class="s7-facts">
         <dt>Size</dt>
         <dd>
-          {row.n_units} texts ({row.n_texts} different) of {row.n_cases} participants{row.merged > 1 && `; merged of ${row.merged} themes`}
+          {row.n_units} texts ({row.n_texts} different) of {row.n_cases} participants{row.merged > 1 && `; merged from ${row.merged} themes`}
         </dd>
         <dt>Stability</dt>
         <dd>
@@ -101,14 +101,14 @@ function Open({ session, row }: { session: Session; row: Theme }) {
           {row.coverage}
         </dd>
         {row.proposed && <dt>Proposal</dt>}
-        {row.proposed && <dd>{row.proposed === "waiting" ? "waits for an answer in the codebook widget" : "was answered in the codebook widget"}</dd>}
-        {code && <dt>Its code</dt>}
+        {row.proposed && <dd>{row.proposed === "waiting" ? "waiting in the codebook widget" : "answered in the codebook widget"}</dd>}
+        {code && <dt>Code</dt>}
         {code && <dd dir="auto">{code}</dd>}
         <dt>Terms</dt>
         <dd dir="auto">{row.terms.join(", ") || "none"}</dd>
       </dl>
-      <div class="s7-theme-tools" role="group" aria-label="What can be done with the theme">
-        <Button class="s7-primary" onClick={() => session.begin("code")} press="c" words="Make a code of it" />
+      <div class="s7-theme-tools" role="group" aria-label="Actions">
+        <Button class="s7-primary" onClick={() => session.begin("code")} press="c" words="Make it a code" />
         <Button onClick={() => session.begin("name")} press="n" words="Name" />
         <Button onClick={() => session.begin("merge")} press="m" words="Merge" />
         <Button onClick={() => session.begin("split")} press="s" words="Split" />

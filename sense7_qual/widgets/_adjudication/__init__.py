@@ -166,7 +166,10 @@ class AdjudicationWidget(LeadWidget):
     def _queue(self, content: Mapping[str, Any]) -> dict[str, Any]:
         by: Any = content.get("by")
         if by not in get_args(By):
-            raise ActError(f"queue: no order is called {word(by)} – {did_you_mean(str(by), get_args(By))}")
+            raise ActError(
+                f"queue: expected an order of the queue – found {word(by)} – "
+                f"{did_you_mean(str(by), get_args(By))}"
+            )
         self._by = by
         if content.get("fresh") is True:
             self._look()

@@ -140,7 +140,7 @@ class Disputes:
         return sorted(rows, key=lambda row: -row["n_open"])
 
     def brings(self, order: Sequence[Key], after: Key | None = None) -> dict[str, Any]:
-        """Return what the next ones bring: how much of each code's consensus is missing before and after,
+        """Describe the gain from the next ones: each code's missing share of consensus before and after,
         how much narrower intervals of its links become, and, were they decided alike, its alpha."""
         first = order.index(after) + 1 if after in order else 0
         ahead = [*order[first:], *order[:first]]
@@ -194,11 +194,11 @@ class Names:
         return f"Names({len(self._letters)} coders, letters={self.letters})"
 
     def coder(self, name: str) -> str:
-        """Return what a coder is called."""
+        """Return a coder's displayed name."""
         return self._letters.get(name, "another coder") if self.letters else name
 
     def adjudicator(self, name: str) -> str:
-        """Return what somebody is called who settled a disagreement."""
+        """Return the displayed name of whoever settled a disagreement."""
         return "you" if name == self._viewer else "another lead" if self.letters else name
 
 
@@ -283,7 +283,7 @@ class Gains:
 
 
 def _counts(decided: pd.DataFrame) -> dict[Key, tuple[int, int]]:
-    """Return how many coders applied a code to a unit, and of how many, where two or more decided."""
+    """Count the coders who applied a code to a unit, and who decided, where two or more did."""
     rows = codings.tally(decided)
     rows = rows[rows["n_coders"] >= _TWO]
     keys = zip(rows["unit_id"].astype(str), rows["code"].astype(str), strict=True)

@@ -181,7 +181,7 @@ def _now(code: Code) -> dict[str, Any]:
 
 
 def foretold(read: Seen, state: State, settled: Collection[Act], keys: Collection[Key]) -> dict[str, Any]:
-    """Return what becomes stale by saving: as `shown_preview`, and what of the settling counts no more.
+    """Describe what saving makes stale: as `shown_preview`, and the rulings that no longer count.
 
     Beside it: ``n_rulings``, how many rulings no longer stand, and ``n_leaving``, how many disagreements
     leave the queue until their coders have looked at the texts again.

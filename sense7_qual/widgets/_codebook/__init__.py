@@ -223,7 +223,7 @@ class CodebookWidget(LeadWidget):
         return with_origin(step, self._in_use()) if step.get("do") == "take" else step
 
     def _changed(self) -> None:
-        """Tell all views of the draft, and foretell anew what becomes stale."""
+        """Show the draft in all views, and count again which texts become stale."""
         self._count()
         try:
             self._begun.keep(as_kept(self._draft, self._typed))
@@ -248,12 +248,12 @@ class CodebookWidget(LeadWidget):
     # what may be seen -------------------------------------------------------------------------------
 
     def _look_again(self) -> None:
-        """Read anew what may be seen of the coding, behind what is asked."""
+        """Read the visible coding again, in the background."""
         self._use = None
         self._counting.ask()
 
     def _foretell(self) -> None:
-        """Tell what the draft makes stale, and how the codes are used where that was read anew."""
+        """Tell which texts the draft makes stale, and the use of codes if it was read again."""
         use, fresh = self._in_use(), self._figures_told is not self._use
         with self._lock:
             state = self._draft.state
@@ -347,7 +347,7 @@ class CodebookWidget(LeadWidget):
     # sorting ----------------------------------------------------------------------------------------
 
     def _to_sort(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        """Return which texts of a code that was split wait, and one page of them."""
+        """Answer with the waiting texts of a split code, page by page."""
         if content.get("fresh") is True or self._split_texts is None:
             self._use = None
             self._split_texts = SplitTexts(

@@ -56,7 +56,7 @@ class State:
     reserved: Mapping[str, str] = field(default_factory=dict)
 
     def changes(self) -> tuple[Change, ...]:
-        """Return what changed since the base, as the record of a revision says it."""
+        """List the changes since the base, as the record of a revision has them."""
         return changes(self.base, self.codebook, merged=self.merged, split=self.split)
 
 
@@ -116,7 +116,7 @@ class Draft:
         """Take one step back, whatever came after it."""
         if type(place) is not int or not 0 <= place < len(self.steps):
             raise CodebookError(
-                f"draft: it has no step {word(place)}, only {len(self.steps)} – choose another."
+                f"draft: expected one of its {len(self.steps)} steps – found {word(place)} – choose another."
             )
         rest = [*self.steps[:place], *self.steps[place + 1 :]]
         try:
@@ -167,7 +167,8 @@ def _after(state: State, step: Step) -> State:
     take = _TAKE.get(str(step.get("do")))
     if take is None:
         raise CodebookError(
-            f"draft: there is no step {word(step.get('do'))} – {did_you_mean(str(step.get('do')), _TAKE)}"
+            f"draft: expected a step – found {word(step.get('do'))} – "
+            f"{did_you_mean(str(step.get('do')), _TAKE)}"
         )
     after = take(state, step)
     after.changes()  # what is merged and split fits the two versions

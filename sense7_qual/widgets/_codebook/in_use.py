@@ -182,7 +182,7 @@ class InUse:
         return f"InUse({self.seen!r})"
 
     def waiting(self) -> list[tuple[str, str | None, int]]:
-        """Return how many texts each coder must look at again, by the round in which they finished them."""
+        """Count the texts that each coder must look at again, by the round in which they finished them."""
         read = self.seen
         old = stale(read.codings, read.coverage, read.codebook, revisions=read.revisions)
         last = of_round(read.codings, read.coverage)[1][["unit_id", "coder", "round"]]
@@ -272,7 +272,7 @@ def shown_codes(state: State) -> list[dict[str, Any]]:
 
 
 def shown_changes(state: State) -> list[dict[str, Any]]:
-    """Return what changed since the base, code by code, with the labels that people read."""
+    """List the changes since the base, code by code, with labels."""
     return [
         {"kind": one.kind, "code": one.code, "label": _label(state, one.code),
          "into": [{"code": into, "label": _label(state, into)} for into in one.into]}
@@ -315,7 +315,7 @@ def _label(state: State, code: str) -> str:
 
 
 def shown_preview(found: Preview, state: State) -> dict[str, Any]:
-    """Return what becomes stale, in numbers and words."""
+    """Describe the texts that become stale, in numbers and words."""
     by_code = [
         {"code": row["code"], "label": _label(state, row["code"]), "coder": row["coder"],
          "reason": row["reason"], "n": int(row["n_units"]), "hours": _duration(row["hours"])}
@@ -391,7 +391,7 @@ class Preview:
 
 
 def preview(seen: Seen, state: State) -> Preview:
-    """Return what becomes stale if the draft is saved now, beyond what is stale already.
+    """Count the texts that become stale if the draft is saved now, beyond those stale already.
 
     Only what may be seen is counted (`Seen`). Hours are texts × the coder's median seconds between two
     finishes, as in `pace`.

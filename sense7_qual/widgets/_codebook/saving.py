@@ -1,4 +1,4 @@
-"""Saving a draft: what two people changed differently, what is put together, which reviews result from it."""
+"""Saving a draft: conflicts between two people's changes, the combined codebook, the reviews it causes."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def resumed(
 
 
 def as_kept(draft: Draft, typed: Mapping[str, str]) -> dict[str, Any]:
-    """Return what is kept of a draft and of what is typed beside it; empty where nothing is begun."""
+    """Build the record that is kept of a draft and of typed text; empty if there is neither."""
     steps = {"steps": draft.steps, "undone": draft.undone} if draft.steps or draft.undone else {}
     base = {"base": draft.state.base.fingerprint} if steps else {}
     return {**base, **steps, **({"typed": dict(typed)} if typed else {})}
@@ -141,7 +141,7 @@ def left_unsaved(kept: Mapping[str, Any], versions: Mapping[str, Codebook]) -> t
 
 
 def still_typed(typed: Mapping[str, str], step: Step) -> dict[str, str]:
-    """Return what is typed and not in this step: the page's names of fields say where it is typed."""
+    """Drop the typed text that this step contains; the page's field names say where text was typed."""
     code = step.get("code")
     match step.get("do"):
         case "edit":
@@ -205,7 +205,7 @@ class Conflict:
 
 
 def conflicts(base: Codebook, mine: Codebook, theirs: Codebook) -> list[Conflict]:
-    """Return what `combine` cannot decide."""
+    """List the conflicts that `combine` cannot decide."""
     return [
         one
         for one in _compared(base, mine, theirs)
@@ -234,7 +234,7 @@ def combined(base: Codebook, mine: Codebook, theirs: Codebook, choices: Mapping[
 
 
 def different(one: Codebook, other: Codebook) -> list[Conflict]:
-    """Return what is different between two versions; `mine` is of the first, `theirs` of the second."""
+    """List the differences of two versions; `mine` is of the first, `theirs` of the second."""
     return [each for each in _compared(one, one, other) if each.mine != each.theirs]
 
 
@@ -280,7 +280,7 @@ def _put(book: Codebook, where: Conflict, value: Any, *, like: Codebook) -> Code
 def compared(
     one: object, other: object, *, versions: Mapping[str, Codebook], draft: Codebook
 ) -> list[dict[str, Any]]:
-    """Return what differs between two versions, named by their fingerprints or as "draft"."""
+    """Compare two versions, named by their fingerprints or as "draft"."""
     books = [_version(name, versions, draft) for name in (one, other)]
     return [
         {
@@ -299,7 +299,9 @@ def _version(name: object, versions: Mapping[str, Codebook], draft: Codebook) ->
         return draft
     book = versions.get(name) if isinstance(name, str) else None
     if book is None:
-        raise CodebookError(f"versions: this study has no version {word(name)} – choose another.")
+        raise CodebookError(
+            f"versions: expected a version of this study – found {word(name)} – choose another."
+        )
     return book
 
 

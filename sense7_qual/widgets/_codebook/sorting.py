@@ -204,7 +204,7 @@ class SplitTexts:
     def page(
         self, code: object, *, find: str = "", theme: int | None = None, first: int = 0
     ) -> dict[str, Any]:
-        """Return which texts of a split code wait, and one page of them; without such a code of the first.
+        """List the waiting texts of a split code, page by page; of the first split code if `code` is none.
 
         `find` and `theme` choose among them; ``themes`` says of which themes they are.
         """
@@ -262,7 +262,7 @@ class SplitTexts:
         }
 
     def _label(self, code: str) -> str:
-        """Return what a code was called last, in any version of the codebook."""
+        """Look up a code's latest label in all versions of the codebook."""
         versions = [self._codebook, *reversed(list(self._versions.values()))]
         return next(str(book[code].label) for book in versions if code in book)
 

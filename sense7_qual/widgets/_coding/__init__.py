@@ -187,8 +187,8 @@ class CodingWidget(BaseWidget):
         n_review, n_earlier = session.n_review, session.n_earlier
         take = "Take it in" if self._can_take else "Open the study again, then run this cell again"
         notices = [
-            f"The codebook was revised after you opened the study. {take}: what you code until then counts "
-            "as coded with the earlier version."
+            f"The codebook was revised after you opened the study. {take}. Until then, your coding "
+            "counts as coded with the earlier version."
         ] * self._moved_on
         if n_review:
             texts, them = (f"{n_review} texts need", "them") if n_review > 1 else ("One text needs", "it")
@@ -444,7 +444,7 @@ def _counted(acts: Sequence[Act]) -> str:
 
 
 def elsewhere_message(session: Session, acts: Sequence[Act]) -> dict[str, Any]:
-    """Return what is told to all views once the session has taken in `acts` from another window."""
+    """Return the message to all views once the session has taken in `acts` from another window."""
     places = {session.find_place(act.unit_id) for act in acts} - {None}
     return {
         "type": "elsewhere",

@@ -60,7 +60,7 @@ class MemoList:
         return tables.memo(both, units, codebook=self._session.codebook)
 
     def _page(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return how many memos fit what a browser asks for, and one page of them."""
+        """Answer with the number of matching memos, and one page of them."""
         if asked.get("fresh") is True:
             self._ask_study()
         rows = self._rows()
@@ -233,7 +233,7 @@ class History:
         }
 
     def _back(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what would be taken back, the newest first, so that one act is the last that stands."""
+        """List the acts to undo, newest first, to go back to one act."""
         acts, act_id = self._session.history, str(asked.get("act_id"))
         place = next((n for n in reversed(range(len(acts))) if acts[n].act_id == act_id), None)
         if place is None:

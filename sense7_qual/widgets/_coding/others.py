@@ -34,7 +34,7 @@ class Colleagues:
     Attributes
     ----------
     session : Session
-        Whose work it stands beside.
+        Whose work it is shown with.
     study : Store, or what is like one
         Where the others' acts are; None, or one without `rounds`, has none to show.
     """
@@ -65,13 +65,13 @@ class Colleagues:
         return None if one is None else "blind" if one.is_blind else "open"
 
     def _who_there_is(self, _: Mapping[str, Any]) -> dict[str, Any]:
-        """Return who there is, read afresh."""
+        """List the colleagues, read again."""
         state = self._state()
         self._theirs = self._read() if state == "open" else {}
         return {"type": "colleagues", "state": state, "names": sorted(self._theirs)}
 
     def _at_place(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what stands of others on the text at a place."""
+        """Return the colleagues' codings of the text at a place."""
         unit = self._session.unit(self._session.check_place(asked.get("place")))
         coders = [self._beside(coder, unit) for coder in sorted(self._theirs)]
         return {"type": "beside", "place": unit["place"], "coders": coders}
@@ -94,7 +94,7 @@ class Colleagues:
         )
 
     def _read(self) -> dict[str, dict[str, list[Act]]]:
-        """Return what stands of others in this round, on these units, and may be seen."""
+        """Read the visible codings of others in this round, on these units."""
         session = self._session
         shown = visible(self._study.acts(), viewer=session.coder)
         known, name = set(session.unit_ids), self._round
@@ -180,11 +180,11 @@ class Training:
         return f"Training({self._session.coder!r}, {self._round!r})"
 
     def progress(self) -> dict[str, Any] | None:
-        """Return how far the coder is, and what is sure of their kappa; None where this is no training."""
+        """Return the coder's progress and the state of their kappa; None outside training."""
         return None if self._round is None else self._progress(self._so_far(self._round)[1])
 
     def _feedback(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return how the coder's first decisions on a finished text differ from gold."""
+        """Compare the coder's first decisions on a finished text with gold."""
         place = self._session.check_place(asked.get("place"))
         if self._round is None:
             raise ActError("feedback: this is not a training round – reload the page.")
@@ -411,7 +411,7 @@ def _rows(frame: pd.DataFrame) -> tuple[Suggestion, ...]:
 
 
 def _name(suggest: Suggest | None) -> str:
-    """Return what the record calls the model: what it says of itself, else the name of the function."""
+    """Return the model's name for the record: its repr, else the name of the function."""
     name = (
         repr(suggest)
         if hasattr(suggest, "parameters")

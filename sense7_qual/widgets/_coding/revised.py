@@ -93,7 +93,7 @@ class NewCodes:
         )  # fmt: skip
 
     def waiting(self) -> dict[str, Any] | None:
-        """Return which texts, finished before a code was there, wait for a decision on it, or None.
+        """List the texts finished before a code existed that wait for a decision on it, or None.
 
         Texts that wait for more than that (a code that was redefined or split, say) are not among them: they
         must be looked at as a whole (`Session.to_review`).

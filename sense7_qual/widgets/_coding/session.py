@@ -193,7 +193,7 @@ class Session(Units):
         }
 
     def shown_suggestions(self, place: int) -> dict[str, Any] | None:
-        """Return what a model suggested for the unit at `place`, as it was shown; None where nothing was."""
+        """Return the suggestions shown for the unit at `place`; None where none were shown."""
         text = self.text(place)
         own = [act for act in self._acts.get(self.unit_ids[place], ()) if act.round == self.round]
         shown = next((act for act in own if act.kind == "show_suggestions" and act.text), None)
@@ -242,7 +242,7 @@ class Session(Units):
         return act
 
     def _said(self, kind: Kind, message: Mapping[str, Any], unit_id: str) -> dict[str, Any]:
-        """Return what an act of this kind says of its text."""
+        """Return the fields of an act of this kind."""
         said: dict[str, Any] = self._target(message, unit_id) if "start" in kind.key else {}
         if kind.facets == "coding":
             said |= {"facets": _facets(message), "confidence": message.get("confidence")}
@@ -295,7 +295,7 @@ class Session(Units):
         return act.unit_id in self._place or is_free
 
     def _n_acts_on(self, unit_id: str) -> int:
-        """Return how many acts on a unit its view must have had, to have been shown all that stands."""
+        """Count the acts on a unit that a view must know to show its current state."""
         own = self._acts.get(unit_id, ())
         return sum(_is_step(act) and self._is_open(act) for act in own)
 
@@ -356,7 +356,7 @@ class Session(Units):
         self.marks[place] = Mark(codes, _is_unsure(now), memo, folded(memo or ""))
 
     def _now(self, unit_id: str) -> Mapping[str, list[Act]]:
-        """Return what stands on the unit, by subject: of this round, which is coded afresh, and all memos."""
+        """Return the current acts on the unit by subject: those of this round, and all memos."""
         now: defaultdict[str, list[Act]] = defaultdict(list)
         for act in record.standing(self._acts.get(unit_id, ())):
             if self._is_open(act):
@@ -425,7 +425,7 @@ class Session(Units):
         return act.traits.subject == "memo" or act.round == self.round
 
     def state_of(self, act: Act) -> str:
-        """Return whether an act of the history ``stands``, is ``undone``, or ``fixed``: of another round."""
+        """Return the state of an act in the history: ``stands``, ``undone`` or ``fixed`` (another round)."""
         if not self._is_open(act):
             return "fixed"
         return "undone" if act.act_id in self.taken_back else "stands"

@@ -48,7 +48,7 @@ def one_by_one(**parts: Any) -> Given:
 
 
 def of_study(study: Any, *, coder: str, round: str | None, **parts: object) -> Given:
-    """Return what `study` holds for `coder`; `parts` are those of the long form, which must be None."""
+    """Return the parts that `study` provides for `coder`; the `parts` of the long form must be None."""
     if isinstance(study, type) or not all(hasattr(study, name) for name in _NEEDS):
         raise ArgumentError(
             f"CodingWidget: expected an open study – found {type(study).__name__} – open it: "
@@ -80,7 +80,8 @@ def _units_of(study: Any, coder: str, round: str | None) -> pd.DataFrame:
     rounds = [] if plan.empty else plan["round"].dropna().unique().tolist()
     if round is not None and round not in rounds:
         raise ActError(
-            f"round: no round called {word(round)} was opened – {did_you_mean(str(round), rounds)}"
+            f"round: expected a round that was opened – found {word(round)} – "
+            f"{did_you_mean(str(round), rounds)}"
         )
     here = plan[plan["round"].isna() if round is None else plan["round"] == round]
     ids = here.loc[here["coder"] == coder, "unit_id"]
@@ -91,7 +92,7 @@ def _units_of(study: Any, coder: str, round: str | None) -> pd.DataFrame:
 
 
 def _without_units(plan: pd.DataFrame, coder: str, round: str | None, coders: Sequence[str]) -> str:
-    """Return why the coder codes nothing, and what to do."""
+    """Say why the coder has no texts, and what to do."""
     others = plan.loc[plan["coder"] == coder, "round"].dropna().unique().tolist()
     if round is None and others:
         return (
@@ -134,7 +135,7 @@ class Units:
         return f"Units({len(self.unit_ids)} units)"
 
     def context(self, place: int) -> list[dict[str, str]]:
-        """Return what was said before the unit at `place`."""
+        """Return the turns before the unit at `place`."""
         return turns(_value(self._context, place))
 
     @cached_property
@@ -166,7 +167,8 @@ class Units:
         if place is None:
             near = difflib.get_close_matches(str(unit_id)[:100], self.unit_ids, n=1) or self.unit_ids
             raise ActError(
-                f"unit_id: no unit {word(unit_id)} is coded here – {did_you_mean(str(unit_id), near)}"
+                f"unit_id: expected a unit that is coded here – found {word(unit_id)} – "
+                f"{did_you_mean(str(unit_id), near)}"
             )
         return place
 
@@ -213,7 +215,7 @@ class Units:
         """Return the id of one of the units; raise `ActError` where there is no such one."""
         if not isinstance(unit_id, str) or unit_id not in self._place:
             raise ActError(
-                f"act: no unit {str(unit_id)[:60]!r} is coded here – "
+                f"act: expected a unit that is coded here – found {str(unit_id)[:60]!r} – "
                 f"{did_you_mean(str(unit_id), self.unit_ids[:1000])}"
             )
         return unit_id

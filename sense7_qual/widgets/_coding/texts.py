@@ -126,7 +126,7 @@ class TextList:
         return {"type": "rows", "rows": self.rows(listed, find=find, show_rating=self._shows(asked))}
 
     def _listed(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return which texts are asked for, and the rows that a browser shows first."""
+        """Answer with the texts that match, and the rows that a browser shows first."""
         find, show_rating = str(asked.get("find") or ""), self._shows(asked)
         fits = self.matches(Query.read(asked, show_rating=show_rating))
         name = str(asked.get("order") or "plan")
@@ -227,7 +227,7 @@ class TextList:
         return self._holding(query.find, fits) if query.find else fits
 
     def _holding(self, wanted: str, fits: Places) -> Places:
-        """Return which of the units that fit hold the wanted words in text, id or memo."""
+        """Mark the matching units with the wanted words in text, id or memo."""
         before, held_before = self._last_found
         # Who types on narrows down: only where the shorter words stood can the longer ones stand.
         held = self._texts.holding(wanted, fits & held_before if before and before in wanted else fits)
@@ -236,7 +236,7 @@ class TextList:
         return held | fits & self._where(lambda mark: mark.memo is not None and wanted in mark.folded_memo)
 
     def _where(self, wanted: Any) -> Places:
-        """Return which of the units with codings or a memo are `wanted`."""
+        """Mark the units with codings or a memo that are `wanted`."""
         return self._at([place for place, mark in self._session.marks.items() if wanted(mark)])
 
     def _at(self, places: Sequence[int]) -> Places:
@@ -292,7 +292,7 @@ class TextList:
     def rows(
         self, places: Sequence[Any], *, find: str = "", show_rating: bool = False
     ) -> list[dict[str, Any]]:
-        """Return what the list shows of the units at `places`, which may be at most 200."""
+        """Return the list rows of the units at `places` (at most 200)."""
         n_units = len(self._session.unit_ids)
         if len(places) > _MOST_ROWS or not all(type(one) is int and 0 <= one < n_units for one in places):
             raise ActError(

@@ -162,7 +162,7 @@ class OverviewWidget(LeadWidget):
 
 
 def _counted_words(board: Board) -> str:
-    """Return what the numbers on codes count and what they leave out, in a sentence or two."""
+    """Say in a sentence or two which texts the numbers on codes count and which they leave out."""
     rounds = [f"round {name!r}" for name in board.read.rounds]
     of_none = ["texts outside rounds"] if board.without_round else []
     said = f"Counted: {', '.join(['texts you finished', *rounds, *of_none])}."

@@ -31,7 +31,7 @@ def attention(
     agreement: Sequence[Mapping[str, Any]],
     drifts: Sequence[Mapping[str, Any]] = (),
 ) -> list[Item]:
-    """Return what is to be done next, the most pressing first.
+    """List the next steps, most pressing first.
 
     Agreement and drifts are empty while they are being computed. Each case has ``what``, ``todo``, ``cell``
     (what to run for it), ``door`` (to the texts) and ``n`` (how many).
@@ -155,7 +155,7 @@ _MORE: Final = 5
 
 
 def change(board: Board) -> dict[str, Any]:
-    """Return what changed in the order of coding: alarms for drift, and how the codes came."""
+    """Describe changes over the order of coding: alarms for drift, and when codes emerged."""
     rows = drift_rows(board)
     alarms = [row for row in rows if row["alarm"]]
     return {"alarms": alarms, "drift_words": _drift_words(rows, _looks(board)), **_came(board)}
@@ -209,7 +209,7 @@ def _drift_words(rows: list[dict[str, Any]], looks: str) -> str:
 
 
 def _came(board: Board) -> dict[str, Any]:
-    """Return how many codes had been applied after each participant, and what further ones would bring."""
+    """Count the codes applied after each participant, and predict those that further ones bring."""
     codings, coverage = board.read.standing[0], board.read.coverage
     if coverage.empty:
         return {"came": [], "came_words": ""}
@@ -251,7 +251,7 @@ Rows = list[tuple[str, str]]
 
 
 def behind(board: Board, door: Mapping[str, Any]) -> tuple[str, Rows]:
-    """Return what a number counts, in words, and the units behind it in their order.
+    """Describe what a number counts, and list the units behind it in their order.
 
     `door` says ``of``, what is counted, and where it is so: ``round`` (None: no round), ``coder``, ``code``.
     """

@@ -113,7 +113,7 @@ def _more(look: Mapping[Any, Any]) -> str:
 
 
 def agreement_words(board: Board, rows: list[dict[str, Any]], *, width: float) -> list[str]:
-    """Return what is counted and what is not, and how the numbers are read, in sentences."""
+    """Explain in sentences which decisions are counted and how to read the numbers."""
     said = []
     blind = [repr(name) for name in board.read.blind]
     if blind:
@@ -235,7 +235,7 @@ def _row(board: Board, name: str | None, one: Round | None) -> dict[str, Any]:
 
 
 def _coders(board: Board, name: str | None, one: Round | None) -> list[str]:
-    """Return who codes in a round; in none who was dealt texts there, or has finished some."""
+    """List the coders of a round; outside rounds, those with assigned or finished texts."""
     if one is not None:
         return list(one.coders)
     here = board.plan[board.plan["round"].isna()]

@@ -131,7 +131,7 @@ class Passages:
             self._candidates.setdefault(row["code"], []).append(row)
 
     def _place(self, row: Mapping[str, Any]) -> int:
-        """Return where a candidate stands: approved or chosen, proposed, others, what is not to be."""
+        """Return the rank of a candidate: approved or chosen, proposed, others, refused."""
         quote = self._quote_of(row["unit_id"], row["code"], _span(row))
         if quote is not None and quote["state"] != "refused":
             return 0
@@ -223,12 +223,12 @@ class Passages:
         return {"words": text[start:last], "cut": last < end, "marks": marks}
 
     def _kinds(self, unit_id: str, words: Span) -> str:
-        """Return which kinds of identifier stand in words of a text."""
+        """Name the kinds of identifier in words of a text."""
         identifiers = self._identifiers(unit_id)
         return ", ".join(sorted({kind for kind, start, end in identifiers if _overlap(words, (start, end))}))
 
     def _identifiers(self, unit_id: str) -> list[tuple[str, int, int]]:
-        """Return what `redact.find` finds in a text; looked for when it is first shown."""
+        """Return the findings of `redact.find` in a text, computed when it is first shown."""
         self._look_into({unit_id})
         return self._found[unit_id]
 

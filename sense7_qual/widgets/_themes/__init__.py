@@ -176,7 +176,7 @@ class ThemesWidget(LeadWidget):
         return {"type": "quotes", **self._now().quotes(field(content, "theme", int), first)}
 
     def _look_anew(self) -> None:
-        """Read the study anew, and tell all views of its themes."""
+        """Read the study again, and show its themes in all views."""
         reading = self._read()
         self._count()
         self._tell({"type": "themes", **self._shown(reading)})
@@ -189,7 +189,7 @@ class ThemesWidget(LeadWidget):
         return self._reading or self._read()
 
     def _up_to_date(self) -> Reading:
-        """Return what was read last where the record has nothing newer; to read all of it takes long."""
+        """Return the last reading if the record has nothing newer, since reading all of it takes long."""
         reading = self._reading
         if reading is not None and reading.is_still(self._study.acts(), self._study.units):
             return reading

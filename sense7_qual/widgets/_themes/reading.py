@@ -129,7 +129,7 @@ class Reading:
         }  # fmt: skip
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return what is shown of each theme, by size, those that were dismissed last."""
+        """Return the rows of the themes by size, dismissed themes last."""
         if self.themes is None:
             return []
         summary = self.themes.summary.sort_values(
@@ -178,7 +178,7 @@ class Reading:
         if isinstance(cover, str):
             return {"verdict": "", "coverage": cover}
         row = cover.loc[number]
-        words = f"{row['n_decided']} of {row['n_units']} texts decided by coders whose codings you may see"
+        words = f"{row['n_decided']} of {row['n_units']} texts decided by coders you may see"
         if pd.isna(row["verdict"]):
             return {"verdict": "", "coverage": f"No verdict: only {words}."}
         clear = (
@@ -226,7 +226,7 @@ def _stability(value: float, *, merged: bool) -> dict[str, Any]:
 
 
 def foretold(themes: Themes, numbers: pd.DataFrame, labels: dict[int, str]) -> dict[str, Any]:
-    """Return which themes keep their number, which are new and which end.
+    """List the themes that keep their number, that are new and that end.
 
     `numbers` are as `themes.match_recorded` gives them, `labels` what the study's themes are called now, by
     number; a merged one is in none.
@@ -315,7 +315,7 @@ def step_asked(asked: Mapping[str, Any], reading: Reading, selected: Collection[
             return Step(theme, "parts", _parts(theme, asked.get("value"), reading, selected))
         case other:
             raise ActError(
-                f"theme: it can be named, merged, split or dismissed, but not {word(other)} – reload the "
+                f"theme: expected to name, merge, split or dismiss it – found {word(other)} – reload the "
                 "page."
             )
 
@@ -337,7 +337,7 @@ def _parts(theme: int, by: object, reading: Reading, selected: Collection[str]) 
 
 
 def opposite(step: Step, before: Mapping[str, Any], numbers: tuple[set[int], set[int]]) -> list[Step]:
-    """Return what takes a step back."""
+    """Return the steps that undo a step."""
     theme = step.theme
     match step.what:
         case "name":
@@ -406,7 +406,7 @@ def proposed(
 
 
 def messages_for(terms: Sequence[str], texts: Sequence[str]) -> list[dict[str, str]]:
-    """Return what a language model is asked."""
+    """Return the messages for the language model."""
     quoted = "\n\n".join(f"Text {n}: {text}" for n, text in enumerate(texts, start=1))
     content = f"Typical words: {', '.join(terms)}\n\n{quoted}"
     return [{"role": "system", "content": _INSTRUCTION}, {"role": "user", "content": content}]
