@@ -159,9 +159,12 @@ def cards(themes: qual.themes.Themes, store: qual.Store, against: pd.DataFrame, 
 
 def _card(row: Any, texts: list[str], codebook: qual.Codebook) -> str:
     stable = "stable" if row.stability >= 0.75 else "not stable" if row.stability < 0.5 else "partly stable"
-    verdict = "too few participants for a verdict" if pd.isna(row.verdict) else str(row.verdict)
-    if verdict == "covered":
+    if pd.isna(row.verdict):
+        verdict = "too few participants for a verdict"
+    elif row.verdict == "covered":
         verdict = f"covered by {escape(codebook[row.best_code].label)}"
+    else:
+        verdict = "not covered"
     short = [text if len(text) <= 110 else f"{text[:109].rsplit(' ', 1)[0]} …" for text in texts]
     quotes = "".join(f'<p style="margin: .4em 0 0">“{escape(text)}”</p>' for text in short)
     return (
