@@ -36,8 +36,8 @@ def running(chromium, tmp_path) -> Iterator[tuple[Path, str]]:
     if not clone:
         shutil.copytree(ROOT, place, ignore=shutil.ignore_patterns(*SKIPPED))
         venv = Path(sys.executable).parents[1]
-        # This environment as it stands: setting it up anew would install the copy into it.
-        command += [f"VENV={venv}", "-o", f"{venv}/.ready"]
+        # This environment as it is: setting it up again would install the copy into it.
+        command += [f"VENV={venv}", "-o", f"{venv}/.lab-ready"]
     own = {f"JUPYTER_{name}_DIR": str(tmp_path / name.lower()) for name in ("CONFIG", "DATA", "RUNTIME")}
     env = {**os.environ, **own, "BROWSER": "true", "JUPYTERLAB_SETTINGS_DIR": str(tmp_path / "settings")}
     log = tmp_path / "lab.log"
