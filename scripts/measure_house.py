@@ -26,7 +26,7 @@ PACKAGE: Final = ROOT / "sense7_qual"
 LONG_BODY: Final = 40
 SMALL_MODULE: Final = 60
 TABLES: Final = ("acts._kinds", "store._operations.contents")
-_NO_LIST: Final = "acts._memo"  # what a memo on a span holds: its words, called memo, and their quote
+_NO_LIST: Final = "acts._validate"  # what a memo on a span holds: its words, called memo, and their quote
 _LISTS: Final = ("LEAD_KINDS", "WRITTEN_KINDS", "TEAM_KINDS", "THEME_KINDS")  # before there was a table
 
 

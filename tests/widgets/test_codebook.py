@@ -202,7 +202,7 @@ def test_a_draft_that_cannot_be_written_is_told_and_stays_in_the_kernel(
 
     lead = Lead(store)
     with monkeypatch.context() as full:
-        full.setattr("sense7_qual.store._desk.Desk.keep_draft", fails)
+        full.setattr("sense7_qual.store._open_study.Desk.keep_draft", fails)
         assert lead.edit("warm", label="Warmth") == {"type": "changed"}
         assert {"type": "unkept", "message": "no room"} in [
             {name: one.get(name) for name in ("type", "message")} for one in lead.told
