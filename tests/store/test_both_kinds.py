@@ -282,6 +282,18 @@ def test_a_reason_that_repeats_their_words_is_named(store: Store) -> None:
     assert held["what"].tolist().count("revision") == 1
 
 
+def test_a_notebook_that_was_open_revises_without_their_words(store: Store) -> None:
+    """Its store still knows the words; the study, from which they have gone, could not tell."""
+    other = Store(store.path)
+    store.forget("p1", why="withdrew")
+    more = replace(CODEBOOK, codes=(*CODEBOOK.codes, Code(id="cold", label="Cold")))
+    with pytest.raises(ActError, match="repeat a passage of theirs"):
+        other.revise(more, why=f"because of '{WORDS}'", coder="lead")
+    assert Store(store.path).codebook == CODEBOOK
+    other.revise(more, why="Needed.", coder="lead")
+    assert [one.why for one in Store(store.path).revisions] == ["Needed."]
+
+
 # PostgreSQL alone -----------------------------------------------------------------------------------
 
 
