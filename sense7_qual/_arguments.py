@@ -215,7 +215,7 @@ def _is_finite(value: object) -> bool:
 
 
 def _shown(value: object, kind: _Kind) -> str:
-    """Return what was found: a number or a word itself, of anything else its type alone."""
+    """Show the value found: a number or a word itself, otherwise only its type."""
     if isinstance(value, str):
         return word(value)
     if value is None or isinstance(value, float | bool | np.generic) or _is_whole(value):

@@ -1,4 +1,4 @@
-"""Why a value is missing, and what to know of one that is there: each code with its sentence."""
+"""Why a value is missing, and cautions about values: each code with its sentence."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Worded(StrEnum):
 
 
 class Reason(Worded):
-    """Why a number is missing, or is there and not to be relied on."""
+    """Why a number is missing, or is not reliable."""
 
     NO_PAIRABLE_UNITS = auto(), "no text was finished by two or more coders"
     NO_VARIATION = auto(), "every decision was the same, so agreement beyond chance is not defined"
@@ -51,7 +51,7 @@ class Reason(Worded):
     ONE_UNIT = auto(), "only one text was coded by two or more coders"
     ONE_CODER = auto(), "there is only one coder"
     ONE_PATTERN = auto(), "all texts were coded in the same way, so resampling says nothing"
-    ONE_CODE = auto(), "there is no other code to take it for"
+    ONE_CODE = auto(), "there is no other code to confuse it with"
     NOT_CODED_BY_TWO = auto(), "no text was given some code by two or more coders where this one was"
     TOO_FEW_SPANS = auto(), "there are too few spans that one of them could meet by chance"
     OVERLAPPING_CODES = auto(), "a coder gave one stretch of text several codes: compare code by code"
@@ -92,7 +92,7 @@ class Reason(Worded):
     )
     MANY_LEVELS = auto(), "the rating has too many levels for an interval"
     NEGATIVE_ESTIMATE = auto(), "the component came out below zero and counts as zero"
-    NOT_DECIDED = auto(), "no decision on the code is there"
+    NOT_DECIDED = auto(), "there is no decision on the code"
     BLANK_TEXT = auto(), "the text is blank"
     LOW_AGREEMENT = auto(), "people do not agree on where the code applies, so they are no standard for it"
     PROMISE_NOT_KEPT = auto(), "no level keeps the promise on these texts"
@@ -111,7 +111,7 @@ class Reason(Worded):
 
 
 class Caution(Worded):
-    """What to know of a number that there is. Some have the name of a reason, and mean less by it."""
+    """What to know about a number. Some have the name of a reason, and mean less by it."""
 
     FEWER_THAN_10_CLUSTERS = auto(), "fewer than 10 clusters have, or lack, the code"
     FEW_CLUSTERS = auto(), "there are fewer than 10 clusters"
@@ -138,7 +138,7 @@ class Caution(Worded):
 
 
 def reason_words(reason: Any) -> str:
-    """Return a reason code in words; a code that is not known here is printed with spaces.
+    """Put a reason code into words; an unknown code is printed with spaces.
 
     >>> reason_words("constant_rating")
     'every rating was the same'
@@ -149,7 +149,7 @@ def reason_words(reason: Any) -> str:
 
 
 def caution_words(cautions: Any) -> list[str]:
-    """Return in words each caution of a cell that lists them with commas or spaces between.
+    """Put the cautions of a cell, separated by commas or spaces, into words.
 
     >>> caution_words("few_clusters, zero_variance")
     ['there are fewer than 10 clusters', 'the variance between clusters was estimated as 0']

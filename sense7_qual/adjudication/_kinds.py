@@ -139,7 +139,7 @@ def end_errors(draws: Floats, level: float) -> Floats:
 
 
 def _readings(n_coders: int, *, shared: bool) -> Floats:
-    """Return what coders read (classes, coders): all absent, all present, and then where they differ."""
+    """Return the readings of coders (classes, coders): all absent, all present, then those that differ."""
     if shared and n_coders <= _MOST_CODERS:
         every = np.array(list(product((0.0, 1.0), repeat=n_coders)))
         differing = every[1:-1]
@@ -397,7 +397,7 @@ def made_again(own: pd.DataFrame, repeats: pd.DataFrame) -> pd.DataFrame:
 def evidence(
     own: pd.DataFrame, again: pd.DataFrame, reasons: Mapping[tuple[str, str], str]
 ) -> Evidence | None:
-    """Return what tells kinds apart, out of decisions, those made again, and reasons by unit_id and code."""
+    """Collect the evidence on kinds from decisions, repeated ones, and reasons by unit_id and code."""
     texts = again.groupby("coder")["unit_id"].nunique()
     steady = set(texts.index[texts >= _FEWEST_AGAIN])
     by_them = own[own["coder"].isin(steady)]
@@ -436,7 +436,7 @@ def _evidence_of_code(
 
 
 def _counted(decided: pd.DataFrame, cells: pd.DataFrame, coders: list[str]) -> Floats:
-    """Return how often each coder left out and applied the code (2, cells, coders)."""
+    """Count the decisions of each coder to leave out and to apply the code (2, cells, coders)."""
     at = pd.MultiIndex.from_frame(cells).get_indexer(pd.MultiIndex.from_frame(decided[_CELL]))
     times = np.zeros((2, len(cells), len(coders)))
     by = pd.Index(coders).get_indexer(pd.Index(decided["coder"]))

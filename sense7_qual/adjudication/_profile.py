@@ -293,7 +293,7 @@ def _without_interval(row: dict[str, object]) -> dict[str, object]:
 def _counts(
     disputed: pd.DataFrame, code: str | None, evidence: Evidence, drawn: _kinds.Drawn
 ) -> npt.NDArray[np.float64]:
-    """Return how many disagreements are of each kind, by draw (n_draws, 3): in the model, and said so."""
+    """Count disagreements of each kind by draw (n_draws, 3), in the model and by people."""
     counts = drawn.counts.sum(axis=1)
     if code is not None:
         is_modelled = code in evidence.codes
@@ -343,7 +343,7 @@ def slip_rates(
     drawn: _kinds.Drawn | None,
     level: float,
 ) -> pd.DataFrame:
-    """Return how often each coder slips, where repeats tell."""
+    """Compute each coder's rates of slips, if there are repeats."""
     n_again = again["coder"].value_counts()
     rows: list[dict[str, object]] = []
     for coder in sorted(own["coder"].unique()):

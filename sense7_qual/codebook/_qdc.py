@@ -110,7 +110,7 @@ def _escaped(text: str) -> str:
 
 
 def parse_qdc(content: str, path: Path) -> Entries:
-    """Return what a REFI-QDA codebook holds, of this package or of another program.
+    """Parse a REFI-QDA codebook of this package or of another program.
 
     A code of another program gets an id made of its name; sets of codes are told in the description, with a
     warning that says so, and counts what is not read.

@@ -42,7 +42,7 @@ _FACET: Final = ("facet", "facet_label", "facet_codes")  # columns of a CSV besi
 
 
 def read_file(path: Path, *, lists: Collection[str]) -> Entries:
-    """Return what a YAML or CSV file holds; in a CSV a cell of the columns `lists` has an entry a line."""
+    """Read a YAML or CSV file; in a CSV the cells of the columns `lists` have one entry per line."""
     suffix = path.suffix.lower()
     content = decoded(path) if suffix in {"", ".yaml", ".yml", ".csv"} else ""
     if suffix in {".yaml", ".yml"}:
@@ -56,12 +56,12 @@ def read_file(path: Path, *, lists: Collection[str]) -> Entries:
 
 
 def parse_yaml(content: bytes, path: Path) -> Entries:
-    """Return what the bytes of a YAML file hold; errors as of `read_file`."""
+    """Parse the bytes of a YAML file; errors as in `read_file`."""
     return _of_mapping(load_yaml(_utf8(content, path), path), path)
 
 
 def parse_csv(content: bytes, path: Path, *, lists: Collection[str]) -> Entries:
-    """Return what the bytes of a CSV file hold; errors as of `read_file`."""
+    """Parse the bytes of a CSV file; errors as in `read_file`."""
     return _of_csv(_utf8(content, path), path, lists)
 
 
@@ -194,7 +194,7 @@ class _Loader(yaml.BaseLoader):
 
 
 def load_yaml(content: str, path: Path) -> object:
-    """Return what YAML says: texts, lists and mappings, every scalar as text; errors as of `read_file`."""
+    """Parse YAML into texts, lists and mappings, every scalar as text; errors as in `read_file`."""
     try:
         return yaml.load(content, Loader=_Loader)  # noqa: S506 – a BaseLoader builds text, lists and dicts only
     except (yaml.YAMLError, RecursionError) as error:

@@ -262,7 +262,7 @@ def _calibration_rows(
 def _divided(
     rows: Sequence[int], count: int, first: Collection[int], times: Mapping[int, int]
 ) -> tuple[list[int], list[int]]:
-    """Return which rows of a stratum several coders code beside those that come `first`, and which one does.
+    """Divide the rows of a stratum into those for several coders, besides `first`, and those for one.
 
     Those that several have begun already are among them, then those drawn first.
     """
@@ -320,7 +320,7 @@ def _strata(units: pd.DataFrame, columns: Sequence[str]) -> list[list[int]]:
 
 
 def _shared_counts(sizes: Sequence[int], overlap: float, rng: np.random.Generator) -> list[int]:
-    """Return how many units of each stratum are shared, by largest remainders, ties drawn."""
+    """Compute the number of shared units per stratum, by largest remainders, ties drawn."""
     total = sum(sizes)
     if not total or not overlap:
         return [0] * len(sizes)

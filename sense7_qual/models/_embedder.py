@@ -236,7 +236,7 @@ def _default_folder() -> Path:
 
 
 def _require(package: str, *, extra: str) -> Sequence[str]:
-    """Return where an installed package lies, without importing it: its own import loads torch."""
+    """Return the folder of an installed package without importing it: its own import loads torch."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise ImportRefused(

@@ -329,7 +329,7 @@ def _retry_after(header: str) -> float | None:
 
 
 def _text_of(message: Mapping[str, Any]) -> str | None:
-    """Return what the model said; a refusal is something said, too."""
+    """Return the text of the model's answer; a refusal is an answer, too."""
     for name in ("content", "refusal"):
         if isinstance(message.get(name), str):
             return str(message[name])

@@ -51,7 +51,7 @@ def int8_hash(content: str) -> str:
 
 
 def check_kind(folder: Path) -> None:
-    """Refuse a model of another architecture than the one whose arithmetic stands in `int8_graph`."""
+    """Refuse a model of another architecture than that of `int8_graph`."""
     found = other_kind(folder)
     if found:
         raise ImportRefused(
@@ -313,7 +313,7 @@ def _no_loading_bar() -> Iterator[None]:
 
 
 def other_kind(folder: Path) -> str | None:
-    """Return what tells the model of a folder from a BERT whose tokens are averaged; None: nothing."""
+    """Return how the model of a folder differs from a BERT that averages its tokens; None if it does not."""
     config, pooling = settings(folder, "config.json"), settings(folder, "1_Pooling/config.json")
     found = {
         "a model of type": (config.get("model_type"), "bert"),
@@ -340,7 +340,7 @@ def _parts(folder: Path) -> set[str]:
 
 
 def settings(folder: Path, name: str) -> dict[str, Any]:
-    """Return what a file of settings says; nothing where it is absent or cannot be read."""
+    """Read a file of settings; empty if it is absent or cannot be read."""
     try:
         read = json.loads(read_file(folder / name, 1_000_000))
     except (OSError, ValueError, RecursionError):

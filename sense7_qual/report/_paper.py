@@ -44,7 +44,7 @@ class PaperFolder:
         One row per file, in the order in which it was written: file (its name in the folder) and shows
         (what is in it).
     left_out
-        One row per table, figure or file that is not there: what, and why.
+        One row per missing table, figure or file: its name, and why.
     codebook_line
         Which codebook it is of, and which version of the package made it.
     """

@@ -234,7 +234,7 @@ def _of_text(own: Sequence[Act]) -> list[dict[str, object]]:
 
 
 def _answer(suggestion: Suggestion, now: Iterable[Act], *, had: bool) -> str:
-    """Return what a coder made of a suggestion, by what stands `now` of theirs on the unit."""
+    """Return a coder's answer to a suggestion, from their current acts on the unit."""
     of_code = [act for act in now if act.code == suggestion.code]
     spans = [(act.start, act.end) for act in of_code if act.traits.subject == "coding"]
     if had:

@@ -58,7 +58,7 @@ def _embedded(texts: list[str], embed: Embed) -> Floats:
 
 
 def definition_texts(code: Code) -> list[str]:
-    """Return what the codebook says of a code: its label with the definition, when to use it, examples."""
+    """Return the texts of a code in the codebook: its label with the definition, rules and examples."""
     whole = f"{code.label}. {code.definition}".strip()
     return [text for text in (whole, *code.use_when, *code.examples) if text.strip()]
 
@@ -142,7 +142,7 @@ def one_per_unit(decisions: pd.DataFrame) -> pd.DataFrame:
 def human_quotes(
     codings: pd.DataFrame | None, units: pd.DataFrame, labelled: pd.DataFrame, coder: str | None
 ) -> pd.DataFrame:
-    """Return what people coded (unit_id, code, start, end), on units where the code counts as present.
+    """Return people's codings (unit_id, code, start, end) on units where the code counts as present.
 
     A unit without a span of the code is quoted whole.
     """
@@ -199,7 +199,7 @@ SURFACE: Final = (
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Return where each sentence of a text stands (code points, half-open), without the space around it.
+    """Return the span of each sentence of a text (code points, half-open), without the space around it.
 
     >>> [("It listened. Did it help? no")[slice(*one)] for one in sentences("It listened. Did it help? no")]
     ['It listened.', 'Did it help?', 'no']

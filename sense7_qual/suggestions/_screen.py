@@ -294,7 +294,7 @@ def _levels(sample: pd.DataFrame, limits: tuple[float, float, float]) -> tuple[f
 
 
 def likeness(residual: Floats, groups: npt.NDArray[np.intp]) -> float:
-    """Return how alike the errors of one participant are (intraclass correlation), and a standard error more.
+    """Return the intraclass correlation of errors within participants, plus one standard error.
 
     Residuals are what was decided less the probability. The analysis of variance estimates the correlation;
     one standard error (Fisher's, for balanced groups) is added, because a small sample may miss it.
@@ -348,7 +348,7 @@ def binomial_p(errors: Floats, counted: Floats, limit: float, alike: float) -> f
 
 
 def fallback(p_values: Sequence[float], weights: Sequence[float], delta: float) -> list[bool]:
-    """Return which hypotheses are rejected, with at most `delta` of any false rejection.
+    """Test hypotheses, with a probability of at most `delta` of any false rejection.
 
     Tested in the given order: each has its share of `delta`, and hands what it had on when it is rejected.
 

@@ -140,7 +140,7 @@ _LEAST_WIDTH: Final = 1e-3
 
 
 def strengths(distances: Floats) -> Floats:
-    """Return how strongly each row is joined to each of its neighbours, 0 … 1.
+    """Return the strength of the link of each row to each of its neighbours, 0 … 1.
 
     `distances` (n, k) are without the row itself, and infinite where there is no neighbour.
 

@@ -47,7 +47,7 @@ _SHARPNESS: Final = 6
 
 
 def affordable(n: int, *, most: int, least: int) -> int:
-    """Return how often to run what takes time with `n` texts: seldom where they are many."""
+    """Return the number of runs of a step that takes time with `n` texts: few for many texts."""
     return min(most, max(least, _RUNS // n))
 
 
@@ -225,7 +225,7 @@ _RECOVERED: Final = 0.75
 
 
 def stability(jaccard: Floats) -> pd.DataFrame:
-    """Return how stable each group is, by what `jaccard_of_resamples` returned.
+    """Compute the stability of each group from the result of `jaccard_of_resamples`.
 
     A row per group, all in 0 … 1: stability (the mean Jaccard similarity over resamples), dissolved and
     recovered (the shares of resamples with at most .5 and at least .75); missing without resamples.
@@ -246,7 +246,7 @@ def stability(jaccard: Floats) -> pd.DataFrame:
 
 
 def jaccard_of_resamples(labels: Labels, resamples: Sequence[Labels]) -> Floats:
-    """Return how well each group is found again in bootstrap samples of the rows.
+    """Compute the similarity of each group to its best match in bootstrap samples of the rows.
 
     `resamples` have the groups in each sample, `NOT_DRAWN` for a row that is not in it. The result
     (n_resamples, groups) is NaN where no member of the group was drawn.

@@ -115,7 +115,7 @@ def edit_text(edit: Edit) -> str:
 
 
 def edit_of(act: Act) -> Edit | None:
-    """Return what an act of kind ``edit_theme`` says; None where it was erased."""
+    """Read the edit from an act of kind ``edit_theme``; None if it was erased."""
     if not act.text:
         return None
     try:

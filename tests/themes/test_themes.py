@@ -601,7 +601,9 @@ def test_progress_is_told_by_stage(capsys: pytest.CaptureFixture[str]) -> None:
     ]
     themes.fit(study(), embed=words_of, seed=7, n_resamples=2, progress=True)
     shown = capsys.readouterr().err
-    assert all(stage in shown for stage in ("embed: 100%", "cluster: 100%", "resample: 100%"))
+    assert all(f"{stage}:   0%" in shown for stage in ("embed", "cluster", "resample", "describe"))
+    assert shown.rpartition("\r")[0].endswith(" ")  # a bar that is done is wiped out
+    assert shown.endswith("\r")
 
 
 def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
