@@ -393,7 +393,7 @@ def test_codings_in_no_round_are_left_out_until_the_lead_says_so(tmp_path: Path)
         store.append(decided(coder, "m1", *codes, round=None))
     welcome = Adjudicator(store).ask("hello")
     assert welcome["rows"] == []
-    assert "without_round=True counts it too" in welcome["words"]
+    assert "count it with without_round=True" in welcome["words"]
     assert keys(Adjudicator(store, without_round=True).ask("hello")) == [("m1", "warm")]
 
 

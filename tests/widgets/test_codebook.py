@@ -234,7 +234,7 @@ def test_a_file_becomes_a_draft_and_a_draft_a_file(store: Store, tmp_path: Path)
     assert again.widget.draft == lead.widget.draft
     assert repr(again.widget) == "CodebookWidget('lead', 4 codes, 1 steps)"
     wrong = edited(BASE, "cold", label="Other")
-    with pytest.raises(CodebookError, match="found that of 'other'"):
+    with pytest.raises(CodebookError, match="code 'other' already has this label"):
         CodebookWidget(store, coder="lead", draft=wrong)
 
 
