@@ -512,7 +512,7 @@ def test_of_a_rule_that_two_leads_changed_each_field_is_put_together_or_chosen(f
     now = Store(folder.path).codebook["warm"]
     assert (now.definition, now.use_when, now.avoid_when) == ("Mine.", ("It asks.",), ("It lectures.",))
     nothing = {"code": "warm", "kind": "rule", "before": before, "values": before}
-    assert "found none" in lead.ask("change", **nothing)["message"]
+    assert "was changed" in lead.ask("change", **nothing)["message"]
 
 
 # what is no study, no lead, no word -----------------------------------------------------------------

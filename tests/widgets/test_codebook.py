@@ -119,7 +119,7 @@ def test_a_step_changes_the_draft_of_all_views_and_never_the_study(store: Store)
     assert store.revisions == ()
     refused = lead.edit("warm", label="Kind")
     assert refused["type"] == "refused"
-    assert "that of 'kind'" in refused["message"]
+    assert "code 'kind' already has this label" in refused["message"]
     lead.ask("undo")
     assert lead.widget.draft == BASE
     lead.ask("redo")
@@ -202,7 +202,7 @@ def test_a_draft_that_cannot_be_written_is_told_and_stays_in_the_kernel(
 
     lead = Lead(store)
     with monkeypatch.context() as full:
-        full.setattr("sense7_qual.store._desk.Desk.keep_draft", fails)
+        full.setattr("sense7_qual.store._open_study.Desk.keep_draft", fails)
         assert lead.edit("warm", label="Warmth") == {"type": "changed"}
         assert {"type": "unkept", "message": "no room"} in [
             {name: one.get(name) for name in ("type", "message")} for one in lead.told

@@ -362,7 +362,7 @@ def test_codes_that_came_are_shown_by_participant_and_with_what_more_would_bring
     named: dict[str, Any] = {"cluster": "case_id", "coverage": store.coverage()}
     came = codings.development(store.codings(), UNITS, **named)
     assert change["came"] == came["n_codes"].tolist()
-    assert "no saturation" in change["came_words"]
+    assert "saturation does not apply" in change["came_words"]
     store.revise(plus(BASE, "hope"), why="Seen.", coder="chair")
     now: dict[str, Any] = {"coder": "ana", "unit_id": "m03", "codebook": store.codebook, "round": "one"}
     store.append([acts.apply(code="hope", **now), acts.finish(**now)])
