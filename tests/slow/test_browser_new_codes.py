@@ -98,7 +98,7 @@ def test_a_colleague_s_code_is_taken_in_by_a_key_without_losing_place_selection_
         page.wait_for_selector(".s7-meaning")
         sound(page, "what it means")
         assert (
-            "Your coding with ‘Affective Understanding’ counts no more."
+            "Your coding with ‘Affective Understanding’ no longer counts."
             in page.locator(".s7-meaning").inner_text()
         )
         page.keyboard.press("Escape")

@@ -73,7 +73,9 @@ def test_themes_become_proposals_and_no_code_until_somebody_takes_them(lab: labs
         assert page.locator(".s7-code-form .s7-propose").is_disabled()
         page.locator(".s7-code-form .s7-example input").first.click()
         page.locator(".s7-code-form .s7-propose").dblclick()
-        page.wait_for_function("() => document.querySelector('.s7-facts').innerText.includes('waits for an')")
+        page.wait_for_function(
+            "() => document.querySelector('.s7-facts').innerText.includes('waiting in the')"
+        )
         # The tray has it, and offers the theme that is left; the covered one not.
         page.locator(".s7-tree").focus()
         page.keyboard.press("Alt+2")

@@ -87,7 +87,9 @@ def test_a_theme_is_named_merged_and_made_a_code_by_keys(lab: labs.Lab, tmp_path
         page.keyboard.press("Control+A")
         page.keyboard.type("Being kept waiting")
         page.locator(".s7-code-form .s7-primary").click()
-        page.wait_for_function("() => document.querySelector('.s7-facts').innerText.includes('Its code')")
+        page.wait_for_function(
+            "() => document.querySelector('.s7-facts').innerText.includes('Being kept waiting')"
+        )
         saved(page)
     store = Store(folder)
     assert store.codebook["being_kept_waiting"].examples

@@ -485,7 +485,7 @@ def test_a_coder_who_does_not_lead_proposes_where_others_add_codes(store: Store,
     first = ana.units["unit_id"].iloc[0]
     wished = {"label": "Hope", "definition": "", "unit_id": first, "start": None, "end": None}
     answer = browser.ask("add_code", **wished)
-    assert (answer["type"], "send it as a proposal" in answer["message"]) == ("refused", True)
+    assert (answer["type"], "send it to the lead as a proposal" in answer["message"]) == ("refused", True)
     browser.do("propose", first, label="Hope", definition="Looks forward.", start=0, end=2)
     (proposal,) = store.proposals().to_dict("records")
     assert (proposal["coder"], proposal["label"], proposal["unit_id"]) == ("ana", "Hope", first)

@@ -119,7 +119,7 @@ def test_a_step_changes_the_draft_of_all_views_and_never_the_study(store: Store)
     assert store.revisions == ()
     refused = lead.edit("warm", label="Kind")
     assert refused["type"] == "refused"
-    assert "that of 'kind'" in refused["message"]
+    assert "code 'kind' already has this label" in refused["message"]
     lead.ask("undo")
     assert lead.widget.draft == BASE
     lead.ask("redo")
@@ -234,7 +234,7 @@ def test_a_file_becomes_a_draft_and_a_draft_a_file(store: Store, tmp_path: Path)
     assert again.widget.draft == lead.widget.draft
     assert repr(again.widget) == "CodebookWidget('lead', 4 codes, 1 steps)"
     wrong = edited(BASE, "cold", label="Other")
-    with pytest.raises(CodebookError, match="found that of 'other'"):
+    with pytest.raises(CodebookError, match="code 'other' already has this label"):
         CodebookWidget(store, coder="lead", draft=wrong)
 
 

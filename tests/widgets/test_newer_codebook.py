@@ -71,7 +71,7 @@ def test_one_that_leaves_what_was_coded_is_taken_in_at_once(store: Store) -> Non
     assert browser.ask("unit", place=2)["newer"] is True
     assert "take it in" in browser.widget.notice
     words = browser.ask("take_codebook", agreed=None)["words"]
-    assert words == "‘Hope’ is new; ‘Affective Understanding’ has another label"
+    assert words == "‘Hope’ is new; ‘Affective Understanding’ has a new label"
     (told,) = browser.told
     assert (told["type"], told["newer"], told["under"]) == ("codebook", False, store.codebook.fingerprint)
     assert told["flags"] == "ffc."
@@ -88,16 +88,16 @@ MEANING: list[tuple[str, Callable[[Store], None], list[str]]] = [
         "redefined",
         lambda store: revised(store, defined(SENSE7, "cognitive", "Another.")),
         [
-            "‘Cognitive Understanding’ is defined otherwise.",
-            "‘Cognitive Understanding’ is neither applied nor absent on 2 texts that you finished, since it "
-            "meant something else: look at them again.",
+            "‘Cognitive Understanding’ has a new definition.",
+            "‘Cognitive Understanding’ is undecided on 2 texts that you finished, because it meant "
+            "something else: look at them again.",
         ],
     ),
     (
         "merged",
         lambda store: revised(store, without(SENSE7, "cognitive"), merged={"cognitive": "affective"}),
         [
-            "‘Cognitive Understanding’ went into ‘Affective Understanding’.",
+            "‘Cognitive Understanding’ was merged into ‘Affective Understanding’.",
             "Your 2 codings with ‘Cognitive Understanding’ count as ‘Affective Understanding’.",
         ],
     ),
@@ -109,28 +109,28 @@ MEANING: list[tuple[str, Callable[[Store], None], list[str]]] = [
             split={"affective": ["warm", "kind"]},
         ),
         [
-            "‘Affective Understanding’ was divided into ‘Warm’ and ‘Kind’.",
-            "Your coding with ‘Affective Understanding’ counts no more.",
-            "‘Warm’ is neither applied nor absent on one text that you finished, since it was part of "
-            "another: look at it again.",
-            "‘Kind’ is neither applied nor absent on one text that you finished, since it was part of "
-            "another: look at it again.",
+            "‘Affective Understanding’ was split into ‘Warm’ and ‘Kind’.",
+            "Your coding with ‘Affective Understanding’ no longer counts.",
+            "‘Warm’ is undecided on one text that you finished, because it was part of another: look at "
+            "it again.",
+            "‘Kind’ is undecided on one text that you finished, because it was part of another: look at "
+            "it again.",
         ],
     ),
     (
         "retired and added",
         lambda store: revised(store, (*without(SENSE7, "affective"), HOPE)),
         [
-            "‘Hope’ is new; ‘Affective Understanding’ is gone.",
-            "Your coding with ‘Affective Understanding’ counts no more.",
-            "‘Hope’ is neither applied nor absent on 2 texts that you finished, since it was not there: look "
-            "at them again.",
+            "‘Hope’ is new; ‘Affective Understanding’ was retired.",
+            "Your coding with ‘Affective Understanding’ no longer counts.",
+            "‘Hope’ is undecided on 2 texts that you finished, because it did not exist then: look at "
+            "them again.",
         ],
     ),
     (
         "elsewhere",
         lambda store: revised(store, without(SENSE7, "relational")),
-        ["‘Relational Continuity’ is gone.", "Nothing on the texts that you finished is touched by it."],
+        ["‘Relational Continuity’ was retired.", "The texts that you finished are not affected."],
     ),
 ]
 
@@ -165,7 +165,7 @@ def test_a_version_that_came_after_the_agreement_is_said_as_well(store: Store) -
     answer = browser.ask("take_codebook", agreed=first)
     assert (answer["type"], answer["words"][0]) == (
         "newer",
-        "‘Cognitive Understanding’ is defined otherwise; ‘Affective Understanding’ is defined otherwise.",
+        "‘Cognitive Understanding’ is defined otherwise; ‘Affective Understanding’ has a new definition.",
     )
 
 

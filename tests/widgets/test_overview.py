@@ -336,7 +336,7 @@ def test_a_coder_who_drifts_is_named_with_the_texts_and_nobody_of_a_blind_round(
     assert wanted.loc[wanted["alarm"], ["coder", "code"]].to_numpy().tolist() == [["ben", "warm"]]
     said = parts["change"]["drift_words"]
     assert said.startswith("Drift: 1 alarm among 8 pairs")
-    assert said.endswith("at most 5 % of studies have any, however often you look.")
+    assert said.endswith("at most 5 % of studies have any alarm, however often you look.")
 
 
 def test_where_texts_were_not_planned_the_bound_on_false_alarms_is_said_of_one_look(tmp_path: Path) -> None:
@@ -345,7 +345,7 @@ def test_where_texts_were_not_planned_the_bound_on_false_alarms_is_said_of_one_l
         work(store, coder, round=None, seed=seed)
     said = Viewer(store, without_round=True).look()["change"]["drift_words"]
     assert "Drift: no alarms among" in said
-    assert said.endswith("at one look at the end, since texts were not planned.")
+    assert said.endswith("for one look at the end, since texts were not planned.")
     Viewer.end()
 
 
@@ -362,7 +362,7 @@ def test_codes_that_came_are_shown_by_participant_and_with_what_more_would_bring
     named: dict[str, Any] = {"cluster": "case_id", "coverage": store.coverage()}
     came = codings.development(store.codings(), UNITS, **named)
     assert change["came"] == came["n_codes"].tolist()
-    assert "no saturation" in change["came_words"]
+    assert "saturation does not apply" in change["came_words"]
     store.revise(plus(BASE, "hope"), why="Seen.", coder="chair")
     now: dict[str, Any] = {"coder": "ana", "unit_id": "m03", "codebook": store.codebook, "round": "one"}
     store.append([acts.apply(code="hope", **now), acts.finish(**now)])
@@ -379,7 +379,8 @@ def test_codes_that_came_are_shown_by_participant_and_with_what_more_would_bring
         coverage=store.coverage(viewer="chair"),
         more=[5],
     ).iloc[0]
-    assert f"about {wanted['new_codes']:.1f} more (95% CI {wanted['low']:.1f} to" in change["came_words"]
+    assert f"about {wanted['new_codes']:.1f} more codes of those" in change["came_words"]
+    assert f"(95% CI {wanted['low']:.1f} to" in change["came_words"]
 
 
 # blindness ------------------------------------------------------------------------------------------
@@ -475,7 +476,7 @@ def test_a_blind_round_has_no_agreement_for_its_lead_either_and_says_why(new_sto
     parts = Viewer(store).look()
     assert parts["agreement"]["rows"] == []
     assert "'two'" in " ".join(parts["agreement"]["words"])
-    assert "agreement is shown to nobody" in " ".join(parts["agreement"]["words"])
+    assert "nobody sees agreement yet" in " ".join(parts["agreement"]["words"])
     assert {row["n"] for row in parts["codes"]["rows"]} == {0}
 
 

@@ -211,7 +211,7 @@ def test_what_is_no_study_of_a_lead_is_refused(store: Store) -> None:
     class Coders(Store):
         desk = SimpleNamespace(may_revise=False)
 
-    with pytest.raises(StoreError, match="a role that leads the study"):
+    with pytest.raises(StoreError, match="only a leading role"):
         QuotesWidget(Coders(store.path), coder="ana")
 
 
