@@ -35,11 +35,11 @@ question                             function                        file
 What is an act?                      `Act`                           ``_act.py``
 What is true of each kind?           `Act.traits`                    ``_kinds.py``
 How is one made?                     `apply`, `finish`, `undo` …     ``_make.py``
-What does a memo on a span hold?     `SpanMemo`                      ``_validate.py``
+What does a memo on a span hold?     `SpanMemo`                      ``_act.py``
 How is a new code proposed?          `propose`, `Proposal`           ``_make.py``
-Why did coders disagree?             `REASONS`                       ``_validate.py``
-What is decided about a quote?       `quote_decision` …              ``_validate.py``
-Who may code, who is a person?       `check_coder`, `check_person`   ``_validate.py``
+Why did coders disagree?             `REASONS`                       ``_act.py``
+What is decided about a quote?       `quote_decision` …              ``_act.py``
+Who may code, who is a person?       `check_coder`, `check_person`   ``_act.py``
 What did a model suggest?            `show_suggestions` …            ``_suggest.py``
 What is to be done, as registered?   `AnalysisPlan`, `preregister`   ``_analysis_plan.py``
 Which count after undo and redo?     `standing`                      ``_fold.py``
@@ -50,7 +50,17 @@ How do acts become frames?           `fold`                          ``_fold.py`
 from __future__ import annotations
 
 from sense7_qual.acts import contents
-from sense7_qual.acts._act import CONFIDENCES as CONFIDENCES, Act
+from sense7_qual.acts._act import (
+    CONFIDENCES as CONFIDENCES,
+    QUOTE_ROLES as QUOTE_ROLES,
+    QUOTE_STATES as QUOTE_STATES,
+    REASONS as REASONS,
+    Act,
+    QuoteDecision as QuoteDecision,
+    check_coder as check_coder,
+    check_person as check_person,
+    quote_decision as quote_decision,
+)
 from sense7_qual.acts._analysis_plan import (
     ANSWERS as ANSWERS,
     Preregistration as Preregistration,
@@ -74,15 +84,6 @@ from sense7_qual.acts._make import (
     words_written as words_written,
 )
 from sense7_qual.acts._suggest import before_suggestions as before_suggestions
-from sense7_qual.acts._validate import (
-    QUOTE_ROLES as QUOTE_ROLES,
-    QUOTE_STATES as QUOTE_STATES,
-    REASONS as REASONS,
-    QuoteDecision as QuoteDecision,
-    check_coder as check_coder,
-    check_person as check_person,
-    quote_decision as quote_decision,
-)
 
 __all__ = [
     "Act",

@@ -10,15 +10,14 @@ from typing import Final
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual.acts._act import Act
+from sense7_qual.acts._act import Act, each_once, facet_values
 from sense7_qual.acts._kinds import KINDS, kinds_where
 from sense7_qual.acts._make import Proposal
-from sense7_qual.acts._validate import facet_values
 from sense7_qual.codebook import Codebook, check_codebook
 from sense7_qual.errors import ActError
 from sense7_qual.frames import CODINGS, COVERAGE, MEMOS, PROPOSALS, Contract
 
-__all__ = ["Record", "about", "current", "done", "each_once", "fold", "standing"]
+__all__ = ["Record", "about", "current", "done", "fold", "standing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,19 +168,6 @@ def done(acts: Iterable[Act]) -> list[Act]:
         elif act.kind == "redo":
             undone.discard((act.coder, str(act.target)))
     return [act for act in order if act.kind not in _TAKING_BACK and (act.coder, act.act_id) not in undone]
-
-
-def each_once(acts: Iterable[Act]) -> list[Act]:
-    """Return the acts in order, without repeats; raise `ActError` if one is not an act."""
-    order = list(acts) if isinstance(acts, Iterable) else [None]
-    try:
-        if len({act.act_id for act in order}) == len(order):
-            return order  # without a table of a million pairs
-        return list({(act.coder, act.act_id): act for act in order}.values())
-    except (AttributeError, TypeError):
-        raise ActError(
-            f"fold: expected acts – found {type(acts).__name__} with other values – pass store.acts()."
-        ) from None
 
 
 def _effect(act: Act) -> tuple[tuple[object, ...], bool]:

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from sense7_qual._arguments import check_arguments, is_name
 from sense7_qual._messages import word
-from sense7_qual.acts._act import Act
-from sense7_qual.acts._validate import (
+from sense7_qual.acts._act import (
+    Act,
     SpanMemo,
     check_codable,
     check_reason,

@@ -6,10 +6,10 @@ model's `Suggestion` for a unit and is read as `Suggested`. `Store.preregister` 
 
 from __future__ import annotations
 
+from sense7_qual.acts._act import SpanMemo
 from sense7_qual.acts._analysis_plan import AnalysisPlan
 from sense7_qual.acts._make import Proposal
 from sense7_qual.acts._suggest import Suggested, Suggestion, reject_suggestion, show_suggestions
-from sense7_qual.acts._validate import SpanMemo
 
 __all__ = [
     "AnalysisPlan",

@@ -23,14 +23,21 @@ question                                     function                        fil
 ===========================================  ==============================  ================
 What is a round, who opens and unblinds it?  `Round`, `open_round`, …        ``_rounds.py``
 Who may see what?                            `visible`                       ``_visible.py``
-How far are coders? What did they decide?    `progress`, `first_decisions`   ``_progress.py``
+How far are coders? What did they decide?    `progress`, `first_decisions`   ``_rounds.py``
 ===========================================  ==============================  ================
 """
 
 from __future__ import annotations
 
-from sense7_qual.rounds._progress import first_decisions, own_codings, progress
-from sense7_qual.rounds._rounds import Round as Round, open_round, opened as opened, unblind
+from sense7_qual.rounds._rounds import (
+    Round as Round,
+    first_decisions,
+    open_round,
+    opened as opened,
+    own_codings,
+    progress,
+    unblind,
+)
 from sense7_qual.rounds._visible import Sight as Sight, visible as visible
 
 __all__ = ["first_decisions", "open_round", "own_codings", "progress", "unblind"]

@@ -19,8 +19,8 @@ from sense7_qual.store._bundle import write as bundles
 from sense7_qual.store._bundle.describe import citation
 from sense7_qual.store._open_study import OpenStudy
 from sense7_qual.store._operations import archive, decide, merge, revise, salvage
-from sense7_qual.store._operations.append import check_pseudonym
 from sense7_qual.store._reading import Store
+from sense7_qual.store._stored.acts_files import check_pseudonym
 
 __all__ = ["Admin", "Copies"]
 

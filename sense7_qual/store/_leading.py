@@ -23,9 +23,9 @@ from sense7_qual.errors import ActError, TableError
 from sense7_qual.frames import require_column
 from sense7_qual.rounds import Round, opened
 from sense7_qual.store._operations import revise
-from sense7_qual.store._operations.append import check_pseudonym
 from sense7_qual.store._operations.contents import Options, options_act
 from sense7_qual.store._reading import Store as Reading
+from sense7_qual.store._stored.acts_files import check_pseudonym
 from sense7_qual.themes import Themes, edit, record
 
 __all__ = ["Store", "assign_act"]

@@ -29,12 +29,12 @@ from sense7_qual.store._operations.append import (
     Overtaken,
     ReadSoFar,
     Seen,
-    check_pseudonym,
     lost,
 )
 from sense7_qual.store._postgres import Team
 from sense7_qual.store._postgres.server import connect, is_address
 from sense7_qual.store._stored import drafts, layout
+from sense7_qual.store._stored.acts_files import check_pseudonym
 from sense7_qual.store._stored.layout import StudyData
 from sense7_qual.store._stored.repeated_passages import Words, words_of
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -24,13 +24,13 @@ import platformdirs
 from sqlalchemy import Connection, or_, select
 
 from sense7_qual._atomic import make_folder, write
-from sense7_qual._coder_names import spelling
 from sense7_qual._limits import read_file
-from sense7_qual.acts import Act, check_coder
-from sense7_qual.errors import ActError, StoreError
+from sense7_qual.acts import Act
+from sense7_qual.errors import StoreError
 from sense7_qual.store._backend import Locked, Log, Reads
 from sense7_qual.store._operations import check_acts, verify
 from sense7_qual.store._stored import acts_files, acts_tables, layout, whole_files
+from sense7_qual.store._stored.acts_files import check_pseudonym
 from sense7_qual.store._stored.hash_chain import genesis
 from sense7_qual.store._stored.layout import StudyData
 from sense7_qual.store._stored.study_notes import Copy
@@ -44,7 +44,6 @@ __all__ = [
     "Seen",
     "append",
     "append_by",
-    "check_pseudonym",
     "lead_acts",
     "lost",
     "read",
@@ -214,26 +213,6 @@ def with_true_quotes(acts: list[Act], place: Path, opened: StudyData) -> list[Ac
         elif verify.misquoted(act, opened.texts):
             raise acts_tables.damaged(place, f"another quote than unit {act.unit_id!r} has")
     return acts
-
-
-def check_pseudonym(coder: str, coders: Iterable[str]) -> str:
-    """Return the pseudonym `coder`, or raise `ActError` if it is too like one of `coders`."""
-    coder = check_coder(coder)
-    # On many disks Ana.sqlite and ana.sqlite are one file, and studies move between disks.
-    known = list(coders)
-    same = [name for name in known if spelling(name) == spelling(coder) and name != coder]
-    if same and coder in known:
-        raise ActError(
-            f"coder: expected one spelling of a pseudonym – found acts of both {coder!r} and {same[0]!r}, "
-            "which share one file on many disks – decide which counts, move the other file out of acts/ "
-            "and keep it: the hashes of its acts cover the spelling, so that no merge can take them in."
-        )
-    if same:
-        raise ActError(
-            f"coder: expected the pseudonym as it is recorded – found {coder!r} next to {same[0]!r} – "
-            f"use {same[0]!r}, or a pseudonym that differs in more than case or similar letters."
-        )
-    return coder
 
 
 class Head(NamedTuple):

@@ -27,10 +27,10 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store._backend import Locked, Log
 from sense7_qual.store._operations import verify
-from sense7_qual.store._operations.append import check_pseudonym
 from sense7_qual.store._operations.check_acts import knows_code
 from sense7_qual.store._operations.contents import has_readable_change
 from sense7_qual.store._stored import acts_files, acts_tables, layout, study_notes, whole_files
+from sense7_qual.store._stored.acts_files import check_pseudonym
 from sense7_qual.store._stored.hash_chain import Link, clocks, genesis, relinked
 from sense7_qual.store._stored.layout import Study, StudyData
 from sense7_qual.store._stored.repeated_passages import Words

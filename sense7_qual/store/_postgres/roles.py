@@ -12,7 +12,6 @@ from sqlalchemy import Connection, insert, select, text, update
 
 from sense7_qual.acts import check_coder
 from sense7_qual.errors import StoreError
-from sense7_qual.store._operations.append import check_pseudonym
 from sense7_qual.store._postgres import row_security
 from sense7_qual.store._postgres.schema import (
     MEMBERS,
@@ -26,7 +25,7 @@ from sense7_qual.store._postgres.schema import (
 )
 from sense7_qual.store._postgres.server import Server, retried, run, search_path
 from sense7_qual.store._stored import acts_tables
-from sense7_qual.store._stored.acts_files import refuse_device
+from sense7_qual.store._stored.acts_files import check_pseudonym, refuse_device
 
 __all__ = ["add_coder", "coders", "enter_as_own", "members", "take", "write"]
 

@@ -21,7 +21,7 @@ from sense7_qual._messages import first_three
 from sense7_qual.acts import KINDS
 from sense7_qual.errors import StoreError
 from sense7_qual.store._operations.verify import Finding, Known, Parts, of_acts, verify
-from sense7_qual.store._postgres import roles, schema, whole_study
+from sense7_qual.store._postgres import roles, schema
 from sense7_qual.store._postgres.schema import NOTES, SHOWN, UNBLINDED
 from sense7_qual.store._postgres.server import (
     SNAPSHOT,
@@ -204,8 +204,8 @@ def _notes(connection: Connection, server: Server) -> tuple[dict[str, bytes], di
     """Return the notes of withdrawals and of copies by id, for the lead; for others none."""
     if not schema.leads(connection, server):
         return {}, {}
-    withdrawn = whole_study.note_contents(connection, server, Withdrawal)
-    return dict(withdrawn), dict(whole_study.note_contents(connection, server, Copy))
+    withdrawn = note_contents(connection, server, Withdrawal)
+    return dict(withdrawn), dict(note_contents(connection, server, Copy))
 
 
 def _untrue_notes(server: Server, contents: dict[str, bytes], kind: type[_Note]) -> Iterator[str]:
@@ -218,7 +218,7 @@ def _untrue_notes(server: Server, contents: dict[str, bytes], kind: type[_Note])
     told = retried(server, shown) if contents else {}
     for name, content in contents.items():
         with suppress(StoreError):
-            if told.get(name) != whole_study.shown_part(study_notes.note_of(content, name, kind)):
+            if told.get(name) != shown_part(study_notes.note_of(content, name, kind)):
                 yield name
 
 

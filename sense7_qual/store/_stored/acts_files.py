@@ -24,6 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import DBAPIError
 
 from sense7_qual._atomic import move_in, new_file, sync_folder
+from sense7_qual._coder_names import spelling
 from sense7_qual._messages import first_three
 from sense7_qual.acts import check_coder
 from sense7_qual.errors import ActError, StoreError
@@ -36,6 +37,7 @@ __all__ = [
     "act_ids",
     "acts_file",
     "acts_files",
+    "check_pseudonym",
     "coder_of",
     "copy",
     "create",
@@ -403,3 +405,23 @@ def structure(connection: Connection) -> dict[str, object]:
         elif kind == "index":
             tables[name] = rows("SELECT seqno, name FROM pragma_index_info(?)", name)
     return tables
+
+
+def check_pseudonym(coder: str, coders: Iterable[str]) -> str:
+    """Return the pseudonym `coder`, or raise `ActError` if it is too like one of `coders`."""
+    coder = check_coder(coder)
+    # On many disks Ana.sqlite and ana.sqlite are one file, and studies move between disks.
+    known = list(coders)
+    same = [name for name in known if spelling(name) == spelling(coder) and name != coder]
+    if same and coder in known:
+        raise ActError(
+            f"coder: expected one spelling of a pseudonym – found acts of both {coder!r} and {same[0]!r}, "
+            "which share one file on many disks – decide which counts, move the other file out of acts/ "
+            "and keep it: the hashes of its acts cover the spelling, so that no merge can take them in."
+        )
+    if same:
+        raise ActError(
+            f"coder: expected the pseudonym as it is recorded – found {coder!r} next to {same[0]!r} – "
+            f"use {same[0]!r}, or a pseudonym that differs in more than case or similar letters."
+        )
+    return coder
