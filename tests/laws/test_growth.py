@@ -27,7 +27,7 @@ def codebook(n: int) -> Codebook:
 
 def rows_of_codes(n: int) -> Work:
     book, frame = codebook(n), pd.DataFrame({"code": [f"c{i}" for i in reversed(range(n))]})
-    return lambda: _present.rows(frame, [], frame_name="links", codebook=book)
+    return lambda: _present.rows(frame, frame_name="links", codebook=book)
 
 
 def rows_of_sources(n: int) -> Work:
