@@ -60,6 +60,7 @@ from sense7_qual.acts._act import (
     check_coder as check_coder,
     check_person as check_person,
     quote_decision as quote_decision,
+    stamp as stamp,
 )
 from sense7_qual.acts._analysis_plan import (
     ANSWERS as ANSWERS,
@@ -79,7 +80,6 @@ from sense7_qual.acts._make import (
     remove,
     reopen,
     rule,
-    stamp as stamp,
     undo,
     words_written as words_written,
 )

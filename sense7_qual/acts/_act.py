@@ -6,8 +6,10 @@ import json
 import operator
 import re
 import unicodedata
+import uuid
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from operator import attrgetter
 from types import MappingProxyType, NoneType
 from typing import Any, Final, Literal, NamedTuple
@@ -42,6 +44,7 @@ __all__ = [
     "quote_decision",
     "quote_facets",
     "reason_of",
+    "stamp",
     "whole",
 ]
 
@@ -476,3 +479,17 @@ def each_once(acts: Iterable[Act]) -> list[Act]:
         raise ActError(
             f"fold: expected acts – found {type(acts).__name__} with other values – pass store.acts()."
         ) from None
+
+
+def stamp(coder: str, codebook: Codebook, act_id: str | None, at: str | None) -> dict[str, Any]:
+    """Return the coder, codebook, id and time of a new act; id and time are made unless given."""
+    return {
+        "coder": coder,
+        "codebook": check_codebook(codebook).fingerprint,
+        "act_id": str(uuid.uuid4()) if act_id is None else act_id,
+        "at": _now() if at is None else at,
+    }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"  # for +00:00

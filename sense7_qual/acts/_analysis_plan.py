@@ -12,8 +12,7 @@ from typing import Any, Final, NoReturn
 
 from sense7_qual._arguments import check_arguments, is_name, is_unicode, read_once
 from sense7_qual._messages import did_you_mean, word
-from sense7_qual.acts._act import Act, check_person
-from sense7_qual.acts._make import stamp
+from sense7_qual.acts._act import Act, check_person, stamp
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from sense7_qual._arguments import check_arguments, is_name
@@ -19,8 +17,9 @@ from sense7_qual.acts._act import (
     check_reason,
     check_word,
     quote_facets,
+    stamp,
 )
-from sense7_qual.codebook import Codebook, check_codebook
+from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
 __all__ = [
@@ -34,7 +33,6 @@ __all__ = [
     "remove",
     "reopen",
     "rule",
-    "stamp",
     "undo",
     "words_written",
 ]
@@ -317,20 +315,6 @@ def redo(act: Act, *, codebook: Codebook, act_id: str | None = None, at: str | N
 def _pairs(facets: Mapping[str, str]) -> str | None:
     """Return facets in the one form that is recorded, so that one coding has one hash."""
     return " ".join(f"{name}={facets[name]}" for name in sorted(facets)) or None
-
-
-def stamp(coder: str, codebook: Codebook, act_id: str | None, at: str | None) -> dict[str, Any]:
-    """Return the coder, codebook, id and time of a new act; id and time are made unless given."""
-    return {
-        "coder": coder,
-        "codebook": check_codebook(codebook).fingerprint,
-        "act_id": str(uuid.uuid4()) if act_id is None else act_id,
-        "at": _now() if at is None else at,
-    }
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"  # for +00:00
 
 
 def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str | None) -> Act:

@@ -8,8 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sense7_qual._arguments import check_arguments, is_name
-from sense7_qual.acts._act import Act, check_codable, check_word, each_once
-from sense7_qual.acts._make import stamp
+from sense7_qual.acts._act import Act, check_codable, check_word, each_once, stamp
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 

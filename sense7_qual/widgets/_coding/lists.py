@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,14 @@ from sense7_qual.acts import Act
 from sense7_qual.acts.contents import Proposal
 from sense7_qual.errors import ActError, QualError
 from sense7_qual.frames import MEMOS
-from sense7_qual.report import Table, tables
+from sense7_qual.report import tables
 from sense7_qual.widgets._base import Asked, first_of
 from sense7_qual.widgets._coding.session import Session
 from sense7_qual.widgets._coding.study import KINDS
 from sense7_qual.widgets._offsets import as_numbers, as_text, folded, on_text, utf16_units
+
+if TYPE_CHECKING:
+    from sense7_qual.report import Table
 
 __all__ = ["History", "MemoList"]
 
