@@ -215,17 +215,16 @@ def lists_of_kinds() -> dict[str, int]:
 # Shapes ----------------------------------------------------------------------------------------------------
 
 
-def seam() -> int:
-    """Return the number of methods that a place for studies has to have, over all protocols of the store."""
-    return sum(
-        isinstance(method, ast.FunctionDef)
+def seam() -> dict[str, int]:
+    """Return the number of methods of each protocol of the store: what a place for studies has to have."""
+    return {
+        node.name: sum(isinstance(method, ast.FunctionDef) for method in node.body)
         for name, tree in trees().items()
         if name.startswith("store")
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
         and any(isinstance(base, ast.Name) and base.id == "Protocol" for base in node.bases)
-        for method in node.body
-    )
+    }
 
 
 def body_length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -263,7 +262,7 @@ def rows() -> Iterator[tuple[str, object]]:
     yield "members of Store", store_members()
     yield "places that ask for a kind of act", f"{sum(asked.values())} in {len(asked)} modules"
     yield "lists of kinds", f"{sum(lists.values())} in {len(lists)} modules"
-    yield "methods of the store's protocols", seam()
+    yield "methods of the store's protocols", ", ".join(f"{name} {n}" for name, n in seam().items())
     yield "bodies over 40 lines", f"{len(long_bodies())}: {', '.join(long_bodies())}"
     yield "lines of TypeScript", typescript()
 

@@ -21,14 +21,8 @@ No message contains a participant's text, only ids, positions and column names.
 from __future__ import annotations
 
 __all__ = [
-    "ActError",
-    "ArgumentError",
-    "CodebookError",
-    "ImportRefused",
-    "QualError",
-    "StoreError",
-    "TableError",
-]
+    "ActError", "ArgumentError", "CodebookError", "ImportRefused", "QualError", "StoreError", "TableError",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

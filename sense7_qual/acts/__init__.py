@@ -86,20 +86,9 @@ from sense7_qual.acts._make import (
 from sense7_qual.acts._suggest import before_suggestions as before_suggestions
 
 __all__ = [
-    "Act",
-    "apply",
-    "contents",
-    "finish",
-    "fold",
-    "memo",
-    "propose",
-    "quote",
-    "redo",
-    "remove",
-    "reopen",
-    "rule",
-    "undo",
-]
+    "Act", "apply", "contents", "finish", "fold", "memo", "propose", "quote", "redo", "remove", "reopen",
+    "rule", "undo",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

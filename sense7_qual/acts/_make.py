@@ -23,19 +23,9 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
 __all__ = [
-    "Proposal",
-    "apply",
-    "finish",
-    "memo",
-    "propose",
-    "quote",
-    "redo",
-    "remove",
-    "reopen",
-    "rule",
-    "undo",
+    "Proposal", "apply", "finish", "memo", "propose", "quote", "redo", "remove", "reopen", "rule", "undo",
     "words_written",
-]
+]  # fmt: skip
 
 
 def apply(

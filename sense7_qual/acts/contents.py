@@ -12,14 +12,9 @@ from sense7_qual.acts._make import Proposal
 from sense7_qual.acts._suggest import Suggested, Suggestion, reject_suggestion, show_suggestions
 
 __all__ = [
-    "AnalysisPlan",
-    "Proposal",
-    "SpanMemo",
-    "Suggested",
-    "Suggestion",
-    "reject_suggestion",
+    "AnalysisPlan", "Proposal", "SpanMemo", "Suggested", "Suggestion", "reject_suggestion",
     "show_suggestions",
-]
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -17,19 +17,9 @@ from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import CodebookError
 
 __all__ = [
-    "Entries",
-    "decoded",
-    "load_yaml",
-    "parse_csv",
-    "parse_yaml",
-    "read_file",
-    "refuse_many",
-    "refuse_twice",
-    "right_names",
-    "shipped",
-    "to_csv",
-    "to_yaml",
-]
+    "Entries", "decoded", "load_yaml", "parse_csv", "parse_yaml", "read_file", "refuse_many",
+    "refuse_twice", "right_names", "shipped", "to_csv", "to_yaml",
+]  # fmt: skip
 
 Entries = tuple[dict[str, Any], list[tuple[str, object]]]
 """The fields of a codebook, and each of its codes with its place in the file."""

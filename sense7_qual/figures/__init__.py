@@ -34,18 +34,10 @@ from sense7_qual.figures._ratings import code_dimension_matrix, rating_distribut
 from sense7_qual.figures._themes import granularity_plot, theme_spread
 
 __all__ = [
-    "agreement_plot",
-    "code_dimension_matrix",
-    "disruption_plot",
-    "drift_plot",
-    "granularity_plot",
-    "link_forest",
-    "link_plot",
-    "pairwise_plot",
-    "rating_distributions",
-    "specification_curve",
+    "agreement_plot", "code_dimension_matrix", "disruption_plot", "drift_plot", "granularity_plot",
+    "link_forest", "link_plot", "pairwise_plot", "rating_distributions", "specification_curve",
     "theme_spread",
-]
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

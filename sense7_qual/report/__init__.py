@@ -34,17 +34,9 @@ from sense7_qual.report._table import Table
 from sense7_qual.report._text import Text as Text
 
 __all__ = [
-    "Table",
-    "ai_statement",
-    "checklist",
-    "deviations",
-    "methods",
-    "paper",
-    "quote_candidates",
-    "results",
-    "review",
-    "tables",
-]
+    "Table", "ai_statement", "checklist", "deviations", "methods", "paper", "quote_candidates", "results",
+    "review", "tables",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -29,15 +29,9 @@ from sense7_qual.report._quote_passages import (
 )
 
 __all__ = [
-    "Verdict",
-    "candidates",
-    "case_against",
-    "check_bounds",
-    "quote_candidates",
-    "select",
-    "shortened",
+    "Verdict", "candidates", "case_against", "check_bounds", "quote_candidates", "select", "shortened",
     "verdicts",
-]
+]  # fmt: skip
 
 
 def candidates(

@@ -14,13 +14,9 @@ from sense7_qual.widgets._quotes import QuotesWidget
 from sense7_qual.widgets._themes import ThemesWidget
 
 __all__ = [
-    "AdjudicationWidget",
-    "CodebookWidget",
-    "CodingWidget",
-    "OverviewWidget",
-    "QuotesWidget",
+    "AdjudicationWidget", "CodebookWidget", "CodingWidget", "OverviewWidget", "QuotesWidget",
     "ThemesWidget",
-]
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

@@ -45,26 +45,10 @@ from sense7_qual.report.tables._ratings import disruption, rating, variance
 from sense7_qual.report.tables._themes import suggestion, theme
 
 __all__ = [
-    "co_occurrence",
-    "codebook",
-    "condition",
-    "disagreement",
-    "discussion",
-    "disruption",
-    "human_model",
-    "joint",
-    "link",
-    "memo",
-    "overruled",
-    "preregistration",
-    "quote",
-    "rating",
-    "reliability",
-    "revision",
-    "suggestion",
-    "theme",
-    "variance",
-]
+    "co_occurrence", "codebook", "condition", "disagreement", "discussion", "disruption", "human_model",
+    "joint", "link", "memo", "overruled", "preregistration", "quote", "rating", "reliability", "revision",
+    "suggestion", "theme", "variance",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

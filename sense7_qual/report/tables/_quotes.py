@@ -21,15 +21,8 @@ from sense7_qual.report._quote_passages import LeftOut, approved, has_approved, 
 from sense7_qual.report._table import Table, made_with
 
 __all__ = [
-    "IDENTIFYING",
-    "PARAPHRASE",
-    "Rule",
-    "approval_notes",
-    "draw_notes",
-    "memo",
-    "quote",
-    "screening_notes",
-]
+    "IDENTIFYING", "PARAPHRASE", "Rule", "approval_notes", "draw_notes", "memo", "quote", "screening_notes",
+]  # fmt: skip
 
 
 def quote(

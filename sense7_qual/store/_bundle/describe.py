@@ -18,21 +18,9 @@ from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import is_model
 
 __all__ = [
-    "LICENCES",
-    "Author",
-    "Citation",
-    "Told",
-    "cff",
-    "checksums",
-    "citation",
-    "crate",
-    "licence",
-    "notebook",
-    "readme",
-    "requirements",
-    "summary",
-    "zenodo",
-]
+    "LICENCES", "Author", "Citation", "Told", "cff", "checksums", "citation", "crate", "licence",
+    "notebook", "readme", "requirements", "summary", "zenodo",
+]  # fmt: skip
 
 CHECKSUMS: Final = "SHA256SUMS"
 _CRATE: Final = "ro-crate-metadata.json"

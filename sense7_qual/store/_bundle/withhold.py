@@ -25,21 +25,9 @@ from sense7_qual.store._operations.contents import CONTENTS, WITHHELD, Cover, pu
 from sense7_qual.store._stored.repeated_passages import Passages, passages_of, short_text
 
 __all__ = [
-    "IDS",
-    "Place",
-    "Texts",
-    "Written",
-    "all_texts",
-    "check_accepted",
-    "never",
-    "published_acts",
-    "published_codebooks",
-    "published_units",
-    "refuse_personal",
-    "refuse_repeated",
-    "repeating",
-    "written",
-]
+    "IDS", "Place", "Texts", "Written", "all_texts", "check_accepted", "never", "published_acts",
+    "published_codebooks", "published_units", "refuse_personal", "refuse_repeated", "repeating", "written",
+]  # fmt: skip
 
 Texts = Literal["withheld", "redacted", "all"]
 

@@ -35,17 +35,9 @@ from sense7_qual.acts import kinds_where
 from sense7_qual.store._stored.acts_tables import ACTS, META, TEXTS
 
 __all__ = [
-    "CLOSED",
-    "CLOSING",
-    "LAYOUT",
-    "OPEN_DATABASES",
-    "coder_statements",
-    "founding_statements",
-    "guard_statements",
-    "lead_statement",
-    "role_statements",
-    "study_statements",
-]
+    "CLOSED", "CLOSING", "LAYOUT", "OPEN_DATABASES", "coder_statements", "founding_statements",
+    "guard_statements", "lead_statement", "role_statements", "study_statements",
+]  # fmt: skip
 
 _OF_LEADS: Final = ", ".join(f"'{kind}'" for kind in kinds_where(lambda kind: kind.by != "coder"))
 _TEAM_KINDS: Final = ", ".join(f"'{kind}'" for kind in kinds_where(lambda kind: kind.by == "team"))

@@ -52,26 +52,10 @@ from sense7_qual.store._stored.hash_chain import (
 )
 
 __all__ = [
-    "ACTS",
-    "META",
-    "SCHEMA",
-    "TEXTS",
-    "acts_after",
-    "add",
-    "add_links",
-    "check",
-    "checked_singly",
-    "damaged",
-    "described",
-    "find",
-    "last",
-    "newer",
-    "place",
-    "read",
-    "read_chain",
-    "read_texts",
+    "ACTS", "META", "SCHEMA", "TEXTS", "acts_after", "add", "add_links", "check", "checked_singly",
+    "damaged", "described", "find", "last", "newer", "place", "read", "read_chain", "read_texts",
     "refuse_newer",
-]
+]  # fmt: skip
 
 SCHEMA: Final = 1
 """The version of the tables and of the study folder that this version of the package writes."""

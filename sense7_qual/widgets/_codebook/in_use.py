@@ -19,19 +19,9 @@ from sense7_qual.widgets._lead_view import Seen, participants
 from sense7_qual.widgets._offsets import folded
 
 __all__ = [
-    "FIELD_WORDS",
-    "InUse",
-    "Preview",
-    "answer_to",
-    "figures",
-    "preview",
-    "shown_changes",
-    "shown_codes",
-    "shown_draft",
-    "shown_preview",
-    "shown_revisions",
-    "shown_steps",
-]
+    "FIELD_WORDS", "InUse", "Preview", "answer_to", "figures", "preview", "shown_changes", "shown_codes",
+    "shown_draft", "shown_preview", "shown_revisions", "shown_steps",
+]  # fmt: skip
 
 
 def figures(seen: Seen) -> dict[str, dict[str, Any]]:

@@ -220,8 +220,8 @@ def _came(board: Board) -> dict[str, Any]:
     n_codes = [int(n) for n in rows["n_codes"]]
     new = rows.loc[rows["n_new"] > 0, "place"]
     last = 0 if new.empty else int(new.iloc[-1])
-    said = f"{n_codes[-1]} of {len(board.codebook.codable)} codes were applied to {len(rows)} participants"
-    said += ", all of them to the first." if last == 1 else "."
+    said = f"{n_codes[-1]} of {len(board.codebook.codable)} codes occur in texts of {len(rows)} participants"
+    said += ", all of them in those of the first." if last == 1 else "."
     said += f" The last new code came with participant {last}." if last > 1 else ""
     return {"came": n_codes, "came_words": f"{said} {_saturated(board, codings, board.cluster)}"}
 
