@@ -508,7 +508,7 @@ def figures(half: str = "held out") -> str:
     forms = shares(labels, "hidden", ["kind", "form"])
     lines += [
         "",
-        "By how it is written, where recall is under .99:",
+        "By form, where recall is below .99:",
         "",
         "| kind, form | n | recall |",
         "|---|---|---|",
@@ -522,8 +522,8 @@ def figures(half: str = "held out") -> str:
     excess = found["excess"].sum() / (found["end"] - found["start"]).sum()
     lines += [
         "",
-        f"Of {len(kept)} harmless texts (dates, versions, sums, DOIs, code …) {_interval(alone)} were left alone. Of what is",
-        f"hidden, {100 * excess:.1f} % of the characters are no part of an identifier.",
+        f"Of {len(kept)} harmless texts (dates, versions, sums, DOIs, code …) {_interval(alone)} were left alone. Of the hidden",
+        f"characters, {100 * excess:.1f} % are not part of an identifier.",
         "",
     ]
     return "\n".join(lines)

@@ -130,7 +130,9 @@ def test_an_interruption_loses_one_chunk_at_most(tmp_path: Path) -> None:
 @pytest.mark.model
 def test_a_bar_is_shown_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     embedder(progress=True)(WEATHER)
-    assert "embedding: 100%" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "embedding:   0%" in shown
+    assert shown.endswith(" \r"), "a bar that has come to its end is wiped out"
 
 
 # --- which model -------------------------------------------------------------------------------------

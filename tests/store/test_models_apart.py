@@ -51,7 +51,7 @@ def test_models_come_where_they_are_asked_for(store: Store) -> None:
         assert set(read(models=True)["coder"]) == {"ana", "ben", "modeller", "model-x"}
         assert set(read(coder="model-x")["coder"]) == {"model-x"}
     assert len(store.decisions(coder="model-x")) == len(TEXTS) * len(CODES)
-    assert "3 coders, 1 models" in repr(store)
+    assert "3 coders, 1 model)" in repr(store)
 
 
 @pytest.mark.long

@@ -69,7 +69,7 @@ def test_one_that_leaves_what_was_coded_is_taken_in_at_once(store: Store) -> Non
     relabelled = tuple(replace(one, label="Heart") if one.id == "affective" else one for one in SENSE7)
     revised(store, (*relabelled, HOPE))
     assert browser.ask("unit", place=2)["newer"] is True
-    assert "take it in" in browser.widget.notice
+    assert "Load the new version" in browser.widget.notice
     words = browser.ask("take_codebook", agreed=None)["words"]
     assert words == "‘Hope’ is new; ‘Affective Understanding’ has a new label"
     (told,) = browser.told
@@ -165,7 +165,7 @@ def test_a_version_that_came_after_the_agreement_is_said_as_well(store: Store) -
     answer = browser.ask("take_codebook", agreed=first)
     assert (answer["type"], answer["words"][0]) == (
         "newer",
-        "‘Cognitive Understanding’ is defined otherwise; ‘Affective Understanding’ has a new definition.",
+        "‘Cognitive Understanding’ has a new definition; ‘Affective Understanding’ has a new definition.",
     )
 
 

@@ -548,7 +548,7 @@ def test_it_hears_when_another_widget_of_this_kernel_saves(store: Store) -> None
 def test_what_is_no_study_no_width_and_no_number_is_refused(store: Store) -> None:
     with pytest.raises(ArgumentError, match="an open study as store – found DataFrame"):
         OverviewWidget(UNITS, coder="lead")
-    with pytest.raises(ArgumentError, match=r"width from 0\.001"):
+    with pytest.raises(ArgumentError, match=r"width of at least 0\.001"):
         OverviewWidget(store, coder="chair", width=0.0)
     viewer = Viewer(store)
     assert viewer.ask("units", door={"of": "secrets"}, first=0, find="")["type"] == "refused"

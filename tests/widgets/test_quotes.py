@@ -141,7 +141,10 @@ def test_words_that_stand_in_a_paraphrase_are_approved_under_no_other_code(store
     chooser = Chooser(store)
     chooser.decide("m4", "warm", paraphrase="It heard my family.")
     refused = chooser.decide("m4", "kind")
-    assert (refused["type"], "as under Warm" in refused["message"]) == ("refused", True)
+    assert (refused["type"], "under Warm, these words are paraphrased" in refused["message"]) == (
+        "refused",
+        True,
+    )
     shown = chooser.ask("text", unit_id="m4", code="kind", start=None, end=None)
     assert shown["others"] == [{"code": "warm", "state": "approved", "paraphrase": "It heard my family."}]
     assert chooser.decide("m4", "kind", paraphrase="It heard my family.")["type"] == "done"
@@ -232,7 +235,10 @@ def test_a_quote_whose_coding_was_removed_is_listed_and_can_be_refused(store: St
     shown = chooser.ask("text", **{name: row[name] for name in ("unit_id", "code", "start", "end")})
     assert (shown["text"], shown["coded"]) == ("It listened 👍🏽 to me.", [])
     refused = chooser.decide("m1", "warm", start=3, end=11)
-    assert (refused["type"], "coding was removed" in refused["message"]) == ("refused", True)
+    assert (refused["type"], "the coding of this passage was removed" in refused["message"]) == (
+        "refused",
+        True,
+    )
     done = chooser.decide("m1", "warm", "refused", start=3, end=11)
     assert [row["quote"]["state"] for row in done["rows"]] == ["refused"]
     assert chooser.undo()["rows"][0]["quote"]["state"] == "approved"

@@ -120,7 +120,7 @@ def test_the_coder_is_told_when_the_codebook_was_revised_since_the_study_was_ope
     answer = told(widget, "unit", place=1, peek=True)  # what is fetched ahead asks nothing of the study
     assert answer["notice"] == ""
     for answer in (told(widget, "unit", place=1), told(widget, "hello"), finish(widget, "m0")):
-        assert "The codebook was revised after you opened the study. Take it in" in answer["notice"]
+        assert "The codebook was revised after you opened the study. Load the new version" in answer["notice"]
     assert widget.notice == answer["notice"]
     assert "revised after you opened the study" in CodingWidget(store, coder="ben").notice
     again = CodingWidget(Store(store.path), coder="ana")
@@ -197,7 +197,7 @@ def test_the_long_form_takes_its_parts_by_name_or_in_order() -> None:
         (["the study"], {"coder": "ana", "acts": []}, ArgumentError, "got a study and also acts"),
         (["the study", SENSE7], {"coder": "ana"}, ArgumentError, "got a study and also codebook"),
         (["the study"], {"coder": "ana", "units": units()}, ArgumentError, "got a study and also units"),
-        ([], {"coder": "ana"}, ArgumentError, "found no units, codebook, acts, save"),
+        ([], {"coder": "ana"}, ArgumentError, "missing: units, codebook, acts, save"),
         ([units()], {"coder": "ana", "acts": []}, ArgumentError, "missing: codebook, save"),
         ([], {}, ActError, "give your pseudonym"),
     ],

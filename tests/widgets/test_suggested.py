@@ -306,7 +306,7 @@ def test_a_suggester_that_learned_from_blind_colleagues_is_refused(tmp_path: Pat
     both = DECIDED[DECIDED["unit_id"].isin(half)]
     decided = pd.concat([both, both.assign(coder="ben")], ignore_index=True)
     store, of_all = learned(tmp_path, coder=None, decided=decided)
-    with pytest.raises(ArgumentError, match=r"learned from 'ben'.*coder='ana'"):
+    with pytest.raises(ArgumentError, match=r"learned from the coding of 'ben'.*coder='ana'"):
         OwnView(store, suggest=of_all)
     own = suggestions.fit(UNITS, store.decisions(), BOOK, embed=embed, coder="ana")
     OwnView(store, suggest=own)

@@ -12,7 +12,7 @@ export function CodebookNotice({ session }: { session: Session }) {
     <div class="s7-notice" role="status">
       <span>{newer.notice.value}</span>
       {newer.there.value && !meaning && (
-        <Button class="s7-take" onClick={take}>Take it in now {key && <kbd>{key}</kbd>}</Button>
+        <Button class="s7-take" onClick={take}>Load it now {key && <kbd>{key}</kbd>}</Button>
       )}
       {newer.toReview.value > 0 && !meaning && (
         <Button class="s7-look-again" onClick={() => session.lookAgain()}>
@@ -26,7 +26,7 @@ export function CodebookNotice({ session }: { session: Session }) {
               <li key={words}>{words}</li>
             ))}
           </ul>
-          <Button class="s7-primary s7-take" onClick={take}>Take it in {key && <kbd>{key}</kbd>}</Button>
+          <Button class="s7-primary s7-take" onClick={take}>Load it {key && <kbd>{key}</kbd>}</Button>
           <Button onClick={() => newer.leave()}>Not now <kbd>Esc</kbd></Button>
         </div>
       )}

@@ -47,7 +47,7 @@ test("a key takes it in: place, selection, codings and history stay, and the new
   await press("1");
   await press("ArrowRight", { shiftKey: true });
   await answer();
-  expect(words(".s7-take")).toContain("Take it in now");
+  expect(words(".s7-take")).toContain("Load it now");
   await press(">");
   await answer();
   expect(asked()).toEqual([null]);

@@ -21,7 +21,7 @@ export class Newer {
   readonly answers: Answers<Answer, Question> = {
     newer: (answer) => {
       this.meaning.value = answer;
-      this.host.say("Read what the new codebook means for your codings, then take it in or leave it");
+      this.host.say("Read what the new codebook means for your codings, then load it or leave it");
     },
     taken: ({ words }) => {
       this.meaning.value = null;

@@ -185,7 +185,7 @@ class CodingWidget(BaseWidget):
         """
         session = self._session
         n_review, n_earlier = session.n_review, session.n_earlier
-        take = "Take it in" if self._can_take else "Open the study again, then run this cell again"
+        take = "Load the new version" if self._can_take else "Open the study again, then run this cell again"
         notices = [
             f"The codebook was revised after you opened the study. {take}. Until then, your coding "
             "counts as coded with the earlier version."
