@@ -303,7 +303,7 @@ def blinding(record: Record) -> Iterator[Sentence]:
         for kind, one, several, told in (
             ("no_round", "text", "texts",
              "The record does not show whether coders were blind to each other for {n} that several coded "
-             "in no round."),
+             "outside rounds."),
             ("finished_after_unblinding", "text was", "texts were",
              "{n} first finished after the round had been unblinded, and therefore not blind."),
             ("changed_after_unblinding", "coding of a text was", "codings of a text were",
