@@ -180,7 +180,8 @@ def fault(number, error, kinds, lasting):
     gone = BEFORE - {act.act_id for act in after.acts()}
     if gone:
         problems.append(f"{len(gone)} acts are lost")
-    if message and (sentinel in message or not re.search("expected .* – found .* – ", message, re.S)):
+    clear = re.search("expected .* – found .* – |reported as saved is safe", message, re.S)
+    if message and (sentinel in message or not clear):
         problems.append(f"unclear: {message}")
     interrupted = message or error == KILLED
     if not interrupted and not each.done():

@@ -96,14 +96,14 @@ def test_a_click_opens_a_number_and_a_cell_that_adds_acts_changes_it(lab: labs.L
     ids = store.units["unit_id"].tolist()
     with lab.page() as page:
         enter(lab, page, store.path, "acted.ipynb", MORE.format(unit_id=ids[1]))
-        assert door(page, "1 of 5 texts that ana finished") == "1"
-        page.locator('[aria-label="1 of 5 texts that ana finished"]').click()
+        assert door(page, "1 of 5 texts finished by ana") == "1"
+        page.locator('[aria-label="1 of 5 texts finished by ana"]').click()
         page.wait_for_selector(".s7-listed .s7-row")
         assert page.locator(".s7-listed .s7-row").count() == 1
         page.locator(".s7-back").click()
         page.locator(".jp-Notebook .jp-Cell").last.locator(".cm-content").click()
         page.keyboard.press("Control+Enter")
-        page.wait_for_selector('[aria-label="2 of 5 texts that ana finished"]')
+        page.wait_for_selector('[aria-label="2 of 5 texts finished by ana"]')
         counted(page)
 
 
