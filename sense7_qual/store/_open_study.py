@@ -45,6 +45,8 @@ def at(path: str | Path) -> Reads:
     """Return the folder, the bundle or the database at a path or address; no study need be there yet."""
     if is_address(path):
         return Team(connect(str(path)))
+    if "\0" in str(path):
+        raise StoreError("study: expected the path of a folder – found one with NUL in it – check the path.")
     folder = Path(path).absolute()
     return Bundle(folder) if is_bundle(folder) else Folder(folder)
 

@@ -38,7 +38,7 @@ def test_no_letter_is_cut_off(name: str, tmp_path: Path) -> None:
             page = subprocess.run(command, capture_output=True, text=True, check=True).stdout
             width = float(re.search(r'<page width="(.*?)"', page)[1])  # type: ignore[index]
             places = [(float(left), float(right)) for left, right in _WORD.findall(page)]
-            assert len(places) > 5
+            assert len(places) >= 3  # a label of emoji may be a picture
             assert min(left for left, _ in places) > -0.1
             assert max(right for _, right in places) < width + 0.1
 

@@ -437,7 +437,7 @@ def every(store: Store) -> None:
         store.codings,
         store.coverage,
         store.memos,
-        store.revisions,
+        lambda: store.revisions,
         lambda: store.coders,
         lambda: rounds.opened(store.acts()),
         lambda: store.codings(viewer="ana"),

@@ -371,3 +371,10 @@ def test_units_that_repeat_a_transcript_many_times_are_refused_with_what_to_shor
     with pytest.raises(StoreError, match=r"more than 100 MB.*whole transcript as the context"):
         Store.create(tmp_path / "long", units=units, codebook=CODEBOOK)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_path_with_nul_in_it_is_refused() -> None:
+    with pytest.raises(StoreError, match="found one with NUL in it"):
+        Store("a\0")
+    with pytest.raises(StoreError, match="found one with NUL in it"):
+        Store.create("a\0", units=frame_of(), codebook=CODEBOOK)
