@@ -97,7 +97,7 @@ def _about_what(act: Act) -> str | None:
 
 
 def _text(act: Act) -> str | None:
-    """Return what a memo says; the whole text where that cannot be read (`Store.verify` reports it)."""
+    """Return the words of a memo; the whole text where that cannot be read (`Store.verify` reports it)."""
     try:
         return act.memo_text
     except ActError:
@@ -105,7 +105,7 @@ def _text(act: Act) -> str | None:
 
 
 def _proposed(act: Act) -> Proposal | None:
-    """Return what is proposed; None where the act does not say it (`Store.verify` reports that)."""
+    """Return the proposal; None where the act does not say it (`Store.verify` reports that)."""
     try:
         return Proposal.from_text(act.text)
     except ActError:
@@ -171,7 +171,7 @@ def done(acts: Iterable[Act]) -> list[Act]:
 
 
 def _effect(act: Act) -> tuple[tuple[object, ...], bool]:
-    """Return what the act decides about, and whether something stands there after it."""
+    """Return the subject that the act decides about, and whether a value is left there after it."""
     subject, which, leaves = _DECIDED[act.kind]
     stays = leaves == "this" or (leaves == "while_worded" and bool(act.text))
     return (subject, which(act)), stays

@@ -254,7 +254,7 @@ def _codings(store: Study) -> pd.DataFrame:
 
 
 def _columns(store: Study, tables: dict[str, pd.DataFrame], decided: list[str]) -> pd.DataFrame:
-    """Return what each column of the tables means, and which values it has."""
+    """Return the meaning and the values of each column of the tables."""
     facets = {facet.name: facet for facet in store.codebook.facets}
     rows = []
     for table, frame in tables.items():
@@ -376,7 +376,7 @@ def variable_names(columns: Sequence[Any], program: str) -> dict[str, str]:
 
 
 def _labels(names: Mapping[str, str], meanings: Mapping[str, str], program: str, lost: Losses) -> list[str]:
-    """Return what each variable is: its own name where that was changed, and what it means."""
+    """Return the label of each variable: its meaning, and its original name where that was changed."""
     labels = []
     for column, name in names.items():
         whole = f"{column}: {meanings[column]}" if column != name else meanings[column]

@@ -169,7 +169,7 @@ def _path(code: str, book: Codebook) -> tuple[str, ...]:
 
 
 def _places(units: pd.DataFrame, lengths: Mapping[str, int]) -> dict[str, list[Place]]:
-    """Return which texts stand in each source, and where."""
+    """Return the texts in each source, with their places."""
     places: dict[str, list[Place]] = {}
     for row in units.itertuples():
         own = Place(str(row.unit_id), int(str(row.start)), lengths[str(row.unit_id)])

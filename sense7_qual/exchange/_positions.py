@@ -174,7 +174,7 @@ def _spans(source: Source, rule: Rule) -> tuple[tuple[tuple[int, int], ...], tup
 
 
 def _borders(text: str) -> npt.NDArray[np.bool_]:
-    """Return whether a word begins or ends there, for each border between characters, both ends included."""
+    """Return True where a word begins or ends, for each border between characters, both ends included."""
     words = np.zeros(len(text) + 1, dtype=bool)
     for word in re.finditer(r"\w+(?:['’]\w+)*", text):
         words[[word.start(), word.end()]] = True

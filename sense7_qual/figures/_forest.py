@@ -273,7 +273,7 @@ def draw_rows(
 def _placed(
     rows: Sequence[Mapping[str, Any]], lines: Sequence[Sequence[tuple[int, str]]], domain: tuple[float, float]
 ) -> pd.DataFrame:
-    """Return what is drawn in each row: point, interval, and a note where one of them is missing."""
+    """Return the marks of each row: point, interval, and a note where one of them is missing."""
     drawn = []
     for row, block in zip(rows, lines, strict=True):
         whole = row["low"] is not None and row["high"] is not None

@@ -113,7 +113,7 @@ def _offset(panel: int) -> float:
 
 
 def _placed(points: Sequence[PanelPoint], rows: Sequence[float], scale: EffectScale) -> pd.DataFrame:
-    """Return what is drawn, at its place."""
+    """Return the marks at their places."""
     drawn = []
     for point in points:
         ends = [

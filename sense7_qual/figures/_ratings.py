@@ -381,7 +381,7 @@ def _dimensions_placed(
     columns: Columns,
     height: int,
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return what is drawn in each cell, and the lines that say what its letters mean."""
+    """Return the marks of each cell, and the lines that say what its letters mean."""
     whys = [why_missing(cell["estimate"], cell["low"], cell["high"], cell["reason"]) for cell in cells]
     letters, lines = lettered(whys)
     limit = max([0.4, *(abs(cell["estimate"]) for cell in cells if not pd.isna(cell["estimate"]))])

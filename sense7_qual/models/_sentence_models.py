@@ -76,7 +76,7 @@ class Int8Model:
         return int(self._session.get_outputs()[0].shape[0])
 
     def n_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return how many tokens each text has."""
+        """Return the number of tokens of each text."""
         return [len(encoding) for encoding in self._tokenizer.encode_batch(list(texts))]
 
     def encode(self, texts: Sequence[str], batch_size: int) -> npt.NDArray[np.float32]:
@@ -267,7 +267,7 @@ class TorchModel:
         return limit
 
     def n_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return how many tokens each text has."""
+        """Return the number of tokens of each text."""
         ids = (
             self._model.tokenizer(list(texts), truncation=False, verbose=False)["input_ids"] if texts else []
         )
@@ -313,7 +313,7 @@ def _no_loading_bar() -> Iterator[None]:
 
 
 def other_kind(folder: Path) -> str | None:
-    """Return how the model of a folder differs from a BERT that averages its tokens; None if it does not."""
+    """Return the difference of a folder's model from a BERT that averages its tokens; None if it does not."""
     config, pooling = settings(folder, "config.json"), settings(folder, "1_Pooling/config.json")
     found = {
         "a model of type": (config.get("model_type"), "bert"),

@@ -88,7 +88,7 @@ class Names:
         self._inside = re.compile("|".join(inside)) if inside else None
 
     def __repr__(self) -> str:
-        """Return how many names there are, and none of them."""
+        """Show the number of names, and no name."""
         return f"Names({len(self._persons)})"
 
     def _cased(self, text: str) -> str:
@@ -120,7 +120,7 @@ class Names:
             at += length or 1
 
     def _length_at(self, words: list[tuple[str, int, int]], at: int, text: str) -> int:
-        """Return how many words from `at` on are the longest name that begins there; 0 for none."""
+        """Return the length in words of the longest name that begins at `at`; 0 if there is none."""
         longest, so_far = 0, list[str]()
         for length, (word, start, _) in enumerate(words[at : at + self._longest], start=1):
             if length > 1 and not _BETWEEN.fullmatch(text, words[at + length - 2][2], start):
@@ -147,7 +147,7 @@ def _joined(parts: list[str]) -> str:
 
 
 def _is_initial(text: str, at: int) -> bool:
-    """Return whether the letter stands for a name: "Anna M", not "Anna's", "anna a year ago" or "May I"."""
+    """Return True if the letter stands for a name: "Anna M", not "Anna's", "anna a year ago" or "May I"."""
     return text[at - 1] not in "'’" and (
         text[at + 1 : at + 2] == "." or (text[at].isupper() and text[at] != "I")
     )

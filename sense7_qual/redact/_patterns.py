@@ -67,7 +67,7 @@ def telephones(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _end(text: str, match: re.Match[str]) -> int | None:
-    """Return where the number that begins there ends: after all of it or before a gap; None for none."""
+    """Return the end of the number that begins there: after all of it or before a gap, or None."""
     start = match.start()
     before = text[max(start - 40, 0) : start].rpartition("]")[2].casefold()
     abroad = "+" in match[0][:2]
@@ -90,7 +90,7 @@ def _end(text: str, match: re.Match[str]) -> int | None:
 
 
 def _has_shape(written: str, groups: list[str], digits: str) -> bool:
-    """Return whether it looks like a telephone number though no word says so."""
+    """Return True if it looks like a telephone number though no word says so."""
     sizes = [len(group) for group in groups]
     if max(sizes) == 1:
         return len(digits) >= 9 and len(set(digits)) >= 5 and digits[0] == "0"
@@ -346,7 +346,7 @@ def _ibans(text: str) -> Iterator[_Span]:
 
 
 def _is_iban(text: str, start: int, end: int) -> bool:
-    """Return whether it is one by its checksum; mistyped, by its groups of four or the word before it."""
+    """Return True if it is one by its checksum; mistyped, by its groups of four or the word before it."""
     grouped = _IN_FOURS.fullmatch(text, start, end) or _IBAN_BEFORE.search(text, max(start - 8, 0), start)
     return grouped is not None or _mod_97(text[start:end])
 
@@ -383,7 +383,7 @@ def _luhn(number: str) -> bool:
 
 
 def _end_of(text: str, start: int, signs: int) -> int:
-    """Return where the first `signs` letters or digits from `start` end, with gaps of one sign; or 0."""
+    """Return the end of the first `signs` letters or digits from `start`, with gaps of one sign; or 0."""
     at, count = start, 0
     while count < signs and at < len(text):
         if text[at].isascii() and text[at].isalnum():

@@ -154,14 +154,14 @@ def _quotations(record: Record) -> Iterator[Sentence]:
 
 
 def _sample(record: Record) -> Iterator[Sentence]:
-    """Yield how many participants there are."""
+    """Yield the number of participants."""
     cases = record.store.units["case_id"].nunique()
     if cases.value:
         yield sentence("The texts come from {n}.", n=plural(cases, "participant"))
 
 
 def _limits(record: Record) -> Iterator[Sentence]:
-    """Yield what a reviewer will see in the record."""
+    """Yield the points that a reviewer will see in the record."""
     seen = record["report"].review(record.store, with_agreement=record.with_agreement, n_boot=record.n_boot,
                                    seed=record.seed).frame["seen"]  # fmt: skip
     for place in range(len(seen.value)):

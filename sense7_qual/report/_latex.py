@@ -134,13 +134,13 @@ def _height(row: Sequence[str], widths: Sequence[float]) -> int:
 
 
 def _note_height(table: Printed, page: _Page) -> int:
-    """Return how many lines the caption, the head and the notes take."""
+    """Return the number of lines of the caption, the head and the notes."""
     line = page.line * 0.9  # notes may be set larger
     return 5 + sum(folded(spelled_out(note), line, spare=_SPARE) for note in (table.title, *table.notes))
 
 
 def _over_pages(heights: Sequence[int], rest: int) -> list[slice]:
-    """Return which rows stand on which page, the notes below the last; nothing where a row is too long."""
+    """Return the rows of each page, the notes below the last; nothing if a row is too long."""
     room = max(_MOST_LINES_ACROSS - rest, 0)
     if max(heights, default=0) > room:
         return []

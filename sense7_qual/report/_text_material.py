@@ -80,7 +80,7 @@ def _lengths(length: Traced) -> Sentence:
 
 
 def _variables(record: Record) -> Iterator[Sentence]:
-    """Yield what the study holds beside the texts, where that can be named in a sentence."""
+    """Yield the other columns of the study, where a sentence can name them."""
     columns = record.store.units.columns
     own = [place for place, name in enumerate(columns.value) if name not in _CONTRACTED]
     if 0 < len(own) <= _MOST_VARIABLES:
@@ -208,7 +208,7 @@ def coding(record: Record) -> Iterator[Sentence]:
 
 
 def _models(record: Record) -> Iterator[Sentence]:
-    """Yield which models coded as well, and that nothing here is of them."""
+    """Yield the models that coded, too, with a note that no number here counts them."""
     coverage = record.store.coverage(models=True).query('coder.str.startswith("model-")', engine="python")
     names = coverage["coder"].unique()
     if len(names.value):
@@ -220,7 +220,7 @@ def _models(record: Record) -> Iterator[Sentence]:
 
 
 def _double(record: Record) -> Iterator[Sentence]:
-    """Yield how many texts several coded, where several could."""
+    """Yield the number of texts that several coded, if there are several coders."""
     if record.n_coders.value < 2:
         return
     shown = record.store.acts(kind="show_suggestions").value
@@ -271,7 +271,7 @@ def _dealing(record: Record) -> Iterator[Sentence]:
 
 
 def _overlap(last: Traced) -> Phrase:
-    """Return what share of the texts went to how many coders."""
+    """Return the share of texts by their number of coders."""
     plan = last.value
     if len(plan.coders) < 2:
         return ()

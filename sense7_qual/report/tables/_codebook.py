@@ -59,7 +59,7 @@ def codebook(codebook: Codebook, *, layout: Layout = "list", notes: Sequence[str
 
 
 def _called(codebook: Codebook) -> str:
-    """Return what a codebook is called, as far as a caption holds it."""
+    """Return the title of a codebook, cut to fit a caption."""
     name = codebook.title or codebook.name
     return name if len(name) <= _CAPTION else f"{name[: _CAPTION - 1]}…"
 
@@ -84,7 +84,7 @@ def _listed(entries: Sequence[str]) -> str:
 
 
 def _rule_sources(codebook: Codebook) -> list[str]:
-    """Return whose the rules and examples are, since they can be other people's than the definition."""
+    """Return the origin of the rules and examples, which can differ from that of the definition."""
     groups: dict[str, list[str]] = {}
     for code in codebook.codes:
         if code.rules_source:

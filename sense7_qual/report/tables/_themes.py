@@ -86,7 +86,7 @@ def theme(store: Study, *, with_memos: bool = False, notes: Sequence[str] = ()) 
 
 
 def _lives(store: Study, found: pd.DataFrame) -> tuple[Lines, dict[str, str]]:
-    """Return what became of each code, and what each was called last; those that are gone stand last."""
+    """Return the fate and the last label of each code, removed codes last."""
     revisions, books, book = store.revisions, store.codebooks, store.codebook
     first = books[revisions[0].base] if revisions else book
     lives: Lines = defaultdict(list)
