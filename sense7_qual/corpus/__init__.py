@@ -17,8 +17,8 @@ How probable was it to be coded twice?         `inclusion`                     `
 … in a study that keeps its plan?              `planned`, `assignments`,       ``_plan.py``
                                                `Assignment`
 In which form are texts stored and counted?    `canonical`                     ``../_arguments.py``
-Which formats are read, and how safely?        `Limits`                        ``_formats/``
-Which rows below the first are headers?                                        ``_header_rows.py``
+Which formats are read, and how safely?        `Limits`                        ``../_formats/``
+Which rows below the first are headers?                                        ``../_formats/``
 Which columns hold others' labels?                                             ``_columns.py``
 =============================================  ==============================  ======================
 """

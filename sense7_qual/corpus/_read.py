@@ -11,10 +11,10 @@ from typing import Final, Literal
 import pandas as pd
 
 from sense7_qual._arguments import canonical, check_arguments
+from sense7_qual._formats import HeaderRows, cells_of, frame_of, read_cells, without_header_rows
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, places, shown
 from sense7_qual._rating_values import ratings_of
-from sense7_qual.corpus._cells import cells_of, frame_of
 from sense7_qual.corpus._columns import (
     ids_of,
     label_columns,
@@ -25,8 +25,6 @@ from sense7_qual.corpus._columns import (
     turns_of,
     unit_ids,
 )
-from sense7_qual.corpus._formats import read_cells
-from sense7_qual.corpus._header_rows import HeaderRows, without_header_rows
 from sense7_qual.errors import TableError
 from sense7_qual.frames import UNITS
 
@@ -115,7 +113,7 @@ def read(
         ids differ only in surrounding spaces, a rating is not a number, a position is not a whole number, a
         text is empty, or a rating or variable has the name of a column of the contract.
     ImportRefused
-        The file could only be read by guessing (see `sense7_qual.corpus._formats.read_strings`): row 2 has
+        The file could only be read by guessing (see `sense7_qual._formats.read_strings`): row 2 has
         words above numbers or dates in several columns, so it may hold the questions or a response; or parts
         of the file have different columns, or different questions in the column of the texts.
 

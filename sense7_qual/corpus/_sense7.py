@@ -10,11 +10,11 @@ from typing import Final
 import pandas as pd
 
 from sense7_qual._arguments import canonical, check_arguments
+from sense7_qual._formats import read_strings
 from sense7_qual._limits import Limits
 from sense7_qual._messages import did_you_mean, places, shown
 from sense7_qual._rating_values import LEVEL_WORDS, NUMBER, SENSE7_DIMENSIONS, ratings_of
 from sense7_qual.corpus._columns import ids_of, positions_of, require, unit_ids
-from sense7_qual.corpus._formats import read_strings
 from sense7_qual.errors import TableError
 from sense7_qual.frames import UNITS
 

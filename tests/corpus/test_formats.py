@@ -17,10 +17,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from openpyxl import Workbook
 
+from sense7_qual._formats import read_strings
+from sense7_qual._formats._cells import cells_of, frame_of
 from sense7_qual._limits import Limits
 from sense7_qual._messages import places, shown
-from sense7_qual.corpus._cells import cells_of, frame_of
-from sense7_qual.corpus._formats import read_strings
 from sense7_qual.errors import ImportRefused
 from tests.helpers.written_files import fill_sheet, write_table, write_xlsx
 

@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from sense7_qual import corpus
+from sense7_qual._formats import read_strings
 from sense7_qual._limits import Limits
-from sense7_qual.corpus._formats import read_strings
 from sense7_qual.errors import ImportRefused, TableError
 from tests.helpers.nightly import nightly_but
 from tests.helpers.places import ROOT, program

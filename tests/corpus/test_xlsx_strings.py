@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sense7_qual.corpus._formats import read_strings
+from sense7_qual._formats import read_strings
 from sense7_qual.errors import ImportRefused
 from tests.helpers.written_files import sheet_of, strings_of, workbook, write_xlsx
 

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sense7_qual import corpus
+from sense7_qual._formats import read_strings
 from sense7_qual.codebook import Codebook
-from sense7_qual.corpus._formats import read_strings
 from tests.helpers import written_files as bombs
 from tests.helpers.broken_files import CODEBOOK, YAML, Study, broken, broken_inside
 from tests.helpers.hostile import Kind, changing

@@ -23,6 +23,7 @@ FLOORS = {
         "_coder_names",
         "_contract",
         "_decisions",
+        "_formats",
         "_limits",
         "_parquet",
         "_rating_values",

@@ -4,8 +4,8 @@ import sys
 import time
 from pathlib import Path
 
+from sense7_qual._formats import read_strings
 from sense7_qual.corpus import Limits
-from sense7_qual.corpus._formats import read_strings
 from sense7_qual.errors import ImportRefused
 
 limits, found = Limits(cells=int(sys.argv[1])), {}

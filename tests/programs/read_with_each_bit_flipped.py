@@ -2,7 +2,7 @@ import random
 import sys
 from pathlib import Path
 
-from sense7_qual.corpus._formats import read_strings
+from sense7_qual._formats import read_strings
 from sense7_qual.errors import ImportRefused
 
 path = Path(sys.argv[1])

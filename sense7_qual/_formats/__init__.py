@@ -9,28 +9,28 @@ lines, cells and columns, never their content.
 from __future__ import annotations
 
 import codecs
-import csv
-import io
-import json
 import os
-import re
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import pandas as pd
 
+from sense7_qual._formats._cells import Cells as Cells, cells_of as cells_of, frame_of as frame_of
+from sense7_qual._formats._delimited import read_delimited
+from sense7_qual._formats._header_rows import (
+    HeaderRows as HeaderRows,
+    without_header_rows as without_header_rows,
+)
+from sense7_qual._formats._json import read_json_lines
+from sense7_qual._formats._xlsx import read_sheet
 from sense7_qual._limits import Limits, open_file
-from sense7_qual._messages import did_you_mean, places
+from sense7_qual._messages import did_you_mean
 from sense7_qual._parquet import guarded_table
-from sense7_qual.corpus._cells import Cells, frame_of
-from sense7_qual.corpus._formats._xlsx import read_sheet
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["DELIMITERS", "bytes_of", "decoded", "read_cells", "read_parquet", "read_strings"]
+__all__ = ["bytes_of", "decoded", "read_cells", "read_parquet", "read_strings"]
 
-DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
-_SEP: Final = re.compile(r'sep=([^"\r\n])(?:\r\n|\r|\n|$)')
+_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 _LINES: Final = frozenset({".jsonl", ".ndjson"})
 _SUFFIXES: Final = (".csv", ".tsv", ".xlsx", ".jsonl", ".ndjson", ".parquet")
 # UTF-32 stands first because its little-endian mark begins with that of UTF-16.
@@ -94,8 +94,8 @@ def read_cells(
         return read_parquet(packed, path.name, limits)
     text = decoded(packed, encoding, path.name)
     if suffix in _LINES:
-        return _json_lines(text, path.name, limits)
-    return _delimited(text, DELIMITERS[suffix], path.name, limits)
+        return read_json_lines(text, path.name, limits)
+    return read_delimited(text, _DELIMITERS[suffix], path.name, limits)
 
 
 # Bytes and text
@@ -159,149 +159,6 @@ def _likely_encodings(packed: bytes) -> list[str]:
         if known in _ENCODINGS
     ]
     return [known for *_, known in sorted(fits)][:3]
-
-
-def _delimited(text: str, delimiter: str, name: str, limits: Limits) -> Cells:
-    if "\x00" in text:
-        line = text[: text.index("\x00")].count("\n") + 1
-        raise ImportRefused(
-            f"{name}: expected text – found a NUL character in line {line} – if the file was saved as "
-            "UTF-16, "
-            'name it: encoding="utf-16-le".'
-        )
-    first = 1
-    if named := _SEP.match(text):  # as Excel writes and takes it: no row
-        delimiter, text, first = named[1], text[named.end() :], 2
-    lines: list[int] = []
-    rows: list[list[str]] = []
-    start, cells = first, 0
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        for row in reader:
-            if row:  # a blank line; a row of blank cells is [''] or longer
-                lines.append(start)
-                rows.append(row)
-                cells += len(row)
-                _require_size(len(rows) - 1, cells, name, limits)
-            start = reader.line_num + first
-    except csv.Error as error:
-        raise ImportRefused(
-            f"{name}: expected CSV with each quote doubled or closed – found in the row from line {start}: "
-            f"{error} – correct the row; a cell of over {csv.field_size_limit():,} characters needs JSONL or "
-            "Parquet."
-        ) from None
-    header = rows[0] if rows else []
-    _refuse_other_delimiter(header, delimiter, name)
-    _refuse_ragged(lines, rows, name)
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    texts = [[cell or None for cell in column[1:]] for column in columns]
-    return Cells(header, texts, pd.Index(lines[1:], name="line", dtype="int64"), name)
-
-
-def _require_size(rows: int, cells: int, name: str, limits: Limits) -> None:
-    limits.require("rows", rows, name=name, of="rows", remedy="split the file")
-    limits.require("cells", cells, name=name, of="cells", remedy="split the file, or keep fewer columns")
-
-
-def _refuse_other_delimiter(header: Sequence[str], delimiter: str, name: str) -> None:
-    others = [other for other in ",;\t" if other != delimiter and other in header[0]] if header else []
-    if len(header) == 1 and others:
-        raise ImportRefused(
-            f"{name}: expected cells separated by {delimiter!r} – found one column with a header that holds "
-            f"{others[0]!r} – save it as .csv with commas or as .tsv with tabs, or pass "
-            f"pandas.read_csv(path, sep={others[0]!r}, dtype=str, keep_default_na=False)."
-        )
-
-
-def _refuse_ragged(lines: Sequence[int], rows: Sequence[Sequence[str]], name: str) -> None:
-    ragged = [(line, len(row)) for line, row in zip(lines, rows, strict=True) if len(row) != len(rows[0])]
-    if ragged:
-        where = pd.Index([line for line, _ in ragged], name="line")
-        raise ImportRefused(
-            f"{name}: expected {len(rows[0])} cells in every row, as in the header – found {ragged[0][1]} in "
-            f"line {ragged[0][0]}; other than {len(rows[0])} in {places(where)} – quote the cells that hold "
-            "the delimiter, or fill the rows."
-        )
-
-
-class _Number(str):
-    """A JSON number in its own spelling."""
-
-    __slots__ = ()
-
-
-def _json_lines(text: str, name: str, limits: Limits) -> Cells:
-    lines: list[int] = []
-    rows: list[dict[str, str | None]] = []
-    header: dict[str, None] = {}
-    for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
-        if line.strip():
-            lines.append(number)
-            rows.append(_json_row(line, number, name, limits))
-            header |= dict.fromkeys(rows[-1])
-            _require_size(len(rows), len(rows) * len(header), name, limits)
-    columns = [[row.get(key) for row in rows] for key in header]
-    return Cells(list(header), columns, pd.Index(lines, name="line", dtype="int64"), name)
-
-
-def _json_row(line: str, number: int, name: str, limits: Limits) -> dict[str, str | None]:
-    values = _json_object(line, number, name)
-    try:
-        return {key: _json_cell(value, limits.depth) for key, value in values.items()}
-    except RecursionError:
-        of, remedy = f"levels of nesting in line {number}", "write the column as text"
-        raise limits.beyond("depth", name=name, of=of, remedy=remedy) from None
-
-
-def _json_object(line: str, number: int, name: str) -> dict[str, object]:
-    try:
-        value = json.loads(
-            line,
-            parse_int=_Number,
-            parse_float=_Number,
-            parse_constant=_refuse_constant,
-            object_pairs_hook=_without_repeats,
-        )
-    except json.JSONDecodeError as error:
-        reason = f"{error.msg} at character {error.pos + 1}"
-    except (ValueError, RecursionError) as error:
-        reason = str(error)
-    else:
-        if isinstance(value, dict):
-            return value
-        reason = "a value that is not an object"
-    raise ImportRefused(
-        f"{name}: expected one JSON object per line – found in line {number}: {reason} – correct the line."
-    )
-
-
-def _refuse_constant(constant: str) -> NoReturn:
-    raise ValueError(f"{constant}, which JSON does not have")
-
-
-def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        raise ValueError("a duplicate key in one object")
-    return values
-
-
-def _json_cell(value: object, depth: int) -> str | None:
-    return None if value is None else str(value) if isinstance(value, str) else _spelled(value, depth)
-
-
-def _spelled(value: object, depth: int) -> str:
-    """Write a parsed JSON value compactly, its numbers spelled as they were."""
-    if isinstance(value, _Number):
-        return str(value)
-    if isinstance(value, dict | list) and depth < 1:
-        raise RecursionError
-    if isinstance(value, dict):
-        pairs = (f"{_spelled(key, 0)}:{_spelled(item, depth - 1)}" for key, item in value.items())
-        return "{" + ",".join(pairs) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(_spelled(item, depth - 1) for item in value) + "]"
-    return json.dumps(value, ensure_ascii=False)
 
 
 def read_parquet(packed: bytes, name: str, limits: Limits) -> Cells:

@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import pandas as pd
 
+from sense7_qual._formats._cells import Cells, written
 from sense7_qual._messages import first_three, places, shown
-from sense7_qual.corpus._cells import Cells, written
 from sense7_qual.errors import ImportRefused, TableError
 
 __all__ = ["HeaderRows", "without_header_rows"]

@@ -23,7 +23,7 @@ from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, places, shown
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["Cells", "cells_of", "frame_of", "written"]
+__all__ = ["Cells", "cells_of", "frame_of", "require_size", "written"]
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
@@ -71,6 +71,12 @@ def frame_of(cells: Cells, limits: Limits | None = None) -> pd.DataFrame:
     if limits is not None:
         _refuse_long(typed, index, name, limits)
     return pd.DataFrame(typed, index=index, dtype="string")
+
+
+def require_size(rows: int, cells: int, name: str, limits: Limits) -> None:
+    """Raise `ImportRefused` if a file has more rows or cells than the limits allow."""
+    limits.require("rows", rows, name=name, of="rows", remedy="split the file")
+    limits.require("cells", cells, name=name, of="cells", remedy="split the file, or keep fewer columns")
 
 
 def _refuse_long(

@@ -21,9 +21,9 @@ from xml.parsers import expat
 
 import pandas as pd
 
+from sense7_qual._formats._cells import Cells, written
 from sense7_qual._limits import Limits
 from sense7_qual._messages import did_you_mean, first_three, shown
-from sense7_qual.corpus._cells import Cells, written
 from sense7_qual.errors import ImportRefused
 
 if TYPE_CHECKING:
