@@ -1,9 +1,9 @@
 """Read files from outside into frames of strings, without guessing.
 
-`read_cells` opens CSV, TSV, XLSX, JSONL and Parquet. `read_strings` makes a frame of that, whose cells are
-exactly what was written ("None", "NA" and "007" stay as they are) or missing, and whose index says where a
-row is in its file. What cannot be read without guessing is refused with `ImportRefused`, and the reason names
-lines, cells and columns, never their content.
+`read_cells` opens CSV, TSV, XLSX, JSON, JSONL and Parquet. `read_strings` makes a frame of that, whose cells
+are exactly what was written ("None", "NA" and "007" stay as they are) or missing, and whose index says where
+a row is in its file. What cannot be read without guessing is refused with `ImportRefused`, and the reason
+names lines, cells and columns, never their content.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sense7_qual._formats._header_rows import (
     HeaderRows as HeaderRows,
     without_header_rows as without_header_rows,
 )
-from sense7_qual._formats._json import read_json_lines
+from sense7_qual._formats._json import read_json, read_json_lines
 from sense7_qual._formats._xlsx import read_sheet
 from sense7_qual._limits import Limits, open_file
 from sense7_qual._messages import did_you_mean
@@ -30,9 +30,8 @@ from sense7_qual.errors import ImportRefused
 
 __all__ = ["bytes_of", "decoded", "read_cells", "read_parquet", "read_strings"]
 
-_DELIMITERS: Final = {".csv": ",", ".tsv": "\t"}
 _LINES: Final = frozenset({".jsonl", ".ndjson"})
-_SUFFIXES: Final = (".csv", ".tsv", ".xlsx", ".jsonl", ".ndjson", ".parquet")
+_SUFFIXES: Final = (".csv", ".tsv", ".xlsx", ".json", ".jsonl", ".ndjson", ".parquet")
 # UTF-32 stands first because its little-endian mark begins with that of UTF-16.
 _BOMS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -61,9 +60,9 @@ def read_strings(
 ) -> pd.DataFrame:
     """Read a data file into a frame whose cells are strings exactly as written, or missing.
 
-    Missing are: a blank cell (CSV, TSV, XLSX), `null` or a key that is not there (JSONL), null and NaN
+    Missing are: a blank cell (CSV, TSV, XLSX), `null` or a key that is not there (JSON), null and NaN
     (Parquet). Numbers of a workbook or a Parquet file become the shortest decimal ("7", "5.667"), booleans
-    TRUE and FALSE, dates ISO 8601; JSONL keeps the spelling of its numbers, and nested values as compact
+    TRUE and FALSE, dates ISO 8601; JSON keeps the spelling of its numbers, and nested values as compact
     JSON. Blank lines and the blank rows of a sheet are left out. What a sheet hides or filters out is read
     like the rest, and a format such as 0000, 0.00 or % is not applied: 12 shown as 0012 is "12". The index,
     named `line` or `row`, says where a row is in the file, from 1.
@@ -73,9 +72,15 @@ def read_strings(
 
 
 def read_cells(
-    path: str | os.PathLike[str], *, encoding: str | None, sheet: str | None, limits: Limits
+    path: str | os.PathLike[str],
+    *,
+    encoding: str | None,
+    sheet: str | None,
+    limits: Limits,
+    delimiter: str | None = None,
+    top: int = 1,
 ) -> Cells:
-    """Return the cells of a data file as its format has them: see `read_strings`."""
+    """Return the cells of a data file as its format has them, from line `top` on: see `read_strings`."""
     path = Path(path)
     suffix = path.suffix.casefold()
     if suffix not in _SUFFIXES:
@@ -87,15 +92,19 @@ def read_cells(
         raise ImportRefused(f"expected no sheet for {path.name!r} – found {sheet!r} – leave it out.")
     if encoding is not None and suffix in {".xlsx", ".parquet"}:
         raise ImportRefused(f"expected no encoding for {path.name!r} – found {encoding!r} – leave it out.")
+    if delimiter is not None and suffix not in {".csv", ".tsv"}:
+        raise ImportRefused(f"expected no delimiter for {path.name!r} – found {delimiter!r} – leave it out.")
     packed = bytes_of(path, limits)
     if suffix == ".xlsx":
         return read_sheet(packed, sheet, path.name, limits)
     if suffix == ".parquet":
         return read_parquet(packed, path.name, limits)
     text = decoded(packed, encoding, path.name)
+    if suffix == ".json":
+        return read_json(text, path.name, limits)
     if suffix in _LINES:
         return read_json_lines(text, path.name, limits)
-    return read_delimited(text, _DELIMITERS[suffix], path.name, limits)
+    return read_delimited(text, delimiter, top, path.name, limits)
 
 
 # Bytes and text

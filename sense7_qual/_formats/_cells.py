@@ -12,8 +12,8 @@ import decimal
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -40,6 +40,10 @@ class Cells:
     """Where each row is in the file; its name says what is counted."""
     name: str
     """The file's name, for errors."""
+    top: int = 0
+    """Where the header is in the file; 0 in a format that names its columns elsewhere."""
+    merged: Mapping[int, str] = field(default_factory=dict)
+    """By column the cells that were merged and have their value in each row now, such as "A2:A4"."""
 
 
 def cells_of(frame: pd.DataFrame) -> Cells:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import NoReturn
 
 import pandas as pd
@@ -12,7 +13,7 @@ from sense7_qual._formats._cells import Cells, require_size
 from sense7_qual._limits import Limits
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["read_json_lines"]
+__all__ = ["read_json", "read_json_lines"]
 
 
 class _Number(str):
@@ -23,32 +24,47 @@ class _Number(str):
 
 def read_json_lines(text: str, name: str, limits: Limits) -> Cells:
     """Return the cells of one JSON object per line."""
-    lines: list[int] = []
+    lines = enumerate(re.split(r"\r\n|\r|\n", text), start=1)
+    objects = ((number, _parsed(line, f" in line {number}", name)) for number, line in lines if line.strip())
+    return _cells(objects, "line", name, limits)
+
+
+def read_json(text: str, name: str, limits: Limits) -> Cells:
+    """Return the cells of a JSON list of objects, which are counted from 1."""
+    listed = _parsed(text, "", name)
+    if not isinstance(listed, list):
+        raise _refused("another value", "", name)
+    return _cells(enumerate(listed, start=1), "item", name, limits)
+
+
+def _cells(objects: Iterable[tuple[int, object]], counted: str, name: str, limits: Limits) -> Cells:
+    places: list[int] = []
     rows: list[dict[str, str | None]] = []
     header: dict[str, None] = {}
-    for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
-        if line.strip():
-            lines.append(number)
-            rows.append(_json_row(line, number, name, limits))
-            header |= dict.fromkeys(rows[-1])
-            require_size(len(rows), len(rows) * len(header), name, limits)
+    for number, values in objects:
+        at = f"{counted} {number}"
+        if not isinstance(values, dict):
+            raise _refused("a value that is not an object", f" in {at}", name)
+        places.append(number)
+        rows.append(_json_row(values, at, name, limits))
+        header |= dict.fromkeys(rows[-1])
+        require_size(len(rows), len(rows) * len(header), name, limits)
     columns = [[row.get(key) for row in rows] for key in header]
-    return Cells(list(header), columns, pd.Index(lines, name="line", dtype="int64"), name)
+    return Cells(list(header), columns, pd.Index(places, name=counted, dtype="int64"), name)
 
 
-def _json_row(line: str, number: int, name: str, limits: Limits) -> dict[str, str | None]:
-    values = _json_object(line, number, name)
+def _json_row(values: dict[str, object], at: str, name: str, limits: Limits) -> dict[str, str | None]:
     try:
         return {key: _json_cell(value, limits.depth) for key, value in values.items()}
     except RecursionError:
-        of, remedy = f"levels of nesting in line {number}", "write the column as text"
+        of, remedy = f"levels of nesting in {at}", "write the column as text"
         raise limits.beyond("depth", name=name, of=of, remedy=remedy) from None
 
 
-def _json_object(line: str, number: int, name: str) -> dict[str, object]:
+def _parsed(text: str, at: str, name: str) -> object:
     try:
-        value = json.loads(
-            line,
+        return json.loads(
+            text,
             parse_int=_Number,
             parse_float=_Number,
             parse_constant=_refuse_constant,
@@ -58,12 +74,13 @@ def _json_object(line: str, number: int, name: str) -> dict[str, object]:
         reason = f"{error.msg} at character {error.pos + 1}"
     except (ValueError, RecursionError) as error:
         reason = str(error)
-    else:
-        if isinstance(value, dict):
-            return value
-        reason = "a value that is not an object"
-    raise ImportRefused(
-        f"{name}: expected one JSON object per line – found in line {number}: {reason} – correct the line."
+    raise _refused(reason, at, name)
+
+
+def _refused(reason: str, at: str, name: str) -> ImportRefused:
+    return ImportRefused(
+        f"{name}: expected JSON objects, one per line in .jsonl and a list of them in .json – found{at}: "
+        f"{reason} – correct the file."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import zipfile
@@ -162,14 +163,22 @@ def test_a_wrong_encoding_is_refused_strictly(tmp_path):
     [
         (
             "a,b\n1,2\n3\n4,5,6\n",
-            "expected 2 cells in every row.*found 1 in line 3; other than 2 in lines 3, 4",
+            r"found none \(comma 1 to 3 cells, semicolon 1, tab 1; first odd line 3\) – quote the cells",
         ),
         ("a,b,a\n1,2,3\n", "each column name once – found 'a' more than once"),
         (",b\n1,2\n", "a name for every column – found none for column '1'"),
         ('a,b\n1,"never closed\n2,3\n', "found in the row from line 2: unexpected end of data"),
         ('a,b\n1,"x"y\n', "found in the row from line 2: ',' expected after '\"'"),
-        ("a;b\n1;2\n", "one column with a header that holds ';'"),
-        ("a\tb\n1\t2\n", "one column with a header that holds '\\\\t'"),
+        ("a,b;c\n1,2;3\n", r"found 2 \(comma 2 cells, semicolon 2 cells\) – .*--delimiter"),
+        (
+            "said\nwell, well\nill\n",
+            r"found none \(comma 1 to 2 cells, semicolon 1, tab 1; first odd line 2\)",
+        ),
+        (
+            '"a";"b"\n"1";"2";"3"\n',
+            r"found none \(comma 0, semicolon 2 to 3 cells, tab 0; first odd line 2\)",
+        ),
+        ("Wave 1\nid;said\n1;well\n", r"semicolon 1 to 2 cells.*pass header=… if the table begins further"),
         ("a,b\n1,x\x00y\n", "NUL character in line 2.*utf-16-le"),
         ("a,b\n1," + "x" * 131_073 + "\n", "field larger than field limit.*JSONL or Parquet"),
     ],
@@ -178,6 +187,16 @@ def test_csv_that_would_need_a_guess_is_refused(tmp_path, content, reason):
     (tmp_path / "a.csv").write_text(content, encoding="utf-8", newline="")
     with pytest.raises(ImportRefused, match=f"(?s)a.csv: .*{reason}"):
         read_strings(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_the_delimiter_is_that_of_the_cells_and_not_of_the_suffix(tmp_path, delimiter, suffix):
+    rows = [["id", "said"], ["1", "well, well; I\tsaid"], ["2", "ill"], [" ", ""], ["", ""]]
+    lines = io.StringIO()
+    csv.writer(lines, delimiter=delimiter).writerows(rows)
+    (tmp_path / f"a.{suffix}").write_text(lines.getvalue() + "  \n", encoding="utf-8", newline="")
+    assert lossy(read_strings(tmp_path / f"a.{suffix}")) == [["1", "well, well; I\tsaid"], ["2", "ill"]]
 
 
 @pytest.mark.parametrize(("delimiter", "suffix"), [(",", "csv"), (";", "csv"), ("\t", "csv"), (";", "tsv")])
