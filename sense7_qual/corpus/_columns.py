@@ -19,9 +19,12 @@ from sense7_qual._messages import did_you_mean, first_three, places, shown
 from sense7_qual.errors import TableError
 
 __all__ = [
-    "ids_of", "label_columns", "labels_of", "listed_turns", "missing", "parsed_json", "positions_of",
-    "require", "turns_of", "unit_ids",
+    "Columns", "ids_of", "label_columns", "labels_of", "listed_turns", "missing", "parsed_json",
+    "positions_of", "renamed", "require", "turns_of", "unit_ids",
 ]  # fmt: skip
+
+Columns = str | Sequence[str] | Mapping[str, str]
+"""A column, several, or {column: its name in the units}."""
 
 _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,15}")
 _LONGEST_ID: Final = 200
@@ -38,6 +41,13 @@ def require(table: pd.DataFrame, name: str) -> None:
             f"expected a column {name!r} – found {first_three(known) or 'no columns'} – "
             f"{did_you_mean(name, known)}"
         )
+
+
+def renamed(columns: Columns) -> dict[str, str]:
+    """Return the name in the units of each column."""
+    if isinstance(columns, Mapping):
+        return dict(columns)
+    return {name: name for name in ([columns] if isinstance(columns, str) else columns)}
 
 
 def missing(table: pd.DataFrame) -> pd.Series:

@@ -16,21 +16,22 @@ from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, places, shown
 from sense7_qual._rating_values import ratings_of
 from sense7_qual.corpus._columns import (
+    Columns,
     ids_of,
     label_columns,
     labels_of,
     missing,
     positions_of,
+    renamed,
     require,
     turns_of,
     unit_ids,
 )
+from sense7_qual.corpus._questions import QUESTION, RatingColumns, by_question, put_together
 from sense7_qual.errors import TableError
 from sense7_qual.frames import UNITS
 
 __all__ = ["read", "table_of"]
-
-_Columns = str | Sequence[str] | Mapping[str, str]
 
 _CONTRACT: Final = (*UNITS.columns, "context")
 
@@ -39,14 +40,14 @@ _CONTRACT: Final = (*UNITS.columns, "context")
 def read(
     source: str | os.PathLike[str] | pd.DataFrame,
     *,
-    text: str,
+    text: Columns,
     unit_id: str | Sequence[str] | None = None,
     document_id: str | None = None,
     case_id: str | None = None,
     position: str | None = None,
     context: str | None = None,
-    ratings: _Columns = (),
-    variables: _Columns | None = None,
+    ratings: RatingColumns = (),
+    variables: Columns | None = None,
     rating_labels: Mapping[str, float | None] | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
@@ -54,7 +55,7 @@ def read(
     limits: Limits | None = None,
     empty: Literal["error", "skip"] = "error",
 ) -> pd.DataFrame:
-    """Read the texts to be coded, with their ratings and variables, one unit per row.
+    """Read the texts to be coded, with their ratings and variables, one unit per row and column of texts.
 
     Header rows of survey programs are left out wherever they occur: the questions and import ids of Qualtrics
     (in its older exports the row that names V1 to V10), the options of SurveyMonkey, which become part of the
@@ -66,12 +67,17 @@ def read(
     source
         A .csv, .tsv, .xlsx, .jsonl (.ndjson) or .parquet file, or a DataFrame.
     text
-        The column of texts. They are stored in canonical form (see `canonical`).
+        The column of texts. They are stored in canonical form (see `canonical`). A list of columns, or
+        {column: its name in the units}, holds the answers to several questions: a unit is then the answer of
+        one row to one question. Its unit_id ends in "/" and the column, its variable `question` is the
+        column, and its context begins with the question's wording, or the column's name where the file has
+        no wording. The units are ordered by question, then row; a blank answer next to others is no unit.
     unit_id
         The column that identifies a row, or several, joined by "/". Without it the rows are named row-1,
         row-2 … in their order, padded with zeros; name a column if rows may still be added.
     document_id, case_id
-        The columns of the conversation and of the participant; missing without them.
+        The columns of the conversation and of the participant; missing without them. The answers of one row
+        to several questions are one participant's, also without a case_id.
     position
         The column of whole numbers that order the units of a document; without it 1, 2 … in the order of
         the rows (counting empty texts), and missing without a document_id.
@@ -79,7 +85,8 @@ def read(
         The column of the text's context: plain text, or a JSON list of turns that each have `role` and
         `text` (or `content`).
     ratings
-        Columns of numbers, or {column: its name in the units}.
+        Columns of numbers, or {column: its name in the units}. With several columns of texts,
+        {name: [a column for each of them]} gives each question its own rating.
     variables
         Further columns to keep, or {column: its name in the units}; () keeps none. None keeps every column
         without a role except earlier coders' labels, which blind coders must not see (lists of words or of
@@ -95,7 +102,7 @@ def read(
     limits
         The most that a file may hold (default: `Limits()`).
     empty
-        Whether a missing or blank text is an error, or its row is skipped.
+        Whether a row without any text is an error or is skipped.
 
     Returns
     -------
@@ -111,7 +118,8 @@ def read(
     TableError
         A column is missing, an id is missing, duplicated or was rounded by a spreadsheet (1.23457E+18), two
         ids differ only in surrounding spaces, a rating is not a number, a position is not a whole number, a
-        text is empty, or a rating or variable has the name of a column of the contract.
+        text is empty, or a rating or variable has the name of a column of the contract (or is called
+        `question`, with several columns of texts).
     ImportRefused
         The file could only be read by guessing (see `sense7_qual._formats.read_strings`): row 2 has
         words above numbers or dates in several columns, so it may hold the questions or a response; or parts
@@ -120,7 +128,8 @@ def read(
     Warns
     -----
     UserWarning
-        Header rows or columns of labels were left out: their number and place, never their content.
+        Header rows, columns of labels or blank answers to one of several questions were left out: their
+        number and place, never their content.
 
     Examples
     --------
@@ -131,33 +140,42 @@ def read(
     """
     check_arguments(read, locals())
     table, header_rows = table_of(source, encoding=encoding, sheet=sheet, header=header, limits=limits)
-    header_rows.refuse_reworded(text)
+    texts, several = renamed(text), not isinstance(text, str)
+    for column in texts:
+        header_rows.refuse_reworded(column)
     ids = [unit_id] if isinstance(unit_id, str) else [] if unit_id is None else list(unit_id)
     roles = [*ids, *(name for name in (document_id, case_id, position, context) if name is not None)]
-    rated = _renamed(ratings)
-    others = [name for name in table.columns if name not in {text, *roles, *rated}]
+    rated = by_question(ratings, len(texts))
+    known = [*texts, *roles, *(column for of in rated for column in of)]
+    others = [name for name in table.columns if name not in set(known)]
     labels_left = label_columns(table[others]) if variables is None else []
-    variable_names = _renamed([n for n in others if n not in labels_left] if variables is None else variables)
-    for name in (text, *roles, *rated, *variable_names):
+    variable_names = renamed([n for n in others if n not in labels_left] if variables is None else variables)
+    for name in (*known, *variable_names):
         require(table, name)
-    _refuse_names(text, roles, rated, variable_names)
-    labels, documents = labels_of(rating_labels), ids_of(table, document_id)
-    before = table[context].map(turns_of, na_action="ignore") if context else missing(table)
-    units = pd.DataFrame(
+    _refuse_names(texts, roles, rated, variable_names, own=[QUESTION] if several else [])
+    documents = ids_of(table, document_id)
+    rows = pd.DataFrame(
         {
             "unit_id": unit_ids(table, ids),
-            "text": table[text].map(canonical, na_action="ignore"),
+            "text": missing(table),
             "document_id": documents,
-            "case_id": ids_of(table, case_id),
+            "case_id": unit_ids(table, ids) if several and case_id is None else ids_of(table, case_id),
             "position": positions_of(table, position, documents),
-            "context": before,
+            "context": table[context].map(turns_of, na_action="ignore") if context else missing(table),
         }
-        | {name: ratings_of(table[column], labels) for column, name in rated.items()}
-        | {name: table[column] for column, name in variable_names.items()}
     )
-    typed = units.astype({"text": "string", "context": "string"})
-    checked = UNITS.check(_with_text(typed, text, empty), as_written=True)
-    _warn_of_left_out(header_rows, labels_left)
+    labels, kept = labels_of(rating_labels), {name: table[column] for column, name in variable_names.items()}
+    parts = {
+        name: rows.assign(text=table[column].map(canonical, na_action="ignore"))
+        .assign(**{name: ratings_of(table[rating], labels) for rating, name in of.items()})
+        .assign(**({QUESTION: name} if several else {}), **kept)
+        for (column, name), of in zip(texts.items(), rated, strict=True)
+    }
+    wordings = [next(iter(header_rows.questions.get(column, ())), column) for column in texts]
+    units = put_together(parts, wordings) if several else next(iter(parts.values()))
+    units, blank = _with_text(units.astype({"text": "string", "context": "string"}), list(texts), empty)
+    checked = UNITS.check(units, as_written=True)
+    _warn_of_left_out(header_rows, labels_left, blank)
     return checked
 
 
@@ -185,7 +203,7 @@ def table_of(
     return frame_of(cells), rows
 
 
-def _warn_of_left_out(header_rows: HeaderRows, labels: Sequence[str]) -> None:
+def _warn_of_left_out(header_rows: HeaderRows, labels: Sequence[str], blank: pd.Series) -> None:
     left_out = [str(header_rows)] if len(header_rows.left_out) else []
     if labels:
         n_columns = f"{len(labels)} column{'' if len(labels) == 1 else 's'}"
@@ -193,48 +211,58 @@ def _warn_of_left_out(header_rows: HeaderRows, labels: Sequence[str]) -> None:
         left_out.append(
             f"{n_columns} of earlier labels, {named} (variables=[…] would keep them, visible to coders)"
         )
+    if len(blank):
+        n_answers = f"{blank.sum()} blank answer{'' if blank.sum() == 1 else 's'}"
+        left_out.append(f"{n_answers} ({', '.join(f'{n} to {shown(name)!r}' for name, n in blank.items())})")
     if left_out:
         warnings.warn(f"left out {'; '.join(left_out)}.", UserWarning, stacklevel=3)
 
 
-def _renamed(columns: _Columns) -> dict[str, str]:
-    if isinstance(columns, Mapping):
-        return dict(columns)
-    return {name: name for name in ([columns] if isinstance(columns, str) else columns)}
-
-
 def _refuse_names(
-    text: str, roles: Sequence[str], rated: Mapping[str, str], variables: Mapping[str, str]
+    texts: Mapping[str, str],
+    roles: Sequence[str],
+    rated: Sequence[Mapping[str, str]],
+    variables: Mapping[str, str],
+    own: Sequence[str],
 ) -> None:
-    if text in {*roles, *rated}:
+    """Refuse a column in two roles, and two columns of one name; `own` are further names of `read` itself."""
+    twice = [name for name in texts if name in {*roles, *(column for of in rated for column in of)}]
+    if twice or not texts:
         raise TableError(
-            f"the column of texts {text!r} has another role, too – name another column for one of them."
+            f"the column of texts {twice[0]!r} has another role, too – name another column for one of them."
+            if twice
+            else "expected a column of texts – found none – name one: text=…"
         )
-    names = [*rated.values(), *variables.values()]
-    clash = [name for name in names if name in _CONTRACT]
+    named = [Counter([*texts.values()]), *(Counter([*of.values(), *variables.values()]) for of in rated)]
+    reserved = (*_CONTRACT, *own)
+    clash = [name for names in named[1:] for name in names if name in reserved]
     if clash:
         raise TableError(
-            f"expected no rating or variable named {' or '.join(_CONTRACT)} – found {first_three(clash)} – "
+            f"expected no rating or variable named {' or '.join(reserved)} – found {first_three(clash)} – "
             f'give the column its role ({clash[0]}=…), rename it (variables={{"{clash[0]}": "…"}}), or list '
             "the variables."
         )
-    twice = [name for name, times in Counter(names).items() if times > 1]
+    twice = [name for names in named for name, times in names.items() if times > 1]
     if twice:
         raise TableError(
-            f"expected each rating and variable once – found {first_three(twice)} more than once – name it "
-            "once."
+            f"expected each text, rating and variable once – found {first_three(twice)} more than once – "
+            "name it once."
         )
 
 
-def _with_text(units: pd.DataFrame, column: str, empty: str) -> pd.DataFrame:
-    if empty not in {"error", "skip"}:
-        raise TableError(f"expected empty='error' or empty='skip' – found {empty!r} – choose one.")
+def _with_text(units: pd.DataFrame, columns: Sequence[str], empty: str) -> tuple[pd.DataFrame, pd.Series]:
+    """Return the units with a text, and for each question the number of blank answers in other rows."""
+    where = f"column {columns[0]!r}" if len(columns) == 1 else f"one of columns {first_three(columns)}"
     blank = units["text"].fillna("").map(str.strip) == ""
-    if blank.any() and empty == "error":
+    in_all = blank.groupby(level=0).transform("all")
+    if in_all.any() and empty == "error":
         raise TableError(
-            f"expected a text in every row of column {column!r} – found none in {places(units.index[blank])} "
+            f"expected a text in every row of {where} – found none in {places(units.index[in_all].unique())} "
             "– fill them in, or leave these rows out with empty='skip'."
         )
     if blank.all():
-        raise TableError(f"expected at least one text in column {column!r} – found none – check the file.")
-    return units[~blank]
+        raise TableError(f"expected at least one text in {where} – found none – check the file.")
+    left_out = units.loc[blank & ~in_all]
+    return units[~blank], left_out[QUESTION].value_counts(sort=False) if len(left_out) else pd.Series(
+        dtype=int
+    )

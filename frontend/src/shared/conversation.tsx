@@ -1,4 +1,4 @@
-// The earlier turns of the conversation, the last one in view.
+// The earlier turns of the conversation, the last one in view; above them the question that the text answers.
 import { useEffect, useRef } from "preact/hooks";
 import { Button } from "./button";
 import type { Turn } from "./protocol";
@@ -11,13 +11,17 @@ export function Conversation({ unit, open, onToggle }: Props) {
     if (box.current) box.current.scrollTop = box.current.scrollHeight;
   }, [unit.unit_id, open]);
   if (!unit.context.length) return null;
+  const question = unit.context[0]?.role === "question";
+  const turns = unit.context.length - Number(question);
+  const before = turns > 0 && `Conversation before (${turns} ${turns === 1 ? "turn" : "turns"})`;
+  const heading = [question && "Question", before].filter(Boolean).join(" · ");
   return (
     <section class="s7-context">
       <Button class="s7-quiet" aria-expanded={open} onClick={onToggle}>
-        {open ? "▾" : "▸"} Conversation before ({unit.context.length} {unit.context.length === 1 ? "turn" : "turns"})
+        {open ? "▾" : "▸"} {heading}
       </Button>
       {open && (
-        <div class="s7-turns" ref={box} tabIndex={0} role="log" aria-label="Earlier turns">
+        <div class="s7-turns" ref={box} tabIndex={0} role="log" aria-label={heading}>
           {unit.context.map((turn, index) => (
             <p key={index} class={turn.role === "user" ? "s7-turn s7-user" : "s7-turn"}>
               {turn.role && <span class="s7-role">{turn.role}</span>}

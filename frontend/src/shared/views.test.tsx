@@ -60,6 +60,11 @@ test("the conversation shows its turns when it is open, and nothing where there 
   expect(toggled).toBe(1);
   await draw(<Conversation unit={unit} open onToggle={() => {}} />);
   expect(texts(".s7-turn")).toEqual(["userHello", "Hi"]);
+  const asked = { role: "question", text: "Why?" };
+  await draw(<Conversation unit={{ unit_id: "m3", context: [asked] }} open={false} onToggle={() => {}} />);
+  expect(texts("button")).toEqual(["▸ Question"]);
+  await draw(<Conversation unit={{ unit_id: "m4", context: [asked, ...unit.context] }} open={false} onToggle={() => {}} />);
+  expect(texts("button")).toEqual(["▸ Question · Conversation before (2 turns)"]);
   await draw(<Conversation unit={{ unit_id: "m2", context: [] }} open onToggle={() => {}} />);
   expect(el.textContent).toBe("");
 });
