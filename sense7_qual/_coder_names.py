@@ -14,7 +14,7 @@ from __future__ import annotations
 import unicodedata
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -26,8 +26,8 @@ from sense7_qual.errors import TableError
 
 __all__ = [
     "MODEL_PREFIX", "RESERVED_CODERS", "applied_only", "as_models", "as_people", "check_coder_names",
-    "check_people", "is_model", "one_case", "people", "refuse_applied_only", "refuse_other_case", "spelling",
-    "without_models",
+    "check_people", "is_model", "one_case", "people", "pseudonyms", "refuse_applied_only",
+    "refuse_other_case", "spelling", "without_models",
 ]  # fmt: skip
 
 RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
@@ -199,6 +199,33 @@ def as_people(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
             "these out."
         )
     return _renamed(frame, models, lambda name: name.removeprefix(MODEL_PREFIX))
+
+
+def pseudonyms(coder: pd.Series, named: Mapping[str, str] | None) -> pd.Series:
+    """Rename the coders of a file; refuse names that would identify a person, without showing them."""
+    known = list(coder.dropna().unique())
+    new = {name: (named or {}).get(name, name) for name in known}
+    wrong = len((named or {}).keys() - set(known))
+    if wrong or len(set(new.values())) < len(known):
+        found = f"{wrong} other names" if wrong else "one pseudonym for two coders"
+        raise TableError(
+            f"coders: expected a pseudonym of its own for coders of the table – found {found} – spell the "
+            "coders as the table does, and give each another pseudonym."
+        )
+    n_personal = sum(map(_is_personal, new.values()))
+    if n_personal:
+        raise TableError(
+            f"coders: expected pseudonyms, because every table prints them – found {n_personal} full names "
+            f'or e-mail addresses among {len(known)} coders – pass coders={{"…": "ana", …}}.'
+        )
+    return coder.map(new).astype("string")
+
+
+def _is_personal(name: str) -> bool:
+    """Return True for an e-mail address or a full name; "Coder A" and "Rater 2" name nobody."""
+    words = name.replace(",", " ").split()
+    is_name = len(words) > 1 and all(len(one) > 1 and not any(map(str.isdigit, one)) for one in words)
+    return "@" in name or is_name
 
 
 def check_coder_names(names: Iterable[str], *, frame_name: str) -> None:

@@ -8,12 +8,12 @@ gives an alpha of about .16.
 Decisions computed from several coders have a coder of their own, such as `majority`, and are left out
 wherever coders are counted.
 
-From codings to decisions: ``_decisions.py``; from a table made elsewhere: ``_from_table.py``. Codings and
-rulings under an earlier codebook: ``_carry_over.py``. Those of a round, what the
-majority decided, in which order units were coded: ``sense7_qual/_decisions.py``, for the statistics, too.
-Decisions about quotes: ``_decisions.py``. The number of codes after each participant (`development`), the new
-codes to expect from further participants (`saturation`), and those of each run of participants, in any order
-(`new_information`): ``_saturation.py``.
+From codings to decisions: ``_decisions.py``; from codings made elsewhere, as marks: ``_from_table.py``, as
+names of codes: ``_segments.py``. Codings and rulings under an earlier codebook: ``_carry_over.py``. Those of
+a round, what the majority decided, in which order units were coded: ``sense7_qual/_decisions.py``, for the
+statistics, too. Decisions about quotes: ``_decisions.py``. The number of codes after each participant
+(`development`), the new codes to expect from further participants (`saturation`), and those of each run of
+participants, in any order (`new_information`): ``_saturation.py``.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ from sense7_qual.codings._carry_over import carried, rulings as rulings, stale
 from sense7_qual.codings._decisions import decisions, quotes as quotes
 from sense7_qual.codings._from_table import from_table
 from sense7_qual.codings._saturation import development, new_information, saturation
+from sense7_qual.codings._segments import from_segments
 
 __all__ = [
-    "carried", "decisions", "development", "from_table", "majority", "new_information", "saturation", "stale",
+    "carried", "decisions", "development", "from_segments", "from_table", "majority", "new_information",
+    "saturation", "stale",
 ]  # fmt: skip
 
 

@@ -8,15 +8,15 @@ from typing import Final, Literal
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._coder_names import applied_only
+from sense7_qual._coder_names import applied_only, pseudonyms
+from sense7_qual._formats import cells_of, frame_of
 from sense7_qual._messages import first_three, word
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import DECISIONS, RESERVED_CODERS, require_column
 
-__all__ = ["from_table"]
+__all__ = ["Blank", "from_table", "named_columns", "rows_of", "without_row"]
 
 Blank = Literal["absent", "absent_in_marked_rows", "undecided"]
-Finished = Literal["rows", "all"]
 
 _MARKS: Final = {
     **dict.fromkeys(("1", "1.0", "true", "yes", "y", "x", "✓"), True),
@@ -33,9 +33,10 @@ def from_table(
     coder: str,
     codes: Sequence[str] | Mapping[str, str],
     blank: Blank | None = None,
-    finished: Finished | pd.DataFrame | None = None,
+    finished: Literal["rows", "all"] | pd.DataFrame | None = None,
     units: pd.DataFrame | None = None,
     values: Mapping[str, bool] | None = None,
+    coders: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Read decisions from a table with one row per unit × coder and one column of marks per code.
 
@@ -50,8 +51,7 @@ def from_table(
         false, no or n if it is absent.
     unit_id, coder : str
         The columns of the unit's id and the coder's pseudonym, without the white space around them.
-        "Consensus" and the other names of computed decisions are recognised in upper case too. If some of the
-        coders are models, use ``frames.as_models(from_table(…), ["gpt"])``.
+        "Consensus" and the other names of computed decisions are recognised in upper case too.
     codes : sequence of str, or mapping of column to code id
         The columns of the codes.
     blank : {"absent", "absent_in_marked_rows", "undecided"}, optional
@@ -67,6 +67,9 @@ def from_table(
         With ``finished="all"``: the texts, by unit_id.
     values : mapping of str to bool, optional
         Further marks: ``{"ja": True, "nein": False}``.
+    coders : mapping of str to str, optional
+        Pseudonyms of coders (``{"ana@example.org": "ana"}``), and names of models (``{"gpt": "model-gpt"}``).
+        Required for e-mail addresses and full names.
 
     Returns
     -------
@@ -81,7 +84,7 @@ def from_table(
         A column is missing, a cell has another mark, or a coder has a unit twice. A cell is blank without
         `blank`, or `blank` leaves a coder nothing but "yes", so that nobody could have disagreed. Every row
         of a coder has a code, as if texts without any had been left out, and `finished` is missing; or a row
-        is not among the finished ones.
+        is not among the finished ones. A coder is an e-mail address or a full name.
 
     Examples
     --------
@@ -93,15 +96,10 @@ def from_table(
     """
     check_arguments(from_table, locals())
     columns = dict(codes) if isinstance(codes, Mapping) else {name: name for name in codes}
-    for name in (unit_id, coder, *columns):
-        require_column(table, name, frame_name="table")
-        if not isinstance(table[name], pd.Series):
-            raise TableError(
-                f"table: expected one column {name!r} – found more than one – rename or drop one."
-            )
-    rows = _rows(table[[unit_id, coder]].set_axis(_ROW, axis=1))
-    decided = _filled(_marked(rows, table, columns, values), blank)
-    coded = _coded(rows, finished, units)
+    sheet = named_columns(table, [unit_id, coder, *columns])
+    rows = rows_of(sheet[[unit_id, coder]], coders)
+    decided = _filled(_marked(rows, sheet, columns, values), blank)
+    coded = without_row(rows, finished, units, coders)
     if coded is not None:
         all_codes = pd.DataFrame({"code": list(columns.values())})
         decided = pd.concat([decided, coded.merge(all_codes, how="cross").assign(applied=False)])
@@ -110,11 +108,23 @@ def from_table(
     return DECISIONS.check(decided.assign(applied=decided["applied"].astype(bool)))
 
 
-def _rows(ids: pd.DataFrame) -> pd.DataFrame:
-    """Return the ids without white space around them, names of computed decisions in lower case."""
-    unit_id, coder = (ids[name].astype("string").str.strip().reset_index(drop=True) for name in _ROW)
+def named_columns(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Return these columns of a table as they are written (7, not 7.0), each of which must be there once."""
+    for name in names:
+        require_column(table, name, frame_name="table")
+        if not isinstance(table[name], pd.Series):
+            raise TableError(
+                f"table: expected one column {name!r} – found more than one – rename or drop one."
+            )
+    return frame_of(cells_of(table[list(dict.fromkeys(names))])).reset_index(drop=True)
+
+
+def rows_of(ids: pd.DataFrame, coders: Mapping[str, str] | None) -> pd.DataFrame:
+    """Return unit_id and coder without white space, computed decisions in lower case, people by pseudonym."""
+    unit_id, coder = (ids.iloc[:, at].astype("string").str.strip() for at in (0, 1))
     lower = coder.str.lower()
-    return pd.DataFrame({"unit_id": unit_id, "coder": coder.mask(lower.isin(RESERVED_CODERS), lower)})
+    coder = coder.mask(lower.isin(RESERVED_CODERS), lower)
+    return pd.DataFrame({"unit_id": unit_id, "coder": pseudonyms(coder, coders)}).reset_index(drop=True)
 
 
 def _marked(
@@ -124,7 +134,7 @@ def _marked(
     own = {str(mark).strip().lower(): meaning for mark, meaning in (values or {}).items()}
     parts = [rows.assign(code="", applied=False, blank=False).head(0)]
     for name, code in columns.items():
-        marks = table[name].astype("object").astype("string").str.strip().str.lower().reset_index(drop=True)
+        marks = table[name].str.strip().str.lower()
         blank = marks.isna() | (marks == "")
         applied = marks.map({**_MARKS, **own}).astype("boolean")
         parts.append(rows.assign(code=code, applied=applied, blank=blank.astype(bool)))
@@ -179,10 +189,13 @@ def _named(coder: object) -> str:
     return word(coder).strip("'")
 
 
-def _coded(
-    rows: pd.DataFrame, finished: Finished | pd.DataFrame | None, units: pd.DataFrame | None
+def without_row(
+    rows: pd.DataFrame,
+    finished: str | pd.DataFrame | None,
+    units: pd.DataFrame | None,
+    coders: Mapping[str, str] | None,
 ) -> pd.DataFrame | None:
-    """Return the texts that each coder coded and that have no row, or None where only rows count."""
+    """Return the texts that each coder finished and that have no row, or None where only rows count."""
     if (units is None) == (isinstance(finished, str) and finished == "all"):
         raise ArgumentError(
             'finished: expected "all" together with units – found one without the other – pass both or '
@@ -191,11 +204,12 @@ def _coded(
     if isinstance(finished, pd.DataFrame):
         for name in _ROW:
             require_column(finished, name, frame_name="finished")
-        coded = _rows(finished[_ROW]).drop_duplicates()
+        renamed = finished[_ROW].replace({"coder": dict(coders or {})})
+        coded = rows_of(renamed, None).drop_duplicates()
     elif units is not None:
         require_column(units, "unit_id", frame_name="units")
         people = rows.loc[~rows["coder"].isin(RESERVED_CODERS), ["coder"]].drop_duplicates()
-        coded = _rows(units[["unit_id"]].merge(people, how="cross"))
+        coded = rows_of(units[["unit_id"]].merge(people, how="cross"), None)
     else:
         return None
     joined = rows.drop_duplicates().merge(coded, how="outer", on=_ROW, indicator="where")

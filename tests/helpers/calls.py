@@ -464,7 +464,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             confidence_level=0.95),
         "codings.from_table": call(
             c.from_table, table=wide, unit_id="u", coder="c", codes=["warm"], blank="absent",
-            finished=None, units=None, values={"ja": True}),
+            finished=None, units=None, values={"ja": True}, coders={"ben": "model-ben"}),
+        "codings.from_segments": call(
+            c.from_segments, table=wide.assign(k=code), codebook=x.codebook, unit_id="u", code="k", coder="c",
+            finished="rows", units=None, separator=", ", codes={"Warmth": code}, coders={"ben": "model-ben"}),
         "codings.finish_order": call(c.finish_order, coverage=x.coverage, plan=None),
         "codings.majority": call(c.majority, decisions=x.decisions, with_models=True),
         "codings.of_round": call(c.of_round, **frames, round=None),
