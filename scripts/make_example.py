@@ -88,6 +88,75 @@ def explanations_csv(tasks: Sequence[Task], *, feelings: bool = False) -> bytes:
     return out.getvalue().encode()
 
 
+# The columns that Qualtrics writes before those of the questions: name, heading, import id.
+QUALTRICS: Final = (
+    ("StartDate", "Start Date", "startDate"),
+    ("EndDate", "End Date", "endDate"),
+    ("Status", "Response Type", "status"),
+    ("IPAddress", "IP Address", "ipAddress"),
+    ("Progress", "Progress", "progress"),
+    ("Duration (in seconds)", "Duration (in seconds)", "duration"),
+    ("Finished", "Finished", "finished"),
+    ("RecordedDate", "Recorded Date", "recordedDate"),
+    ("ResponseId", "Response ID", "_recordId"),
+    ("RecipientLastName", "Recipient Last Name", "recipientLastName"),
+    ("RecipientFirstName", "Recipient First Name", "recipientFirstName"),
+    ("RecipientEmail", "Recipient Email", "recipientEmail"),
+    ("ExternalReference", "External Data Reference", "externalDataReference"),
+    ("LocationLatitude", "Location Latitude", "locationLatitude"),
+    ("LocationLongitude", "Location Longitude", "locationLongitude"),
+    ("DistributionChannel", "Distribution Channel", "distributionChannel"),
+    ("UserLanguage", "User Language", "userLanguage"),
+)
+QUESTIONS: Final = (
+    ("Q1", "Overall, how empathetic was the AI?\n1 = very poor, 5 = very good", "QID1"),
+    ("Q2", "Why did you give this rating?", "QID2_TEXT"),
+    ("Q3", "Think of another answer of the AI. How empathetic was it?", "QID3"),
+    ("Q4", "Why?", "QID4_TEXT"),
+)
+N_PREVIEWS: Final = 2
+
+
+def survey_export(tasks: Sequence[Task], draws: Draws) -> bytes:
+    """Return the first two explanations of each participant as Qualtrics would export them, after previews.
+
+    The addresses are of the blocks that RFC 5737 reserves for documentation, the places are drawn.
+    """
+    said: dict[str, list[Turn]] = {}
+    for task in tasks:
+        said.setdefault(task.participant.pid, []).extend(turn for turn in task.turns if turn.text)
+    out = io.StringIO(newline="")
+    rows = csv.writer(out, lineterminator="\r\n", quoting=csv.QUOTE_MINIMAL)
+    columns = (*QUALTRICS, *QUESTIONS)
+    rows.writerow(name for name, _, _ in columns)
+    rows.writerow(heading for _, heading, _ in columns)
+    rows.writerow(json.dumps({"ImportId": each}, separators=(",", ":")) for _, _, each in columns)
+    clock = datetime(2026, 1, 12, 9)
+    for number in range(N_PREVIEWS):
+        clock += timedelta(minutes=3)
+        rows.writerow([*_response(clock, draws, status=1, number=number), 3, "test test test", 3, ""])
+    for number, pid in enumerate(sorted(said), start=1):
+        clock += timedelta(minutes=10 + draws.below(240))
+        first, *others = said[pid]
+        second = others[0] if others and draws.chance(0.85) else Turn(0)
+        answers = [first.overall or "", first.text, second.overall or "", second.text]
+        rows.writerow([*_response(clock, draws, status=0, number=number), *answers])
+    return out.getvalue().encode("utf-8-sig")
+
+
+def _response(start: datetime, draws: Draws, *, status: int, number: int) -> list[object]:
+    """Return the cells of the columns before those of the questions."""
+    seconds = 150 + draws.below(900)
+    end = start + timedelta(seconds=seconds)
+    response = f"R_{draws.uuid().replace('-', '')[:15]}"
+    place = [f"{47 + draws.normal(0.2):.4f}", f"{8 + draws.normal(0.2):.4f}"]
+    return [
+        *(f"{start:%Y-%m-%d %H:%M:%S}", f"{end:%Y-%m-%d %H:%M:%S}", status, f"198.51.100.{number}"),
+        *(100, seconds, 1, f"{end:%Y-%m-%d %H:%M:%S}", response, "", "", "", "synthetic"),
+        *(*place, "preview" if status else "anonymous", "EN"),
+    ]
+
+
 def workbook(tasks: Sequence[Task], draws: Draws) -> bytes:
     """Return the same conversations in the shape of the SENSE-7 workbook: Tasks and Messages."""
     import openpyxl
@@ -313,6 +382,7 @@ def main(folder: Path) -> None:
     (folder / "explanations.csv").write_bytes(explanations_csv(tasks))
     (folder / "sense7_synthetic.xlsx").write_bytes(workbook(tasks, Draws(SEED + 1)))
     (folder / "example_acts.jsonl").write_bytes(example_acts(tasks, Draws(SEED + 2)))
+    (folder / "survey_export.csv").write_bytes(survey_export(tasks, Draws(SEED + 5)))
     later = conversations(FollowUp(Draws(SEED + 3)), n_texts=N_FOLLOW_UP, task="F", first=41)
     (folder / "follow_up.csv").write_bytes(explanations_csv(later, feelings=True))
     (folder / "follow_up_acts.jsonl").write_bytes(example_acts(later, Draws(SEED + 4)))

@@ -47,7 +47,8 @@ def fit(
     Each distinct text is linked to its nearest neighbours by cosine (a tenth of all, between 15 and 30; fewer
     from 5,000 texts on), with UMAP's weights; the communities of this graph (Leiden) are the themes, and
     class-based TF-IDF gives their terms. By default the granularity is the median of those that bootstrap
-    samples reproduce above chance. Equal texts count once, so a phrase pasted a hundred times makes no theme.
+    samples reproduce above chance. Texts that differ only in case, punctuation and blanks count once, so a
+    phrase pasted a hundred times makes no theme.
     The order of the rows has no effect; the same units, model, seed and versions give the same themes, byte
     for byte.
 
@@ -115,8 +116,8 @@ def fit(
     >>> themes
     Themes(3 themes of 60 units, 0 in none)
     >>> themes.summary[["theme", "label", "n_units", "n_cases", "stability"]].head(1)
-       theme                label  n_units  n_cases  stability
-    0      0  answer, fact, wrong       20        7        1.0
+       theme         label  n_units  n_cases  stability
+    0      0  answer wrong       20        7        1.0
     """
     check_arguments(fit, locals())
     _check_settings(seed, granularity, min_size, n_resamples)
@@ -364,10 +365,26 @@ def _hierarchy(
 
 
 def typical(texts: Texts, assignments: pd.DataFrame) -> pd.DataFrame:
-    """Return the units most similar to their theme's centre; equal texts stand once."""
+    """Return the units most similar to their theme's centre; those in nearly the same words come last."""
     rows = assignments.assign(text=texts.text_of)
     rows = rows[rows["theme"] != NO_GROUP].drop_duplicates("text")
     rows = rows.sort_values(["theme", "similarity", "unit_id"], ascending=[True, False, True])
+    words = [frozenset(_WORD.findall(text.lower())) for text in texts.distinct]
+    chosen = [at for _, own in rows.groupby("theme")["text"] for at in _unlike(own, words)]
+    rows = rows.loc[chosen]
     rows["rank"] = rows.groupby("theme").cumcount() + 1
-    rows = rows[rows["rank"] <= _N_QUOTES].rename(columns={"similarity": "typicality"})
+    rows = rows.rename(columns={"similarity": "typicality"})
     return rows[["theme", "rank", "unit_id", "typicality"]].reset_index(drop=True)
+
+
+def _unlike(texts: pd.Series, words: list[frozenset[str]]) -> list[Any]:
+    """Return the places of the first ten texts that share less than half of their words with one before."""
+    taken: list[Any] = []
+    repeated: list[Any] = []
+    for at, text in texts.items():
+        if len(taken) == _N_QUOTES:
+            break
+        own = words[text]
+        alike = any(2 * len(own & words[texts[one]]) > len(own | words[texts[one]]) for one in taken)
+        (repeated if alike else taken).append(at)
+    return [*taken, *repeated][:_N_QUOTES]

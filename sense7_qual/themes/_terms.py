@@ -7,10 +7,12 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual.errors import TableError
 from sense7_qual.themes._communities import NO_GROUP, Labels
+from sense7_qual.themes._neighbours import Floats
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -22,6 +24,11 @@ StopWords = str | Collection[str] | None
 
 N_TERMS: Final = 10
 _LABEL_TERMS: Final = 3
+_N_CANDIDATES: Final = 40
+_DIVERSITY: Final = 0.25
+_LEAST_SHARE: Final = 0.06  # of a group's texts have a term, where any term has as many
+_STEM, _ENDING = 4, 3  # letters: forms of a word share the one, and differ in the other at most
+_SUFFIXES: Final = frozenset({"s", "es", "ed", "ing"})  # of any word, however short
 _WORD: Final = r"(?u)\b\w\w+\b"
 
 #: Kept beside another word ("not helpful"), no term alone.
@@ -47,40 +54,98 @@ class Terms:
         self._names, self._counts = _counted(words, stop_words)
 
     def of(self, groups: Labels) -> pd.DataFrame:
-        """Return the terms of each group: theme, rank, term, weight (c-TF-IDF).
+        """Return the terms of each group: theme, rank, term, weight (c-TF-IDF), the best for a label first.
 
         The weight is the square root of a term's share of the group's words, times log(1 + A / f): A is the
         mean number of words of a group, f how often the term stands in all texts (Grootendorst 2022; the
         square root keeps one talkative writer from being a theme). Texts in no group count as one.
+
+        Of the terms with most weight those are taken, one by one, whose texts have none of the terms before
+        (maximal marginal relevance; Carbonell & Goldstein 1998). A phrase is taken rather than its words
+        where it has half of their texts, and of several spellings of a word only the commonest.
         """
         if self._counts is None:
             return _terms_frame([])
-        from scipy.sparse import csr_matrix
-
         numbers, row = np.unique(groups, return_inverse=True)
-        member = csr_matrix((np.ones(len(row)), (row, np.arange(len(row)))))
-        counts = csr_matrix(member @ self._counts)
-        counts.sort_indices()
-        total = np.asarray(counts.sum(axis=1)).ravel()
-        rarity = np.log(1 + int(total.mean()) / np.asarray(counts.sum(axis=0)).ravel())
+        weights = _weights(self._counts, row)
         rows = []
         for place, number in enumerate(numbers.tolist()):
-            own = slice(counts.indptr[place], counts.indptr[place + 1])
-            terms, weight = counts.indices[own], counts.data[own]
-            weight = np.sqrt(weight / max(total[place], 1)) * rarity[terms]
-            best = np.argsort(-weight.round(9), kind="stable")[:N_TERMS]
+            own = slice(weights.indptr[place], weights.indptr[place + 1])
             if number != NO_GROUP:
-                rows += [(number, self._names[terms[at]], float(weight[at])) for at in best]
-        return _terms_frame([row for row in rows if row[2] > 0])
+                best = np.argsort(-weights.data[own].round(9), kind="stable")[:_N_CANDIDATES]
+                terms, weight = weights.indices[own][best], weights.data[own][best]
+                texts = (self._counts[np.flatnonzero(row == place)][:, terms] > 0).toarray()
+                chosen = _diverse([self._names[term] for term in terms], weight, texts)
+                rows += [(number, self._names[terms[at]], float(weight[at])) for at in chosen]
+        return _terms_frame(rows)
+
+
+def _weights(counts: csr_matrix, row: Labels) -> csr_matrix:
+    """Return the weight of each term in each group (n_groups, n_terms)."""
+    from scipy.sparse import csr_matrix
+
+    member = csr_matrix((np.ones(len(row)), (row, np.arange(len(row)))))
+    weights = csr_matrix(member @ counts)
+    weights.sort_indices()
+    total = np.asarray(weights.sum(axis=1)).ravel()
+    rarity = np.log(1 + int(total.mean()) / np.asarray(weights.sum(axis=0)).ravel())
+    groups = np.repeat(np.arange(len(total)), np.diff(weights.indptr))
+    weights.data = np.sqrt(weights.data / total[groups]) * rarity[weights.indices]
+    return weights
+
+
+def _diverse(names: list[str], weights: Floats, texts: npt.NDArray[np.bool_]) -> list[int]:
+    """Return the places of at most ten terms, chosen for weight and for texts that no other term has."""
+    in_texts = texts.sum(axis=0)
+    both = texts.T.astype(np.int64) @ texts.astype(np.int64)
+    shared = both / np.maximum(np.minimum.outer(in_texts, in_texts), 1)
+    least = max(2, min(_LEAST_SHARE * len(texts), in_texts.max(initial=0)))
+    left = [at for at in range(len(names)) if in_texts[at] >= least and not _has_phrase(at, names, in_texts)]
+    left = left or list(range(len(names)))
+    chosen: list[int] = []
+    while left and len(chosen) < N_TERMS:
+        told = shared[:, chosen].max(axis=1) if chosen else np.zeros(len(names))
+        score = (weights * (1 - _DIVERSITY * told)).round(9)
+        best = max(left, key=lambda at: (score[at], -at))
+        chosen.append(best)
+        left = [at for at in left if at != best and not _repeats(names[at], names[best])]
+    return chosen
+
+
+def _has_phrase(word: int, names: list[str], in_texts: npt.NDArray[np.int64]) -> bool:
+    """Return True for a word that stands in a phrase which has half of its texts."""
+    if " " in names[word]:
+        return False
+    return any(
+        names[word] in name.split() and 2 * in_texts[at] >= in_texts[word]
+        for at, name in enumerate(names)
+        if " " in name
+    )
+
+
+def _repeats(term: str, taken: str) -> bool:
+    """Return True if each word of one term is, but for its spelling, a word of the other."""
+    words, others = term.split(), taken.split()
+    few, many = (words, others) if len(words) <= len(others) else (others, words)
+    return all(any(_alike(word, other) for other in many) for word in few)
+
+
+def _alike(word: str, other: str) -> bool:
+    """Return True for two spellings or forms of a word: tax and taxes, worry and worried."""
+    pairs = zip(word, other, strict=False)
+    start = next((at for at, (one, two) in enumerate(pairs) if one != two), min(len(word), len(other)))
+    rest = max(word, other, key=len)[start:]
+    return word == other or rest in _SUFFIXES or (start >= _STEM and len(rest) <= _ENDING)
 
 
 def labels_of(terms: pd.DataFrame) -> dict[int, str]:
-    """Join the top terms of each theme, leaving out a term that repeats a word of one before it."""
+    """Join the first terms of each theme, leaving out a term that repeats a word of one before it."""
     labels: dict[int, str] = {}
     for theme, listed in terms.groupby("theme")["term"]:
         chosen: list[str] = []
         for term in listed:
-            if not set(term.split()) & set(" ".join(chosen).split()) and len(chosen) < _LABEL_TERMS:
+            told = " ".join(chosen).split()
+            if len(chosen) < _LABEL_TERMS and not any(_alike(a, b) for a in term.split() for b in told):
                 chosen.append(term)
         labels[int(str(theme))] = ", ".join(chosen)
     return labels
@@ -140,9 +205,7 @@ def _plain(text: str, *, english: bool) -> str:
 
 
 def _terms_frame(rows: list[tuple[int, str, float]]) -> pd.DataFrame:
-    # Equal weights stand in the order of their terms, whatever the machine's sums are in the last digit.
-    ordered = sorted(rows, key=lambda row: (row[0], -round(row[2], 9), row[1]))
-    frame = pd.DataFrame(ordered, columns=["theme", "term", "weight"])
+    frame = pd.DataFrame(rows, columns=["theme", "term", "weight"])
     frame = frame.astype({"theme": "int64", "term": "string", "weight": "float64"})
     frame.insert(1, "rank", frame.groupby("theme").cumcount() + 1)
     return frame

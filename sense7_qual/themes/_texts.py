@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -34,16 +35,30 @@ class Texts:
 
 
 def distinct_texts(units: pd.DataFrame) -> Texts:
-    """Put the units in the order of their ids, and find the distinct texts (surrounding space aside).
+    """Put the units in the order of their ids, and find the distinct texts.
 
-    The distinct texts stand in an order of their own, so that neither rows nor ids decide a theme.
+    Texts that differ only in case, punctuation and blanks are one, in its commonest spelling. The distinct
+    texts stand in an order of their own, so that neither rows nor ids decide a theme.
     """
     ordered = UNITS.check(units).sort_values("unit_id", ignore_index=True)
     stripped = ordered["text"].fillna("").str.strip()
-    distinct = sorted(set(stripped) - {""})
+    plain = stripped.map(_plain)
+    spelled = stripped[plain != ""].groupby(plain).agg(_commonest)
+    distinct = sorted(spelled)
     number = {text: place for place, text in enumerate(distinct)}
-    places = [number.get(text, NO_GROUP) for text in stripped]
+    places = [number[spelled[each]] if each else NO_GROUP for each in plain]
     return Texts(ordered, distinct, np.array(places, dtype=np.int64))
+
+
+def _plain(text: str) -> str:
+    """Return the text without what is not said: case, punctuation, blanks; a text of signs alone as it is."""
+    kept = "".join(" " if unicodedata.category(sign).startswith("P") else sign for sign in text.casefold())
+    return " ".join(kept.split()) or text
+
+
+def _commonest(spellings: pd.Series) -> str:
+    counts = spellings.value_counts()
+    return str(min(counts.index[counts == counts.max()]))
 
 
 def sha256_of(texts: Texts) -> str:

@@ -29,7 +29,9 @@ class Themes:
         −1), `coarse` and `sub` (its coarse theme and its sub-theme, numbered as in `hierarchy`).
     terms
         One row per theme and term: `theme`, `rank` (from 1), `term` (a word or a pair of words that
-        occurs in at least two texts), `weight` (c-TF-IDF, above 0; comparable within a theme).
+        occurs in at least two texts), `weight` (c-TF-IDF, above 0; comparable within a theme). Of the terms
+        with most weight, those with texts of their own come first; a pair replaces a word that is mostly in
+        it, and the commonest spelling the others.
     summary
         One row per theme: `theme`, `label` (its top terms), `n_units`, `n_texts` (distinct texts),
         `n_cases` (distinct case_id; units without one do not count), `similarity` (mean), `stability`,
@@ -41,7 +43,8 @@ class Themes:
         was 0.
     quotes
         One row per theme and rank: `theme`, `rank` (from 1, at most 10), `unit_id`, `typicality` (the
-        unit's `similarity`); equal texts are listed once. The function `typical` adds the texts.
+        unit's `similarity`). Texts that share most of their words with one before come last, equal ones
+        are listed once. The function `typical` adds the texts.
     granularities
         One row per granularity tried, from coarse to fine: `granularity`, `n_themes`,
         `largest` (the share of distinct texts in the largest theme), `n_resamples`, `ari` (adjusted Rand

@@ -56,7 +56,10 @@ def cells(path: Path) -> dict[str, list[tuple[object, ...]]]:
 @pytest.mark.long
 def test_the_script_gives_the_committed_bytes(tmp_path: Path) -> None:
     subprocess.run([sys.executable, str(ROOT / "scripts" / "make_example.py"), str(tmp_path)], check=True)
-    for name in ("explanations.csv", "example_acts.jsonl", "follow_up.csv", "follow_up_acts.jsonl"):
+    for name in (
+        *("explanations.csv", "survey_export.csv", "example_acts.jsonl"),
+        *("follow_up.csv", "follow_up_acts.jsonl"),
+    ):
         assert (tmp_path / name).read_bytes() == (DATA / name).read_bytes(), name
     # How a workbook is packed is up to the version of openpyxl; what it says is not.
     assert cells(tmp_path / "sense7_synthetic.xlsx") == cells(DATA / "sense7_synthetic.xlsx")

@@ -16,8 +16,9 @@ from hypothesis import given, settings, strategies as st
 from sense7_qual import themes
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, ImportRefused, QualError, TableError
-from sense7_qual.themes._fit import languages, warn_of_several
-from sense7_qual.themes._terms import _plain, _stop_list, counter
+from sense7_qual.themes._fit import languages, typical, warn_of_several
+from sense7_qual.themes._terms import Terms, _alike, _plain, _stop_list, counter, labels_of
+from sense7_qual.themes._texts import distinct_texts
 from tests.helpers.messages import SOURCES, messages
 from tests.helpers.planted_groups import planted
 from tests.helpers.small_themes import frame, placed
@@ -397,7 +398,54 @@ def test_the_weight_of_a_term_is_its_c_tf_idf(fitted: themes.Themes) -> None:
     for row in fitted.terms.itertuples():
         assert row.weight == pytest.approx(weights[row.theme, names.index(row.term)], rel=1e-9)
     for number, listed in fitted.terms.groupby("theme"):
-        np.testing.assert_allclose(listed["weight"], np.sort(weights[number])[::-1][: len(listed)])
+        assert listed["weight"].iloc[0] == pytest.approx(weights[number].max())
+
+
+def test_labels_take_phrases_one_spelling_and_terms_of_different_texts() -> None:
+    texts = ["raising taxes", "raising taxes hurts", "raising tax", "taxes", "end war", "end war now"]
+    texts += ["troops home", "troops home now", "democrat", "democrate", "democrate party", "end"]
+    others = [f"weather rain umbrella {word}" for word in ("wind", "snow", "storm", "wind cold")]
+    groups = np.array([0] * len(texts) + [1] * len(others))
+    listed = Terms([*texts, *others], "english").of(groups)
+    terms = listed.query("theme == 0")["term"].tolist()
+    assert {"raising taxes", "end war", "troops home"} <= set(terms)
+    assert not {"raising", "end", "troops", "home", "war"} & set(terms)
+    assert len({"democrat", "democrate"} & set(terms)) == 1
+    label = labels_of(listed)[0]
+    assert len(label.split(", ")) == 3
+    assert not {"tax", "taxes"} & set(label.split(", ")) or "raising taxes" not in label
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [("tax", "taxes", True), ("worry", "worried", True), ("democrat", "democrate", True),
+     ("war", "warm", False), ("not", "nothing", False), ("care", "career", True), ("home", "house", False)],
+)  # fmt: skip
+def test_forms_of_a_word(one: str, other: str, alike: bool) -> None:
+    assert _alike(one, other) is _alike(other, one) is alike
+
+
+@pytest.mark.model
+def test_one_answer_typed_in_several_ways_counts_once_and_is_quoted_once() -> None:
+    units = study()
+    typed = units["text"].tolist()
+    typed[1:5] = [typed[0].upper(), f"{typed[0]}!!!", f"  {typed[0]} ", typed[0].replace(" ", ", ")]
+    found = themes.fit(units.assign(text=typed), embed=words_of, seed=7)
+    assert found.parameters["n_texts"] == len(units) - 4
+    assert found.assignments["theme"].head(5).nunique() == 1
+    assert found.quotes["unit_id"].isin(units["unit_id"].head(5)).sum() <= 1
+
+
+@pytest.mark.model
+def test_the_first_quotes_differ_in_their_words() -> None:
+    said = ["the wait was far too long for me", "the wait was far too long",
+            "the wait was far too long today", "slow queue", "it took hours to get an answer"]  # fmt: skip
+    units = frame([*said, *(f"kind warm caring {number}" for number in range(5))])
+    assignments = units[["unit_id"]].assign(theme=[0] * 5 + [1] * 5, similarity=np.linspace(1, 0.1, 10))
+    quoted = typical(distinct_texts(units), assignments).query("theme == 0")
+    words = units.set_index("unit_id")["text"].loc[quoted["unit_id"]].tolist()
+    assert words == [said[0], said[3], said[4], said[1], said[2]]
+    assert quoted["rank"].tolist() == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.model
@@ -411,7 +459,9 @@ def test_similarity_and_typical_units(fitted: themes.Themes) -> None:
     np.testing.assert_allclose(fitted.assignments.query("theme == 0")["similarity"], similarity, atol=1e-6)
     best = fitted.quotes.query("theme == 0")
     assert best["rank"].tolist() == list(range(1, 11))
-    np.testing.assert_allclose(best["typicality"], np.sort(similarity)[::-1][:10], atol=1e-6)
+    assert best["typicality"].iloc[0] == pytest.approx(similarity.max(), abs=1e-6)
+    own = fitted.assignments.set_index("unit_id")["similarity"]
+    assert best["typicality"].tolist() == own.loc[best["unit_id"]].tolist()
     shown = themes.typical(fitted, study(), n=2)
     assert shown["theme"].tolist() == [0, 0, 1, 1, 2, 2]
     assert shown["text"].tolist() == units.loc[shown["unit_id"], "text"].tolist()
