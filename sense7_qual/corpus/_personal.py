@@ -1,0 +1,63 @@
+"""Columns that name people or say where they are: by their names, or by the form of their cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+import pandas as pd
+
+from sense7_qual.redact import is_of_people
+
+__all__ = ["personal_columns"]
+
+_PART: Final = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
+_FORMS: Final = {
+    "e-mail addresses": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+"),
+    "IP addresses": re.compile(
+        rf"{_PART}(?:\.{_PART}){{3}}|(?=.*::|(?:[^:]*:){{7}})[\da-fA-F]{{0,4}}(?::[\da-fA-F]{{0,4}}){{2,7}}"
+    ),
+    "ids of a crowd service": re.compile(r"[\da-f]{24}"),
+}
+_PRECISE: Final = re.compile(r"-?\d{1,3}\.\d{4,20}")
+_NEAR_ZERO: Final = 4  # degrees: smaller numbers may be shares and scores
+_LOOKED_AT: Final = 1_000  # filled cells of a column, evenly spread
+
+
+def personal_columns(table: pd.DataFrame) -> dict[str, str]:
+    """Return the columns of a frame of strings that are personal, and why; no cell is quoted."""
+    found = {name: "its name" for name in table.columns if is_of_people(name)}
+    cells = {name: _sample(table[name]) for name in table.columns}
+    found |= {name: why for name in cells if name not in found and (why := _form(cells[name]))}
+    for pair in pairwise(table.columns):
+        if all(name not in found for name in pair) and _are_coordinates(*(cells[name] for name in pair)):
+            found |= dict.fromkeys(pair, "coordinates")
+    return {name: found[name] for name in table.columns if name in found}
+
+
+def _sample(column: pd.Series) -> list[str]:
+    filled = column.dropna()
+    filled = filled[filled.ne("")]
+    return [cell.strip() for cell in filled.iloc[:: len(filled) // _LOOKED_AT + 1]]
+
+
+def _form(cells: Sequence[str]) -> str | None:
+    return next((why for why, form in _FORMS.items() if _are_half(cells, form)), None)
+
+
+def _are_half(cells: Sequence[str], form: re.Pattern[str]) -> bool:
+    return bool(cells) and 2 * sum(form.fullmatch(cell) is not None for cell in cells) >= len(cells)
+
+
+def _are_coordinates(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Return True for a column of latitudes and one of longitudes."""
+    return all(
+        _are_half(cells, _PRECISE) and all(_NEAR_ZERO < abs(degrees) <= most for degrees in _degrees(cells))
+        for cells, most in ((first, 90), (second, 180))
+    )
+
+
+def _degrees(cells: Sequence[str]) -> Iterator[float]:
+    yield from (float(cell) for cell in cells if _PRECISE.fullmatch(cell))
