@@ -11,7 +11,14 @@ from typing import Final, Literal
 import pandas as pd
 
 from sense7_qual._arguments import canonical, check_arguments
-from sense7_qual._formats import HeaderRows, cells_of, frame_of, read_cells, without_header_rows
+from sense7_qual._formats import (
+    HeaderRows,
+    cells_of,
+    frame_of,
+    personal_columns,
+    read_cells,
+    without_header_rows,
+)  # fmt: skip
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, places, shown
 from sense7_qual._rating_values import ratings_of
@@ -27,7 +34,6 @@ from sense7_qual.corpus._columns import (
     turns_of,
     unit_ids,
 )
-from sense7_qual.corpus._personal import personal_columns
 from sense7_qual.corpus._questions import QUESTION, RatingColumns, by_question, named, put_together
 from sense7_qual.errors import TableError
 from sense7_qual.frames import UNITS

@@ -10,13 +10,12 @@ the list or are misspelt, user names on their own, postal addresses, employers, 
 events that give somebody away. How much is found was measured (docs/redaction.md). Read the texts.
 
 What is replaced and by what: ``_redact.py``. The forms of identifiers: ``_patterns.py``, ``_names.py``, and
-the words in them: ``words.toml``. Which columns of a file name people: ``_people.py``.
+the words in them: ``words.toml``.
 """
 
 from __future__ import annotations
 
 from sense7_qual.redact._patterns import KINDS as KINDS
-from sense7_qual.redact._people import is_of_people as is_of_people
 from sense7_qual.redact._redact import Redacted as Redacted, apply, find, preview, summary
 
 __all__ = ["apply", "find", "preview", "summary"]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
 import warnings
 
 import pandas as pd
 import pytest
 
 from sense7_qual import corpus
-from sense7_qual.redact import is_of_people
+from sense7_qual._formats._personal import is_personal
+from tests.helpers.places import ROOT
 
 SENTINEL = "quokka"
 SAID = [f"It was kind to me, time {n}." for n in range(4)]
@@ -78,7 +80,7 @@ def test_other_forms_stay(cells: list[str]) -> None:
     ],
 )  # fmt: skip
 def test_a_column_is_personal_by_its_name(name: str) -> None:
-    assert is_of_people(name)
+    assert is_personal(name)
     assert read(**{name: ["a", "b", "c", "d"]})[0] == []
 
 
@@ -91,7 +93,12 @@ def test_a_column_is_personal_by_its_name(name: str) -> None:
     ],
 )  # fmt: skip
 def test_other_names_stay(name: str) -> None:
-    assert not is_of_people(name)
+    assert not is_personal(name)
+
+
+def test_no_word_is_listed_twice() -> None:
+    lists = tomllib.loads((ROOT / "sense7_qual" / "_formats" / "people.toml").read_text("utf-8"))
+    assert all(len({*words}) == len(words) for words in lists.values())
 
 
 def test_a_personal_column_may_have_a_role() -> None:

@@ -1,17 +1,24 @@
-"""Columns that name people or say where they are: by their names, or by the form of their cells."""
+"""Columns of personal data: who somebody is, where, or how to reach them; by their names or their cells."""
 
 from __future__ import annotations
 
 import re
+import tomllib
+import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 import pandas as pd
 
-from sense7_qual.redact import is_of_people
+__all__ = ["is_personal", "personal_columns"]
 
-__all__ = ["personal_columns"]
+_WORDS: Final = tomllib.loads((Path(__file__).parent / "people.toml").read_text("utf-8"))
+_PERSONAL: Final = frozenset(map(str.casefold, _WORDS["personal"]))
+_BESIDE: Final = _PERSONAL | frozenset(_WORDS["beside"])
+_BEGINS: Final = re.compile("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_BETWEEN: Final = re.compile(r"[\s\d_.,:;?!*/|()\[\]{}<>#@&+=-]+")
 
 _PART: Final = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 _FORMS: Final = {
@@ -28,13 +35,24 @@ _LOOKED_AT: Final = 1_000  # filled cells of a column, evenly spread
 
 def personal_columns(table: pd.DataFrame) -> dict[str, str]:
     """Return the columns of a frame of strings that are personal, and why; no cell is quoted."""
-    found = {name: "its name" for name in table.columns if is_of_people(name)}
+    found = {name: "its name" for name in table.columns if is_personal(name)}
     cells = {name: _sample(table[name]) for name in table.columns}
     found |= {name: why for name in cells if name not in found and (why := _form(cells[name]))}
     for pair in pairwise(table.columns):
         if all(name not in found for name in pair) and _are_coordinates(*(cells[name] for name in pair)):
             found |= dict.fromkeys(pair, "coordinates")
     return {name: found[name] for name in table.columns if name in found}
+
+
+def is_personal(name: str) -> bool:
+    """Return True if all words of a column's name fit one of personal data, and one of them says so.
+
+    >>> [is_personal(name) for name in ("RecipientFirstName", "E-Mail", "Name of the assistant")]
+    [True, True, False]
+    """
+    said = unicodedata.normalize("NFC", _BEGINS.sub(" ", name)).casefold()
+    words = [word for word in _BETWEEN.split(said) if word]
+    return not _PERSONAL.isdisjoint(words) and _BESIDE.issuperset(words)
 
 
 def _sample(column: pd.Series) -> list[str]:
