@@ -22,6 +22,7 @@ from sense7_qual._formats._header_rows import (
     without_header_rows as without_header_rows,
 )
 from sense7_qual._formats._json import read_json, read_json_lines
+from sense7_qual._formats._personal import personal_columns as personal_columns
 from sense7_qual._formats._xlsx import read_sheet
 from sense7_qual._limits import Limits, open_file
 from sense7_qual._messages import did_you_mean

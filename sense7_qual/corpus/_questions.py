@@ -8,10 +8,11 @@ from typing import Final
 
 import pandas as pd
 
-from sense7_qual.corpus._columns import renamed
+from sense7_qual._messages import shown
+from sense7_qual.corpus._columns import Columns, renamed
 from sense7_qual.errors import TableError
 
-__all__ = ["QUESTION", "RatingColumns", "by_question", "put_together"]
+__all__ = ["QUESTION", "RatingColumns", "by_question", "named", "put_together"]
 
 RatingColumns = str | Sequence[str] | Mapping[str, str | Sequence[str]]
 
@@ -19,11 +20,23 @@ QUESTION: Final = "question"
 """The variable that names the question, and the role of the turn that holds its wording."""
 
 
+def named(texts: Columns, columns: Sequence[str]) -> dict[str, str]:
+    """Return what each column of texts is called in the units: Q3, where the third one's name is long."""
+    if isinstance(texts, Mapping):
+        return renamed(texts)
+    return {
+        name: f"Q{columns.index(name) + 1}"
+        if shown(name, limit=40, words=4) != name and name in columns
+        else name
+        for name in renamed(texts)
+    }
+
+
 def by_question(ratings: RatingColumns, n_questions: int) -> list[dict[str, str]]:
     """Return for each question the columns of its ratings, with their names in the units."""
-    named = ratings if isinstance(ratings, Mapping) else renamed(ratings)
+    of_all = ratings if isinstance(ratings, Mapping) else renamed(ratings)
     rated: list[dict[str, str]] = [{} for _ in range(n_questions)]
-    for name, of in named.items():
+    for name, of in of_all.items():
         if isinstance(of, str):
             pairs = [(name, of)] * n_questions
         elif len(of) == n_questions:

@@ -11,7 +11,14 @@ from typing import Final, Literal
 import pandas as pd
 
 from sense7_qual._arguments import canonical, check_arguments
-from sense7_qual._formats import HeaderRows, cells_of, frame_of, read_cells, without_header_rows
+from sense7_qual._formats import (
+    HeaderRows,
+    cells_of,
+    frame_of,
+    personal_columns,
+    read_cells,
+    without_header_rows,
+)  # fmt: skip
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, places, shown
 from sense7_qual._rating_values import ratings_of
@@ -27,7 +34,7 @@ from sense7_qual.corpus._columns import (
     turns_of,
     unit_ids,
 )
-from sense7_qual.corpus._questions import QUESTION, RatingColumns, by_question, put_together
+from sense7_qual.corpus._questions import QUESTION, RatingColumns, by_question, named, put_together
 from sense7_qual.errors import TableError
 from sense7_qual.frames import UNITS
 
@@ -71,7 +78,8 @@ def read(
         {column: its name in the units}, holds the answers to several questions: a unit is then the answer of
         one row to one question. Its unit_id ends in "/" and the column, its variable `question` is the
         column, and its context begins with the question's wording, or the column's name where the file has
-        no wording. The units are ordered by question, then row; a blank answer next to others is no unit.
+        no wording; a name that is a whole question is shortened to the column's number (Q3). The units are
+        ordered by question, then row; a blank answer next to others is no unit.
     unit_id
         The column that identifies a row, or several, joined by "/". Without it the rows are named row-1,
         row-2 … in their order, padded with zeros; name a column if rows may still be added.
@@ -90,7 +98,9 @@ def read(
     variables
         Further columns to keep, or {column: its name in the units}; () keeps none. None keeps every column
         without a role except earlier coders' labels, which blind coders must not see (lists of words or of
-        labelled spans, as annotation tools write them, and the annotators).
+        labelled spans, as annotation tools write them, and the annotators), and columns of personal data: by
+        their name (name, e-mail, IP address, latitude, telephone, birth …) or because half
+        of their filled cells are e-mail or IP addresses, coordinates or ids of a crowd service.
     rating_labels
         The number of each label, such as {"very poor": 1, "unknown": None}, ignoring case and spaces
         around; None for a missing rating.
@@ -128,8 +138,8 @@ def read(
     Warns
     -----
     UserWarning
-        Header rows, columns of labels or blank answers to one of several questions were left out: their
-        number and place, never their content.
+        Header rows, columns of labels or of personal data, or blank answers to one of several questions were
+        left out: their number and place, never their content.
 
     Examples
     --------
@@ -140,7 +150,7 @@ def read(
     """
     check_arguments(read, locals())
     table, header_rows = table_of(source, encoding=encoding, sheet=sheet, header=header, limits=limits)
-    texts, several = renamed(text), not isinstance(text, str)
+    texts, several = named(text, [*table.columns]), not isinstance(text, str)
     for column in texts:
         header_rows.refuse_reworded(column)
     ids = [unit_id] if isinstance(unit_id, str) else [] if unit_id is None else list(unit_id)
@@ -148,35 +158,49 @@ def read(
     rated = by_question(ratings, len(texts))
     known = [*texts, *roles, *(column for of in rated for column in of)]
     others = [name for name in table.columns if name not in set(known)]
-    labels_left = label_columns(table[others]) if variables is None else []
-    variable_names = renamed([n for n in others if n not in labels_left] if variables is None else variables)
+    labels_left, personal = _not_kept(table[others]) if variables is None else ([], [])
+    kept = [name for name in others if name not in {*labels_left, *personal}]
+    variable_names = renamed(kept if variables is None else variables)
     for name in (*known, *variable_names):
         require(table, name)
     _refuse_names(texts, roles, rated, variable_names, own=[QUESTION] if several else [])
-    documents = ids_of(table, document_id)
-    rows = pd.DataFrame(
-        {
-            "unit_id": unit_ids(table, ids),
-            "text": missing(table),
-            "document_id": documents,
-            "case_id": unit_ids(table, ids) if several and case_id is None else ids_of(table, case_id),
-            "position": positions_of(table, position, documents),
-            "context": table[context].map(turns_of, na_action="ignore") if context else missing(table),
-        }
-    )
-    labels, kept = labels_of(rating_labels), {name: table[column] for column, name in variable_names.items()}
+    rows = _rows(table, ids, document_id=document_id, position=position, context=context)
+    rows["case_id"] = rows["unit_id"] if several and case_id is None else ids_of(table, case_id)
+    labels, values = labels_of(rating_labels), {new: table[name] for name, new in variable_names.items()}
     parts = {
         name: rows.assign(text=table[column].map(canonical, na_action="ignore"))
         .assign(**{name: ratings_of(table[rating], labels) for rating, name in of.items()})
-        .assign(**({QUESTION: name} if several else {}), **kept)
+        .assign(**({QUESTION: name} if several else {}), **values)
         for (column, name), of in zip(texts.items(), rated, strict=True)
     }
     wordings = [next(iter(header_rows.questions.get(column, ())), column) for column in texts]
     units = put_together(parts, wordings) if several else next(iter(parts.values()))
     units, blank = _with_text(units.astype({"text": "string", "context": "string"}), list(texts), empty)
     checked = UNITS.check(units, as_written=True)
-    _warn_of_left_out(header_rows, labels_left, blank)
+    _warn_of_left_out(header_rows, labels_left, personal, blank)
     return checked
+
+
+def _rows(
+    table: pd.DataFrame,
+    ids: Sequence[str],
+    *,
+    document_id: str | None,
+    position: str | None,
+    context: str | None,
+) -> pd.DataFrame:
+    """Return the ids and the context of each row; text and case_id are filled in by the caller."""
+    documents = ids_of(table, document_id)
+    return pd.DataFrame(
+        {
+            "unit_id": unit_ids(table, ids),
+            "text": missing(table),
+            "document_id": documents,
+            "case_id": missing(table),
+            "position": positions_of(table, position, documents),
+            "context": table[context].map(turns_of, na_action="ignore") if context else missing(table),
+        }
+    )
 
 
 def table_of(
@@ -203,14 +227,22 @@ def table_of(
     return frame_of(cells), rows
 
 
-def _warn_of_left_out(header_rows: HeaderRows, labels: Sequence[str], blank: pd.Series) -> None:
+def _not_kept(others: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """Return the columns of earlier labels and the personal ones, which are variables only if named."""
+    labels = label_columns(others)
+    return labels, [name for name in personal_columns(others) if name not in labels]
+
+
+def _warn_of_left_out(
+    header_rows: HeaderRows, labels: Sequence[str], personal: Sequence[str], blank: pd.Series
+) -> None:
     left_out = [str(header_rows)] if len(header_rows.left_out) else []
-    if labels:
-        n_columns = f"{len(labels)} column{'' if len(labels) == 1 else 's'}"
-        named = first_three(map(shown, labels))
-        left_out.append(
-            f"{n_columns} of earlier labels, {named} (variables=[…] would keep them, visible to coders)"
-        )
+    for names, of in ((labels, "of earlier labels"), (personal, "of personal data")):
+        if names:
+            columns = f"{len(names)} column{'' if len(names) == 1 else 's'} {of}"
+            left_out.append(f"{columns}, {first_three(map(shown, names))}")
+    if labels or personal:
+        left_out[-1] += " (variables=[…] would keep them, visible to coders)"
     if len(blank):
         n_answers = f"{blank.sum()} blank answer{'' if blank.sum() == 1 else 's'}"
         left_out.append(f"{n_answers} ({', '.join(f'{n} to {shown(name)!r}' for name, n in blank.items())})")

@@ -93,7 +93,9 @@ def test_no_cell_of_a_header_row_is_in_the_units(
     assert units[rating].tolist() == [stars for stars, _ in answers]
     header = {cell for row in export.block for cell in row} - {"", "Red"}  # an option, which is an answer too
     assert not header & set(units.astype("string").to_numpy().ravel())
-    assert {"unit_id", "text", *units.columns} >= set(export.named) - {text}
+    personal = {"Name", "EmailAddress", "IPAddress"}
+    assert set(export.named) - {text} - personal <= set(units.columns)
+    assert personal.isdisjoint(units.columns)
     assert len(said) == 1
 
 
@@ -275,4 +277,7 @@ def test_an_export_of_two_responses_has_two_texts(
 
 
 def test_one_header_row_of_qualtrics_is_a_plain_table() -> None:
-    assert len(corpus.read(field("d01_qualtrics_geo.csv"), text="Q2")) == 24
+    units, said = units_of(field("d01_qualtrics_geo.csv"), text="Q2")
+    assert len(units) == 24
+    assert {*units.columns[6:]} == {"StartDate", "ResponseId", "PID", "Age", "Q1"}
+    assert said[0].startswith("left out 5 columns of personal data, 'IPAddress', 'Recipient")

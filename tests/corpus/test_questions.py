@@ -73,6 +73,14 @@ def test_the_question_stands_above_the_answer_and_above_its_conversation(tmp_pat
     ]  # fmt: skip
 
 
+def test_a_name_that_is_a_whole_question_is_its_wording_and_the_number_of_the_column() -> None:
+    table = TABLE.rename(columns={"Q2": "Is there anything else that you want to say?"})
+    units, said = read(table, text=["Q1", table.columns[3]], unit_id="id")
+    assert units["unit_id"].tolist() == ["r1/Q1", "r3/Q1", "r1/Q4", "r2/Q4"]
+    assert json.loads(units["context"][3]) == [{"role": "question", "text": table.columns[3]}]
+    assert said == ["left out 2 blank answers (1 to 'Q1', 1 to 'Q4')."]
+
+
 def test_the_answers_of_a_row_are_of_one_participant_whatever_is_named() -> None:
     units, _ = read(TABLE, text=["Q1", "Q2"])
     assert units["case_id"].tolist() == ["row-1", "row-3", "row-1", "row-2"]

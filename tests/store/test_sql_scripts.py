@@ -31,7 +31,7 @@ def test_the_built_wheel_has_the_scripts(tmp_path: Path) -> None:
     command = ["wheel", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", str(tmp_path), "."]
     subprocess.run([sys.executable, "-m", "pip", "-q", *command], cwd=ROOT, check=True)
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
-        others = ("py.typed", "widgets/static/coding.js", "redact/words.toml")
+        others = ("py.typed", "widgets/static/coding.js", "redact/words.toml", "_formats/people.toml")
         for file in (*SCRIPTS, *(f"sense7_qual/{name}" for name in others)):
             assert wheel.read(file) == (ROOT / file).read_bytes()
 
