@@ -23,7 +23,7 @@ from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, places, shown
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["Cells", "cells_of", "frame_of", "require_size", "written"]
+__all__ = ["Cells", "cells_of", "frame_of", "require_size", "text_of", "written"]
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
@@ -163,6 +163,16 @@ def written(value: object) -> str | None:
                 value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_plain
             )
     raise TypeError
+
+
+def text_of(cell: object) -> str:
+    """Return what a cell says, without white space around it; "" where it is missing."""
+    if isinstance(cell, str):
+        return cell.strip()
+    try:
+        return written(cell) or ""
+    except (TypeError, ValueError, RecursionError):  # refused where the frame is made
+        return type(cell).__name__
 
 
 def _shortest(value: float | np.floating[Any]) -> str | None:

@@ -9,6 +9,7 @@ sets how much a file may hold.
 question                                       function                        file
 =============================================  ==============================  ======================
 How do my files become units?                  `read`                          ``_read.py``
+What is a file, and what is left out of it?    `recognise`                     ``_recognise.py``
 Which column of a file may hold what?          `describe_columns`              ``_describe.py``
 … the workbook of the SENSE-7 data set?        `read_sense7`,                  ``_sense7.py``
                                                `read_sense7_messages`
@@ -18,8 +19,6 @@ How probable was it to be coded twice?         `inclusion`                     `
                                                `Assignment`
 In which form are texts stored and counted?    `canonical`                     ``../_arguments.py``
 Which formats are read, and how safely?        `Limits`                        ``../_formats/``
-Which rows below the first are headers?                                        ``../_formats/``
-Which columns hold others' labels?                                             ``_columns.py``
 =============================================  ==============================  ======================
 """
 
@@ -32,9 +31,13 @@ from sense7_qual.corpus._assign import assign, inclusion
 from sense7_qual.corpus._describe import describe_columns
 from sense7_qual.corpus._plan import Assignment as Assignment, assignments as assignments, planned as planned
 from sense7_qual.corpus._read import read
+from sense7_qual.corpus._recognise import recognise
 from sense7_qual.corpus._sense7 import read_sense7, read_sense7_messages
 
-__all__ = ["Limits", "assign", "describe_columns", "inclusion", "read", "read_sense7", "read_sense7_messages"]
+__all__ = [
+    "Limits", "assign", "describe_columns", "inclusion", "read", "read_sense7", "read_sense7_messages",
+    "recognise",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

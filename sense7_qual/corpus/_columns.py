@@ -9,18 +9,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import canonical, read_mapping
+from sense7_qual._formats import listed_turns
 from sense7_qual._messages import did_you_mean, first_three, places, shown
 from sense7_qual.errors import TableError
 
 __all__ = [
-    "Columns", "ids_of", "label_columns", "labels_of", "listed_turns", "missing", "parsed_json",
-    "positions_of", "renamed", "require", "turns_of", "unit_ids",
+    "Columns", "ids_of", "labels_of", "missing", "positions_of", "renamed", "require", "turns_of", "unit_ids",
 ]  # fmt: skip
 
 Columns = str | Sequence[str] | Mapping[str, str]
@@ -141,31 +141,6 @@ def turns_of(context: str) -> str | None:
     return json.dumps(turns, ensure_ascii=False)
 
 
-def parsed_json(cell: str) -> list[Any] | dict[str, Any] | None:
-    """Return the list or object that a cell spells in JSON, or None."""
-    if cell.lstrip()[:1] not in {"[", "{"}:
-        return None
-    try:
-        value: list[Any] | dict[str, Any] = json.loads(cell)
-    except (ValueError, RecursionError):
-        return None
-    return value
-
-
-def listed_turns(context: str) -> list[dict[str, str]] | None:
-    """Return the turns of a JSON list of them, or None where it is anything else."""
-    listed = parsed_json(context)
-    if not isinstance(listed, list):
-        return None
-    turns = []
-    for turn in listed:
-        text = turn.get("text", turn.get("content")) if isinstance(turn, dict) else None
-        if not isinstance(text, str) or not isinstance(turn.get("role"), str):
-            return None
-        turns.append({"role": turn["role"], "text": canonical(text)})
-    return turns
-
-
 def labels_of(rating_labels: Mapping[str, float | None] | None) -> dict[str, float | None]:
     """Return the labels of ratings in the form in which they are looked up, None for missing."""
     known: dict[str, float | None] = {}
@@ -177,42 +152,3 @@ def labels_of(rating_labels: Mapping[str, float | None] | None) -> dict[str, flo
             )
         known[str(label).strip().casefold()] = None if value is None or np.isnan(value) else float(value)
     return known
-
-
-_WHO: Final = re.compile(r"_?annotat(ors?(_?id)?|ed_?by|ion_approver)", re.IGNORECASE)
-
-
-def label_columns(table: pd.DataFrame) -> list[str]:
-    """Return the columns of labels, and beside such a one the columns that say who annotated.
-
-    Labels are JSON lists of words, of ``[start, end, word]`` or of objects with a ``label`` or ``labels``,
-    and objects with ``choices`` or ``labels``, in every filled cell: doccano, Label Studio, Prodigy and
-    Argilla write them so.
-    """
-    labels = {name for name in table.columns if _holds_labels(table[name])}
-    return [name for name in table.columns if name in labels or (labels and _WHO.fullmatch(name))]
-
-
-def _holds_labels(column: pd.Series) -> bool:
-    some = False
-    for cell in column:  # up to the first that is none: most columns end at once
-        if cell is pd.NA or not cell.strip():
-            continue
-        if not _are_labels(cell):
-            return False
-        some = some or cell.strip() != "[]"
-    return some
-
-
-def _are_labels(cell: str) -> bool:
-    value = parsed_json(cell)
-    if isinstance(value, dict):
-        return isinstance(value.get("choices", value.get("labels")), list)
-    return value is not None and all(map(_is_label, value))
-
-
-def _is_label(item: object) -> bool:
-    match item:
-        case str() | [int(), int(), str()] | {"label": _} | {"labels": _}:
-            return True
-    return False

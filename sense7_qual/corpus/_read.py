@@ -11,21 +11,13 @@ from typing import Final, Literal
 import pandas as pd
 
 from sense7_qual._arguments import canonical, check_arguments
-from sense7_qual._formats import (
-    HeaderRows,
-    cells_of,
-    frame_of,
-    personal_columns,
-    read_cells,
-    without_header_rows,
-)  # fmt: skip
+from sense7_qual._formats import Recognised, recognised
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, places, shown
 from sense7_qual._rating_values import ratings_of
 from sense7_qual.corpus._columns import (
     Columns,
     ids_of,
-    label_columns,
     labels_of,
     missing,
     positions_of,
@@ -35,10 +27,10 @@ from sense7_qual.corpus._columns import (
     unit_ids,
 )
 from sense7_qual.corpus._questions import QUESTION, RatingColumns, by_question, named, put_together
-from sense7_qual.errors import TableError
+from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.frames import UNITS
 
-__all__ = ["read", "table_of"]
+__all__ = ["read"]
 
 _CONTRACT: Final = (*UNITS.columns, "context")
 
@@ -56,9 +48,11 @@ def read(
     ratings: RatingColumns = (),
     variables: Columns | None = None,
     rating_labels: Mapping[str, float | None] | None = None,
+    delimiter: str | None = None,
     encoding: str | None = None,
     sheet: str | None = None,
     header: int | Sequence[int] | None = None,
+    kind: str | None = None,
     limits: Limits | None = None,
     empty: Literal["error", "skip"] = "error",
 ) -> pd.DataFrame:
@@ -104,11 +98,16 @@ def read(
     rating_labels
         The number of each label, such as {"very poor": 1, "unknown": None}, ignoring case and spaces
         around; None for a missing rating.
-    encoding, sheet
-        The encoding of a text file that is not UTF-8; the sheet of a workbook with several sheets.
+    delimiter, encoding, sheet
+        What separates the cells of a .csv or .tsv file, if not exactly one of comma, semicolon and tab gives
+        every row the same number of cells; the encoding of a text file that is not UTF-8; the sheet of a
+        workbook with several sheets.
     header
-        1 if only row 1 is the header, (1, 2) if row 2 holds the questions and is left out (row 1 of a
-        DataFrame is its column names). Needed only if the rows leave it open.
+        The line of the names, such as 1, or those of the names and of the questions, such as (1, 2); lines
+        above it are left out (row 1 of a DataFrame is its column names). Needed only if the rows leave it
+        open.
+    kind
+        "table" to ignore the marks of programs and read the rows as they are; see `recognise`.
     limits
         The most that a file may hold (default: `Limits()`).
     empty
@@ -149,16 +148,21 @@ def read(
     (['None', 'It heard me.\\n'], [4.0, nan])
     """
     check_arguments(read, locals())
-    table, header_rows = table_of(source, encoding=encoding, sheet=sheet, header=header, limits=limits)
+    found = recognised(
+        source, delimiter=delimiter, encoding=encoding, sheet=sheet, header=header, kind=kind, limits=limits
+    )
+    _refuse_other(found)
+    table = found.table
     texts, several = named(text, [*table.columns]), not isinstance(text, str)
     for column in texts:
-        header_rows.refuse_reworded(column)
+        found.refuse_reworded(column)
     ids = [unit_id] if isinstance(unit_id, str) else [] if unit_id is None else list(unit_id)
     roles = [*ids, *(name for name in (document_id, case_id, position, context) if name is not None)]
     rated = by_question(ratings, len(texts))
     known = [*texts, *roles, *(column for of in rated for column in of)]
     others = [name for name in table.columns if name not in set(known)]
-    labels_left, personal = _not_kept(table[others]) if variables is None else ([], [])
+    labels_left = [name for name in others if name in found.labelled and variables is None]
+    personal = [name for name in others if name in found.personal and variables is None]
     kept = [name for name in others if name not in {*labels_left, *personal}]
     variable_names = renamed(kept if variables is None else variables)
     for name in (*known, *variable_names):
@@ -173,11 +177,11 @@ def read(
         .assign(**({QUESTION: name} if several else {}), **values)
         for (column, name), of in zip(texts.items(), rated, strict=True)
     }
-    wordings = [next(iter(header_rows.questions.get(column, ())), column) for column in texts]
+    wordings = [found.labels.get(column, column) for column in texts]
     units = put_together(parts, wordings) if several else next(iter(parts.values()))
     units, blank = _with_text(units.astype({"text": "string", "context": "string"}), list(texts), empty)
     checked = UNITS.check(units, as_written=True)
-    _warn_of_left_out(header_rows, labels_left, personal, blank)
+    _warn_of_left_out(found, labels_left, personal, blank)
     return checked
 
 
@@ -203,40 +207,24 @@ def _rows(
     )
 
 
-def table_of(
-    source: str | os.PathLike[str] | pd.DataFrame,
-    *,
-    encoding: str | None,
-    sheet: str | None,
-    header: int | Sequence[int] | None,
-    limits: Limits | None,
-) -> tuple[pd.DataFrame, HeaderRows]:
-    """Read a file or a frame as a frame of strings without header rows; return it and those rows.
-
-    The index gives the place of each row in the file.
-    """
-    if not isinstance(source, pd.DataFrame):
-        limits = limits or Limits()
-        cells, rows = without_header_rows(
-            read_cells(source, encoding=encoding, sheet=sheet, limits=limits), header
+def _refuse_other(found: Recognised) -> None:
+    """Refuse a file that holds something other than texts to code, and name the function that reads it."""
+    of = f" of {found.program}" if found.program else ""
+    ways = {
+        "codes": "read it with Codebook.read",
+        "codings": 'read them with codings.read; kind="table" takes the segments themselves as texts',
+        "people": f"join it to the answers by {found.roles.get('case_id')!r} (pandas.merge)",
+    }
+    if found.holds in ways:
+        raise ImportRefused(
+            f"{found.name}: expected texts to code – found {found.what}{of} – {ways[found.holds]}."
         )
-        return frame_of(cells, limits), rows
-    if not (encoding is None and sheet is None and limits is None):
-        raise TableError("expected no encoding, sheet or limits for a DataFrame – found one – leave it out.")
-    cells, rows = without_header_rows(cells_of(source), header)
-    return frame_of(cells), rows
-
-
-def _not_kept(others: pd.DataFrame) -> tuple[list[str], list[str]]:
-    """Return the columns of earlier labels and the personal ones, which are variables only if named."""
-    labels = label_columns(others)
-    return labels, [name for name in personal_columns(others) if name not in labels]
 
 
 def _warn_of_left_out(
-    header_rows: HeaderRows, labels: Sequence[str], personal: Sequence[str], blank: pd.Series
+    found: Recognised, labels: Sequence[str], personal: Sequence[str], blank: pd.Series
 ) -> None:
-    left_out = [str(header_rows)] if len(header_rows.left_out) else []
+    left_out = found.rows_left_out
     for names, of in ((labels, "of earlier labels"), (personal, "of personal data")):
         if names:
             columns = f"{len(names)} column{'' if len(names) == 1 else 's'} {of}"
@@ -246,8 +234,9 @@ def _warn_of_left_out(
     if len(blank):
         n_answers = f"{blank.sum()} blank answer{'' if blank.sum() == 1 else 's'}"
         left_out.append(f"{n_answers} ({', '.join(f'{n} to {shown(name)!r}' for name, n in blank.items())})")
-    if left_out:
-        warnings.warn(f"left out {'; '.join(left_out)}.", UserWarning, stacklevel=3)
+    said = [*([f"left out {'; '.join(left_out)}"] if left_out else []), *found.changes]
+    if said:
+        warnings.warn(f"{'; '.join(said)}.", UserWarning, stacklevel=3)
 
 
 def _refuse_names(

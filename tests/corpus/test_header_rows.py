@@ -111,7 +111,7 @@ def test_parts_that_ask_something_else_or_have_other_columns_are_refused(tmp_pat
     first, second = export.rows()[:4], [list(row) for row in export.rows()]
     second[1][3] = f"What for, {PRIVATE}?"
     path = written([*first, *second], tmp_path, "csv")
-    with pytest.raises(ImportRefused, match="one question in column 'Q2' – found 2 wordings in 5") as refused:
+    with pytest.raises(ImportRefused, match="one question in column 'Q2' – found 2 wordings in lines 2, 7") as refused:
         corpus.read(path, text="Q2")
     assert PRIVATE not in str(refused.value)
     with pytest.warns(UserWarning, match="left out 5 header rows of Qualtrics"):
@@ -179,9 +179,9 @@ def test_names_that_come_again_are_left_out_and_said(tmp_path: Path) -> None:
     assert len(corpus.read(pd.DataFrame({"said": ["well", "said"]}), text="said")) == 2
 
 
-@pytest.mark.parametrize("header", [2, 0, (2, 1), (1, 2, 3), (), [1, 1]])
+@pytest.mark.parametrize("header", [2, 0, (2, 1), (1, 2, 3), (), [1, 1], (1, 3)])
 def test_another_header_is_refused(header: object) -> None:
-    with pytest.raises(TableError, match=r"header=1 .* or header=\(1, 2\)"):
+    with pytest.raises(TableError, match=r"header to be the line|names in line 2|two lines that follow"):
         corpus.read(pd.DataFrame({"said": ["well"]}), text="said", header=header)
 
 

@@ -67,7 +67,7 @@ def test_variables_default_to_every_column_without_a_role_and_can_be_renamed_or_
 
 
 def test_rows_without_ids_are_numbered_in_order_and_keep_their_number_when_texts_are_skipped():
-    units = corpus.read(frame(said=["x", " ", *"abcdefgh"]), text="said", empty="skip")
+    units = corpus.read(frame(n=range(10), said=["x", " ", *"abcdefgh"]), text="said", empty="skip")
     assert units["unit_id"].tolist()[:2] == ["row-01", "row-03"]
     assert units["unit_id"].tolist()[-1] == "row-10"
     assert units[["document_id", "case_id", "position", "context"]].isna().all(axis=None)
@@ -240,10 +240,13 @@ def test_a_missing_column_is_named_with_the_nearest():
 
 def test_a_file_without_a_header_does_not_leak_its_first_row(tmp_path):
     long = PRIVATE + ", and after that nobody in the whole family spoke to me again"
-    (tmp_path / "a.csv").write_text(f'1,"{long}"\n2,"fine"\n', encoding="utf-8")
-    with pytest.raises(TableError) as refused:
-        corpus.read(tmp_path / "a.csv", text="said")
-    assert PRIVATE not in str(refused.value)
+    for first, second in [("1", "2"), ("2026-01-31", "2026-02-01"), ("p1", "p2")]:
+        (tmp_path / "a.csv").write_text(f'{first},"{long}"\n{second},"fine"\n', encoding="utf-8")
+        with pytest.raises((TableError, ImportRefused)) as refused:
+            corpus.read(tmp_path / "a.csv", text="said")
+        assert PRIVATE not in str(refused.value)
+        assert (type(refused.value) is ImportRefused) == (first != "p1")
+        assert first == "p1" or "first row – found numbers or dates above numbers" in str(refused.value)
 
 
 def test_ids_that_are_missing_doubled_long_or_padded_are_refused():
@@ -308,7 +311,7 @@ def test_columns_that_would_take_a_contracted_name_are_refused_and_can_be_rename
 
 def test_a_data_frame_takes_no_encoding_and_no_sheet():
     for option in ("encoding", "sheet"):
-        with pytest.raises(TableError, match="no encoding, sheet or limits for a DataFrame"):
+        with pytest.raises(TableError, match="no encoding, sheet, delimiter or limits for a DataFrame"):
             corpus.read(comments(), text="said", **{option: "x"})
 
 

@@ -497,7 +497,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "corpus.read": call(
             qual.corpus.read, source=sheet, text="said", unit_id="id", document_id="case", case_id="case",
             position="stars", context=None, ratings=["stars"], variables=["case"], rating_labels=None,
-            encoding=None, sheet=None, header=1, limits=None, empty="error"),
+            delimiter=None, encoding=None, sheet=None, header=1, kind=None, limits=None, empty="error"),
+        "corpus.recognise": call(qual.corpus.recognise, source=sheet, delimiter=None, encoding=None, sheet=None,
+                                 header=None, kind=None, limits=None),
         "corpus.read_sense7": call(qual.corpus.read_sense7, path=DATA / "sense7_synthetic.xlsx", limits=None),
         "corpus.read_sense7_messages": call(qual.corpus.read_sense7_messages, limits=None,
                                             path=DATA / "sense7_synthetic.xlsx"),

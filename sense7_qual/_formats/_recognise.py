@@ -1,0 +1,212 @@
+"""The one look at a file: its cells without what is no row of the table, and what the marks in it say.
+
+A file is what a mark of its program says it is; kinds.toml lists the marks. Without one it is a table. A file
+with the marks of two programs is refused.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from sense7_qual._formats._cells import Cells, cells_of, frame_of
+from sense7_qual._formats._files import read_cells
+from sense7_qual._formats._header import (
+    below_titles,
+    header_lines,
+    refuse_headless,
+    without_blank_rows,
+)
+from sense7_qual._formats._header_rows import HeaderRows, without_header_rows
+from sense7_qual._formats._lists import label_columns, parsed_json
+from sense7_qual._formats._personal import personal_columns
+from sense7_qual._formats._recognised import TITLE, Ask, Recognised
+from sense7_qual._limits import Limits
+from sense7_qual._messages import first_three, shown
+from sense7_qual.errors import ImportRefused, TableError
+
+__all__ = ["KINDS", "recognised"]
+
+_Kind = Mapping[str, Any]
+KINDS: Final[Mapping[str, _Kind]] = tomllib.loads((Path(__file__).parent / "kinds.toml").read_text("utf-8"))
+_TABLE: Final[_Kind] = {"program": "", "holds": "texts"}
+_FIRST: Final = "#1"  # how kinds.toml calls the first column, whatever its name
+
+
+def recognised(
+    source: str | os.PathLike[str] | pd.DataFrame,
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    sheet: str | None = None,
+    header: int | Sequence[int] | None = None,
+    kind: str | None = None,
+    limits: Limits | None = None,
+) -> Recognised:
+    """Look at a file or a frame: see `corpus.recognise`."""
+    if kind not in {None, "table"}:
+        raise TableError(f"expected kind='table', or no kind – found {kind!r} – leave it out.")
+    lines = header_lines(header)
+    if not isinstance(source, pd.DataFrame):
+        limits = limits or Limits()
+        top = lines[0] if lines else 1
+        cells = read_cells(
+            source, encoding=encoding, sheet=sheet, limits=limits, delimiter=delimiter, top=top
+        )
+    elif encoding is None and sheet is None and limits is None and delimiter is None:
+        cells = cells_of(source)
+    else:
+        raise TableError(
+            "expected no encoding, sheet, delimiter or limits for a DataFrame – found one – leave it out."
+        )
+    cells, titles = below_titles(without_blank_rows(cells), lines[0] if lines else None)
+    cells, rows = without_header_rows(cells, lines, marked=kind is None)
+    table = frame_of(cells, limits)
+    labels = label_columns(table)
+    kind = kind or _kind_of(table, rows.kind, labels, cells.name)
+    named = not cells.top and not isinstance(source, pd.DataFrame)
+    if kind == "table" and lines is None and not named:
+        refuse_headless(cells)
+    return _recognised(kind, cells, rows, titles, table, labels, named=named)
+
+
+def _recognised(
+    kind: str,
+    cells: Cells,
+    rows: HeaderRows,
+    titles: Sequence[int],
+    table: pd.DataFrame,
+    labels: Sequence[str],
+    *,
+    named: bool,
+) -> Recognised:
+    spec, names = KINDS.get(kind, _TABLE), list(table.columns)
+    labelled = {*labels, *_fitting(spec.get("labelled", ()), names)}
+    why = [*(TITLE for _ in titles), *rows.left_out]
+    left_out = pd.DataFrame({"line": [*titles, *rows.left_out.index], "why": why})
+    return Recognised(
+        kind=kind,
+        program=spec["program"],
+        holds=spec["holds"],
+        what=spec.get("what", ""),
+        evidence=tuple(_evidence(kind, spec, rows, names, labels)),
+        header=(cells.top, *rows.wordings[:1]) if cells.top else (),
+        left_out=left_out.astype({"line": "int64", "why": "string"}).sort_values("line", ignore_index=True),
+        questions=rows.questions,
+        labelled=tuple(name for name in names if name in labelled),
+        keeps_variables=spec.get("variables", True),
+        personal={name: why for name, why in personal_columns(table).items() if name not in labelled},
+        aside=tuple(_fitting(spec.get("aside", ()), names)),
+        roles=_roles(spec, names),
+        once=spec.get("once", False),
+        asks=tuple(_asks(spec, table)),
+        merged={cells.header[at]: where for at, where in cells.merged.items()},
+        renamed=tuple(rows.twice),
+        named=named,
+        name=cells.name,
+        table=table,
+    )
+
+
+# Which kind it is
+
+
+def _kind_of(table: pd.DataFrame, by_header_rows: str, labels: Sequence[str], name: str) -> str:
+    """Return the kind whose marks the table has, or "table"."""
+    marked = [kind for kind, spec in KINDS.items() if kind == by_header_rows or _is_marked(spec, table)]
+    if len(marked) > 1:
+        raise ImportRefused(
+            f"{name}: expected the marks of one program – found those of {' and '.join(marked)} – pass "
+            'kind="table" to read it as a plain table (sense7-qual new: --kind table).'
+        )
+    if marked:
+        return marked[0]
+    # What no program has marked, and yet is what it is.
+    named = any(
+        all(_fitting([one], list(table.columns)) for one in form) for form in KINDS["table of codes"]["forms"]
+    )
+    return "table of codes" if named else "labelled texts" if labels and "text" in table.columns else "table"
+
+
+def _is_marked(spec: _Kind, table: pd.DataFrame) -> bool:
+    names = list(table.columns)
+    if begins := spec.get("begins"):
+        fits = len(names) >= len(begins) and all(map(re.fullmatch, begins, names))
+        return fits and (len(names) == len(begins) or not spec.get("exactly"))
+    if "json" in spec:
+        return all(_holds_json(table, *pair) for pair in spec["json"].items())
+    by_name = "names" in spec and all(_fitting([pattern], names) for pattern in spec["names"])
+    return by_name or any(_holds_values(table, *pair) for pair in spec.get("values", {}).items())
+
+
+def _fitting(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
+    return [name for name in names if any(re.fullmatch(pattern, name.strip()) for pattern in patterns)]
+
+
+def _holds_json(table: pd.DataFrame, pattern: str, what: str) -> bool:
+    """Return True if some column so named holds JSON objects, or lists, in every filled cell."""
+    expected = dict if what == "object" else list
+    filled = [table[name].dropna() for name in _fitting([pattern], list(table.columns))]
+    return any(
+        len(column) and all(isinstance(parsed_json(cell), expected) for cell in column) for column in filled
+    )
+
+
+def _holds_values(table: pd.DataFrame, pattern: str, values: Sequence[str]) -> bool:
+    """Return True if every column so named holds these values alone, and one of them the last."""
+    found = [{*table[name].dropna().unique()} for name in _fitting([pattern], list(table.columns))]
+    return any(values[-1] in each for each in found) and all(each <= {*values} for each in found)
+
+
+# What follows from it
+
+
+def _evidence(
+    kind: str, spec: _Kind, rows: HeaderRows, names: Sequence[str], labels: Sequence[str]
+) -> Iterator[str]:
+    if rows.evidence:
+        yield rows.evidence
+    by_name = [
+        *spec.get("begins", ()),
+        *spec.get("names", ()),
+        *spec.get("json", ()),
+        *spec.get("values", ()),
+    ]
+    if found := [name for pattern in by_name for name in _fitting([pattern], names)[:1]]:
+        yield f"columns {', '.join(map(shown, found))}"
+    if kind == "labelled texts":
+        yield f"lists of labels in column {first_three(map(shown, labels))}"
+
+
+def _roles(spec: _Kind, names: Sequence[str]) -> dict[str, str | tuple[str, ...]]:
+    def there(role: str) -> list[str]:
+        columns = (names[0] if name == _FIRST and names else name for name in spec.get(role, ()))
+        return [name for name in columns if name in names]
+
+    ids, people = there("unit_id"), there("case_id")
+    roles: dict[str, str | tuple[str, ...]] = {}
+    if ids:
+        roles["unit_id"] = ids[0] if len(ids) == 1 else tuple(ids)
+    if people:
+        roles["case_id"] = people[0]
+    return roles
+
+
+def _asks(spec: _Kind, table: pd.DataFrame) -> Iterator[Ask]:
+    if "ask" in spec:
+        yield Ask("kind", spec["ask"], table.index[:0])
+    marked = spec.get("previews")
+    if marked and marked["column"] in table:
+        status = table[marked["column"]].str.strip()
+        previews = status[status.isin(marked["values"])]
+        if len(previews):
+            n_rows = f"{len(previews)} response{'' if len(previews) == 1 else 's'}"
+            values = ", ".join(sorted(previews.unique()))
+            what = f"{n_rows} that {spec['program']} marks as previews or tests ({marked['column']} {values})"
+            yield Ask("preview", what, previews.index)
