@@ -17,6 +17,7 @@ import pandas as pd
 
 from sense7_qual._formats._cells import Cells as Cells, cells_of as cells_of, frame_of as frame_of
 from sense7_qual._formats._delimited import read_delimited
+from sense7_qual._formats._grids import Grid as Grid, grid_of_text as grid_of_text, read_grids as read_grids
 from sense7_qual._formats._header_rows import (
     HeaderRows as HeaderRows,
     without_header_rows as without_header_rows,

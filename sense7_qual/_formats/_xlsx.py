@@ -30,7 +30,15 @@ if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell
     from openpyxl.reader.excel import ExcelReader
 
-__all__ = ["BROKEN_ZIP", "column_of", "read_sheet", "require_harmless", "shared_strings", "unescaped"]
+__all__ = [
+    "BROKEN_ZIP",
+    "column_of",
+    "read_sheet",
+    "read_sheets",
+    "require_harmless",
+    "shared_strings",
+    "unescaped",
+]
 
 _EXCEL_CELL_LIMIT: Final = 32_767
 _EXCEL_DIGITS: Final = 15
@@ -48,6 +56,30 @@ def read_sheet(packed: bytes, sheet: str | None, name: str, limits: Limits) -> C
     if not cells:
         return Cells([], [], pd.RangeIndex(0, name="row"), name)
     return _padded(cells, name, limits)
+
+
+def read_sheets(
+    packed: bytes, sheet: str | None, name: str, limits: Limits
+) -> dict[str, tuple[dict[int, list[str | None]], list[tuple[int, int, int, int]]] | ImportRefused]:
+    """Return the filled rows of each sheet, by number, and its merged cells (column, row, to column, to row).
+
+    A sheet that cannot be read has the reason in its place; `sheet` names the only one that is read.
+    """
+    from openpyxl.utils import range_boundaries
+
+    merged = require_harmless(packed, limits=limits, name=name)
+    with _damage_refused(name):
+        book = _opened(packed, values=True).wb
+        kept: list[Any] = list(book.worksheets) if sheet is None else [_sheet_named(book, sheet, name)]
+        found: dict[str, Any] = {}
+        for worksheet in kept:
+            places = merged.get(worksheet._worksheet_path, ())
+            try:
+                cells = _sheet_cells(packed, worksheet.title, name, limits, {})
+                found[worksheet.title] = cells, [range_boundaries(place) for place in places]
+            except ImportRefused as error:
+                found[worksheet.title] = error
+    return found
 
 
 @contextmanager
@@ -262,46 +294,57 @@ _UNKNOWN_ENCODING: Final = frozenset(
 )
 
 
-def require_harmless(packed: bytes, *, limits: Limits, name: str) -> dict[str, list[str]]:
-    """Return the merged cells of each part of the workbook in `packed`, such as ["A2:A5"]."""
+def require_harmless(
+    packed: bytes, *, limits: Limits, name: str, kind: str = "workbook"
+) -> dict[str, list[str]]:
+    """Return the merged cells of each part of the workbook in `packed`, such as ["A2:A5"].
+
+    A Word document (`kind`) is looked through in the same way.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(packed)) as archive:
             members = archive.infolist()
-            _require_members(members, len(packed), limits, name)
-            return {member.filename: _Part(archive, member, limits, name).scan() for member in members}
+            _require_members(members, len(packed), limits, name, kind)
+            return {member.filename: _Part(archive, member, limits, name, kind).scan() for member in members}
     except ImportRefused:  # a ValueError too, which says more
         raise
     except BROKEN_ZIP:
         locked = packed.startswith(b"\xd0\xcf\x11\xe0")
         zipped = packed.startswith(b"PK")
-        kind = "an old .xls file, or one with a password" if locked else "something else"
+        suffix, a = (".xlsx", "an") if kind == "workbook" else (".docx", "a")
+        other = f"an old {suffix[:-1]} file, or one with a password" if locked else "something else"
         raise ImportRefused(
-            f"{name}: expected an .xlsx workbook – found {'a damaged one' if zipped else kind} – save it as "
-            ".xlsx without a password."
+            f"{name}: expected {a} {suffix} {kind} – found {'a damaged one' if zipped else other} – save it "
+            f"as {suffix} without a password."
         ) from None
 
 
-def _require_members(members: list[zipfile.ZipInfo], packed: int, limits: Limits, name: str) -> None:
-    limits.require("members", len(members), name=name, of="files inside a workbook", remedy=_SAVE_AS)
+def _require_members(
+    members: list[zipfile.ZipInfo], packed: int, limits: Limits, name: str, kind: str
+) -> None:
+    limits.require("members", len(members), name=name, of=f"files inside a {kind}", remedy=_SAVE_AS)
     # zipfile never unpacks more of a member than the size that it declares.
     unpacked, allowed = sum(member.file_size for member in members), limits.unpacked(packed)
     setting = "unpacked_bytes" if allowed == limits.unpacked_bytes else "expansion"
-    what = f"bytes of a workbook of {packed:,} bytes when it is unpacked"
+    what = f"bytes of a {kind} of {packed:,} bytes when it is unpacked"
     limits.require(setting, unpacked, name=name, of=what, remedy=_SAVE_AS, allowed=allowed)
     placed = sorted((member.header_offset, member.compress_size) for member in members)
     overlap = any(at + 30 + size > after for (at, size), (after, _) in pairwise(placed))
     if overlap or len({member.filename for member in members}) < len(members):
         raise ImportRefused(
-            f"{name}: expected each file inside the workbook once – found some that overlap or share a name "
-            "– open it in Excel or LibreOffice and save it again."
+            f"{name}: expected each file inside the {kind} once – found some that overlap or share a name "
+            "– open it in Microsoft Office or LibreOffice and save it again."
         )
 
 
 class _Part:
     """One member of the archive, read once by expat, which builds nothing."""
 
-    def __init__(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, limits: Limits, name: str) -> None:
+    def __init__(
+        self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, limits: Limits, name: str, kind: str
+    ) -> None:
         self._archive, self._member, self._limits, self._name = archive, member, limits, name
+        self._kind = kind
         self._depth = self._elements = self._rows = self._items = self._inside = 0
         self._in_row = self._characters = self._row = self._column = 0
         self._item_at = -1  # the depth at which the present cell or shared string began
@@ -405,8 +448,8 @@ class _Part:
 
     def _damaged(self, problem: str) -> ImportRefused:
         return ImportRefused(
-            f"{self._name}: expected a workbook as Excel and LibreOffice write it – found {problem} – open "
-            "it in one of them and save it again."
+            f"{self._name}: expected a {self._kind} as Microsoft Office and LibreOffice write it – found "
+            f"{problem} – open it in one of them and save it again."
         )
 
 
