@@ -282,6 +282,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
 
     low = qual.codebook.Facet(name="intensity", values=(qual.codebook.FacetValue("low"),))
 
+    def codes(file: Path) -> Path:
+        file.write_text("id,label\nwarm,Warm\n", "utf-8")
+        return file
+
     def drawn_from(function: Callable[..., Any], name: str, **given: Any) -> Callable[[], Call]:
         first_parameter = next(iter(inspect.signature(function).parameters))
         return lambda: (function, {first_parameter: x.made(name).copy(), **given})
@@ -450,7 +454,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "codebook.FacetValue": call(qual.codebook.FacetValue, name="low", label="Low", key="l"),
         "codebook.Codebook.write": late(x.codebook.write, path=partial(path, ".yaml"),
                                         overwrite=lambda: False),
-        "codebook.Codebook.read": call(qual.Codebook.read, source="sense7"),
+        "codebook.Codebook.read": late(
+            qual.Codebook.read, source=lambda: codes(path(".csv")), columns=dict, sheet=lambda: None,
+            encoding=lambda: "utf-8", split=lambda: ">"),
         "codebook.Codebook.from_yaml": call(qual.Codebook.from_yaml, content=x.codebook.to_yaml()),
         "codings.carried": call(c.carried, **carried),
         "codings.decisions": call(c.decisions, **carried, facet="valence"),
