@@ -65,12 +65,13 @@ def listed(found: Recognised) -> Iterator[str]:
     A long name may be somebody's text where the file has no header: then only its length is shown.
     """
     columns = found.columns.fillna({"wording": ""})
-    filled = [f"{row.n_filled:,} of {row.n_rows:,}" for row in columns.itertuples()]
-    wide, wider = columns["what"].str.len().max(), max(map(len, filled))
-    for row, n_filled in zip(columns.itertuples(), filled, strict=True):
-        name = _shortened(row.column) if found.evident else hidden(row.column)
-        wording = f" – {_shortened(row.wording)}" if row.wording else ""
-        yield f"{row.number:>4}  {row.what:<{wide}}  {n_filled:>{wider}}  {name}{wording}"
+    filled = [f"{n:,} of {n_rows:,}" for n, n_rows in columns[["n_filled", "n_rows"]].values]
+    wide, wider = max(map(len, columns["what"])), max(map(len, filled))
+    named = columns[["number", "column", "wording", "what"]].values
+    for (number, column, wording, what), n_filled in zip(named, filled, strict=True):
+        name = _shortened(column) if found.evident else hidden(column)
+        asked = f" – {_shortened(wording)}" if wording else ""
+        yield f"{number:>4}  {what:<{wide}}  {n_filled:>{wider}}  {name}{asked}"
 
 
 def choose(
@@ -132,7 +133,8 @@ class _Question:
     @property
     def _guesses(self) -> dict[str, tuple[str, ...]]:
         """The columns of each role by the marks of the program, else by their names and cells."""
-        guessed = self._columns.dropna(subset="role").groupby("role")["column"].agg(tuple).to_dict()
+        roles = self._columns["role"]
+        guessed = {role: tuple(self._columns["column"][roles == role]) for role in roles.dropna()}
         marked = {
             role: (names,) if isinstance(names, str) else names for role, names in self._found.roles.items()
         }

@@ -106,12 +106,17 @@ def _recognised(
         roles=_roles(spec, names),
         once=spec.get("once", False),
         asks=tuple(_asks(spec, table)),
-        merged={cells.header[at]: where for at, where in cells.merged.items()},
+        merged={cells.header[at]: kept for at in sorted(cells.merged) if (kept := _below(cells, at))},
         renamed=tuple(rows.twice),
         named=named,
         name=cells.name,
         table=table,
     )
+
+
+def _below(cells: Cells, at: int) -> tuple[str, ...]:
+    """Return the cells merged down a column below its name."""
+    return tuple(place for place, (first, _) in cells.merged[at].items() if first > cells.top)
 
 
 # Which kind it is

@@ -159,10 +159,8 @@ def read(
     texts, several = named(text, [*found.table.columns]), not isinstance(text, str)
     for column in texts:
         found.refuse_reworded(column)
-    marked = found.roles
-    unit_id = marked.get("unit_id", ()) if unit_id is None else unit_id
-    case_id = marked.get("case_id") if case_id is None else case_id
-    ids = [unit_id] if isinstance(unit_id, str) else list(unit_id)
+        found.refuse_merged(column)
+    ids, case_id = _ids(found, unit_id, case_id)
     roles = [*ids, *(name for name in (document_id, case_id, position, context) if name is not None)]
     rated = by_question(ratings, len(texts))
     known = [*texts, *roles, *(column for of in rated for column in of)]
@@ -203,6 +201,18 @@ def _seen(source: str | os.PathLike[str] | pd.DataFrame | Recognised, **how: Any
         found = source
     _refuse_other(found)
     return found
+
+
+def _ids(
+    found: Recognised, unit_id: str | Sequence[str] | None, case_id: str | None
+) -> tuple[list[str], str | None]:
+    """Return the columns that identify a row, and that of the participant: those named, or the program's."""
+    by_mark = found.roles.get("case_id")
+    chosen = found.roles.get("unit_id", ()) if unit_id is None else unit_id
+    return (
+        [chosen] if isinstance(chosen, str) else list(chosen),
+        case_id if case_id is not None or not isinstance(by_mark, str) else by_mark,
+    )
 
 
 def _not_kept(found: Recognised, known: Sequence[str]) -> tuple[list[str], list[str]]:
