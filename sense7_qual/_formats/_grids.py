@@ -61,4 +61,4 @@ def grid_of_text(text: str, name: str, limits: Limits) -> Grid:
     cells = read_delimited(text, None, 1, name, limits)
     columns = [[written(cell) for cell in column] for column in cells.columns]
     rows = dict(zip(cells.index, map(list, zip(*columns, strict=True)), strict=True)) if columns else {}
-    return Grid(name, "line", {0: list(cells.header), **rows} if cells.header else {})
+    return Grid(name, "line", {cells.top: list(cells.header), **rows} if cells.header else {})

@@ -45,7 +45,8 @@ _LONGEST_NAME: Final = 120
 _WITHIN: Final = 25  # rows in which a header is looked for
 _VARIABLES: Final = re.compile(r"(\w+ )?variable( \w+)?")
 _PATHS: Final = {frozenset({"code", "memo"}): ">"}  # MAXQDA's table of codes to import
-_NO_ADVICE: Final = "; or, if you trust the file"  # of the readers, to raise a limit
+# What the readers of data advise, and a codebook has not: to raise a limit, to name a delimiter.
+_OF_DATA: Final = re.compile('(; or, if you trust the file|, pass delimiter="…", or pass header=).*')
 
 
 def read_table(
@@ -61,7 +62,7 @@ def read_table(
             grids = read_grids(packed, path.name, sheet, Limits())
         table = _table_of_codes(grids, path, fields, columns)
     except ImportRefused as error:
-        raise CodebookError(f"codebook: {str(error).partition(_NO_ADVICE)[0].rstrip('.')}.") from None
+        raise CodebookError(f"codebook: {_OF_DATA.sub('.', str(error))}") from None
     if not columns and table.is_own({*fields, *FACET}):
         return of_rows(table.own_rows(), path, lists)
     held = _held(table, fields, columns)
@@ -112,8 +113,8 @@ class _Table:
         name, times = self.names[at], self.names[: at + 1].count(self.names[at])
         if not name:
             return f"column {at + 1}"
-        is_one = times == 1 or self.names[at - 1] == name  # merged across both
-        return name if is_one else f"{name} ({times})"
+        is_merged = any(self.grid.across.get((self.header, before), 1) > at - before for before in range(at))
+        return name if times == 1 or is_merged else f"{name} ({times})"
 
     def is_own(self, fields: Collection[str]) -> bool:
         """Return True where the columns are those of `Codebook.write`."""
@@ -226,6 +227,10 @@ def _held(table: _Table, fields: Collection[str], columns: Names) -> _Held:
     headings = [at for at, each in found.items() if each == "parent" and not _is_reference(table, at)]
     labels = [at for at, each in found.items() if each == "label"]
     labels = [at for at in labels if at in given] or labels or headings[-1:]
+    if not labels:
+        raise CodebookError(
+            "codebook: expected at least one code below its column's name – found none – add codes."
+        )
     label, above, ids = _of_names(table, labels)
     merged = [
         at for at in range(label) if found.get(at) is None and at not in given and table.is_merged_down(at)
@@ -265,7 +270,7 @@ def _of_names(table: _Table, labels: Sequence[int]) -> tuple[int, Sequence[int],
     levels = table.grid.across.get((table.header, first), 1)
     if levels > 1:  # a tree by indentation below one name
         return first + levels - 1, range(first, first + levels - 1), ()
-    labels = [at for at in labels if table.names[at] not in table.names[:at]]
+    labels = list({table.names[at]: at for at in reversed(labels)}.values())[::-1]  # the first of equal ones
     if plain(table.names[labels[-1]]).startswith("sub"):
         return labels[-1], labels[:-1], ()
     codes = [at for at in labels if plain(table.names[at]) == "code"]

@@ -77,6 +77,14 @@ def test_an_encoding_is_named_and_never_guessed(tmp_path: Path) -> None:
     assert Codebook.read(path, encoding="cp1252")["warm"].definition == "Klingt schön – nett„“"
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_the_delimiter_is_found_whatever_the_suffix(tmp_path: Path, delimiter: str, suffix: str) -> None:
+    rows = [("id", "label", "definition"), ("warm", "Warm; kind", "Kind, and\tso"), ("cold", "Cold", "")]
+    book, _ = read(write_rows(tmp_path / f"b{suffix}", rows, delimiter=delimiter))
+    assert [(code.label, code.definition) for code in book] == [("Warm; kind", "Kind, and\tso"), ("Cold", "")]
+
+
 # Columns by other names
 
 HANDBOOK = [
@@ -139,6 +147,17 @@ def test_columns_that_cannot_be_are_refused(tmp_path: Path, columns: dict[str, s
         Codebook.read(path, columns=columns)
     with pytest.raises(ArgumentError, match="columns"):
         Codebook.read(path, columns=["label"])  # type: ignore[arg-type]
+
+
+def test_of_equal_names_the_first_that_is_filled_counts(tmp_path: Path) -> None:
+    rows = [("Code", "Description", "Code", "Code"), ("", "So", "Warm", "1 if yes")]
+    book, said = read(write_rows(tmp_path / "b.xlsx", rows))
+    assert [(code.label, code.definition) for code in book] == [("Warm", "So")]
+    assert "label from 'Code (2)'; definition from 'Description'. Left out: 'Code (3)'" in said
+    with pytest.raises(
+        CodebookError, match="expected at least one code below its column's name – found none"
+    ):
+        Codebook.read(write_rows(tmp_path / "b.xlsx", [("Code", "Description"), ("", "So")]))
 
 
 @pytest.mark.parametrize(

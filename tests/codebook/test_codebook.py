@@ -258,12 +258,13 @@ def test_csv_with_lists_quotes_and_a_byte_order_mark(tmp_path: Path) -> None:
         ("id,label\n", "expected at least one code"),
         (
             "id,label\nx,X,lost words\n",
-            "mine.csv: expected 2 cells in every row, as in the header – found 3 in line 2",
+            "of cells – found none (comma 2 to 3 cells, semicolon 1, tab 1; first odd line 2) – quote the "
+            "cells that contain it.",
         ),
-        ("id,label,examples\nx,X\n", "expected 3 cells in every row, as in the header – found 2"),
+        ("id,label,examples\nx,X\n", "(comma 2 to 3 cells, semicolon 1, tab 1; first odd line 2)"),
         ("id,label,label\nx,X,Y\n", "expected every column once – found more than once: 'label'"),
         ('id,label\nx,"X\n', "found in the row from line 2"),
-        ("id,label\nx,X\ny\n", "found 1 in line 3"),
+        ("id,label\nx,X\ny\n", "(comma 1 to 2 cells, semicolon 1, tab 1; first odd line 3)"),
         ("id,label\nx,\n", "expected label in line 2"),
     ],
 )

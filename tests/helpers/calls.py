@@ -367,8 +367,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             a.diagnosis.alternative_annotator_test, decisions=with_model, models="gpt", epsilon=0.2,
             by="code",
             fdr=0.05, fewest_units=5),
-        "agreement.before_after": call(a.before_after, before=x.decisions, discussed=x.decisions.head(70),
-                                       **boot_units),
+        "agreement.difference": call(a.difference, first=x.decisions, second=x.decisions.head(70),
+                                     discussion=True, codes={x.codebook.ids[0]: x.codebook.ids[0]},
+                                     with_models=False,
+                                     units=x.units, cluster="case_id", confidence_level=0.9),
         "agreement.spans.boundary_similarity": call(a.spans.boundary_similarity, segments_a=[2, 3, 6],
                                               segments_b=[5, 6], n_t=2),
         **{f"agreement.coefficients.{name}": call(getattr(a.coefficients, name), **weighted) for name in (
@@ -635,7 +637,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.tables.disagreement": call(
             p.tables.disagreement, disagreements=qual.adjudication.queue(x.decisions, rulings=[ruling]),
             codebook=x.codebook, notes=["A note."]),
-        "report.tables.discussion": drawn_from(p.tables.discussion, "agreement.before_after", **printed),
+        "report.tables.difference": drawn_from(p.tables.difference, "agreement.difference", **printed,
+                                              names=("before", "after")),
         "report.tables.human_model": drawn_from(p.tables.human_model, "agreement.human_model", **printed,
                                                models={"gpt": "a model"}),
         "report.tables.revision": call(
