@@ -137,9 +137,8 @@ def _kind_of(table: pd.DataFrame, by_header_rows: str, labels: Sequence[str], na
     if marked:
         return marked[0]
     # What no program has marked, and yet is what it is.
-    named = any(
-        all(_fitting([one], list(table.columns)) for one in form) for form in KINDS["table of codes"]["forms"]
-    )
+    names = list(table.columns)
+    named = any(all(_fitting([one], names) for one in form) for form in KINDS["table of codes"]["forms"])
     return "table of codes" if named else "labelled texts" if labels and "text" in table.columns else "table"
 
 
@@ -181,12 +180,9 @@ def _evidence(
 ) -> Iterator[str]:
     if rows.evidence:
         yield rows.evidence
-    by_name = [
-        *spec.get("begins", ()),
-        *spec.get("names", ()),
-        *spec.get("json", ()),
-        *spec.get("values", ()),
-    ]
+    forms = [form for form in spec.get("forms", ()) if all(_fitting([one], names) for one in form)]
+    by_name = [pattern for how in ("begins", "names", "json", "values") for pattern in spec.get(how, ())]
+    by_name += forms[0] if forms else []
     if found := [name for pattern in by_name for name in _fitting([pattern], names)[:1]]:
         yield f"columns {', '.join(map(shown, found))}"
     if kind == "labelled texts":
@@ -217,5 +213,5 @@ def _asks(spec: _Kind, table: pd.DataFrame) -> Iterator[Ask]:
         if len(previews):
             n_rows = f"{len(previews)} response{'' if len(previews) == 1 else 's'}"
             values = ", ".join(sorted(previews.unique()))
-            what = f"{n_rows} that {spec['program']} marks as previews or tests ({marked['column']} {values})"
+            what = f"{n_rows} that {spec['program']} marks as previews or tests, {marked['column']} {values},"
             yield Ask("preview", what, previews.index)
