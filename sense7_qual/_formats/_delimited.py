@@ -138,10 +138,10 @@ def _counted(parted: _Parted) -> str:
 
 
 def _ragged(parted: _Parted, name: str) -> str:
-    line = parted.odd[0]
+    line, where = parted.odd[0], places(pd.Index(parted.odd, name="line"))
     found = len(parted.rows[parted.lines.index(line)])
     return (
-        f"{name}: expected {parted.width} cell{'' if parted.width == 1 else 's'} in every row, as in the header – found {found} in line "
-        f"{line}; other than {parted.width} in {places(pd.Index(parted.odd, name='line'))} – quote the cells "
-        "that hold the delimiter, fill the rows, or take out lines above the header."
+        f"{name}: expected as many cells in every row as in the header – found {found} in line {line}; other "
+        f"than {parted.width} in {where} – quote the cells that hold the delimiter, fill the rows, or take "
+        "out lines above the header."
     )

@@ -200,7 +200,7 @@ def test_a_row_that_the_named_delimiter_parts_otherwise_is_named(tmp_path):
         ImportRefused, match="found 1 in line 3; other than 2 in lines 3, 4 – quote the cells"
     ):
         corpus.recognise(tmp_path / "a.csv", delimiter=";")
-    with pytest.raises(ImportRefused, match="expected 1 cell in every row, .* found 3 in line 4"):
+    with pytest.raises(ImportRefused, match="found 3 in line 4; other than 1 in line 4"):
         corpus.recognise(tmp_path / "a.csv", delimiter=";", header=3)
 
 
