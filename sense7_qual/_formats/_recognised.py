@@ -88,8 +88,9 @@ class Recognised:
 
     @property
     def columns(self) -> pd.DataFrame:
-        """One row per column, with the role that it may have."""
-        return described(self.table, self.questions, self.labelled)
+        """One row per column, with what it is and the role that it may have in `corpus.read`."""
+        special = {"labelled": self.labelled, "personal": self.personal, "aside": self.aside}
+        return described(self.table, self.labels, **special, marked=self.roles)
 
     @property
     def evident(self) -> bool:
