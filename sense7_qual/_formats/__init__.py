@@ -8,6 +8,7 @@ What is this file, and what is in it?          `recognised`, `Recognised`      `
 By which marks is a program known?                                             ``kinds.toml``
 Which cells are in it?                         `read_cells`, `read_strings`    ``_files.py`` and a file
                                                                                for each format
+Which tables are in it, as they are?           `read_grids`                    ``_grids.py``
 Where does the table begin?                                                    ``_header.py``
 Which rows below the first are headers?                                        ``_header_rows.py``
 What may a column be?                          `Recognised.columns`            ``_describe.py``
@@ -26,6 +27,7 @@ from sense7_qual._formats._files import (
     read_parquet as read_parquet,
     read_strings as read_strings,
 )
+from sense7_qual._formats._grids import Grid as Grid, grid_of_text as grid_of_text, read_grids as read_grids
 from sense7_qual._formats._lists import listed_turns as listed_turns
 from sense7_qual._formats._recognise import KINDS as KINDS, recognised as recognised
 from sense7_qual._formats._recognised import Ask as Ask, Recognised as Recognised

@@ -42,8 +42,11 @@ class Cells:
     """The file's name, for errors."""
     top: int = 0
     """Where the header is in the file; 0 in a format that names its columns elsewhere."""
-    merged: Mapping[int, str] = field(default_factory=dict)
-    """By column the cells that were merged and have their value in each row now, such as "A2:A4"."""
+    merged: Mapping[int, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
+    """By the position of a column the cells merged down it, such as "A2:A4", with their first and last row;
+    each row has their value."""
+    across: Mapping[int, str] = field(default_factory=dict)
+    """By row the cells that are merged across columns, of which the first alone has the value."""
 
 
 def cells_of(frame: pd.DataFrame) -> Cells:
@@ -70,6 +73,7 @@ def frame_of(cells: Cells, limits: Limits | None = None) -> pd.DataFrame:
         remedy = "keep the columns that you need"
         limits.require("columns", len(header), name=name, of="columns", remedy=remedy)
     _refuse_header(cells)
+    _refuse_merged(cells)
     named = [(label, cells) for label, cells in zip(header, columns, strict=True) if label]
     typed = {label: _column(label, cells, index, name) for label, cells in named}
     if limits is not None:
@@ -104,7 +108,8 @@ def _refuse_header(cells: Cells) -> None:
         where = places(cells.index[next(iter(nameless.values()))])
         raise ImportRefused(
             f"{name}: expected a name for every column – found none for column {first_three(nameless)}, "
-            f"which is filled in {where} – write one into the header, or empty the cells."
+            f"which is filled in {where} – write one into the header, empty the cells, or say where the "
+            "names are, such as header=3."
         )
     twice = [label for label, times in Counter(header).items() if label and times > 1]
     if twice:
@@ -116,6 +121,18 @@ def _refuse_header(cells: Cells) -> None:
         raise ImportRefused(
             f"{name}: expected column names of valid text – found NUL or half of a surrogate pair – rename "
             "them."
+        )
+
+
+def _refuse_merged(cells: Cells) -> None:
+    """Refuse cells merged across columns, or from the header down into the table."""
+    refused = [place for row, place in cells.across.items() if row >= cells.top]
+    for ranges in cells.merged.values():
+        refused += [place for place, (first, last) in ranges.items() if first <= cells.top <= last]
+    if refused:
+        raise ImportRefused(
+            f"{cells.name}: expected a value in each cell – found cells merged in {first_three(refused)}, "
+            "which hold one value for several – unmerge them, and fill each."
         )
 
 

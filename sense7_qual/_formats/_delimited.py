@@ -93,7 +93,8 @@ def _parted(text: str, delimiter: str | None, first: int, name: str, limits: Lim
             f"{widest.lines[-1]}: {widest.problem} – correct the row; a cell of over "
             f"{csv.field_size_limit():,} characters needs JSONL or Parquet."
         )
-    raise ImportRefused(_ragged(widest, name) if delimiter else _undecided(parts, widest, name))
+    certain = widest.width > 1 and sum(parted.widths[-1] > 1 for parted in parts) == 1
+    raise ImportRefused(_ragged(widest, name) if certain or delimiter else _undecided(parts, widest, name))
 
 
 def _rows_of(
@@ -143,5 +144,5 @@ def _ragged(parted: _Parted, name: str) -> str:
     return (
         f"{name}: expected {parted.width} cells in every row, as in the header – found {found} in line "
         f"{line}; other than {parted.width} in {places(pd.Index(parted.odd, name='line'))} – quote the cells "
-        "that hold the delimiter, or fill the rows."
+        "that hold the delimiter, fill the rows, or take out lines above the header."
     )

@@ -214,7 +214,7 @@ def _ask_about_second_row(cells: Cells, but: set[int]) -> None:
     strange = [
         shown(name)
         for name, column in zip(cells.header, cells.columns, strict=True)
-        if column and is_word(text_of(column[0])) and are_measured(column, but)
+        if name and column and is_word(text_of(column[0])) and are_measured(column, but)
     ]
     if len(strange) > 1:
         where = places(cells.index[[0]])

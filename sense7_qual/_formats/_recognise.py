@@ -106,12 +106,17 @@ def _recognised(
         roles=_roles(spec, names),
         once=spec.get("once", False),
         asks=tuple(_asks(spec, table)),
-        merged={cells.header[at]: where for at, where in cells.merged.items()},
+        merged={cells.header[at]: kept for at in sorted(cells.merged) if (kept := _below(cells, at))},
         renamed=tuple(rows.twice),
         named=named,
         name=cells.name,
         table=table,
     )
+
+
+def _below(cells: Cells, at: int) -> tuple[str, ...]:
+    """Return the cells merged down a column below its name."""
+    return tuple(place for place, (first, _) in cells.merged[at].items() if first > cells.top)
 
 
 # Which kind it is
@@ -128,9 +133,8 @@ def _kind_of(table: pd.DataFrame, by_header_rows: str, labels: Sequence[str], na
     if marked:
         return marked[0]
     # What no program has marked, and yet is what it is.
-    named = any(
-        all(_fitting([one], list(table.columns)) for one in form) for form in KINDS["table of codes"]["forms"]
-    )
+    names = list(table.columns)
+    named = any(all(_fitting([one], names) for one in form) for form in KINDS["table of codes"]["forms"])
     return "table of codes" if named else "labelled texts" if labels and "text" in table.columns else "table"
 
 
@@ -172,12 +176,9 @@ def _evidence(
 ) -> Iterator[str]:
     if rows.evidence:
         yield rows.evidence
-    by_name = [
-        *spec.get("begins", ()),
-        *spec.get("names", ()),
-        *spec.get("json", ()),
-        *spec.get("values", ()),
-    ]
+    forms = [form for form in spec.get("forms", ()) if all(_fitting([one], names) for one in form)]
+    by_name = [pattern for how in ("begins", "names", "json", "values") for pattern in spec.get(how, ())]
+    by_name += forms[0] if forms else []
     if found := [name for pattern in by_name for name in _fitting([pattern], names)[:1]]:
         yield f"columns {', '.join(map(shown, found))}"
     if kind == "labelled texts":
@@ -208,5 +209,5 @@ def _asks(spec: _Kind, table: pd.DataFrame) -> Iterator[Ask]:
         if len(previews):
             n_rows = f"{len(previews)} response{'' if len(previews) == 1 else 's'}"
             values = ", ".join(sorted(previews.unique()))
-            what = f"{n_rows} that {spec['program']} marks as previews or tests ({marked['column']} {values})"
+            what = f"{n_rows} that {spec['program']} marks as previews or tests, {marked['column']} {values},"
             yield Ask("preview", what, previews.index)

@@ -68,7 +68,7 @@ class Recognised:
     once: bool
     """Whether rows of the same unit_id repeat one text."""
     asks: tuple[Ask, ...]
-    merged: Mapping[str, str]
+    merged: Mapping[str, tuple[str, ...]]
     """By column its merged cells, which have their value in each row of the table."""
     renamed: tuple[str, ...]
     """The names that several columns had, which are numbered now."""
@@ -115,10 +115,20 @@ class Recognised:
     @property
     def changes(self) -> list[str]:
         """What is in the table and not in the file, for a warning."""
-        filled = [f"{shown(name)} ({at})" for name, at in self.merged.items()]
-        said = [f"filled merged cells down in column {first_three(filled)}"] if filled else []
+        said = [
+            f"filled {len(at)} merged range{'' if len(at) == 1 else 's'} down in column {shown(name)!r}"
+            for name, at in self.merged.items()
+        ]
         names = first_three(map(shown, self.renamed))
         return said + ([f"numbered the columns of one name, {names}"] if self.renamed else [])
+
+    def refuse_merged(self, column: str) -> None:
+        """Raise `ImportRefused` where a text is in merged cells, and would be in several units."""
+        if column in self.merged:
+            raise ImportRefused(
+                f"{self.name}: expected a text of its own in each row of column {shown(column)!r} – found "
+                f"cells merged in {first_three(self.merged[column])} – unmerge them."
+            )
 
     def _places(self, rows: pd.DataFrame) -> pd.Index[Any]:
         at: pd.Index[Any] = pd.Index(rows["line"], name=self.table.index.name)

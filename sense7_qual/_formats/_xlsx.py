@@ -13,8 +13,10 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from typing import IO, TYPE_CHECKING, Any, Final
 from xml.parsers import expat
@@ -30,7 +32,15 @@ if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell
     from openpyxl.reader.excel import ExcelReader
 
-__all__ = ["BROKEN_ZIP", "column_of", "read_sheet", "require_harmless", "shared_strings", "unescaped"]
+__all__ = [
+    "BROKEN_ZIP",
+    "column_of",
+    "read_sheet",
+    "read_sheets",
+    "require_harmless",
+    "shared_strings",
+    "unescaped",
+]
 
 _EXCEL_CELL_LIMIT: Final = 32_767
 _EXCEL_DIGITS: Final = 15
@@ -44,10 +54,35 @@ def read_sheet(packed: bytes, sheet: str | None, name: str, limits: Limits) -> C
     """
     merged = require_harmless(packed, limits=limits, name=name)
     with _damage_refused(name):
-        cells = _sheet_cells(packed, sheet, name, limits, merged)
+        cells, part = _sheet_cells(packed, sheet, name, limits)
+        down, across = _filled_down(merged.get(part, ()), cells, name, limits)
     if not cells:
         return Cells([], [], pd.RangeIndex(0, name="row"), name)
-    return _padded(cells, name, limits)
+    return replace(_padded(cells, name, limits), merged=down, across=across)
+
+
+def read_sheets(
+    packed: bytes, sheet: str | None, name: str, limits: Limits
+) -> dict[str, tuple[dict[int, list[str | None]], list[tuple[int, int, int, int]]] | ImportRefused]:
+    """Return the filled rows of each sheet, by number, and its merged cells (column, row, to column, to row).
+
+    A sheet that cannot be read has the reason in its place; `sheet` names the only one that is read.
+    """
+    from openpyxl.utils import range_boundaries
+
+    merged = require_harmless(packed, limits=limits, name=name)
+    with _damage_refused(name):
+        book = _opened(packed, values=True).wb
+        kept: list[Any] = list(book.worksheets) if sheet is None else [_sheet_named(book, sheet, name)]
+        found: dict[str, Any] = {}
+        for worksheet in kept:
+            places = merged.get(worksheet._worksheet_path, ())
+            try:
+                cells, _ = _sheet_cells(packed, worksheet.title, name, limits)
+                found[worksheet.title] = cells, [range_boundaries(place) for place in places]
+            except ImportRefused as error:
+                found[worksheet.title] = error
+    return found
 
 
 @contextmanager
@@ -77,7 +112,7 @@ def _padded(cells: dict[int, list[str | None]], name: str, limits: Limits) -> Ce
     header, *rows = (row + [None] * (width - len(row)) for row in cells.values())
     columns = [[row[i] for row in rows] for i in range(width)]
     index = pd.Index(list(cells)[1:], name="row", dtype="int64")
-    return Cells([label or "" for label in header], columns, index, name)
+    return Cells([label or "" for label in header], columns, index, name, top=next(iter(cells)))
 
 
 def _require_cells(read: int, name: str, limits: Limits) -> None:
@@ -86,8 +121,9 @@ def _require_cells(read: int, name: str, limits: Limits) -> None:
 
 
 def _sheet_cells(
-    packed: bytes, sheet: str | None, name: str, limits: Limits, merged: Mapping[str, Sequence[str]]
-) -> dict[int, list[str | None]]:
+    packed: bytes, sheet: str | None, name: str, limits: Limits
+) -> tuple[dict[int, list[str | None]], str]:
+    """Return the filled rows of a sheet by their number, and the part of the workbook that holds it."""
     cells: dict[int, list[str | None]] = {}
     refused: dict[str, list[str]] = {}
     unknown: list[str] = []
@@ -111,25 +147,35 @@ def _sheet_cells(
     if unknown:
         refused |= _formulas_without_value(packed, sheet, name, limits, frozenset(unknown))
     _refuse_cells(refused, name)
-    _refuse_merged(merged.get(worksheet._worksheet_path, ()), cells, name)
-    return cells
+    return cells, worksheet._worksheet_path
 
 
-def _refuse_merged(merged: Sequence[str], cells: Mapping[int, Sequence[str | None]], name: str) -> None:
-    """Refuse merged cells that hold a value: the file has it once, and the sheet shows it for them all."""
+def _filled_down(
+    merged: Sequence[str], cells: dict[int, list[str | None]], name: str, limits: Limits
+) -> tuple[dict[int, dict[str, tuple[int, int]]], dict[int, str]]:
+    """Give each row the value of the cells that are merged down one column, as the sheet shows it.
+
+    Return these ranges with their rows by the position of their column, and by row those across columns.
+    """
     from openpyxl.utils import range_boundaries
 
-    filled = []
+    down: dict[int, dict[str, tuple[int, int]]] = {}
+    across: dict[int, str] = {}
+    numbers, filled = list(cells), 0
     for place in merged:
-        column, row, last_column, last_row = range_boundaries(place)
-        values = cells.get(row or 0, ())[(column or 1) - 1 : column]
-        if (column, row) != (last_column, last_row) and any(values):
-            filled.append(place)
-    if filled:
-        raise ImportRefused(
-            f"{name}: expected a value in each cell – found cells merged in {first_three(filled)}, which "
-            "hold one value for several – unmerge them, and fill each."
-        )
+        column, row, last_column, last = (number or 1 for number in range_boundaries(place))
+        value = next(iter(cells.get(row, [])[column - 1 : column]), None)
+        if value and column < last_column:
+            across[row] = place
+        elif value and row < last:
+            down.setdefault(column - 1, {})[place] = (row, last)
+            below = numbers[bisect_right(numbers, row) : bisect_right(numbers, last)]
+            filled += len(below)
+            _require_cells(filled, name, limits)
+            for number in below:
+                cells[number] += [None] * (column - len(cells[number]))
+                cells[number][column - 1] = value
+    return down, across
 
 
 def _require_characters(characters: int, packed: int, name: str, limits: Limits) -> None:
@@ -262,46 +308,57 @@ _UNKNOWN_ENCODING: Final = frozenset(
 )
 
 
-def require_harmless(packed: bytes, *, limits: Limits, name: str) -> dict[str, list[str]]:
-    """Return the merged cells of each part of the workbook in `packed`, such as ["A2:A5"]."""
+def require_harmless(
+    packed: bytes, *, limits: Limits, name: str, kind: str = "workbook"
+) -> dict[str, list[str]]:
+    """Return the merged cells of each part of the workbook in `packed`, such as ["A2:A5"].
+
+    A Word document (`kind`) is looked through in the same way.
+    """
     try:
         with zipfile.ZipFile(io.BytesIO(packed)) as archive:
             members = archive.infolist()
-            _require_members(members, len(packed), limits, name)
-            return {member.filename: _Part(archive, member, limits, name).scan() for member in members}
+            _require_members(members, len(packed), limits, name, kind)
+            return {member.filename: _Part(archive, member, limits, name, kind).scan() for member in members}
     except ImportRefused:  # a ValueError too, which says more
         raise
     except BROKEN_ZIP:
         locked = packed.startswith(b"\xd0\xcf\x11\xe0")
         zipped = packed.startswith(b"PK")
-        kind = "an old .xls file, or one with a password" if locked else "something else"
+        suffix, a = (".xlsx", "an") if kind == "workbook" else (".docx", "a")
+        other = f"an old {suffix[:-1]} file, or one with a password" if locked else "something else"
         raise ImportRefused(
-            f"{name}: expected an .xlsx workbook – found {'a damaged one' if zipped else kind} – save it as "
-            ".xlsx without a password."
+            f"{name}: expected {a} {suffix} {kind} – found {'a damaged one' if zipped else other} – save it "
+            f"as {suffix} without a password."
         ) from None
 
 
-def _require_members(members: list[zipfile.ZipInfo], packed: int, limits: Limits, name: str) -> None:
-    limits.require("members", len(members), name=name, of="files inside a workbook", remedy=_SAVE_AS)
+def _require_members(
+    members: list[zipfile.ZipInfo], packed: int, limits: Limits, name: str, kind: str
+) -> None:
+    limits.require("members", len(members), name=name, of=f"files inside a {kind}", remedy=_SAVE_AS)
     # zipfile never unpacks more of a member than the size that it declares.
     unpacked, allowed = sum(member.file_size for member in members), limits.unpacked(packed)
     setting = "unpacked_bytes" if allowed == limits.unpacked_bytes else "expansion"
-    what = f"bytes of a workbook of {packed:,} bytes when it is unpacked"
+    what = f"bytes of a {kind} of {packed:,} bytes when it is unpacked"
     limits.require(setting, unpacked, name=name, of=what, remedy=_SAVE_AS, allowed=allowed)
     placed = sorted((member.header_offset, member.compress_size) for member in members)
     overlap = any(at + 30 + size > after for (at, size), (after, _) in pairwise(placed))
     if overlap or len({member.filename for member in members}) < len(members):
         raise ImportRefused(
-            f"{name}: expected each file inside the workbook once – found some that overlap or share a name "
-            "– open it in Excel or LibreOffice and save it again."
+            f"{name}: expected each file inside the {kind} once – found some that overlap or share a name "
+            "– open it in Microsoft Office or LibreOffice and save it again."
         )
 
 
 class _Part:
     """One member of the archive, read once by expat, which builds nothing."""
 
-    def __init__(self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, limits: Limits, name: str) -> None:
+    def __init__(
+        self, archive: zipfile.ZipFile, member: zipfile.ZipInfo, limits: Limits, name: str, kind: str
+    ) -> None:
         self._archive, self._member, self._limits, self._name = archive, member, limits, name
+        self._kind = kind
         self._depth = self._elements = self._rows = self._items = self._inside = 0
         self._in_row = self._characters = self._row = self._column = 0
         self._item_at = -1  # the depth at which the present cell or shared string began
@@ -405,8 +462,8 @@ class _Part:
 
     def _damaged(self, problem: str) -> ImportRefused:
         return ImportRefused(
-            f"{self._name}: expected a workbook as Excel and LibreOffice write it – found {problem} – open "
-            "it in one of them and save it again."
+            f"{self._name}: expected a {self._kind} as Microsoft Office and LibreOffice write it – found "
+            f"{problem} – open it in one of them and save it again."
         )
 
 

@@ -11,7 +11,7 @@ How reliable is each code? All together?   `by_code`, `overall`          ``_by_c
 Who differs from whom?                     `pairwise`                    ``_human_model.py``
 Do coders grow apart over time?            `over_time`                   ``_drift.py``
 Does a coder apply a code more, or less?   `drift`                       ``_drift.py``
-What did a discussion change?              `before_after`                ``_before_after.py``
+Has it changed? Which of two is higher?    `difference`                  ``_difference.py``
 Is one coder steady?                       `stability`                   ``_drift.py``
 Has a trainee learned it, surely?          `mastery`                     ``_mastery.py``
 How many units must be coded twice?        `units_needed`                ``_units_needed.py``
@@ -36,23 +36,23 @@ Are the numbers right?                     `cross_check`                 ``diagn
 from __future__ import annotations
 
 from sense7_qual.agreement import coefficients, diagnosis, sets, spans
-from sense7_qual.agreement._before_after import before_after
 from sense7_qual.agreement._by_code import by_code, overall
+from sense7_qual.agreement._difference import difference
 from sense7_qual.agreement._drift import drift, over_time, stability
 from sense7_qual.agreement._from_wide import from_wide
 from sense7_qual.agreement._human_model import human_model, pairwise
 from sense7_qual.agreement._mastery import Mastery as Mastery, mastery
 from sense7_qual.agreement._results import (
     AGREEMENT as AGREEMENT,
-    BEFORE_AFTER as BEFORE_AFTER,
     CROSS_CHECK as CROSS_CHECK,
+    DIFFERENCE as DIFFERENCE,
     HUMAN_MODEL as HUMAN_MODEL,
 )
 from sense7_qual.agreement._sequential import sequential
 from sense7_qual.agreement._units_needed import UnitsNeeded as UnitsNeeded, units_needed
 
 __all__ = [
-    "before_after", "by_code", "coefficients", "diagnosis", "drift", "from_wide", "human_model", "mastery",
+    "by_code", "coefficients", "diagnosis", "difference", "drift", "from_wide", "human_model", "mastery",
     "over_time", "overall", "pairwise", "sequential", "sets", "spans", "stability", "units_needed",
 ]  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -19,9 +20,10 @@ from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._by_code import by_code
 from sense7_qual.agreement._counts import own_decisions
+from sense7_qual.agreement._difference import change
 from sense7_qual.agreement._results import DRIFT, OVER_TIME, STABILITY
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.frames import COVERAGE, PLAN, people
+from sense7_qual.frames import COVERAGE, PLAN, clusters_by_unit, people
 
 __all__ = [
     "By", "Comparison", "comparisons", "drift", "first_alarm", "first_finishes", "over_time", "stability",
@@ -268,8 +270,8 @@ def over_time(
 ) -> pd.DataFrame:
     """Return each code's agreement in each round, week, codebook version or part of the coding, in order.
 
-    Use it to see coders drift apart, or definitions become clearer in a new version. Do not read a trend into
-    overlapping intervals, and do not report only the slice that looks best.
+    Use it to see coders drift apart, or definitions become clearer in a new version: `change` compares each
+    slice with the one before (see `difference`). Do not report only the slice that looks best.
 
     Parameters
     ----------
@@ -318,6 +320,7 @@ def over_time(
     _check_slicing(by, n_slices)
     own = own_decisions(decisions, function="over_time")
     finished = _finishes(own, COVERAGE.check(coverage), timed=by in ("week", "order"))
+    slices = list(_slices(own, finished, by, n_slices))
     parts = [
         by_code(
             own[rows],
@@ -327,14 +330,29 @@ def over_time(
             confidence_level=confidence_level,
             seed=seed,
         ).assign(by=by, slice=name, place=place)
-        for place, (name, rows) in enumerate(_slices(own, finished, by, n_slices), start=1)
+        for place, (name, rows) in enumerate(slices, start=1)
     ]
     parts = parts or [by_code(own, seed=seed).assign(by=by, slice="", place=0)]
     by_slice = pd.concat(parts, ignore_index=True).astype({"by": "string", "slice": "string"})
+    changes = _changes([own[rows] for _, rows in slices], clusters_by_unit(units, cluster), confidence_level)
+    by_slice = by_slice.merge(changes, how="left", on=["code", "place"])
     codes = {code: place for place, code in enumerate(own["code"].unique())}
     order = np.lexsort((by_slice["place"], by_slice["code"].map(codes)))
     lead = ["code", "by", "slice", "place"]
     return by_slice.iloc[order][lead + [name for name in by_slice if name not in lead]].reset_index(drop=True)
+
+
+def _changes(slices: list[pd.DataFrame], clusters: pd.Series | None, confidence_level: float) -> pd.DataFrame:
+    """Return the change of each code in each slice from the slice before."""
+    names = {"difference": "change", "low": "change_low", "high": "change_high", "p": "change_p"}
+    rows = [
+        {"code": code, "place": place}
+        | change(one[one["code"] == code], two[two["code"] == code], clusters, confidence_level)
+        for place, (one, two) in enumerate(pairwise(slices), start=2)
+        for code in two["code"].unique()
+    ]
+    table = pd.DataFrame(rows, columns=["code", "place", *names]).rename(columns=names)
+    return table.astype({"code": "string", "place": "int64", **dict.fromkeys(names.values(), "float64")})
 
 
 def _check_slicing(by: str, n_slices: int) -> None:

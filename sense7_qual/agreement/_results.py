@@ -19,7 +19,7 @@ from sense7_qual._contract import (
 )
 
 __all__ = [
-    "AGREEMENT", "BEFORE_AFTER", "BY_UNIT", "CATEGORIES", "CONFUSION", "CROSS_CHECK", "DRIFT",
+    "AGREEMENT", "BY_UNIT", "CATEGORIES", "CONFUSION", "CROSS_CHECK", "DIFFERENCE", "DRIFT",
     "GOLD", "HUMANS", "HUMAN_MODEL", "MODELS", "OVERALL", "OVER_TIME", "PAIRWISE", "SEQUENTIAL",
         "SPAN_AGREEMENT",
     "STABILITY",
@@ -72,18 +72,23 @@ CATEGORIES: Final = Contract("categories", ("category",), {
     "reason": reason("why there is no alpha: `no_pairable_units` or `no_variation`"),
 }, row="One row per category, sorted")  # fmt: skip
 
-BEFORE_AFTER: Final = Contract("before_after", ("code",), _SIZES | {
-    "n_discussed": count("of these units those that a coder decided on in the discussion"),
-    "n_revised": count("decisions that were changed there"),
-    "before, after": coefficient("Krippendorff's nominal alpha"),
-    "difference": number("after − before, −2 to 2", -2, 2),
-    "low, high": number("ends of the interval of the difference", -2, 2),
-    **_SETTINGS,
+_CHANGE: Final = "ends of its interval, −2 to 2"
+DIFFERENCE: Final = Contract("difference", ("code", "other"), {
+    "code": text(),
+    "other": text("the code of the second decisions: the same, unless `codes` says otherwise"),
+    "n_first, n_second, n_both": count(
+        "units with two or more decisions in the first, in the second, in both"),
+    "n_clusters": count("clusters with such a unit"),
+    "n_changed": count("decisions of one coder on one unit that are in both and differ"),
+    "first, second": coefficient("Krippendorff's nominal alpha"),
+    "difference": number("second − first, −2 to 2", -2, 2),
+    "low, high": number(_CHANGE, -2, 2),
+    "p": share("two-sided p of no difference"),
+    "confidence_level": share("as given"),
     "reason": reason(
         "why a number is missing: `no_pairable_units`; `no_variation` (an alpha does not exist); "
-        "`one_cluster`; `one_pattern` (nothing changed that could vary: no interval); or a caution about the "
-        "interval: `few_clusters` (decisions were changed, or the rarer answer is found, in fewer than ten "
-        "clusters: from leaving out each cluster; in fewer than three: no interval)"),
+        "`one_cluster`; `one_pattern` (leaving out any cluster gives the same difference); `few_clusters` "
+        "(the rarer answer is in fewer than three clusters of one of the two: no interval)"),
 }, row=_BY_CODE)  # fmt: skip
 
 CONFUSION: Final = Contract("confusion", ("code_a", "code_b"), {
@@ -175,8 +180,12 @@ OVER_TIME: Final = Contract("over_time", ("code", "place"), {
                   "without a round"),
     "place": count("1, 2, 3 … in time (by the first finished unit)"),
     **{name: one for name, one in AGREEMENT.columns.items() if name != "code"},
+    "change*": number("alpha less that of the slice before (`difference`), −2 to 2; missing in the first",
+                      -2, 2),
+    "change_low*, change_high*": number(_CHANGE, -2, 2),
+    "change_p*": share("two-sided p of no change"),
 }, row="One row per code × slice, codes in the order in which they first appear and slices in time, computed "
-       "from the decisions of the slice alone")  # fmt: skip
+       "from the decisions of the slice alone, the changes from those of the two")  # fmt: skip
 
 STABILITY: Final = Contract("stability", ("coder", "code"), {"coder": text(), **AGREEMENT.columns},
     row="One row per coder × code, coders sorted; the two times take the place of two coders"

@@ -15,9 +15,11 @@ from typing import Any, Final, get_args, get_type_hints
 from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._atomic import write_by_suffix
 from sense7_qual._messages import UNPRINTABLE, did_you_mean, first_three, word
-from sense7_qual.codebook import _qdc, _yaml_csv
+from sense7_qual.codebook import _code_table, _qdc, _yaml_csv
 from sense7_qual.codebook._facets import Facet, check_facets, check_key, facets_of_entries, plain_facets
-from sense7_qual.codebook._yaml_csv import Entries, refuse_many, refuse_twice, right_names
+from sense7_qual.codebook._field_names import right_names
+from sense7_qual.codebook._forms import COLOUR, ID
+from sense7_qual.codebook._yaml_csv import Entries, refuse_many, refuse_twice
 from sense7_qual.errors import ActError, CodebookError
 
 __all__ = ["ORIGINS", "Code", "Codebook", "check_codebook"]
@@ -25,10 +27,9 @@ __all__ = ["ORIGINS", "Code", "Codebook", "check_codebook"]
 ORIGINS: Final = ("deductive", "inductive", "model")
 """Where a code comes from: the theory, the data, or a model's proposal that a person accepted."""
 
-_ID = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _NAMES: Final = frozenset({"label", "name", "title", "version"})
+_TABLES: Final = frozenset({".xlsx", ".docx", ".csv", ".tsv"})
 _SENTENCE = re.compile(r"(?<=[.!?])\s")
-_COLOUR = re.compile(r"#[0-9A-Fa-f]{6}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +90,7 @@ class Code:
                 f"codebook: expected codable of {named} to be True or False – found "
                 f"{type(self.codable).__name__} – pass one of them."
             )
-        if not _ID.fullmatch(self.id):
+        if not ID.fullmatch(self.id):
             raise CodebookError(
                 "codebook: expected a code id of a letter followed by letters, digits, '_', '.' or '-' – "
                 f"found {word(self.id)} – give the code a short stable id and keep the wording for its label."
@@ -101,7 +102,7 @@ class Code:
                 f"codebook: expected origin {', '.join(ORIGINS)} for {named} – found "
                 f"{word(self.origin)} – {did_you_mean(self.origin[:64], ORIGINS)}"
             )
-        if self.colour is not None and not _COLOUR.fullmatch(self.colour):
+        if self.colour is not None and not COLOUR.fullmatch(self.colour):
             raise CodebookError(
                 f"codebook: expected a colour like '#2a7f62' for {named} – found {word(self.colour)} – "
                 "correct it or leave it out."
@@ -325,9 +326,12 @@ class Codebook:
 
     def _to_csv(self, path: Path) -> bytes:
         content = _yaml_csv.to_csv(self._as_dict(), [field.name for field in fields(Code)])
-        again = _codebook(_yaml_csv.parse_csv(content, path, lists=_lists()))
         names = [field.name for field in fields(self) if field.compare]
-        lost = [name for name in names if getattr(self, name) != getattr(again, name)]
+        try:
+            again = _codebook(_of_table(content, path))
+            lost = [name for name in names if getattr(self, name) != getattr(again, name)]
+        except CodebookError:  # no CSV at all, as with NUL in a text
+            lost = ["codes"]
         if lost:
             raise CodebookError(
                 f"codebook {self.name!r}: a CSV file cannot hold its {first_three(lost)}, which "
@@ -336,21 +340,51 @@ class Codebook:
         return content
 
     @classmethod
-    def read(cls, source: str | Path) -> Codebook:
-        """Read a shipped codebook by its name, or a codebook from a YAML, CSV or REFI-QDA (.qdc) file.
+    def read(
+        cls,
+        source: str | Path,
+        *,
+        columns: Mapping[str, str | None] | None = None,
+        sheet: str | None = None,
+        encoding: str | None = None,
+        split: str | None = None,
+    ) -> Codebook:
+        """Read a shipped codebook by its name, or one from a YAML, REFI-QDA (.qdc), Excel, Word or CSV file.
 
         In YAML every scalar is read as text, exactly as written (``007`` stays ``007``, ``no`` stays
-        ``no``). A CSV has one row per code and the columns of `Code`; lists have one entry per line of the
-        cell; the file name is the name of the codebook.
+        ``no``). YAML has facets as ``facets: {valence: {values: {met: m, unmet: u}}}``: each value with its
+        key, a list of values without keys, or with ``{label: …, key: …}``; next to ``values`` a ``label`` and
+        the ``codes`` of the facet.
 
-        YAML has facets as ``facets: {valence: {values: {met: m, unmet: u}}}``: each value with its key, a
-        list of values without keys, or with ``{label: …, key: …}``; next to ``values`` a ``label`` and the
-        ``codes`` of the facet. In a CSV each value is a row of its own, with the facet's name in the column
-        ``facet``, its own in ``id``, and a ``label`` and ``key`` if it has them; ``facet_label`` and
+        A table (.xlsx, .docx, .csv, .tsv) has one row per code; the file name is the name of the codebook,
+        and each line of a cell is an entry of a list. In the columns of `Code`, with ``id`` and ``label``, it
+        is read as `write` wrote it: each value of a facet is a row of its own, with the facet's name in the
+        column ``facet``, its own in ``id``, and a ``label`` and ``key`` if it has them; ``facet_label`` and
         ``facet_codes`` are in the facet's first row.
+
+        Other names of columns are understood (Code, Brief definition, When not to use, Example quote …), and
+        one warning says which column was taken as what and which were left out. Ids are made from labels
+        unless a column has valid ones. Several definitions are joined by a blank line. Columns such as Theme
+        and Category are headings: codes that only group others (`codable` is False) unless they have no
+        codes below them. A blank cell to the left of the codes belongs to the heading above it, and a
+        definition to the nearest name to its left.
 
         In a .qdc of another program a code's description is its definition, and its id is made from its name;
         sets of codes are listed in the codebook's description. A warning counts them and what was not read.
+
+        Parameters
+        ----------
+        source : str or Path
+            The name of a shipped codebook, or a file.
+        columns : mapping of str to str or None, optional
+            Of a table: what columns are, such as ``{"Codes": "label", "Notes": None}``; ``None`` leaves one
+            out, and "parent" is a heading. Columns that are not named are understood by their names.
+        sheet : str, optional
+            The sheet of a workbook, or ``"table 2"`` of a document; needed if several have codes.
+        encoding : str, optional
+            Of a CSV or TSV that is not UTF-8, such as "cp1252".
+        split : str, optional
+            The separator of labels that are paths: with ``">"`` "Trust > Help" becomes Help under Trust.
 
         Raises
         ------
@@ -359,9 +393,16 @@ class Codebook:
         """
         check_arguments(Codebook.read, locals())
         path = _yaml_csv.shipped(source)
+        how = {"columns": read_mapping(columns), "sheet": sheet, "encoding": encoding, "split": split}
+        if path.suffix.lower() in _TABLES:
+            return _codebook(_of_table(_yaml_csv.packed(path), path, **how))
+        if unfit := [name for name, value in how.items() if value]:
+            raise CodebookError(
+                f"codebook: expected no {unfit[0]} for {path.name!r}, which is no table – leave it out."
+            )
         if path.suffix.lower() == ".qdc":
             return _codebook(_qdc.parse_qdc(_yaml_csv.decoded(path), path))
-        return _codebook(_yaml_csv.read_file(path, lists=_lists()))
+        return _codebook(_yaml_csv.read_file(path))
 
     @classmethod
     def from_yaml(cls, content: bytes) -> Codebook:
@@ -399,6 +440,12 @@ def _folded(code: Code, depth: int) -> str:
     first = html.escape(_SENTENCE.split(code.definition, maxsplit=1)[0])
     line = f"{key}<b>{html.escape(code.label)}</b> {first}"
     return f'<details style="margin-left: {1.5 * depth}em"><summary>{line}</summary>{rules}</details>\n'
+
+
+def _of_table(packed: bytes, path: Path, **how: Any) -> Entries:
+    given = {"columns": {}, "sheet": None, "encoding": None, "split": None, **how}
+    names = [field.name for field in fields(Code)]
+    return _code_table.read_table(packed, path, fields=names, lists=_lists(), **given)
 
 
 def _lists() -> set[str]:

@@ -12,7 +12,6 @@ REFI-QDA standard 1.5, Codebook.xsd (urn:QDA-XML:codebook:1.0), https://www.qdas
 from __future__ import annotations
 
 import re
-import unicodedata
 import uuid
 import warnings
 from collections import Counter, defaultdict
@@ -22,6 +21,7 @@ from typing import Any, Final
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
+from sense7_qual.codebook._forms import free_id
 from sense7_qual.codebook._yaml_csv import Entries, load_yaml, refuse_many, to_yaml
 from sense7_qual.errors import CodebookError
 
@@ -31,7 +31,6 @@ _NAMESPACE: Final = "urn:QDA-XML:codebook:1.0"
 _GUIDS: Final = uuid.UUID("5e0d1a58-7a4f-4a52-9a43-2f3d8f1f6a77")  # of this package: equal codes, equal guids
 _RULE: Final = "\n---\n"  # between a definition and the labelled lines under it
 _UNWRITABLE: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, Char
-_NO_ID: Final = re.compile("[^A-Za-z0-9_.-]+")
 _OF_CODE: Final = {"id", "use_when", "avoid_when", "examples", "counter_examples", "key", "origin", "source",
                    "rules_source"}  # fmt: skip
 _OF_CODEBOOK: Final = {"name", "title", "version", "description", "source", "licence", "facets", "order"}
@@ -201,7 +200,7 @@ def _with_ids(codes: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     times: Counter[str] = Counter()
     for entry in entries:
         if "id" not in entry:
-            entry["id"] = _free_id(entry["label"], taken, times)
+            entry["id"] = free_id(entry["label"], taken, times)
             taken.add(entry["id"])
     for entry, code in zip(entries, codes, strict=True):
         if code["at"] is not None:
@@ -272,15 +271,3 @@ def _warn_of_losses(reader: _Reader, sets: Sequence[dict[str, Any]], path: Path)
             "(exchange.read_project).",
             stacklevel=4,
         )
-
-
-def _free_id(label: str, taken: set[str], times: Counter[str]) -> str:
-    """Return an id made of a code's name; `times` counts how often the same was made, from call to call."""
-    plain = unicodedata.normalize("NFKD", label).encode("ascii", "ignore").decode()
-    base = _NO_ID.sub("-", plain).strip("-.")[:56].lower()
-    base = base if base[:1].isalpha() else f"code-{base}".rstrip("-")
-    while True:
-        times[base] += 1
-        free = base if times[base] == 1 else f"{base}-{times[base]}"
-        if free not in taken:
-            return free

@@ -1,12 +1,11 @@
-"""Codebooks in YAML and CSV files: from text to plain fields, and back; nothing here knows what a code is."""
+"""Codebooks in YAML, and in tables of our own, as plain fields; nothing here knows what a code is."""
 
 from __future__ import annotations
 
 import csv
 import io
-import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,8 +16,8 @@ from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import CodebookError
 
 __all__ = [
-    "Entries", "decoded", "load_yaml", "parse_csv", "parse_yaml", "read_file", "refuse_many",
-    "refuse_twice", "right_names", "shipped", "to_csv", "to_yaml",
+    "FACET", "Entries", "decoded", "lines", "load_yaml", "of_rows", "packed", "parse_yaml", "read_file",
+    "refuse_many", "refuse_twice", "shipped", "to_csv", "to_yaml",
 ]  # fmt: skip
 
 Entries = tuple[dict[str, Any], list[tuple[str, object]]]
@@ -27,21 +26,18 @@ Entries = tuple[dict[str, Any], list[tuple[str, object]]]
 _LARGEST: Final = 5_000_000  # bytes of a file; the largest in use have a twentieth of it
 _MOST_NODES: Final = 200_000  # keys, texts and lists of a YAML file
 _MOST_CODES: Final = 10_000
-_SEPARATORS: Final = {"semicolons": ";", "tabs": "\t"}  # what spreadsheets of some languages write
-_FACET: Final = ("facet", "facet_label", "facet_codes")  # columns of a CSV beside those of a code
+FACET: Final = ("facet", "facet_label", "facet_codes")  # columns of a CSV beside those of a code
 
 
-def read_file(path: Path, *, lists: Collection[str]) -> Entries:
-    """Read a YAML or CSV file; in a CSV the cells of the columns `lists` have one entry per line."""
-    suffix = path.suffix.lower()
-    content = decoded(path) if suffix in {"", ".yaml", ".yml", ".csv"} else ""
-    if suffix in {".yaml", ".yml"}:
+def read_file(path: Path) -> Entries:
+    """Read a YAML file."""
+    content = decoded(path) if path.suffix.lower() in {"", ".yaml", ".yml"} else ""
+    if path.suffix.lower() in {".yaml", ".yml"}:
         return _of_mapping(load_yaml(content, path), path)
-    if suffix == ".csv":
-        return _of_csv(content, path, lists)
+    is_project = path.suffix.lower() == ".qdpx"
     raise CodebookError(
-        f"codebook: expected a .yaml, .csv or .qdc file – found {path.name!r} – save it as one of these"
-        f"{': export the codebook, not the project' if suffix == '.qdpx' else ''}."
+        f"codebook: expected a .yaml, .csv, .tsv, .xlsx, .docx or .qdc file – found {path.name!r} – "
+        f"{'export the codebook, not the project' if is_project else 'save it as one of these'}."
     )
 
 
@@ -50,15 +46,10 @@ def parse_yaml(content: bytes, path: Path) -> Entries:
     return _of_mapping(load_yaml(_utf8(content, path), path), path)
 
 
-def parse_csv(content: bytes, path: Path, *, lists: Collection[str]) -> Entries:
-    """Parse the bytes of a CSV file; errors as in `read_file`."""
-    return _of_csv(_utf8(content, path), path, lists)
-
-
 def to_csv(content: Mapping[str, Any], columns: Sequence[str]) -> bytes:
     """Return codes and facets as CSV (UTF-8 with a mark that Excel reads), in the columns that any fills."""
     entries = [*content["codes"], *_facet_rows(content.get("facets", {}))]
-    used = [name for name in (*columns, *_FACET) if any(entry.get(name) for entry in entries)]
+    used = [name for name in (*columns, *FACET) if any(entry.get(name) for entry in entries)]
     rows = [[_cell(entry.get(name, "")) for name in used] for entry in entries]
     return "".join(_csv_line(row) for row in [used, *rows]).encode("utf-8-sig")
 
@@ -117,22 +108,28 @@ def _shipped(name: str | Path) -> Path:
 
 def decoded(path: Path) -> str:
     """Return the text of a file of at most 5 MB in UTF-8."""
+    return _utf8(packed(path), path)
+
+
+def packed(path: Path) -> bytes:
+    """Return the bytes of a file of at most 5 MB."""
     try:
         with open_file(path) as file:
-            return _utf8(file.read(_LARGEST + 1), path)
+            content = file.read(_LARGEST + 1)
     except OSError as error:
         raise CodebookError(
             f"codebook: expected a file at {str(path)!r} – found none that can be read ({error.strerror}) – "
             "check the path."
         ) from error
-
-
-def _utf8(content: bytes, path: Path) -> str:
     if len(content) > _LARGEST:
         raise CodebookError(
             f"codebook: expected at most {_LARGEST:,} bytes in {path.name!r} – found more – leave out what "
             "is no part of the codebook."
         )
+    return content
+
+
+def _utf8(content: bytes, path: Path) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -206,22 +203,29 @@ def _of_mapping(content: object, path: Path) -> Entries:
     return {name: value for name, value in content.items() if name != "codes"}, codes
 
 
-def _of_csv(content: str, path: Path, lists: Collection[str]) -> Entries:
+def of_rows(rows: Iterable[tuple[str, dict[str, Any]]], path: Path, lists: Collection[str]) -> Entries:
+    """Return the entries of a table in the columns of `to_csv`; a row is its place and its filled cells."""
     codes: list[tuple[str, object]] = []
     facets: dict[str, dict[str, Any]] = {}
-    for line, entry in _csv_rows(content, path):
+    for where, entry in rows:
         for name in {*lists, "facet_codes"} & entry.keys():
-            entry[name] = [text.strip() for text in entry[name].splitlines() if text.strip()]
+            entry[name] = lines(entry[name])
         if "facet" in entry:
-            _add_value(facets.setdefault(entry["facet"], {"values": {}}), entry, f"line {line}")
+            _add_value(facets.setdefault(entry["facet"], {"values": {}}), entry, where)
         else:
-            codes.append((f"line {line}", entry))
+            codes.append((where, entry))
+            refuse_many(len(codes))
     return {"name": path.stem, "title": path.stem, "facets": facets}, codes
+
+
+def lines(cell: str) -> list[str]:
+    """Return the entries of a list in one cell, one a line."""
+    return [text.strip() for text in cell.splitlines() if text.strip()]
 
 
 def _add_value(facet: dict[str, Any], entry: Mapping[str, Any], where: str) -> None:
     """Take a row of a CSV that is a value of a facet into the facet."""
-    unknown = sorted(entry.keys() - {"id", "label", "key", *_FACET})
+    unknown = sorted(entry.keys() - {"id", "label", "key", *FACET})
     if unknown or "id" not in entry or entry["id"] in facet["values"]:
         wrong = first_three(unknown) or ("a value that stands there before" if "id" in entry else "no id")
         raise CodebookError(
@@ -235,40 +239,6 @@ def _add_value(facet: dict[str, Any], entry: Mapping[str, Any], where: str) -> N
             raise CodebookError(
                 f"codebook: expected one facet_{name} of facet {entry['facet'][:64]!r} – found another in "
                 f"{where} – write it only in the facet's first row."
-            )
-
-
-def _csv_rows(content: str, path: Path) -> list[tuple[int, dict[str, Any]]]:
-    """Return the last line and the filled cells of every row that has any."""
-    rows = csv.reader(io.StringIO(content, newline=""), strict=True)
-    filled = []
-    try:
-        header = [name.strip() for name in next(rows, [])]
-        _refuse_other_separators(header, path)
-        refuse_twice("column", [name for name in header if name], "keep one of them")
-        for row in (row for row in rows if any(cell.strip() for cell in row)):
-            if len(row) != len(header):
-                raise CodebookError(
-                    f"codebook: expected {len(header)} cells in every row of {path.name!r} – found "
-                    f"{len(row)} in the row that ends in line {rows.line_num} – quote texts with commas."
-                )
-            cells = zip(header, (cell.strip() for cell in row), strict=True)
-            filled.append((rows.line_num, {name: cell for name, cell in cells if cell}))
-            refuse_many(len(filled))
-    except csv.Error as error:
-        raise CodebookError(
-            f"codebook: expected CSV in {path.name!r} – found a mistake in line {rows.line_num} ({error}) – "
-            "export it again as CSV."
-        ) from error
-    return filled
-
-
-def _refuse_other_separators(header: Sequence[str], path: Path) -> None:
-    for name, mark in _SEPARATORS.items():
-        if len(header) == 1 and mark in header[0]:
-            raise CodebookError(
-                f"codebook: expected columns with commas between them in {path.name!r} – found {name} – "
-                "export it again with commas, or write it as .yaml."
             )
 
 
@@ -288,51 +258,3 @@ def refuse_twice(what: str, values: Sequence[Any], to_do: str = "") -> None:
             f"codebook: expected every {what} once – found more than once: {first_three(twice)} – "
             f"{to_do or f'give each code a {what} of its own'}."
         )
-
-
-_OTHER_NAMES: Final = {
-    "id": ("code", "code id", "identifier"),
-    "label": ("name", "title", "code name", "code label"),
-    "definition": ("description", "desc", "meaning", "full definition", "brief definition", "comment"),
-    "description": ("definition",),
-    "use_when": ("rule", "rules", "include", "inclusion", "inclusion criteria", "when", "when to use"),
-    "avoid_when": ("exclude", "exclusion", "exclusion criteria", "not when", "when not to use"),
-    "examples": ("example", "positive examples", "quotes", "typical exemplars"),
-    "counter_examples": ("counterexamples", "negative examples", "non examples", "near misses"),
-    "parent": ("group", "category", "parent code", "parent id"),
-    "colour": ("color", "code color", "rgb", "hex"),
-    "key": ("shortcut", "hotkey", "keyboard shortcut"),
-    "codable": ("codeable", "is codable", "iscodable"),
-    "name": ("id",),
-    "title": ("label",),
-    "licence": ("license",),
-}
-"""Each field with other names for it, as `_plain` writes them; no name stands for two fields of one table."""
-
-_HINTS: Final = 3
-
-
-def right_names(names: Collection[str], known: Collection[str]) -> str:
-    """Return a hint that names the field meant by each of the first `names` that are not `known`.
-
-    >>> right_names(["id", "description", "color"], ["id", "definition", "colour"])
-    "write 'definition' for 'description' and 'colour' for 'color'"
-    """
-    unknown = [name for name in names if name not in known]
-    free = [field for field in known if field not in names]
-    meant = {name: field for name in unknown if (field := _meant(name, free))}
-    if not meant:
-        return did_you_mean(unknown[0], known)
-    *first, last = [f"{field!r} for {name!r}" for name, field in list(meant.items())[:_HINTS]]
-    return f"write {', '.join(first)}{' and ' if first else ''}{last}"
-
-
-def _meant(name: str, known: Collection[str]) -> str | None:
-    plain = _plain(name)
-    by_form = next((field for field in known if _plain(field) == plain), None)
-    others = (field for field, names in _OTHER_NAMES.items() if field in known and plain in names)
-    return by_form or next(others, None)
-
-
-def _plain(name: str) -> str:
-    return " ".join(re.split(r"[\W_]+", name.casefold())).strip()

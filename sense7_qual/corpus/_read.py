@@ -156,6 +156,7 @@ def read(
     texts, several = named(text, [*table.columns]), not isinstance(text, str)
     for column in texts:
         found.refuse_reworded(column)
+        found.refuse_merged(column)
     ids = [unit_id] if isinstance(unit_id, str) else [] if unit_id is None else list(unit_id)
     roles = [*ids, *(name for name in (document_id, case_id, position, context) if name is not None)]
     rated = by_question(ratings, len(texts))

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-import unicodedata
 import uuid
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Final
 from xml.etree.ElementTree import Element, SubElement
 from xml.sax.saxutils import escape, quoteattr
 
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, free_id
 from sense7_qual.errors import CodebookError
 from sense7_qual.exchange._archive import Tree, local, plain_guid
 
@@ -207,24 +207,14 @@ def _ids(codes: Sequence[_ReadCode], *, keep: bool) -> list[str]:
     taken = {each[1].lower() for each in own if each}
     ids: list[str] = []
     used: set[str] = set()
+    times: Counter[str] = Counter()
     for code, each in zip(codes, own, strict=True):
         if each and each[1].lower() not in used:
             ids.append(each[1])
         else:
-            ids.append(_free(code.element.get("name") or "", taken | used))
+            ids.append(free_id(code.element.get("name") or "", taken | used, times))
         used.add(ids[-1].lower())
     return ids
-
-
-def _free(name: str, taken: set[str]) -> str:
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    base = re.sub("[^a-z0-9_.-]+", "-", plain).strip("-.")[:56]
-    base = base if base[:1].isalpha() else f"code-{base}".rstrip("-")
-    free, times = base, 1
-    while free in taken:
-        times += 1
-        free = f"{base}-{times}"
-    return free
 
 
 def _codable(element: Element) -> bool:

@@ -221,6 +221,12 @@ def _of_agreement(sources: Sources) -> Iterator[Part | LeftOut]:
                    lambda: partial(exchange.export, sources.store, table="reliability"), "csv")  # fmt: skip
 
 
+_AFTER_DISCUSSION: Final = (
+    "After a discussion decisions are no longer independent: α before is the reliability of the coding, α "
+    "after is not."
+)
+
+
 def _of_discussions(sources: Sources) -> Iterator[Part | LeftOut]:
     talks = [one for one in sources.store.rounds if one.discusses]
     if not talks:
@@ -233,8 +239,9 @@ def _of_discussions(sources: Sources) -> Iterator[Part | LeftOut]:
 
 def _discussed(sources: Sources, before: str, after: str) -> Any:
     record = sources.record
-    return tables.discussion(record.discussed(before, after).value, codebook=sources.codebook,
-                            cluster_name=record.clusters)  # fmt: skip
+    return tables.difference(record.discussed(before, after).value, names=("before", "after"),
+                             codebook=sources.codebook, cluster_name=record.clusters,
+                             notes=[_AFTER_DISCUSSION])  # fmt: skip
 
 
 def _of_codes(sources: Sources, conditions: Sequence[str]) -> Iterator[Part | LeftOut]:

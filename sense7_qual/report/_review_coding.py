@@ -77,7 +77,7 @@ def _changed(facts: Facts) -> Iterator[Objection]:
             " changed in a round after it was unblinded.",
             why="Such changes may be concessions to the others, not what each coder read.",
             answer="Revise in a round of discussion (rounds.open_round(…, discusses=…)) and report before "
-            "and after separately (report.tables.discussion).",
+            "and after separately (report.tables.difference).",
         )  # fmt: skip
 
 

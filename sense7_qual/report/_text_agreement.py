@@ -246,6 +246,6 @@ def _changed(record: Record, before: str, talk: Traced) -> Iterator[Sentence]:
     yield sentence(
         "In the discussion “{name}”, {n} revised; median alpha across codes was {before} before it and "
         "{after} after it, and the latter is no measure of independent coding.",
-        name=named(talk.name), n=plural(change["n_revised"].sum(), "decision was", "decisions were"),
-        before=alpha(change["before"].median()), after=alpha(change["after"].median()),
+        name=named(talk.name), n=plural(change["n_changed"].sum(), "decision was", "decisions were"),
+        before=alpha(change["first"].median()), after=alpha(change["second"].median()),
     )  # fmt: skip

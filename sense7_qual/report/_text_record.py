@@ -124,7 +124,8 @@ class Record:
     def discussed(self, before: str, after: str) -> Traced:
         """Return agreement before and after a round of discussion; empty where nothing was decided in one."""
         rounds = (self.store.decisions(round=one) for one in (before, after))
-        return self["agreement"].before_after(*rounds, **self.resampling)
+        by = {name: self.resampling[name] for name in ("units", "cluster") if name in self.resampling}
+        return self["agreement"].difference(*rounds, discussion=True, **by)
 
     @cached_property
     def n_coders(self) -> Traced:

@@ -16,7 +16,7 @@ asked for by its name.
 
 A round that discusses another one is opened once that is unblinded: its coders look at each other's codings
 and revise their own, as acts of the discussion. These are never mixed into the agreement of the discussed
-round either: `agreement.before_after` reports both, and consensus takes what was decided in the end.
+round either: `agreement.difference` reports both, and consensus takes what was decided in the end.
 
 ===========================================  ==============================  ================
 question                                     function                        file

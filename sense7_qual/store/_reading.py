@@ -266,7 +266,7 @@ class Store:
             part of the units is coded twice.
         before_suggestions : bool
             Whether to take each coder's decisions as they were before a model's suggestions were shown; if
-            these were shown from the start, there are none. ``agreement.before_after(
+            these were shown from the start, there are none. ``agreement.difference(
             store.decisions(before_suggestions=True), store.decisions())`` compares the two.
         models : bool
             Whether to include decisions of models (``model-…``, `frames.is_model`), as

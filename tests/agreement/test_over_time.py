@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7_qual.agreement import over_time, stability
+from sense7_qual.agreement import difference, over_time, stability
 from sense7_qual.agreement._by_code import by_code
 from sense7_qual.errors import QualError, TableError
 
@@ -34,7 +34,8 @@ def covered(decisions: pd.DataFrame, days: dict[str, float] | None = None) -> pd
 
 
 def numbers(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.drop(columns=["code", "by", "slice", "place"], errors="ignore").reset_index(drop=True)
+    apart = ["code", "by", "slice", "place", "change", "change_low", "change_high", "change_p"]
+    return frame.drop(columns=apart, errors="ignore").reset_index(drop=True)
 
 
 def test_order_cuts_the_units_into_equal_parts() -> None:
@@ -179,3 +180,25 @@ def test_what_was_looked_at_again_keeps_its_place_in_time() -> None:
             over_time(decisions, again, **settings),  # type: ignore[arg-type]
             over_time(decisions, coverage, **settings),  # type: ignore[arg-type]
         )
+
+
+def test_the_change_from_the_slice_before_is_that_of_the_two() -> None:
+    decisions = study(1)
+    units = pd.DataFrame({"unit_id": decisions["unit_id"].unique()})
+    units["case_id"] = units["unit_id"].str[1:].astype(int) % 9
+    named = {"units": units, "cluster": "case_id"}
+    found = over_time(decisions, covered(decisions), by="order", n_slices=2, n_boot=50, seed=1, **named)
+    parts = [
+        decisions[decisions["unit_id"].isin([f"u{n:03}" for n in places])]
+        for places in (range(20), range(20, 40))
+    ]
+    expected = difference(*parts, **named)
+    second = found[found["place"] == 2]
+    for ours, theirs in (
+        ("change", "difference"),
+        ("change_low", "low"),
+        ("change_high", "high"),
+        ("change_p", "p"),
+    ):
+        assert second[ours].tolist() == pytest.approx(expected[theirs].tolist(), nan_ok=True)
+    assert found.loc[found["place"] == 1, "change"].isna().all()

@@ -254,20 +254,17 @@ def test_csv_with_lists_quotes_and_a_byte_order_mark(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "expected at least one code"),
+        ("", "expected a table with a row per code in 'mine.csv' – found none"),
         ("id,label\n", "expected at least one code"),
         (
             "id,label\nx,X,lost words\n",
-            "expected 2 cells in every row of 'mine.csv' – found 3 in the row that ends in line 2",
+            "of cells – found none (comma 2 to 3 cells, semicolon 1, tab 1; first odd line 2) – quote the "
+            "cells that contain it.",
         ),
-        ("id,label,examples\nx,X\n", "expected 3 cells in every row of 'mine.csv' – found 2"),
+        ("id,label,examples\nx,X\n", "(comma 2 to 3 cells, semicolon 1, tab 1; first odd line 2)"),
         ("id,label,label\nx,X,Y\n", "expected every column once – found more than once: 'label'"),
-        ("id,label,lable\nx,X,Y\n", "did you mean 'label'?"),
-        ("id,label,\nx,X,Y\n", "in line 2 – found ''"),
-        ("id;label\nx;X\n", "expected columns with commas between them in 'mine.csv' – found semicolons"),
-        ("id\tlabel\nx\tX\n", "found tabs – export it again with commas"),
-        ('id,label\nx,"X\n', "found a mistake in line 2"),
-        ("id,label\nx,X\ny\n", "found 1 in the row that ends in line 3"),
+        ('id,label\nx,"X\n', "found in the row from line 2"),
+        ("id,label\nx,X\ny\n", "(comma 1 to 2 cells, semicolon 1, tab 1; first odd line 3)"),
         ("id,label\nx,\n", "expected label in line 2"),
     ],
 )
@@ -358,23 +355,20 @@ def test_facets_in_yaml_take_keys_a_list_or_labels(tmp_path: Path) -> None:
         ("shortcut", "key"),
     ],
 )
-def test_a_column_by_another_name_gets_the_right_one(tmp_path: Path, column: str, field: str) -> None:
-    label = "" if field == "label" else ",label"
+def test_a_field_by_another_name_gets_the_right_one(tmp_path: Path, column: str, field: str) -> None:
     hint = f"found {column!r} – write {field!r} for {column!r}"
-    assert hint in refusal(
-        written(tmp_path, f"id,{column}{label}\nx,1,2\n".replace(",2", ",2" * bool(label)), "mine.csv")
-    )
     assert hint in refusal(written(tmp_path, f"name: n\ncodes:\n  - {{id: x, {column}: X}}\n"))
 
 
-def test_every_column_by_another_name_is_named_at_once(tmp_path: Path) -> None:
-    said = refusal(written(tmp_path, "code,name,description,rules,color\nx,X,d,r,red\n", "mine.csv"))
-    assert "found 'code', 'name', 'description' (5 in all)" in said
-    assert "write 'id' for 'code', 'label' for 'name' and 'definition' for 'description'" in said
+def test_every_field_by_another_name_is_named_at_once(tmp_path: Path) -> None:
+    entry = "{identifier: x, code: X, description: d, rules: r, color: red}"
+    said = refusal(written(tmp_path, f"name: n\ncodes:\n  - {entry}\n"))
+    assert "found 'identifier', 'code', 'description' (5 in all)" in said
+    assert "write 'id' for 'identifier', 'label' for 'code' and 'definition' for 'description'" in said
 
 
 def test_a_field_that_is_there_already_is_not_named_for_another(tmp_path: Path) -> None:
-    said = refusal(written(tmp_path, "id,label,name\nx,X,Y\n", "mine.csv"))
+    said = refusal(written(tmp_path, "name: n\ncodes:\n  - {id: x, label: X, name: Y}\n"))
     assert "found 'name' – known are 'id', 'label', 'definition'" in said
 
 
@@ -501,8 +495,8 @@ def test_bytes_that_are_not_utf8_are_refused_with_their_place(tmp_path: Path) ->
 def test_a_file_that_is_not_there_or_of_another_kind(tmp_path: Path) -> None:
     assert "expected a file at" in refusal(tmp_path / "absent.yaml")
     assert "expected a file at" in refusal(tmp_path)
-    assert "expected a .yaml, .csv or .qdc file – found 'codes.docx'" in refusal(
-        written(tmp_path, "x", "codes.docx")
+    assert "expected a .yaml, .csv, .tsv, .xlsx, .docx or .qdc file – found 'codes.txt'" in refusal(
+        written(tmp_path, "x", "codes.txt")
     )
 
 
@@ -547,7 +541,7 @@ def test_a_control_character_in_a_name_is_refused_at_every_door(tmp_path: Path, 
         (f'name: x\ncodes:\n  - id: a\n    label: "a\\u{ord(bad):04x}"\n', "x.yaml"),
         (f"id,label\na,a{bad}\n", "x.csv"),
     ):
-        with pytest.raises(CodebookError, match="found a control character"):
+        with pytest.raises(CodebookError, match=r"found a (control|NUL) character"):
             Codebook.read(written(tmp_path, content, name))
 
 
@@ -610,7 +604,7 @@ def test_any_text_survives_csv_or_is_refused(text: str) -> None:
     book = Codebook(name="mine", title="mine", codes=(Code(id="x", label="X", definition=text, source="s"),))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mine.csv"
-        if text == text.strip():
+        if text == text.strip() and "\x00" not in text:
             book.write(path)
             assert Codebook.read(path) == book
         else:

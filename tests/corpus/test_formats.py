@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 from openpyxl import Workbook
 
+from sense7_qual import corpus
 from sense7_qual._formats import read_strings
 from sense7_qual._formats._cells import cells_of, frame_of
 from sense7_qual._limits import Limits
@@ -163,7 +164,7 @@ def test_a_wrong_encoding_is_refused_strictly(tmp_path):
     [
         (
             "a,b\n1,2\n3\n4,5,6\n",
-            r"found none \(comma 1 to 3 cells, semicolon 1, tab 1; first odd line 3\) – quote the cells",
+            "expected 2 cells in every row.*found 1 in line 3; other than 2 in lines 3, 4",
         ),
         ("a,b,a\n1,2,3\n", "each column name once – found 'a' more than once"),
         (",b\n1,2\n", "a name for every column – found none for column '1'"),
@@ -174,9 +175,10 @@ def test_a_wrong_encoding_is_refused_strictly(tmp_path):
             "said\nwell, well\nill\n",
             r"found none \(comma 1 to 2 cells, semicolon 1, tab 1; first odd line 2\)",
         ),
+        ('"a";"b"\n"1";"2";"3"\n', "expected 2 cells in every row, as in the header – found 3 in line 2"),
         (
-            '"a";"b"\n"1";"2";"3"\n',
-            r"found none \(comma 0, semicolon 2 to 3 cells, tab 0; first odd line 2\)",
+            "a,b;c\n1;2;3\n3,4;5\n",
+            r"none \(comma 1 to 2 cells, semicolon 2 to 3 cells, tab 1; first odd line 2",
         ),
         ("Wave 1\nid;said\n1;well\n", r"semicolon 1 to 2 cells.*pass header=… if the table begins further"),
         ("a,b\n1,x\x00y\n", "NUL character in line 2.*utf-16-le"),
@@ -293,23 +295,44 @@ def test_the_index_holds_excels_row_numbers_and_blank_rows_are_left_out(tmp_path
     assert lossy(found) == [["1", "x"], ["2", None]]
 
 
-def test_merged_cells_that_hold_a_value_are_refused(tmp_path):
+def test_cells_merged_down_a_column_have_their_value_in_each_row(tmp_path):
     """The sheet shows it for all of them and the file has it once: the others would be missing, unsaid."""
     book = Workbook()
-    fill_sheet(book.active, [["id", "condition"], ["1", "warm"], ["2", None], [None, None]])
+    rows = [["About the survey", None, None], ["person", "wave", "said"]]
+    rows += [["p1", "1", "well"], [None, None, "ill"], [None, "2", "so so"], ["p2", None, "fine"]]
+    fill_sheet(book.active, rows)
+    for place in ("A1:C1", "A3:A5", "B3:B4", "B5:B6"):
+        book.active.merge_cells(place)
+    book.save(tmp_path / "a.xlsx")
+    with pytest.warns(UserWarning, match="left out a title in row 1; filled") as said:
+        units = corpus.read(tmp_path / "a.xlsx", text="said", case_id="person")
+    assert units["case_id"].tolist() == ["p1", "p1", "p1", "p2"]
+    assert units["wave"].tolist() == ["1", "1", "2", "2"]
+    assert [str(one.message) for one in said] == [
+        "left out a title in row 1; filled 1 merged range down in column 'person'; filled 2 merged ranges "
+        "down in column 'wave'."
+    ]
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("A2:B2", "a value in each cell – found cells merged in 'A2:B2'"),
+        ("A1:A2", "a value in each cell – found cells merged in 'A1:A2'"),
+        ("B2:B3", "a text of its own in each row of column 'said' – found cells merged in 'B2:B3'"),
+    ],
+)
+def test_merged_cells_that_leave_open_what_a_row_holds_are_refused(tmp_path, place, reason):
+    book = Workbook()
+    fill_sheet(book.active, [["id", "said"], ["1", "warm"], ["2", "cold"], [None, None]])
     book.active.merge_cells("A4:B4")
     book.save(tmp_path / "a.xlsx")
-    assert len(read_strings(tmp_path / "a.xlsx")) == 2
-    book.active.merge_cells("B2:B3")
-    book.save(tmp_path / "a.xlsx")
-    with pytest.raises(
-        ImportRefused, match=r"found cells merged in 'B2:B3', which hold one value for several"
-    ):
-        read_strings(tmp_path / "a.xlsx")
+    assert len(corpus.read(tmp_path / "a.xlsx", text="said")) == 2
+    book.active.merge_cells(place)
     book.create_sheet("merged").merge_cells("A1:B2")
-    book["Sheet"].unmerge_cells("B2:B3")
     book.save(tmp_path / "a.xlsx")
-    assert len(read_strings(tmp_path / "a.xlsx", sheet="Sheet")) == 2
+    with pytest.raises(ImportRefused, match=reason):
+        corpus.read(tmp_path / "a.xlsx", text="said", sheet="Sheet")
 
 
 def test_hidden_rows_and_columns_are_read_and_formats_are_not_applied(tmp_path):

@@ -111,7 +111,9 @@ def test_parts_that_ask_something_else_or_have_other_columns_are_refused(tmp_pat
     first, second = export.rows()[:4], [list(row) for row in export.rows()]
     second[1][3] = f"What for, {PRIVATE}?"
     path = written([*first, *second], tmp_path, "csv")
-    with pytest.raises(ImportRefused, match="one question in column 'Q2' – found 2 wordings in lines 2, 7") as refused:
+    with pytest.raises(
+        ImportRefused, match="one question in column 'Q2' – found 2 wordings in lines 2, 7"
+    ) as refused:
         corpus.read(path, text="Q2")
     assert PRIVATE not in str(refused.value)
     with pytest.warns(UserWarning, match="left out 5 header rows of Qualtrics"):

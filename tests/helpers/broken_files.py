@@ -53,10 +53,11 @@ def broken(r: random.Random, packed: bytes, other: bytes) -> bytes:
 
 
 def broken_inside(r: random.Random, packed: bytes) -> bytes:
-    """Return the workbook with one of its parts changed, and packed as it should be."""
+    """Return the workbook or document with one of its parts changed, and packed as it should be."""
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         members = {info.filename: archive.read(info) for info in archive.infolist()}
-    name = r.choice([*members, *["xl/worksheets/sheet1.xml", "xl/styles.xml", "xl/workbook.xml"]])
+    often = ["xl/worksheets/sheet1.xml", "xl/styles.xml", "xl/workbook.xml", "word/document.xml"]
+    name = r.choice([*members, *(each for each in often if each in members)])
     members[name] = broken(r, members[name], r.choice([*members.values()]) or b"<")
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -282,6 +282,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
 
     low = qual.codebook.Facet(name="intensity", values=(qual.codebook.FacetValue("low"),))
 
+    def codes(file: Path) -> Path:
+        file.write_text("id,label\nwarm,Warm\n", "utf-8")
+        return file
+
     def drawn_from(function: Callable[..., Any], name: str, **given: Any) -> Callable[[], Call]:
         first_parameter = next(iter(inspect.signature(function).parameters))
         return lambda: (function, {first_parameter: x.made(name).copy(), **given})
@@ -363,8 +367,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             a.diagnosis.alternative_annotator_test, decisions=with_model, models="gpt", epsilon=0.2,
             by="code",
             fdr=0.05, fewest_units=5),
-        "agreement.before_after": call(a.before_after, before=x.decisions, discussed=x.decisions.head(70),
-                                       **boot_units),
+        "agreement.difference": call(a.difference, first=x.decisions, second=x.decisions.head(70),
+                                     discussion=True, codes={x.codebook.ids[0]: x.codebook.ids[0]},
+                                     with_models=False,
+                                     units=x.units, cluster="case_id", confidence_level=0.9),
         "agreement.spans.boundary_similarity": call(a.spans.boundary_similarity, segments_a=[2, 3, 6],
                                               segments_b=[5, 6], n_t=2),
         **{f"agreement.coefficients.{name}": call(getattr(a.coefficients, name), **weighted) for name in (
@@ -450,7 +456,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "codebook.FacetValue": call(qual.codebook.FacetValue, name="low", label="Low", key="l"),
         "codebook.Codebook.write": late(x.codebook.write, path=partial(path, ".yaml"),
                                         overwrite=lambda: False),
-        "codebook.Codebook.read": call(qual.Codebook.read, source="sense7"),
+        "codebook.Codebook.read": late(
+            qual.Codebook.read, source=lambda: codes(path(".csv")), columns=dict, sheet=lambda: None,
+            encoding=lambda: "utf-8", split=lambda: ">"),
         "codebook.Codebook.from_yaml": call(qual.Codebook.from_yaml, content=x.codebook.to_yaml()),
         "codings.carried": call(c.carried, **carried),
         "codings.decisions": call(c.decisions, **carried, facet="valence"),
@@ -503,8 +511,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.corpus.read, source=sheet, text="said", unit_id="id", document_id="case", case_id="case",
             position="stars", context=None, ratings=["stars"], variables=["case"], rating_labels=None,
             delimiter=None, encoding=None, sheet=None, header=1, kind=None, limits=None, empty="error"),
-        "corpus.recognise": call(qual.corpus.recognise, source=sheet, delimiter=None, encoding=None, sheet=None,
-                                 header=None, kind=None, limits=None),
+        "corpus.recognise": call(qual.corpus.recognise, source=sheet, delimiter=None, encoding=None,
+                                 sheet=None, header=None, kind=None, limits=None),
         "corpus.read_sense7": call(qual.corpus.read_sense7, path=DATA / "sense7_synthetic.xlsx", limits=None),
         "corpus.read_sense7_messages": call(qual.corpus.read_sense7_messages, limits=None,
                                             path=DATA / "sense7_synthetic.xlsx"),
@@ -634,7 +642,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.tables.disagreement": call(
             p.tables.disagreement, disagreements=qual.adjudication.queue(x.decisions, rulings=[ruling]),
             codebook=x.codebook, notes=["A note."]),
-        "report.tables.discussion": drawn_from(p.tables.discussion, "agreement.before_after", **printed),
+        "report.tables.difference": drawn_from(p.tables.difference, "agreement.difference", **printed,
+                                              names=("before", "after")),
         "report.tables.human_model": drawn_from(p.tables.human_model, "agreement.human_model", **printed,
                                                models={"gpt": "a model"}),
         "report.tables.revision": call(

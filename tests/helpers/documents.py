@@ -123,8 +123,9 @@ def of_the_coding(decisions: pd.DataFrame, units: pd.DataFrame) -> dict[str, Tab
             [step], codebooks={one.fingerprint: one for one in (SENSE7, changed)}
         ),
         "disagreements": report.tables.disagreement(qual.adjudication.queue(decisions), **book),
-        "discussion": report.tables.discussion(
-            qual.agreement.before_after(decisions, talked, units=units, cluster="case_id", n_boot=50), **book
+        "difference": report.tables.difference(
+            qual.agreement.difference(decisions, talked, discussion=True, units=units, cluster="case_id"),
+            **book,
         ),
         "model": report.tables.human_model(
             qual.agreement.human_model(with_model, models="gpt", n_boot=50), **book

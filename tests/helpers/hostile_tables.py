@@ -19,6 +19,7 @@ from sense7_qual._formats import read_strings
 from sense7_qual.codebook import Codebook
 from tests.helpers import written_files as bombs
 from tests.helpers.broken_files import CODEBOOK, YAML, Study, broken, broken_inside
+from tests.helpers.codebook_tables import write_rows
 from tests.helpers.hostile import Kind, changing
 from tests.helpers.written_files import write_table
 
@@ -352,9 +353,22 @@ def bomb(r: random.Random, _: Study, folder: Path) -> Path:
 
 
 def codebook(r: random.Random, _: Study, folder: Path) -> Path:
-    path = folder / r.choice(["a.yaml", "a.yaml", "a.csv"])
-    path.write_bytes(csv_codes(r) if path.suffix == ".csv" else yaml_codes(r))
+    path = folder / r.choice(["a.yaml", "a.yaml", "a.csv", "a.xlsx", "a.docx"])
+    make = {".csv": csv_codes, ".yaml": yaml_codes}.get(path.suffix)
+    path.write_bytes(make(r) if make else office_codes(r, path))
     return path
+
+
+def office_codes(r: random.Random, path: Path) -> bytes:
+    names = ["Theme", "Code", "Definition", "Example", r.choice(["Label", "Parent", "Code", words(r)[:99]])]
+    body = [[r.choice(["", f"t{r.randrange(9)}"]) for _ in names] for _ in range(r.choice([1, 9, 60]))]
+    merged = [(1, 0, r.randrange(1, len(body) + 1), r.randrange(3))] if r.random() < 0.5 else []
+    write_rows(path, [[cell if is_plain(cell) else "x" for cell in row] for row in [names, *body]], merged)
+    return broken_inside(r, path.read_bytes()) if r.random() < 0.8 else path.read_bytes()
+
+
+def is_plain(text: str) -> bool:
+    return text.isprintable() and text.isascii()
 
 
 def csv_codes(r: random.Random) -> bytes:

@@ -26,7 +26,7 @@ STATISTICS = (
     "adjudication.consensus", "adjudication.dawid_skene", "adjudication.disagreements",
     "adjudication.overruled", "adjudication.profile", "adjudication.queue", "adjudication.remaining",
     "agreement.spans.alpha_u_2004", "agreement.diagnosis.alternative_annotator_test",
-    "agreement.before_after",
+    "agreement.difference",
     "agreement.by_code", "agreement.diagnosis.by_unit", "agreement.diagnosis.confusion",
     "agreement.diagnosis.cross_check",
     "agreement.drift", "agreement.spans.gamma", "agreement.human_model", "agreement.mastery",

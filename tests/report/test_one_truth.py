@@ -33,11 +33,11 @@ _LINKS = {
     "rank_biserial": "Rank-biserial r", "rank_biserial_low": "Rank-biserial r+1",
     "rank_biserial_high": "Rank-biserial r+1",
 }  # fmt: skip
-_DISCUSSED = {"before": "α before", "after": "α after", "n_revised": "Changed"}
+_DISCUSSED = {"first": "α before", "second": "α after", "n_changed": "Changed"}
 _TABLES = {
     "agreement.by_code": ("reliability", _RELIABILITY),
     "links.code_to_rating": ("links", _LINKS),
-    "agreement.before_after": ("discussion", _DISCUSSED),
+    "agreement.difference": ("discussion", _DISCUSSED),
 }
 _WORDS = re.compile(r'\.label$|\.columns\[\d+\]$|(reason|caution)"\]$')
 #: Of all codes together, or of one code among none: no table has it.

@@ -161,27 +161,30 @@ def test_reasons_of_the_table_are_those_of_rulings() -> None:
     assert list(_HEADS) == list(acts.REASONS)
 
 
-def test_agreement_before_and_after_discussion_warns_of_what_it_is_not() -> None:
+def test_the_table_of_two_alphas_has_their_difference_and_p() -> None:
     before = pd.concat([
         decided("interest", "ana", [n % 2 == 0 for n in range(40)]),
         decided("interest", "ben", [n % 2 == 0 or n % 5 == 1 for n in range(40)]),
     ])  # fmt: skip
     talked = before[before["unit_id"].isin(["m1", "m11", "m21"])].assign(applied=False)
-    result = agreement.before_after(before, talked, n_boot=50, seed=7)
-    table = report.tables.discussion(result, codebook=SENSE7)
-    row = result.iloc[0]
-    assert table.rows[0][:4] == ("Interest", "40", "3", "3")
-    assert [float(cell) for cell in table.rows[0][4:7]] == [
-        pytest.approx(row[name], abs=0.005) for name in ("before", "after", "difference")
-    ]
-    assert "α after is not" in notes_of(table)
-    assert ("bootstrap over whole" in notes_of(table)) == (not pd.isna(row["n_boot"]))
-    unresampled = report.tables.discussion(
-        result.assign(n_boot=pd.NA, n_undefined=pd.NA), cluster_name="people"
+    result = agreement.difference(before, talked, discussion=True)
+    table = report.tables.difference(
+        result, names=("before", "after"), codebook=SENSE7, cluster_name="people"
     )
-    assert "from leaving out each of the people, Student's t: interest." in notes_of(unresampled)
-    fallen = report.tables.discussion(result.assign(difference=-1.25, low=float("nan"), high=float("nan")))
-    assert fallen.rows[0][6:] == ("−1.25", "–")
+    row = result.iloc[0]
+    assert table.headers[1:8] == (
+        "n before", "n after", "Changed", "α before", "α after", "Difference", "95% CI"
+    )  # fmt: skip
+    assert table.rows[0][:4] == ("Interest", "40", "40", "3")
+    assert [float(cell) for cell in table.rows[0][4:7]] == [
+        pytest.approx(row[name], abs=0.005) for name in ("first", "second", "difference")
+    ]
+    assert float(table.rows[0][8]) == pytest.approx(row["p"], abs=0.0005)
+    assert "from leaving out each of the people (number: 40) of both" in notes_of(table)
+    fallen = report.tables.difference(result.assign(difference=-1.25, low=float("nan"), high=float("nan")))
+    assert fallen.rows[0][6:8] == ("−1.25", "–")
+    others = report.tables.difference(result.assign(other="response"))
+    assert "Compared: interest with response." in notes_of(others)
 
 
 def test_every_kind_of_revision_is_told_with_who_when_and_why() -> None:
@@ -295,7 +298,7 @@ def every_call(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Callable[[
         "co_occurrence",
         "condition",
         "disagreement",
-        "discussion",
+        "difference",
         "human_model",
     ],
 )

@@ -228,11 +228,10 @@ def test_what_is_revised_in_a_discussion_never_enters_the_agreement_of_its_round
     assert talked.groupby("coder")["unit_id"].unique().apply(list).to_dict() == {
         "ana": ["m1"], "ben": ["m1", "m2"],
     }  # fmt: skip
-    row = (
-        agreement.before_after(store.decisions(round="one"), talked, n_boot=20).set_index("code").loc["warm"]
-    )
-    assert row[["n_units", "n_discussed", "n_revised"]].tolist() == [3, 2, 2]
-    assert row["before"] < row["after"]
+    change = agreement.difference(store.decisions(round="one"), talked, discussion=True)
+    row = change.set_index("code").loc["warm"]
+    assert row[["n_first", "n_second", "n_changed"]].tolist() == [3, 3, 2]
+    assert row["first"] < row["second"]
     for choice in ({}, {"round": "one"}):
         agreed = store.decisions(consensus=True, **choice).query("coder == 'consensus' and code == 'warm'")
         assert agreed[["unit_id", "applied"]].to_numpy().tolist() == [["m1", False], ["m2", True]]

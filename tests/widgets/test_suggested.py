@@ -166,8 +166,8 @@ def test_decisions_before_suggestions_are_those_that_stood_before_they_were_show
     assert applied(after) == {("ana", "interest"), ("ben", "affective")}
     assert applied(before) == {("ana", "affective"), ("ben", "affective")}
     assert len(before) == len(after)
-    change = agreement.before_after(before, after, units=store.units, cluster="case_id").set_index("code")
-    assert change.loc["affective", "n_revised"] == change.loc["interest", "n_revised"] == 1
+    change = agreement.difference(before, after, units=store.units, cluster="case_id").set_index("code")
+    assert change.loc["affective", "n_changed"] == change.loc["interest", "n_changed"] == 1
     assert suggestions.shown(store.acts()).to_dict() == {IDS[PLACE]: True}
 
 

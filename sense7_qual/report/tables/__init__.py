@@ -10,7 +10,7 @@ What do the codes mean?                `codebook`             ``_codebook.py``
 … and how did they come about?         `revision`             ``_codebook.py``
 … and the themes, with their memos?    `theme`                ``_themes.py``
 How well do coders agree?              `reliability`          ``_agreement.py``
-… before and after they discussed?     `discussion`           ``_agreement.py``
+… better than before? Than others?     `difference`           ``_agreement.py``
 … and a model with them?               `human_model`          ``_agreement.py``
 What became of suggestions?            `suggestion`           ``_themes.py``
 Why did they disagree?                 `disagreement`         ``_agreement.py``
@@ -31,8 +31,8 @@ What was registered in advance?        `preregistration`      ``_codebook.py``
 from __future__ import annotations
 
 from sense7_qual.report.tables._agreement import (
+    difference,
     disagreement,
-    discussion,
     human_model,
     overruled,
     reliability,
@@ -45,7 +45,7 @@ from sense7_qual.report.tables._ratings import disruption, rating, variance
 from sense7_qual.report.tables._themes import suggestion, theme
 
 __all__ = [
-    "co_occurrence", "codebook", "condition", "disagreement", "discussion", "disruption", "human_model",
+    "co_occurrence", "codebook", "condition", "difference", "disagreement", "disruption", "human_model",
     "joint", "link", "memo", "overruled", "preregistration", "quote", "rating", "reliability", "revision",
     "suggestion", "theme", "variance",
 ]  # fmt: skip

@@ -1,0 +1,79 @@
+"""Other names for the fields of a codebook, as people and programs write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from fnmatch import fnmatchcase
+from typing import Final
+
+from sense7_qual._messages import did_you_mean
+
+__all__ = ["meant", "plain", "right_names"]
+
+_OTHER_NAMES: Final = {
+    "label": ("code", "name", "tag", "node", "code name", "code label", "sub code", "subcode"),
+    "id": ("code id", "identifier", "code number"),
+    "definition": ("description", "desc", "meaning", "memo", "comment", "* definition", "* description"),
+    "description": ("definition",),
+    "avoid_when": ("exclu*", "when not*", "not when", "do not *", "don t *"),
+    "use_when": ("include*", "inclusion*", "when", "when to *", "rule", "* rule", "apply *"),
+    "counter_examples": (
+        "counterexample",
+        "* counterexample",
+        "negative example",
+        "non example",
+        "near misse",
+    ),
+    "examples": ("example *", "* example", "quote", "* quote", "quotation", "* quotation", "* exemplar"),
+    "parent": (
+        *("parent *", "group", "code group", "* category", "category", "subcategory", "theme", "* theme"),
+        *("subtheme", "* subtheme", "topic", "* topic", "subtopic", "dimension"),
+    ),
+    "colour": ("color", "code color", "rgb", "hex"),
+    "key": ("shortcut", "hotkey", "keyboard shortcut"),
+    "codable": ("codeable", "i codable", "iscodable"),
+    "name": ("id",),
+    "title": ("label",),
+    "licence": ("license",),
+}
+"""Each field with other names for it, as `plain` writes them, with `*` for any words; the first counts."""
+
+_HINTS: Final = 3
+
+
+def right_names(names: Collection[str], known: Collection[str]) -> str:
+    """Return a hint that names the field meant by each of the first `names` that are not `known`.
+
+    >>> right_names(["id", "description", "color"], ["id", "definition", "colour"])
+    "write 'definition' for 'description' and 'colour' for 'color'"
+    """
+    unknown = [name for name in names if name not in known]
+    free = [field for field in known if field not in names]
+    found = {name: field for name in unknown if (field := meant(name, free))}
+    if not found:
+        return did_you_mean(unknown[0], known)
+    *first, last = [f"{field!r} for {name!r}" for name, field in list(found.items())[:_HINTS]]
+    return f"write {', '.join(first)}{' and ' if first else ''}{last}"
+
+
+def meant(name: str, known: Collection[str]) -> str | None:
+    """Return the field of `known` that a name means, if any."""
+    own = plain(name)
+    by_form = next((field for field in known if plain(field) == own), None)
+    others = (
+        field
+        for field, names in _OTHER_NAMES.items()
+        if field in known and any(fnmatchcase(own, other) for other in names)
+    )
+    return by_form or next(others, None)
+
+
+def plain(name: str) -> str:
+    """Return the words of a name, in lower case and in the singular.
+
+    >>> plain("Sub-Codes"), plain("use_when"), plain("Example Quote(s)")
+    ('sub code', 'use when', 'example quote')
+    """
+    words = re.split(r"[\W_]+", name.casefold())
+    return " ".join(word.removesuffix("s") for word in words if word not in ("", "s"))
