@@ -14,7 +14,7 @@ import pandas as pd
 from sense7_qual._formats import Recognised, cells_of, frame_of
 from sense7_qual._messages import first_three, outside
 from sense7_qual.codings._segments import names_in
-from sense7_qual.errors import ArgumentError, ImportRefused, QualError
+from sense7_qual.errors import ArgumentError, ImportRefused, QualError, TableError
 
 __all__ = ["ANSWER", "NAMES", "annotated"]
 
@@ -86,16 +86,23 @@ def _labelled_texts(table: pd.DataFrame, _: Any) -> pd.DataFrame:
 
 def _prodigy(table: pd.DataFrame, _: Any) -> pd.DataFrame:
     """Return a row for each answer to an option or a label, or for each text whose spans were accepted."""
-    accepted = table["answer"] == "accept"
-    rows = table[accepted]
+    answered = table[table["answer"].isin(["accept", "reject"])]
+    rows = answered[answered["answer"] == "accept"]
     if "options" in table:
         options = rows["options"].map(lambda cell: [str(option["id"]) for option in json.loads(cell)])
         rows = rows.assign(**{NAMES: options}).explode(NAMES)
         chosen = map(names_in, rows["accept"].fillna(""))
         return rows.assign(**{ANSWER: [name in of for name, of in zip(rows[NAMES], chosen, strict=True)]})
     if "label" in table:
-        rows = table[accepted | (table["answer"] == "reject")]
-        return rows.assign(**{NAMES: rows["label"], ANSWER: accepted})
+        return answered.assign(
+            **{NAMES: answered["label"].map(str.strip), ANSWER: answered["answer"] == "accept"}
+        )
+    if len(rows) < len(answered):
+        raise TableError(
+            f"codings.read: expected spans that were accepted – found {len(answered) - len(rows)} lines of "
+            "Prodigy with rejected spans, where a code may be absent or the text not usable – pass the other "
+            "lines as a DataFrame."
+        )
     return rows.assign(**{NAMES: rows["spans"]})
 
 

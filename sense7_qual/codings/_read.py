@@ -118,6 +118,7 @@ def read(
     if ANSWER in table:
         return _decided(table, codebook, codes, **ids)
     if marks:
+        _warn_without(marks, codebook)
         return from_table(table, codes=marks, blank=blank, values=values, **ids, **coverage)
     named = {"code": told["code"], "codes": codes, "separator": separator or spec.get("separator")}
     return from_segments(table, codebook, **named, **ids, **coverage)
@@ -160,7 +161,7 @@ def _marks(
     parts: Sequence[pd.DataFrame], codebook: Codebook, codes: Mapping[str, str | None] | None
 ) -> dict[str, str]:
     """Return by column the code of which it holds marks, because it is named after it."""
-    own = {name: to for name, to in (codes or {}).items() if to is not None}
+    own = {name: codebook[to].id for name, to in (codes or {}).items() if to is not None}
     of_each = [
         codes_named(part.columns, codebook) | {name: to for name, to in own.items() if name in part}
         for part in parts
@@ -171,14 +172,19 @@ def _marks(
             "codings.read: expected the same columns of codes from each coder – found others – add those "
             "that are missing, or read each file by itself."
         )
+    return marks
+
+
+def _warn_without(marks: Mapping[str, str], codebook: Codebook) -> None:
+    """Warn about codes that have no column: a column of another name would be lost."""
     without = [one.id for one in codebook.codable if one.id not in marks.values()]
-    if marks and without:
+    if without:
         warnings.warn(
-            f"codings.read: found no column of code {first_three(without)}, which gets no decisions.",
+            f"codings.read: found no column of code {first_three(without)}, which gets no decisions – "
+            'codes={"…": …} says which column it is.',
             UserWarning,
             stacklevel=outside(),
         )
-    return marks
 
 
 def _told(
@@ -188,56 +194,73 @@ def _told(
     found: Mapping[str, Recognised],
     marks: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Return the column of each role and what was finished; ask for all that neither file nor caller says."""
-    by_column = isinstance(said["code"], Mapping)  # a coder for each column of codes
+    """Return the column of each role and what was finished, as the caller says, or else the file."""
     fits = {role: _fitting(spec.get(role, role), table) for role in ("unit_id", "coder")}
-    fits["code"] = [NAMES] if NAMES in table else _fitting(spec.get("code", ""), table)
+    fits["code"] = _fitting(spec.get("code", ""), table)
     if spec.get("lists"):
         names = dict.fromkeys(name for one in found.values() for name in one.labelled)
         lists = [name for name in names if table[name].str.match(r"\s*[\[{]").any()]
         fits["code"] = lists if len(lists) == 1 else []
-    told = {role: said[role] or next(iter(names), None) for role, names in fits.items()}
+    told: dict[str, Any] = {role: said[role] or next(iter(names), None) for role, names in fits.items()}
     told |= {"code": NAMES} if NAMES in table else {}
-    told |= {"coder": None} if by_column else {"coder": _GIVEN} if _GIVEN in table else {}
-    _refuse_several(table, fits["coder"])
     told["finished"] = spec.get("finished") if said["finished"] is None else said["finished"]
     told["blank"] = said["blank"] or (None if table[[*marks]].isna().any(axis=None) else "absent")
-    needed = ["unit_id", *([] if by_column else ["coder"]), *(["blank"] if marks else ["code", "finished"])]
-    missing = [asked for role, asked in _ASKED.items() if role in needed and told[role] is None]
-    if missing and missing != [_ASKED["blank"]]:  # which from_table asks for with its counts
-        one = next(iter(found.values()))
-        of = f"{one.what or 'a table'}{f' of {one.program}' if one.program else ''}"
-        raise ArgumentError(
-            f"codings.read: expected to be told what {one.name} does not say – found {of}, {len(table)} rows "
-            f"– pass {'; '.join(missing)}."
-        )
-    _refuse_twice(table, told, spec)
+    needed = {"unit_id", "coder", "blank"} if marks else {"unit_id", "coder", "code", "finished"}
+    if isinstance(said["code"], Mapping):  # a column of codes for each coder
+        told["coder"], needed = None, needed - {"coder"}
+    elif _GIVEN in table:
+        _refuse_several(table, _GIVEN, fits["coder"], "coder in each file")
+        told["coder"] = _GIVEN
+    _ask({role: told[role] for role in needed}, next(iter(found.values())))
+    if "finished" in spec:
+        _refuse_finished(table, told, said)
+    _refuse_several(
+        table, told["unit_id"], _fitting(spec.get("within", ""), table), "group for each document"
+    )
     return told
 
 
+def _ask(told: Mapping[str, Any], one: Recognised) -> None:
+    """Raise an error that asks for all that nobody says; `from_table` asks for blanks, with their counts."""
+    missing = [asked for role, asked in _ASKED.items() if role in told and told[role] is None]
+    if missing and missing != [_ASKED["blank"]]:
+        of = f"{one.what or 'a table'}{f' of {one.program}' if one.program else ''}"
+        raise ArgumentError(
+            f"codings.read: expected to be told what {one.name} does not say – found {of}, {len(one.table)} "
+            f"rows – pass {'; '.join(missing)}."
+        )
+
+
 def _fitting(pattern: str, table: pd.DataFrame) -> list[str]:
+    """Return the columns with such a name and any value."""
     return [name for name in table.columns if re.fullmatch(pattern, name) and table[name].notna().any()]
 
 
-def _refuse_several(table: pd.DataFrame, coder: Sequence[str]) -> None:
-    """Refuse a file that is said to be one coder's where its own column of coders names several."""
-    if _GIVEN in table and coder:
-        named = table[[_GIVEN, coder[0]]].dropna().drop_duplicates()
-        if named[_GIVEN].duplicated().any():
+def _refuse_several(table: pd.DataFrame, column: str, within: Sequence[str], what: str) -> None:
+    """Refuse to take for one coder or text what the file tells apart in another column."""
+    for other in within[:1]:
+        pairs = table[[column, other]].dropna().drop_duplicates()
+        n_several = pairs.loc[pairs[column].duplicated(), column].nunique()
+        if n_several:
             raise TableError(
-                f"codings.read: expected one coder in each file – found several in column {coder[0]!r} – "
-                'pass the file alone, as it says who coded; kind="table" ignores that.'
+                f"codings.read: expected one {what} – found several in column {other!r} for {n_several} – "
+                'tell them apart in the file, or pass kind="table" and name the columns.'
             )
 
 
-def _refuse_twice(table: pd.DataFrame, told: Mapping[str, Any], spec: Mapping[str, str]) -> None:
-    """Refuse two annotations of a text by one coder, who may be two people with one account."""
-    twice = table.head(0)
-    if "finished" in spec and ANSWER not in table:
-        twice = table[table.duplicated([told["unit_id"], told["coder"]])]
+def _refuse_finished(table: pd.DataFrame, told: Mapping[str, Any], said: Mapping[str, Any]) -> None:
+    """Refuse two annotations of a text by one coder, who may be two; and `finished` beside single answers."""
+    if ANSWER in table:
+        if said["finished"] is not None:
+            raise ArgumentError(
+                "codings.read: expected no finished for answers of Prodigy – found one – leave it out, as "
+                "each answer is a decision on one code."
+            )
+        return
+    twice = table[table.duplicated([told["unit_id"], told["coder"]])]
     if len(twice):
         raise TableError(
-            "codings.read: expected one annotation per text and coder – found more of "
+            "codings.read: expected one annotation per text and coder – found another one of "
             f"{len(twice)}, such as text {word(twice[told['unit_id']].iloc[0])} – delete all but one; if two "
             "people shared an account, give each a name of their own."
         )

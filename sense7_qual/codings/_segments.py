@@ -192,8 +192,8 @@ def code_ids(
     if unclear:
         # A column in which few cells name codes may hold participants' words.
         are_codes = counts.drop(unclear).sum() * 2 >= counts.sum()
-        names = [repr(shown(name)) if are_codes else word(name) for name in unclear[:3]]
-        found = ", ".join(f"{name} ({counts[of]}×)" for name, of in zip(names, unclear, strict=False))
+        shown_as = {name: repr(shown(name)) if are_codes else word(name) for name in unclear[:3]}
+        found = ", ".join(f"{what} ({counts[name]}×)" for name, what in shown_as.items())
         more = f" ({len(unclear)} in all)" if len(unclear) > 3 else ""
         remedy = _remedy(unclear[0], meant[unclear[0]], codebook)
         raise TableError(

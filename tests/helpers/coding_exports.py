@@ -13,6 +13,7 @@ import pandas as pd
 from openpyxl import Workbook
 
 from sense7_qual.codebook import Code, Codebook
+from tests.helpers.private_words import SAID
 
 BOOK = Codebook(
     name="tone",
@@ -94,7 +95,7 @@ def json_of(path: Path, items: list[Any]) -> Path:
 def maxqda(coded: Coded, folder: Path) -> Export:
     rows = [
         (
-            "●", "", "G1", unit, path_of(code, " > "), 1, 1, 0, "words of a segment", who, "2026-01-31", 1,
+            "●", "", "G1", unit, path_of(code, " > "), 1, 1, 0, SAID, who, "2026-01-31", 1,
             "0,5",
         )
         for unit, who, code in segments(coded)
@@ -111,7 +112,7 @@ def maxqda_by_coder(coded: Coded, folder: Path) -> Export:
     files = {}
     for who in coders(coded):
         rows = [
-            {"Document group": "G1", "Document name": unit, "Code": path_of(code, " > "), "Segment": "words"}
+            {"Document group": "G1", "Document name": unit, "Code": path_of(code, " > "), "Segment": SAID}
             for unit, coder, code in segments(coded)
             if coder == who
         ]
@@ -125,7 +126,7 @@ def atlas_ti(coded: Coded, folder: Path) -> Export:
         (
             f"{unit}:1",
             unit,
-            "words",
+            SAID,
             "\n".join(LABELS[code] for code in sorted(codes)),
             "1 - 1",
             who,
@@ -141,7 +142,7 @@ def dedoose(coded: Coded, folder: Path) -> Export:
     columns = {code: f"Code: {path_of(code, chr(92))} Applied" for code in LABELS}
     rows = [
         {
-            "Media Title": unit, "Excerpt Creator": who, "Excerpt Copy": "words",
+            "Media Title": unit, "Excerpt Creator": who, "Excerpt Copy": SAID,
             "Codes Applied Combined": ", ".join(LABELS[code] for code in sorted(codes)),
             **{name: code in codes for code, name in columns.items()},
         }
@@ -155,7 +156,7 @@ def taguette(coded: Coded, folder: Path) -> Export:
     files = {}
     for who in coders(coded):
         rows = [
-            {"id": 7, "document": unit, "tag": LABELS[code] if code else "", "content": "words"}
+            {"id": 7, "document": unit, "tag": LABELS[code] if code else "", "content": SAID}
             for (unit, coder), codes in coded.items()
             for code in (sorted(codes) or [""])
             if coder == who
@@ -180,7 +181,7 @@ def label_studio(coded: Coded, folder: Path) -> Export:
             if of == unit
         ]  # fmt: skip
         skipped = {"id": 99, "completed_by": 9, "was_cancelled": True, "result": [region("topics", "Warm")]}
-        task = {"id": int(unit), "data": {"text": "words", "number": 7}, "annotations": [*made, skipped]}
+        task = {"id": int(unit), "data": {"text": SAID, "number": 7}, "annotations": [*made, skipped]}
         tasks.append({**task, "predictions": [{"result": [region("topics", "Warm")], "score": 0.9}]})
     pseudonyms = {f"{who}@example.org": who for who in coders(coded)}
     return Export(json_of(folder / "tasks.json", tasks), {"coders": pseudonyms})
@@ -202,7 +203,7 @@ def label_studio_rows(coded: Coded, folder: Path) -> Export:
         named = [LABELS[code] for code in sorted(codes)]
         cell = json.dumps({"choices": named}) if len(named) > 1 else "".join(named)
         rows.append({
-            "text": "words", "id": unit, "topics": cell, "annotator": who, "annotation_id": number,
+            "text": SAID, "id": unit, "topics": cell, "annotator": who, "annotation_id": number,
             "created_at": "2026-01-31", "lead_time": 1.5,
         })  # fmt: skip
     path = csv_of(folder / "rows.csv", rows, [*rows[0]])
@@ -215,7 +216,7 @@ def doccano(coded: Coded, folder: Path) -> Export:
         texts = [
             {
                 "id": int(unit),
-                "text": "words",
+                "text": SAID,
                 "label": [LABELS[code] for code in sorted(codes)],
                 "Comments": [],
             }
@@ -230,7 +231,7 @@ def doccano(coded: Coded, folder: Path) -> Export:
 def doccano_spans(coded: Coded, folder: Path) -> Export:
     texts = [
         {
-            "id": int(unit), "text": "words", "annotator": who,
+            "id": int(unit), "text": SAID, "annotator": who,
             "entities": [[0, 5, LABELS[code]] for code in sorted(codes)],
         }
         for (unit, who), codes in coded.items()
@@ -243,7 +244,7 @@ def doccano_csv(coded: Coded, folder: Path) -> Export:
     files = {}
     for who in coders(coded):
         rows = [
-            {"id": unit, "text": "words", "label": "#".join(LABELS[code] for code in sorted(codes))}
+            {"id": unit, "text": SAID, "label": "#".join(LABELS[code] for code in sorted(codes))}
             for (unit, coder), codes in coded.items()
             if coder == who
         ]
@@ -288,7 +289,7 @@ def prodigy_spans(coded: Coded, folder: Path) -> Export:
 
 
 def task(unit: str, who: str) -> dict[str, Any]:
-    return {"text": "words", "_input_hash": int(unit), "_task_hash": 7, "_annotator_id": who}
+    return {"text": SAID, "_input_hash": int(unit), "_task_hash": 7, "_annotator_id": who}
 
 
 def argilla(coded: Coded, folder: Path) -> Export:
@@ -303,7 +304,7 @@ def argilla(coded: Coded, folder: Path) -> Export:
         values, users, statuses = (list(each) for each in zip(*answers, strict=True))
         name = "topics.responses"
         records.append({
-            "id": unit, "text": "words", name: values, f"{name}.users": users, f"{name}.status": statuses,
+            "id": unit, "text": SAID, name: values, f"{name}.users": users, f"{name}.status": statuses,
             "topics.suggestion": ["Warm"],
         })  # fmt: skip
     return Export(json_of(folder / "records.jsonl", records))
@@ -363,7 +364,8 @@ def column_by_coder(coded: Coded, folder: Path) -> Export:
     return Export(path, {"code": columns, "finished": pairs(coded)}, {"separator": "; "})
 
 
-FORMS: tuple[Callable[[Coded, Path], Export], ...] = (
+Form = Callable[[Coded, Path], Export]
+FORMS: tuple[Form, ...] = (
     maxqda, maxqda_by_coder, atlas_ti, dedoose, taguette, label_studio, label_studio_rows, doccano,
     doccano_spans, doccano_csv, prodigy, prodigy_choice, prodigy_spans, argilla, sheet_by_coder, marks,
     category_columns, column_by_coder,
