@@ -108,7 +108,8 @@ def _refuse_header(cells: Cells) -> None:
         where = places(cells.index[next(iter(nameless.values()))])
         raise ImportRefused(
             f"{name}: expected a name for every column – found none for column {first_three(nameless)}, "
-            f"which is filled in {where} – write one into the header, or empty the cells."
+            f"which is filled in {where} – write one into the header, empty the cells, or say where the "
+            "names are, such as header=3."
         )
     twice = [label for label, times in Counter(header).items() if label and times > 1]
     if twice:

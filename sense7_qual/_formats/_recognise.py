@@ -22,6 +22,7 @@ from sense7_qual._formats._header import (
     header_lines,
     refuse_headless,
     without_blank_rows,
+    without_row_numbers,
 )
 from sense7_qual._formats._header_rows import HeaderRows, without_header_rows
 from sense7_qual._formats._lists import label_columns, parsed_json
@@ -66,6 +67,7 @@ def recognised(
             "expected no encoding, sheet, delimiter or limits for a DataFrame – found one – leave it out."
         )
     cells, titles = below_titles(without_blank_rows(cells), lines[0] if lines else None)
+    cells, counted = without_row_numbers(cells)
     cells, rows = without_header_rows(cells, lines, marked=kind is None)
     table = frame_of(cells, limits)
     labels = label_columns(table)
@@ -73,7 +75,7 @@ def recognised(
     named = not cells.top and not isinstance(source, pd.DataFrame)
     if kind == "table" and lines is None and not named:
         refuse_headless(cells)
-    return _recognised(kind, cells, rows, titles, table, labels, named=named)
+    return _recognised(kind, cells, rows, titles, table, labels, named=named, counted=counted)
 
 
 def _recognised(
@@ -85,6 +87,7 @@ def _recognised(
     labels: Sequence[str],
     *,
     named: bool,
+    counted: bool,
 ) -> Recognised:
     spec, names = KINDS.get(kind, _TABLE), list(table.columns)
     labelled = {*labels, *_fitting(spec.get("labelled", ()), names)}
@@ -109,6 +112,7 @@ def _recognised(
         merged={cells.header[at]: kept for at in sorted(cells.merged) if (kept := _below(cells, at))},
         renamed=tuple(rows.twice),
         named=named,
+        counted=counted,
         name=cells.name,
         table=table,
     )
@@ -133,9 +137,8 @@ def _kind_of(table: pd.DataFrame, by_header_rows: str, labels: Sequence[str], na
     if marked:
         return marked[0]
     # What no program has marked, and yet is what it is.
-    named = any(
-        all(_fitting([one], list(table.columns)) for one in form) for form in KINDS["table of codes"]["forms"]
-    )
+    names = list(table.columns)
+    named = any(all(_fitting([one], names) for one in form) for form in KINDS["table of codes"]["forms"])
     return "table of codes" if named else "labelled texts" if labels and "text" in table.columns else "table"
 
 
@@ -177,12 +180,9 @@ def _evidence(
 ) -> Iterator[str]:
     if rows.evidence:
         yield rows.evidence
-    by_name = [
-        *spec.get("begins", ()),
-        *spec.get("names", ()),
-        *spec.get("json", ()),
-        *spec.get("values", ()),
-    ]
+    forms = [form for form in spec.get("forms", ()) if all(_fitting([one], names) for one in form)]
+    by_name = [pattern for how in ("begins", "names", "json", "values") for pattern in spec.get(how, ())]
+    by_name += forms[0] if forms else []
     if found := [name for pattern in by_name for name in _fitting([pattern], names)[:1]]:
         yield f"columns {', '.join(map(shown, found))}"
     if kind == "labelled texts":
@@ -213,5 +213,5 @@ def _asks(spec: _Kind, table: pd.DataFrame) -> Iterator[Ask]:
         if len(previews):
             n_rows = f"{len(previews)} response{'' if len(previews) == 1 else 's'}"
             values = ", ".join(sorted(previews.unique()))
-            what = f"{n_rows} that {spec['program']} marks as previews or tests ({marked['column']} {values})"
+            what = f"{n_rows} that {spec['program']} marks as previews or tests, {marked['column']} {values},"
             yield Ask("preview", what, previews.index)

@@ -197,7 +197,7 @@ def test_previews_are_never_answered_by_yes(here, monkeypatch, capsys) -> None:
     assert main(["new", "pilot", *words, "--yes"]) == 1
     error = capsys.readouterr().err
     assert (
-        "marks as previews or tests (Status 1) in lines 5, 6 – pass --preview skip to leave them out" in error
+        "marks as previews or tests, Status 1, in lines 5, 6 – pass --preview skip to leave them out" in error
     )
     answers(monkeypatch, "", "", "preview=keep", "")
     for study, n_units in (("skipped", 40), ("kept", 42)):

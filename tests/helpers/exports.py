@@ -1,12 +1,14 @@
-"""What survey programs write above the responses, made from drawn tables."""
+"""What survey, annotation and analysis programs write, made from drawn answers."""
 
 from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from openpyxl import Workbook
@@ -88,3 +90,193 @@ def written(rows: Sequence[Row], folder: Path, form: str) -> Path | pd.DataFrame
     csv.writer(lines, delimiter="\t" if form == "tsv" else ",", lineterminator="\n").writerows(rows)
     path.write_bytes(lines.getvalue().encode("utf-16" if form == "tsv" else "utf-8"))
     return pd.read_csv(path) if form == "frame" else path
+
+
+# Programs that are known by the names of their columns, or by JSON
+
+Answers = Sequence[tuple[int, str]]
+
+
+def limesurvey(answers: Answers) -> list[Row]:
+    names = ["id", "submitdate", "lastpage", "startlanguage", "seed", "Q1[SQ001]", "Q2", "interviewtime"]
+    when = "2026-01-31 10:00:00"
+    return [names] + [
+        [str(n), when if n else "", "3", "en", "77", str(stars), text, "61.5"]
+        for n, (stars, text) in enumerate(answers)
+    ]
+
+
+def microsoft_forms(answers: Answers) -> list[Row]:
+    names = ["Id", "Start time", "Completion time", "Email", "Name", "Total points", "Why?", "Points - Why?"]
+    names += ["Feedback - Why?", "How satisfied?"]
+    when = ["1/31/2026 10:00:00", "1/31/2026 10:02:00"]
+    return [names] + [
+        [str(n), *when, "anonymous", "", "0", text, "0", "", str(stars)]
+        for n, (stars, text) in enumerate(answers)
+    ]
+
+
+def redcap(answers: Answers) -> list[Row]:
+    """Return an export with a row per person and form: the base form, and a repeated one with the texts."""
+    names = ["record_id", "redcap_repeat_instrument", "redcap_repeat_instance", "age", "base_complete"]
+    names += ["stars", "why", "visit_complete"]
+    rows = [names]
+    for n, (stars, text) in enumerate(answers):
+        rows.append([f"p{n}", "", "", "33", "2", "", "", ""])
+        rows.append([f"p{n}", "visit", "1", "", "", str(stars), text, "1"])
+    return rows
+
+
+def redcap_forms(answers: Answers) -> list[Row]:
+    names = ["record_id", "stars", "why", "visit_complete"]
+    return [names] + [[f"p{n}", str(stars), text, "2"] for n, (stars, text) in enumerate(answers)]
+
+
+def prolific(answers: Answers) -> list[Row]:
+    names = ["Submission id", "Participant id", "Status", "Started at", "Age"]
+    return [names] + [
+        [f"{n:024x}", f"{n:024x}", "APPROVED", "2026-01-31", str(stars)]
+        for n, (stars, _) in enumerate(answers)
+    ]
+
+
+def mturk(answers: Answers) -> list[Row]:
+    names = [
+        "HITId",
+        "AssignmentId",
+        "WorkerId",
+        "AssignmentStatus",
+        "Input.url",
+        "Answer.why",
+        "Answer.stars",
+    ]
+    return [names] + [
+        [f"H{n}", f"A{n}", f"W{n}", "Approved", "a.html", text, str(stars)]
+        for n, (stars, text) in enumerate(answers)
+    ]
+
+
+def maxqda(answers: Answers) -> list[Row]:
+    names = ["Color", "Document group", "Document name", "Code", "Beginning", "End", "Segment"]
+    return [names] + [
+        ["●", "", f"d{n}", "Trust > Warm", "1", "1", text] for n, (_, text) in enumerate(answers)
+    ]
+
+
+def maxqda_german(answers: Answers) -> list[Row]:
+    names = ["Farbe", "Dokumentgruppe", "Dokumentname", "Code", "Segment", "Autor"]
+    return [names] + [["●", "", f"d{n}", "Warm", text, "ana"] for n, (_, text) in enumerate(answers)]
+
+
+def atlas_ti(answers: Answers) -> list[Row]:
+    names = ["ID", "Document", "Quotation Content", "Codes", "Reference", "Created by"]
+    return [names] + [
+        [f"1:{n}", "d1", text, "tone: warm\ntone: cold", "1 - 1", "ana"]
+        for n, (_, text) in enumerate(answers)
+    ]
+
+
+def dedoose(answers: Answers) -> list[Row]:
+    names = ["Media Title", "Excerpt Range", "Excerpt Creator", "Excerpt Copy", "Codes Applied Combined"]
+    names += ["Code: Tone\\Warm Applied"]
+    return [names] + [["d1", "1-9", "ana", text, "Warm", "true"] for _, text in answers]
+
+
+def taguette(answers: Answers) -> list[Row]:
+    return [["id", "document", "tag", "content"]] + [
+        [str(n), "d1", "warm", text] for n, (_, text) in enumerate(answers)
+    ]
+
+
+def taguette_codebook(answers: Answers) -> list[Row]:
+    return [["tag", "description", "number of highlights"]] + [
+        [f"t{n}", text, str(stars)] for n, (stars, text) in enumerate(answers)
+    ]
+
+
+def table_of_codes(answers: Answers) -> list[Row]:
+    return [["Code", "Definition", "Example"]] + [
+        [f"t{n}", text, str(stars)] for n, (stars, text) in enumerate(answers)
+    ]
+
+
+def label_studio_rows(answers: Answers) -> list[Row]:
+    names = ["annotation_id", "annotator", "created_at", "id", "lead_time", "text", "tone", "updated_at"]
+    when = "2026-01-31T10:00:00Z"
+    return [names] + [
+        [f"{n}{by}", f"{by}@example.org", when, str(n), "3.5", text, '{"choices":["warm","cold"]}', when]
+        for n, (_, text) in enumerate(answers)
+        for by in (1, 2)
+    ]
+
+
+def label_studio(answers: Answers) -> list[dict[str, Any]]:
+    result = [{"type": "choices", "value": {"choices": ["warm"]}}]
+    return [
+        {
+            "id": n,
+            "annotations": [{"id": n, "completed_by": 1, "result": result, "was_cancelled": False}],
+            "data": {"text": text, "stars": stars},
+            "predictions": [],
+        }
+        for n, (stars, text) in enumerate(answers)
+    ]
+
+
+def doccano(answers: Answers) -> list[dict[str, Any]]:
+    return [
+        {"id": n, "text": text, "label": ["warm"], "stars": stars} for n, (stars, text) in enumerate(answers)
+    ]
+
+
+def prodigy(answers: Answers) -> list[dict[str, Any]]:
+    return [
+        {
+            "text": text,
+            "stars": stars,
+            "_input_hash": n,
+            "_task_hash": 10 * n + k,
+            "label": label,
+            "answer": "accept",
+        }
+        for n, (stars, text) in enumerate(answers)
+        for k, label in enumerate(["warm", "cold"])
+    ]
+
+
+def argilla(answers: Answers) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": str(n), "status": "completed", "text": text, "stars": stars, "tone.responses": ["warm"],
+            "tone.responses.users": ["u1"], "tone.responses.status": ["submitted"], "tone.suggestion": "cold",
+        }
+        for n, (stars, text) in enumerate(answers)
+    ]  # fmt: skip
+
+
+ROWS = {
+    "limesurvey": limesurvey, "microsoft forms": microsoft_forms, "prolific": prolific, "mturk": mturk,
+    "maxqda segments": maxqda, "atlas.ti quotations": atlas_ti, "dedoose excerpts": dedoose,
+    "taguette highlights": taguette, "taguette codebook": taguette_codebook, "table of codes": table_of_codes,
+    "label studio rows": label_studio_rows, "redcap": redcap,
+}  # fmt: skip
+"""By kind the maker of the rows of its file."""
+OBJECTS = {"label studio": label_studio, "labelled texts": doccano, "prodigy": prodigy, "argilla": argilla}
+"""By kind the maker of the objects of its JSON file."""
+
+
+def made(kind: str, answers: Answers, folder: Path) -> Path:
+    """Write a file of a kind: its rows as CSV, its objects as JSON lines or, for Label Studio, one list."""
+    if kind in HEADED:
+        return written(HEADED[kind](answers).rows(), folder, "csv")  # type: ignore[return-value]
+    if kind in ROWS:
+        return written(ROWS[kind](answers), folder, "csv")  # type: ignore[return-value]
+    objects = OBJECTS[kind](answers)
+    path = folder / ("export.json" if kind == "label studio" else "export.jsonl")
+    lines = json.dumps(objects) if kind == "label studio" else "\n".join(map(json.dumps, objects))
+    path.write_text(lines, "utf-8")
+    return path
+
+
+HEADED = {"qualtrics": qualtrics, "qualtrics legacy": legacy_qualtrics, "surveymonkey": surveymonkey}
+"""By kind the maker of an export with header rows below the first."""
