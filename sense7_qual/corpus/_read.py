@@ -238,7 +238,8 @@ def _responses(
             left_out.append(str(ask))
     if found.once:
         again = table.duplicated([*ids, *texts])
-        left_out += [f"{again.sum()} rows that repeat a text"] if again.any() else []
+        n_rows = "1 row that repeats" if again.sum() == 1 else f"{again.sum()} rows that repeat"
+        left_out += [f"{n_rows} a text"] if again.any() else []
         table = table[~again]
     return table, left_out
 
