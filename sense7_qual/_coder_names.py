@@ -215,8 +215,8 @@ def pseudonyms(coder: pd.Series, named: Mapping[str, str] | None) -> pd.Series:
     n_personal = sum(map(_is_personal, new.values()))
     if n_personal:
         raise TableError(
-            f"coders: expected pseudonyms, because every table prints them – found {n_personal} full names "
-            f'or e-mail addresses among {len(known)} coders – pass coders={{"…": "ana", …}}.'
+            f"coders: expected pseudonyms, because every table prints them – found {n_personal} of "
+            f'{len(known)} with a full name or an e-mail address – pass coders={{"…": "ana", …}}.'
         )
     return coder.map(new).astype("string")
 

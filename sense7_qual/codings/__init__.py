@@ -28,12 +28,13 @@ from sense7_qual._decisions import (
 from sense7_qual.codings._carry_over import carried, rulings as rulings, stale
 from sense7_qual.codings._decisions import decisions, quotes as quotes
 from sense7_qual.codings._from_table import from_table
+from sense7_qual.codings._read import read
 from sense7_qual.codings._saturation import development, new_information, saturation
 from sense7_qual.codings._segments import from_segments
 
 __all__ = [
     "carried", "decisions", "development", "from_segments", "from_table", "majority", "new_information",
-    "saturation", "stale",
+    "read", "saturation", "stale",
 ]  # fmt: skip
 
 

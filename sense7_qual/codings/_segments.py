@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import pandas as pd
@@ -16,7 +17,7 @@ from sense7_qual.codings._from_table import named_columns, rows_of, without_row
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import DECISIONS
 
-__all__ = ["Finished", "code_ids", "from_segments", "names_in"]
+__all__ = ["Finished", "code_ids", "codes_named", "from_segments", "names_in"]
 
 Finished = Literal["rows", "coded", "all"]
 
@@ -98,12 +99,13 @@ def from_segments(
             'where a code applies and not where none does – pass finished="all" with units=…, "rows", '
             '"coded", or a frame of unit_id and coder.'
         )
-    names = named["code"].map(lambda cell: names_in(cell, separator))
-    marks = rows.assign(code=names).explode("code").dropna(subset=["code"])
+    names = named["code"].fillna("").map(lambda cell: names_in(cell, separator))
+    marks = rows.assign(code=names).explode("code").dropna(subset=["code"]).astype("string")
     ids = code_ids(marks["code"], codebook, codes)
     marks = marks.assign(code=marks["code"].map(ids)).dropna(subset=["code"])
-    decided = rows if not isinstance(finished, str) or finished != "coded" else marks[["unit_id", "coder"]]
-    decided = pd.concat([decided, without_row(rows, finished, units, coders)]).drop_duplicates()
+    # A row without a code is evidence where rows count; beside a list of finished texts it is none.
+    decided = rows if isinstance(finished, str) and finished != "coded" else marks[["unit_id", "coder"]]
+    decided = pd.concat([decided, without_row(decided, finished, units, coders)]).drop_duplicates()
     codable = pd.DataFrame({"code": [one.id for one in codebook.codable]}, dtype="string")
     grid = decided.merge(codable, how="cross")
     applied = pd.MultiIndex.from_frame(grid).isin(pd.MultiIndex.from_frame(marks))
@@ -141,29 +143,41 @@ def _named(
     return pd.concat(parts, ignore_index=True).astype("string")
 
 
-def names_in(cell: Any, separator: str | None) -> list[str]:
+def names_in(cell: Any, separator: str | None = None) -> list[str]:
     """Return the names of codes in a cell: one, several with separators, or those in JSON.
 
-    >>> names_in('[{"start": 0, "end": 4, "labels": ["warm"]}, [5, 9, "cold"]]', None)
+    >>> names_in('[{"start": 0, "end": 4, "labels": ["warm"]}, [5, 9, "cold"]]')
     ['warm', 'cold']
     """
     match cell:
-        case str() if cell.lstrip().startswith(("[", "{")):
-            try:
-                return names_in(json.loads(cell), None)
-            except ValueError:
-                return [cell.strip()]
+        case str() if (parsed := _parsed(cell)) is not None:
+            return names_in(parsed)
         case str():
             return [one.strip() for one in (cell.split(separator) if separator else [cell]) if one.strip()]
-        case [int(), int(), str(name)] | {"label": str(name)}:
-            return [name]
+        case [int(), int(), str(name)] | {"label": str() | int() as name}:
+            return [str(name)]
         case {"labels": several} | {"choices": several}:
-            return names_in(several, None)
+            return names_in(several)
+        case dict() if all(applied in (0, 1) for applied in cell.values()):  # as spaCy has categories
+            return [name for name, applied in cell.items() if applied]
         case list():
-            return [name for one in cell for name in names_in(one, None)]
+            return [name for one in cell for name in names_in(one)]
         case int():
             return [str(cell)]
-    return []
+        case None:
+            return []
+    raise TableError(
+        "codings: expected names of codes, or JSON lists of them – found other JSON in the column of codes – "
+        "pass the column that names the codes."
+    )
+
+
+def _parsed(cell: str) -> list[Any] | dict[str, Any] | None:
+    """Return the list or object that a cell spells in JSON, or None."""
+    with contextlib.suppress(ValueError, RecursionError):
+        value = json.loads(cell) if cell.lstrip().startswith(("[", "{")) else None
+        return value if isinstance(value, list | dict) else None
+    return None
 
 
 def code_ids(
@@ -177,8 +191,9 @@ def code_ids(
     unclear = [name for name, ids in meant.items() if len(ids) != 1 or not ids <= codable]
     if unclear:
         # A column in which few cells name codes may hold participants' words.
-        name_of = shown if counts.drop(unclear).sum() * 2 >= counts.sum() else word
-        found = ", ".join(f"{name_of(name)} ({counts[name]} times)" for name in unclear[:3])
+        are_codes = counts.drop(unclear).sum() * 2 >= counts.sum()
+        shown_as = {name: repr(shown(name)) if are_codes else word(name) for name in unclear[:3]}
+        found = ", ".join(f"{what} ({counts[name]}×)" for name, what in shown_as.items())
         more = f" ({len(unclear)} in all)" if len(unclear) > 3 else ""
         remedy = _remedy(unclear[0], meant[unclear[0]], codebook)
         raise TableError(
@@ -188,6 +203,13 @@ def code_ids(
     return {name: next(iter(ids)) for name, ids in meant.items()}
 
 
+def codes_named(names: Iterable[str], codebook: Codebook) -> dict[str, str]:
+    """Return the id of the one code that each name means, of those that mean one."""
+    known = _known(codebook)
+    ids = {name: known.get(name) or known.get(_folded(name)) or set() for name in names}
+    return {name: str(*fits) for name, fits in ids.items() if len(fits) == 1}
+
+
 def _remedy(name: str, fits: Collection[str | None], codebook: Codebook) -> str:
     """Return a hint: the codes that fit alike, the separator of several names, or the nearest name."""
     if len(fits) > 1:
@@ -195,7 +217,10 @@ def _remedy(name: str, fits: Collection[str | None], codebook: Codebook) -> str:
     for separator in _SEPARATORS:
         if separator in name and all(_folded(part) in _known(codebook) for part in name.split(separator)):
             return f"pass separator={separator!r}."
-    return did_you_mean(name, [one for code in codebook.codable for one in (code.id, code.label)])
+    near = did_you_mean(
+        name, dict.fromkeys(one for code in codebook.codable for one in (code.id, code.label))
+    )
+    return near if near.endswith("?") else f"{near}."
 
 
 def _known(codebook: Codebook) -> dict[str, set[str | None]]:

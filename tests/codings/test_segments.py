@@ -119,11 +119,11 @@ def test_a_name_that_is_no_code_or_fits_several_is_asked_about() -> None:
         table = pd.DataFrame({"u": [f"t{n}" for n in range(len(names))], "c": "ana", "k": names})
         return from_segments(table, book, unit_id="u", code="k", coder="c", finished="rows", **said)
 
-    with pytest.raises(TableError, match=r"found In people \(1 times\) – it fits .*'fear-people'"):
+    with pytest.raises(TableError, match=r"found 'In people' \(1×\) – it fits .*'fear-people'"):
         read(["In people", "ui"])
     assert applied(read(["In people"], codes={"In people": "fear-people"})) == {("t0", "ana", "fear-people")}
     with pytest.raises(
-        TableError, match=r"found Trust-peopl \(2 times\) – did you mean 'trust-people'\?.*codes="
+        TableError, match=r"found 'Trust-peopl' \(2×\) – did you mean 'trust-people'\?.*codes="
     ):
         read(["Trust-peopl", "Trust-peopl", "ui", "ui"])
     assert applied(read(["UX", "ui"], codes={"UX": None})) == {("t1", "ana", "ui")}
@@ -139,7 +139,7 @@ def test_a_name_that_is_no_code_or_fits_several_is_asked_about() -> None:
 
 def test_texts_in_the_column_of_codes_are_not_shown() -> None:
     table = pd.DataFrame({"u": ["t1", "t2"], "c": "ana", "k": ["It heard me well", "It did not"]})
-    with pytest.raises(TableError, match=r"found 16 characters \(1 times\), 10 characters") as error:
+    with pytest.raises(TableError, match=r"found 16 characters \(1×\), 10 characters") as error:
         from_segments(table, BOOK, unit_id="u", code="k", coder="c", finished="rows")
     assert "heard" not in str(error.value)
 
@@ -154,7 +154,7 @@ def test_a_coder_by_their_own_name_gets_a_pseudonym_first(name: str) -> None:
         lambda **said: from_segments(named, BOOK, **COLUMNS, finished="coded", **said),
         lambda **said: from_table(sheet, unit_id="u", coder="c", codes=["warm"], **said),
     ):
-        with pytest.raises(TableError, match="found 1 full names or e-mail addresses among 2") as error:
+        with pytest.raises(TableError, match="found 1 of 2 with a full name or an e-mail address") as error:
             read()
         assert not {"Meier", "example"} & set(re.findall(r"\w+", str(error.value)))
         assert set(read(coders={name: "ana"})["coder"]) == {"ana", "ben"}

@@ -476,6 +476,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "codings.from_segments": call(
             c.from_segments, table=wide.assign(k=code), codebook=x.codebook, unit_id="u", code="k", coder="c",
             finished="rows", units=None, separator=", ", codes={"Warmth": code}, coders={"ben": "model-ben"}),
+        "codings.read": call(
+            c.read, source=wide.assign(k=code), codebook=x.codebook, unit_id="u", code="k", coder="c",
+            finished="rows", units=None, blank=None, separator=", ", codes={"Warmth": code},
+            coders={"ben": "model-ben"}, values={"ja": True}, sheet=None, sheets=None, delimiter=None,
+            encoding=None, header=1, kind=None, limits=None),
         "codings.finish_order": call(c.finish_order, coverage=x.coverage, plan=None),
         "codings.majority": call(c.majority, decisions=x.decisions, with_models=True),
         "codings.of_round": call(c.of_round, **frames, round=None),
