@@ -1,4 +1,4 @@
-"""`sense7-qual new`: from a data file to a study with its notebooks; columns are guessed, named or asked."""
+"""`sense7-qual new`: from a data file to a study with its notebooks."""
 
 from __future__ import annotations
 
@@ -6,31 +6,31 @@ import argparse
 import json
 import re
 import warnings
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
 from sense7_qual._atomic import save
+from sense7_qual._commands.columns import PREVIEW, ROLES, choose, hidden, listed
 from sense7_qual._commands.words import STUDY, Parsers, count, is_address
-from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ArgumentError, StoreError
 
 if TYPE_CHECKING:
     from sense7_qual.codebook import Codebook
     from sense7_qual.store import Store
 
-__all__ = ["NONE", "ROLES", "add", "chosen_columns", "shown"]
+__all__ = ["add"]
 
 _NEW: Final = """\
-Make a study from a data file (.csv, .tsv, .xlsx, .jsonl, .ndjson or .parquet), with a short
-notebook for coders and one for the lead next to it. The command guesses the columns, shows
-them and asks you to confirm: Enter accepts the guess, "-" means none. --yes accepts all
-guesses without asking. Existing files are never overwritten."""
+Make a study from a data file (.csv, .tsv, .xlsx, .json, .jsonl, .ndjson or .parquet), with a
+short notebook for coders and one for the lead next to it. The command lists the columns with
+their numbers, proposes which is what and asks once: Enter accepts, "-" means none. --yes
+accepts the proposal without asking, and stops where only you can answer. A COLUMN is a name
+or a number. Existing files are never overwritten."""
 _TEMPLATES: Final = Path(__file__).parent / "notebooks"
 _PARAMETERS: Final = "parameters"  # the tag of the one cell that is replaced
-_HEADERS: Final = {"1": 1, "1,2": (1, 2)}
 
 
 def add(commands: Parsers) -> None:
@@ -38,9 +38,9 @@ def add(commands: Parsers) -> None:
     new = commands.add_parser("new", help="make a study from a data file", description=_NEW)
     new.add_argument("study", metavar="STUDY", help=f"{STUDY}; it must not exist yet")
     new.add_argument("--data", metavar="FILE", required=True, help="the file with the texts, one per row")
-    for role, meaning in ROLES.items():
+    for role, (_, meaning) in ROLES.items():
         option = f"--{role.replace('_', '-')}"
-        new.add_argument(option, metavar="COLUMN", dest=role, help=f"the column of {meaning}")
+        new.add_argument(option, metavar="COLUMN", dest=role, help=f"the column of the {meaning}")
     new.add_argument(
         "--codebook",
         default="sense7",
@@ -56,11 +56,19 @@ def add(commands: Parsers) -> None:
     )
     new.add_argument("--sheet", help="the sheet of a workbook with several sheets")
     new.add_argument("--encoding", help="the encoding of a text file that is not UTF-8")
+    new.add_argument("--delimiter", metavar="SIGN", type=_delimiter, help="what separates the cells: , ; tab")
     new.add_argument(
-        "--header", choices=tuple(_HEADERS), help="1: line 1 is the header; 1,2: line 2 holds the questions"
+        "--header",
+        metavar="LINES",
+        type=_lines,
+        help="1: line 1 holds the names; 1,2: and line 2 the questions",
     )
-    new.add_argument("--skip-empty", action="store_true", help="leave out rows without a text")
-    new.add_argument("--yes", action="store_true", help="accept all guesses and ask nothing")
+    new.add_argument("--kind", choices=("table",), help="table: ignore the marks of survey programs")
+    new.add_argument(
+        "--preview", metavar="HOW", choices=PREVIEW, help="skip or keep the previews and tests of a survey"
+    )
+    new.add_argument("--skip-empty", action="store_true", help="with --yes: leave out rows without a text")
+    new.add_argument("--yes", action="store_true", help="accept the proposal and ask nothing")
     new.set_defaults(run=_new)
 
 
@@ -108,37 +116,30 @@ def _notebook_paths(study: str) -> dict[str, Path]:
     return paths
 
 
+def _delimiter(word: str) -> str:
+    return {"tab": "\t", "\\t": "\t"}.get(word, word)
+
+
+def _lines(words: str) -> list[int]:
+    return [int(line) for line in words.split(",")]
+
+
 def _units(parsed: argparse.Namespace) -> tuple[pd.DataFrame, str | None]:
     """Return the units of the data file, and the name of the rating."""
     from sense7_qual import corpus
 
-    how: dict[str, Any] = {"encoding": parsed.encoding, "sheet": parsed.sheet}
-    how["header"] = _HEADERS.get(parsed.header)
-    described = corpus.describe_columns(parsed.data, **how)
-    columns = ", ".join(map(shown, described["column"]))
-    print(f"{Path(parsed.data).name} has the columns {columns}.")
+    options = ("delimiter", "encoding", "sheet", "header", "kind")
+    found = corpus.recognise(parsed.data, **{option: getattr(parsed, option) for option in options})
+    print(f"{Path(parsed.data).name} – {found!r}", *listed(found), sep="\n")
     given = {role: getattr(parsed, role) for role in ROLES}
-    roles = chosen_columns(described, given, ask=not parsed.yes)
-    for role, column in roles.items():
-        print(f"  {ROLES[role]}: {'–' if column is None else shown(column)}")
-    taken = set(roles.values())
-    text, rating = roles.pop("text"), roles.pop("rating")
-    named: dict[str, Any] = {role: column for role, column in roles.items() if column is not None}
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        units = corpus.read(
-            parsed.data,
-            text=str(text),
-            **named,
-            ratings=[] if rating is None else [rating],
-            empty="skip" if parsed.skip_empty else "error",
-            **how,
-        )
-    others = [shown(column) for column in described["column"] if column in units and column not in taken]
-    print(f"  kept as further columns: {', '.join(others) or '–'}")
-    for warning in said:
-        print(f"  {warning.message}")
-    return units, rating
+    choice = choose(found, given, preview=parsed.preview, skip_empty=parsed.skip_empty, ask=not parsed.yes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what was left out is in the lines above
+        units = corpus.read(replace(found, roles={}), **choice.arguments(), empty="skip")
+    kept = [hidden(name) for name in found.table.columns if name in units and name not in choice.taken]
+    print(f"Kept as further columns: {', '.join(kept) or '–'}")
+    rated = choice.columns["rating"]
+    return units, "rating" if len(rated) > 1 else next(iter(rated), None)
 
 
 def _coders(parsed: argparse.Namespace, units: pd.DataFrame) -> list[str]:
@@ -201,74 +202,3 @@ def _put_notebook(name: str, path: Path, **named: Any) -> None:
             f"({error.strerror or type(error).__name__}). The study is complete: code it with "
             "sense7-qual code."
         ) from None
-
-
-NONE: Final = "-"
-"""The answer for "no column"."""
-
-ROLES: Final[Mapping[str, str]] = {
-    "text": "the text to code",
-    "case_id": "the participant",
-    "document_id": "the conversation",
-    "rating": "the rating",
-    "unit_id": "the id of each row",
-    "position": "the position in the conversation",
-    "context": "what came before the text",
-}
-_ASKED: Final = ("text", "case_id", "document_id", "rating")
-
-
-def chosen_columns(
-    described: pd.DataFrame, given: Mapping[str, str | None], *, ask: bool
-) -> dict[str, str | None]:
-    """Return the column of each role, or None for a role without one; ask for those not given."""
-    names = described["column"].tolist()
-    guesses = described.dropna(subset="role").set_index("role")["column"].to_dict()
-    chosen: dict[str, str | None] = {}
-    for role in ROLES:
-        answer = given[role]
-        if answer is not None:
-            if answer not in (*names, NONE):
-                raise ArgumentError(_unknown(role, answer, names))
-            chosen[role] = None if answer == NONE else answer
-    taken = set(chosen.values())
-    for role in ROLES:
-        if role not in chosen:
-            guess = None if guesses.get(role) in taken else guesses.get(role)
-            chosen[role] = _ask(role, guess, names) if ask and role in _ASKED else guess
-    if chosen["text"] is None:
-        raise ArgumentError("new: no column of texts was given or guessed – name it with --text COLUMN.")
-    return chosen
-
-
-def _ask(role: str, guess: str | None, names: list[str]) -> str | None:
-    offered = f" [{shown(guess)}]" if guess else f" ({NONE} for none)" if role != "text" else ""
-    while True:
-        try:
-            answer = input(f"Column of {ROLES[role]}{offered}: ").strip()
-        except EOFError:
-            raise ArgumentError(
-                "new: not a terminal, so it cannot ask about columns – name them (--text …), or accept the "
-                "guesses with --yes."
-            ) from None
-        if not answer and (guess or role != "text"):
-            return guess
-        if answer == NONE and role != "text":
-            return None
-        if answer in names:
-            return answer
-        print(f"  No such column: {did_you_mean(answer, map(shown, names))}")
-
-
-def _unknown(role: str, answer: str, names: list[str]) -> str:
-    return (
-        f"new: the file has no column {shown(answer)!r}, which was named for {ROLES[role]} – "
-        f"{did_you_mean(answer, map(shown, names))}"
-    )
-
-
-def shown(column: Any) -> str:
-    """Return a column's name; only its length if it may be a text, as in a file without a header."""
-    name = str(column)
-    short = len(name) <= 40 and len(name.split()) <= 4 and name.isprintable()
-    return name if short else f"({len(name)} characters)"

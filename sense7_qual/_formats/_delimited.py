@@ -22,6 +22,7 @@ from sense7_qual.errors import ImportRefused, TableError
 __all__ = ["read_delimited"]
 
 _DELIMITERS: Final = {",": "comma", ";": "semicolon", "\t": "tab"}
+_DECISIONS_OF_MTURK: Final = ["Approve", "Reject"]
 _SEP: Final = re.compile(r'sep=([^"\r\n])(?:\r\n|\r|\n|$)')
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
 
@@ -93,8 +94,7 @@ def _parted(text: str, delimiter: str | None, first: int, name: str, limits: Lim
             f"{widest.lines[-1]}: {widest.problem} – correct the row; a cell of over "
             f"{csv.field_size_limit():,} characters needs JSONL or Parquet."
         )
-    certain = widest.width > 1 and sum(parted.widths[-1] > 1 for parted in parts) == 1
-    raise ImportRefused(_ragged(widest, name) if certain or delimiter else _undecided(parts, widest, name))
+    raise ImportRefused(_ragged(widest, name) if delimiter else _undecided(parts, widest, name))
 
 
 def _rows_of(
@@ -108,6 +108,8 @@ def _rows_of(
             if any(map(str.strip, row)):
                 parted.lines.append(start)
                 parted.rows.append(row)
+                if len(parted.rows) == 2 and parted.rows[0][len(row) :] == _DECISIONS_OF_MTURK:
+                    parted.rows[0] = parted.rows[0][: len(row)]  # columns for an upload, which no row has
                 cells += len(row)
                 require_size(len(parted.rows) - 1, cells, name, limits)
                 if not to_the_end and not 1 < len(row) == parted.width:
@@ -139,10 +141,10 @@ def _counted(parted: _Parted) -> str:
 
 
 def _ragged(parted: _Parted, name: str) -> str:
-    line = parted.odd[0]
+    line, where = parted.odd[0], places(pd.Index(parted.odd, name="line"))
     found = len(parted.rows[parted.lines.index(line)])
     return (
-        f"{name}: expected {parted.width} cells in every row, as in the header – found {found} in line "
-        f"{line}; other than {parted.width} in {places(pd.Index(parted.odd, name='line'))} – quote the cells "
-        "that hold the delimiter, fill the rows, or take out lines above the header."
+        f"{name}: expected as many cells in every row as in the header – found {found} in line {line}; other "
+        f"than {parted.width} in {where} – quote the cells that hold the delimiter, fill the rows, or take "
+        "out lines above the header."
     )

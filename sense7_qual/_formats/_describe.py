@@ -1,21 +1,27 @@
-"""The columns of a file and the role that each may have, guessed from its name and the form of its cells."""
+"""The columns of a file: what each is, and the role that it may have, guessed from its name and its cells."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import pandas as pd
 
 from sense7_qual._formats._lists import listed_turns, parsed_json
+from sense7_qual._formats._measured import is_measured
 from sense7_qual._rating_values import NUMBER
 
-__all__ = ["described"]
+__all__ = ["COLUMNS", "described"]
+
+COLUMNS: Final = {
+    "number": "Int64", "column": "string", "wording": "string", "n_filled": "Int64", "n_rows": "Int64",
+    "what": "string", "role": "string",
+}  # fmt: skip
 
 _NUMBERED: Final = "(id|key|no|nr|number|code|name)?"
-_SHORTEST_TEXT: Final = 12  # characters, in the median: below it stand labels and names
+_SHORTEST_TEXT: Final = 12  # characters, in the median: below it are labels and names
 _MOST_SCALE_POINTS: Final = 11
 _LONGEST_ID: Final = 60
 
@@ -25,8 +31,10 @@ class _Column:
     """What is counted of a column; never what a cell holds."""
 
     name: str
-    question: str
+    wording: str
     """What is asked in it, where a header row says so; "" otherwise."""
+    special: str
+    """What it is, whatever its cells are: "labels", "personal"; "" otherwise."""
     n_rows: int
     n_filled: int
     n_distinct: int
@@ -35,8 +43,11 @@ class _Column:
     longest: int
     numeric: bool
     whole: bool
+    dates: bool
     prose: bool
     """Whether most cells hold several words, or letters of a script that has no spaces."""
+    pieces: bool
+    """Whether the cells, parted at commas and semicolons, are made of pieces that come back."""
     turns: bool
     """Whether most cells are JSON lists of turns, each with a role and a text."""
     json: bool
@@ -49,8 +60,8 @@ class _Column:
         return re.fullmatch(pattern, _plain(self.name)) is not None
 
     def asks(self, pattern: str) -> bool:
-        """Return True if the name or the question fits the pattern."""
-        return self.named(pattern) or re.fullmatch(pattern, _plain(self.question)) is not None
+        """Return True if the name or the wording fits the pattern."""
+        return self.named(pattern) or re.fullmatch(pattern, _plain(self.wording)) is not None
 
     @property
     def identifies(self) -> bool:
@@ -61,10 +72,29 @@ class _Column:
         return self.numeric and 2 <= self.n_distinct <= _MOST_SCALE_POINTS and not self.binary
 
     @property
+    def repeats(self) -> bool:
+        return 2 * self.n_distinct <= self.n_filled
+
+    @property
     def answers(self) -> bool:
         """Whether it may hold what people wrote: prose, most of which differs from row to row."""
-        differs = 2 * self.n_distinct > self.n_filled
-        return self.prose and differs and not self.json and self.n_characters >= _SHORTEST_TEXT
+        written = self.prose and not self.json and self.n_characters >= _SHORTEST_TEXT
+        return written and not (self.repeats or self.pieces or self.special)
+
+    @property
+    def what(self) -> str:
+        """What it is, in a word."""
+        kinds = {
+            "empty": not self.n_filled,
+            self.special: bool(self.special),
+            "conversation": self.turns,
+            "the same in every row": self.n_distinct == 1 < self.n_rows == self.n_filled,
+            "numbers": self.numeric,
+            "dates": self.dates,
+            "checklist": self.pieces,
+            "few answers": self.repeats,
+        }
+        return next((kind for kind, holds in kinds.items() if holds), "words")
 
 
 def _plain(name: str) -> str:
@@ -72,27 +102,38 @@ def _plain(name: str) -> str:
 
 
 def described(
-    table: pd.DataFrame, questions: Mapping[str, Sequence[str]], labelled: Sequence[str]
+    table: pd.DataFrame,
+    wordings: Mapping[str, str],
+    *,
+    labelled: Collection[str],
+    personal: Collection[str],
+    aside: Collection[str],
+    marked: Mapping[str, str | tuple[str, ...]],
 ) -> pd.DataFrame:
-    """Return one row per column: what is counted of it, and the role that it may have in `corpus.read`."""
+    """Return one row per column: its number, name and wording, what it is, and the role that it may have.
+
+    Several columns have the role ``text`` where they fit alike. Roles that a program's mark gives come before
+    guesses, and the columns `aside`, which a program adds, have no other.
+    """
+    special = dict.fromkeys(personal, "personal") | dict.fromkeys(labelled, "labels")
     columns = [
-        _described(table[name], name, next(iter(questions.get(name, ())), "")) for name in table.columns
+        _described(table[name], name, wordings.get(name, ""), special.get(name, "")) for name in table.columns
     ]
-    roles = {column: role for role, column in _guessed([c for c in columns if c.name not in labelled])}
-    frame = pd.DataFrame(
-        {
-            "column": [column.name for column in columns],
-            "role": [roles.get(column.name) for column in columns],
-            "n_filled": [column.n_filled for column in columns],
-            "n_distinct": [column.n_distinct for column in columns],
-            "n_characters": [column.n_characters for column in columns],
-        }
-    )
-    types = {"column": "string", "role": "string", "n_filled": "Int64", "n_distinct": "Int64"}
-    return frame.astype({**types, "n_characters": "float64"})
+    by_mark = {
+        column: role
+        for role in sorted(marked)  # an id that is the participant, too, is shown as the id
+        for column in ([marked[role]] if isinstance(marked[role], str) else marked[role])
+    }
+    free = [c for c in columns if c.special != "labels" and c.name not in {*aside, *by_mark}]
+    roles = {column: role for role, column in _guessed(free) if role not in marked} | by_mark
+    rows = [
+        (n, c.name, c.wording or None, c.n_filled, c.n_rows, c.what, roles.get(c.name))
+        for n, c in enumerate(columns, start=1)
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)
 
 
-def _described(cells: pd.Series, name: str, question: str) -> _Column:
+def _described(cells: pd.Series, name: str, wording: str, special: str) -> _Column:
     stripped = [cell for cell in cells.fillna("").map(str.strip) if cell]
     lengths = pd.Series([len(cell) for cell in stripped], dtype="float64")
 
@@ -101,7 +142,8 @@ def _described(cells: pd.Series, name: str, question: str) -> _Column:
 
     return _Column(
         name=name,
-        question=question,
+        wording=wording,
+        special=special,
         n_rows=len(cells),
         n_filled=len(stripped),
         n_distinct=len(set(stripped)),
@@ -109,7 +151,9 @@ def _described(cells: pd.Series, name: str, question: str) -> _Column:
         longest=int(lengths.max()) if stripped else 0,
         numeric=bool(stripped) and all(NUMBER.fullmatch(cell) for cell in stripped),
         whole=bool(stripped) and all(re.fullmatch(r"[+-]?[0-9]{1,15}", cell) for cell in stripped),
+        dates=bool(stripped) and all(map(is_measured, stripped)),
         prose=most(_is_prose),
+        pieces=_come_back(stripped),
         turns=most(lambda cell: bool(listed_turns(cell))),
         json=most(lambda cell: parsed_json(cell) is not None),
         binary=all(NUMBER.fullmatch(cell) and float(cell) in {0, 1} for cell in stripped),
@@ -121,18 +165,23 @@ def _is_prose(cell: str) -> bool:
     return n_letters * 2 > len(cell) and (len(cell.split()) > 1 or not cell.isascii())
 
 
+def _come_back(cells: Sequence[str]) -> bool:
+    """Return True for a checklist: several pieces to a cell, each in two cells or more on average."""
+    pieces = [piece.strip() for cell in cells for piece in re.split("[,;]", cell) if piece.strip()]
+    return len(pieces) > len(cells) and 2 * len(set(pieces)) <= len(pieces)
+
+
 def _guessed(columns: list[_Column]) -> Iterator[tuple[str, str]]:
-    """Yield each role for which there is a column, with its name."""
+    """Yield each role for which there is a column, with its name; every column that fits best as a text."""
     left = list(columns)
 
-    def take(role: str, *holds: Callable[[_Column], bool]) -> Iterator[tuple[str, str]]:
-        """Take the first column of which one of the conditions holds, the first condition first."""
-        for condition in holds:
-            for column in left:
-                if condition(column):
-                    left.remove(column)
-                    yield role, column.name
-                    return
+    def take(role: str, holds: Callable[[_Column], bool]) -> Iterator[tuple[str, str]]:
+        """Take the first column of which the condition holds."""
+        for column in left:
+            if holds(column):
+                left.remove(column)
+                yield role, column.name
+                return
 
     yield from take("context", lambda c: c.turns)
     people = "case|participant|subject|respondent|user|person|worker|prolific|interviewee"
@@ -150,7 +199,6 @@ def _guessed(columns: list[_Column]) -> Iterator[tuple[str, str]]:
     asked = ".*(text|comment|explanation|reason|why|answer|response|feedback|utterance).*"
     before = "context|history|transcript|dialog(ue)?history"
     answers = [c for c in left if c.answers and not c.named(before)]
-    longest = max(answers, key=lambda c: c.n_characters, default=None)
-    yield from take("text", lambda c: c in answers and c.asks(asked), lambda c: c is longest)
+    yield from (("text", c.name) for c in [c for c in answers if c.asks(asked)] or answers)
     rated = ".*(rating|score|overall|stars?|satisf|likert|empathy).*"
     yield from take("rating", lambda c: c.scale and c.asks(rated))

@@ -74,6 +74,8 @@ class Recognised:
     """The names that several columns had, which are numbered now."""
     named: bool
     """Whether the format names its columns elsewhere than in a row, as JSON and Parquet do."""
+    counted: bool
+    """Whether a first column without a name counted the rows, as R and pandas write one; `table` lacks it."""
     name: str
     """The file's name, for errors."""
     table: pd.DataFrame
@@ -86,8 +88,9 @@ class Recognised:
 
     @property
     def columns(self) -> pd.DataFrame:
-        """One row per column, with the role that it may have."""
-        return described(self.table, self.questions, self.labelled)
+        """One row per column, with what it is and the role that it may have in `corpus.read`."""
+        special = {"labelled": self.labelled, "personal": self.personal, "aside": self.aside}
+        return described(self.table, self.labels, **special, marked=self.roles)
 
     @property
     def evident(self) -> bool:
@@ -119,6 +122,7 @@ class Recognised:
             f"filled {len(at)} merged range{'' if len(at) == 1 else 's'} down in column {shown(name)!r}"
             for name, at in self.merged.items()
         ]
+        said += ["left out the numbers of the rows, in a column without a name"] if self.counted else []
         names = first_three(map(shown, self.renamed))
         return said + ([f"numbered the columns of one name, {names}"] if self.renamed else [])
 

@@ -87,7 +87,7 @@ def ids_of(table: pd.DataFrame, column: str | None) -> pd.Series:
     if blank.any():
         raise TableError(
             f"expected an id in every row of column {column!r} – found none in {places(ids.index[blank])} – "
-            "fill it in, or drop the rows."
+            "fill it in, drop the rows, or name another column."
         )
     long = ids.str.len() > _LONGEST_ID
     if long.any():

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import pandas as pd
 
@@ -37,7 +37,7 @@ _CONTRACT: Final = (*UNITS.columns, "context")
 
 @UNITS.returns
 def read(
-    source: str | os.PathLike[str] | pd.DataFrame,
+    source: str | os.PathLike[str] | pd.DataFrame | Recognised,
     *,
     text: Columns,
     unit_id: str | Sequence[str] | None = None,
@@ -55,18 +55,20 @@ def read(
     kind: str | None = None,
     limits: Limits | None = None,
     empty: Literal["error", "skip"] = "error",
+    preview: Literal["error", "skip", "keep"] = "error",
 ) -> pd.DataFrame:
     """Read the texts to be coded, with their ratings and variables, one unit per row and column of texts.
 
     Header rows of survey programs are left out wherever they occur: the questions and import ids of Qualtrics
     (in its older exports the row that names V1 to V10), the options of SurveyMonkey, which become part of the
-    column names, and repeated names in concatenated files. So are the labels of earlier coders. A warning
-    names these rows and columns.
+    column names, and repeated names in concatenated files. So are the labels of earlier coders and personal
+    data. A warning names these rows and columns.
 
     Parameters
     ----------
     source
-        A .csv, .tsv, .xlsx, .jsonl (.ndjson) or .parquet file, or a DataFrame.
+        A .csv, .tsv, .xlsx, .json, .jsonl (.ndjson) or .parquet file, a DataFrame, or what `recognise` has
+        found, without the options with which it looked.
     text
         The column of texts. They are stored in canonical form (see `canonical`). A list of columns, or
         {column: its name in the units}, holds the answers to several questions: a unit is then the answer of
@@ -76,10 +78,12 @@ def read(
         ordered by question, then row; a blank answer next to others is no unit.
     unit_id
         The column that identifies a row, or several, joined by "/". Without it the rows are named row-1,
-        row-2 … in their order, padded with zeros; name a column if rows may still be added.
+        row-2 … in their order, padded with zeros; name a column if rows may still be added. In the export of
+        a survey program it is the program's own id (see `recognise`) unless you name another, or ().
     document_id, case_id
-        The columns of the conversation and of the participant; missing without them. The answers of one row
-        to several questions are one participant's, also without a case_id.
+        The columns of the conversation and of the participant; missing without them, except that a survey
+        program's export says who the participant is (see `recognise`). The answers of one row to several
+        questions are one participant's in any case.
     position
         The column of whole numbers that order the units of a document; without it 1, 2 … in the order of
         the rows (counting empty texts), and missing without a document_id.
@@ -93,8 +97,8 @@ def read(
         Further columns to keep, or {column: its name in the units}; () keeps none. None keeps every column
         without a role except earlier coders' labels, which blind coders must not see (lists of words or of
         labelled spans, as annotation tools write them, and the annotators), and columns of personal data: by
-        their name (name, e-mail, IP address, latitude, telephone, birth …) or because half
-        of their filled cells are e-mail or IP addresses, coordinates or ids of a crowd service.
+        their name (name, e-mail, IP address, latitude, telephone, birth …) or because half of their filled
+        cells are e-mail or IP addresses, coordinates or ids of a crowd service.
     rating_labels
         The number of each label, such as {"very poor": 1, "unknown": None}, ignoring case and spaces
         around; None for a missing rating.
@@ -112,6 +116,8 @@ def read(
         The most that a file may hold (default: `Limits()`).
     empty
         Whether a row without any text is an error or is skipped.
+    preview
+        Whether responses that the survey program marks as previews or tests are an error, skipped or kept.
 
     Returns
     -------
@@ -148,27 +154,26 @@ def read(
     (['None', 'It heard me.\\n'], [4.0, nan])
     """
     check_arguments(read, locals())
-    found = recognised(
-        source, delimiter=delimiter, encoding=encoding, sheet=sheet, header=header, kind=kind, limits=limits
-    )
-    _refuse_other(found)
-    table = found.table
-    texts, several = named(text, [*table.columns]), not isinstance(text, str)
+    how = {"delimiter": delimiter, "encoding": encoding, "sheet": sheet, "header": header, "kind": kind}
+    found = _seen(source, **how, limits=limits)
+    texts, several = named(text, [*found.table.columns]), not isinstance(text, str)
     for column in texts:
         found.refuse_reworded(column)
         found.refuse_merged(column)
-    ids = [unit_id] if isinstance(unit_id, str) else [] if unit_id is None else list(unit_id)
+    marked = found.roles
+    unit_id = marked.get("unit_id", ()) if unit_id is None else unit_id
+    case_id = marked.get("case_id") if case_id is None else case_id
+    ids = [unit_id] if isinstance(unit_id, str) else list(unit_id)
     roles = [*ids, *(name for name in (document_id, case_id, position, context) if name is not None)]
     rated = by_question(ratings, len(texts))
     known = [*texts, *roles, *(column for of in rated for column in of)]
-    others = [name for name in table.columns if name not in set(known)]
-    labels_left = [name for name in others if name in found.labelled and variables is None]
-    personal = [name for name in others if name in found.personal and variables is None]
-    kept = [name for name in others if name not in {*labels_left, *personal}]
-    variable_names = renamed(kept if variables is None else variables)
+    labels_left, personal = _not_kept(found, known) if variables is None else ([], [])
+    others = [name for name in found.table.columns if name not in {*known, *labels_left, *personal}]
+    variable_names = renamed(others if variables is None else variables)
     for name in (*known, *variable_names):
-        require(table, name)
+        require(found.table, name)
     _refuse_names(texts, roles, rated, variable_names, own=[QUESTION] if several else [])
+    table, left_out = _responses(found, ids, [*texts], preview)
     rows = _rows(table, ids, document_id=document_id, position=position, context=context)
     rows["case_id"] = rows["unit_id"] if several and case_id is None else ids_of(table, case_id)
     labels, values = labels_of(rating_labels), {new: table[name] for name, new in variable_names.items()}
@@ -182,8 +187,51 @@ def read(
     units = put_together(parts, wordings) if several else next(iter(parts.values()))
     units, blank = _with_text(units.astype({"text": "string", "context": "string"}), list(texts), empty)
     checked = UNITS.check(units, as_written=True)
-    _warn_of_left_out(found, labels_left, personal, blank)
+    _warn_of_left_out(found, left_out, labels_left, personal, blank)
     return checked
+
+
+def _seen(source: str | os.PathLike[str] | pd.DataFrame | Recognised, **how: Any) -> Recognised:
+    """Return what a file is, if it may hold texts to code; looked at once."""
+    if not isinstance(source, Recognised):
+        found = recognised(source, **how)
+    elif any(value is not None for value in how.values()):
+        raise TableError(
+            "expected no delimiter, encoding, sheet, header, kind or limits for what `recognise` has read – "
+            "found one – pass it to recognise."
+        )
+    else:
+        found = source
+    _refuse_other(found)
+    return found
+
+
+def _not_kept(found: Recognised, known: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the columns of labels and those of personal data, which are variables only if they are named."""
+    others = [name for name in found.table.columns if name not in known]
+    labels = [name for name in others if name in found.labelled or not found.keeps_variables]
+    return labels, [name for name in others if name in found.personal and name not in labels]
+
+
+def _responses(
+    found: Recognised, ids: Sequence[str], texts: Sequence[str], preview: str
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows to read, and in words which are left out: previews, and rows that repeat a text."""
+    table, left_out = found.table, []
+    for ask in found.asks:
+        if ask.parameter == "preview" and preview == "error":
+            raise ImportRefused(
+                f'{found.name}: expected responses – found {ask} – pass preview="skip" to leave them out, or '
+                '"keep".'
+            )
+        if ask.parameter == "preview" and preview == "skip":
+            table = table.drop(index=ask.at)
+            left_out.append(str(ask))
+    if found.once:
+        again = table.duplicated([*ids, *texts])
+        left_out += [f"{again.sum()} rows that repeat a text"] if again.any() else []
+        table = table[~again]
+    return table, left_out
 
 
 def _rows(
@@ -210,6 +258,11 @@ def _rows(
 
 def _refuse_other(found: Recognised) -> None:
     """Refuse a file that holds something other than texts to code, and name the function that reads it."""
+    asked = next((ask for ask in found.asks if ask.parameter == "kind"), None)
+    if asked:
+        raise ImportRefused(
+            f'{found.name}: expected to be told {asked} – pass kind="table" to take its rows as texts.'
+        )
     of = f" of {found.program}" if found.program else ""
     ways = {
         "codes": "read it with Codebook.read",
@@ -223,9 +276,13 @@ def _refuse_other(found: Recognised) -> None:
 
 
 def _warn_of_left_out(
-    found: Recognised, labels: Sequence[str], personal: Sequence[str], blank: pd.Series
+    found: Recognised,
+    rows: Sequence[str],
+    labels: Sequence[str],
+    personal: Sequence[str],
+    blank: pd.Series,
 ) -> None:
-    left_out = found.rows_left_out
+    left_out = [*found.rows_left_out, *rows]
     for names, of in ((labels, "of earlier labels"), (personal, "of personal data")):
         if names:
             columns = f"{len(names)} column{'' if len(names) == 1 else 's'} {of}"

@@ -41,8 +41,15 @@ def recognise(
         kind ("qualtrics", …, "table"), program, holds ("texts", "codings", "codes" or "people"), evidence
         (the marks), header (the lines of names and wordings), labels (column → wording), left_out (a frame:
         line, why), labelled (columns of others' labels), personal (column → why), roles (unit_id, case_id →
-        column), asks (what must be said before the file can be read), columns (a frame: one row per column
-        with the role that it may have in `read`), table (the rows as strings).
+        column), asks (what must be said before the file can be read), table (the rows as strings), and
+        columns (a frame: number, column, wording, n_filled, n_rows, what it is (``words``, ``numbers``,
+        ``dates``, ``few answers``, ``checklist``, ``conversation``, ``the same in every row``, ``empty``,
+        ``personal`` or ``labels``), and the role that it may have in `read`).
+
+        A role is the program's, or a guess from the name and the form of the cells: check it. A text is prose
+        of 12 characters or more in the median, most of which differs from row to row; several columns have
+        this role if they fit alike. A context is JSON lists of turns, a rating numbers other than 0 and 1
+        under a name or question of a rating.
 
     Raises
     ------
@@ -60,6 +67,8 @@ def recognise(
       left out: rows 1, 2 (questions, import ids)
     >>> found.labels["Q2"], found.roles["unit_id"]
     ('Why?', 'ResponseId')
+    >>> found.columns[["number", "column", "what", "role"]].values.tolist()
+    [[1, 'ResponseId', 'words', 'unit_id'], [2, 'Q2', 'words', 'text']]
     """
     check_arguments(recognise, locals())
     return recognised(

@@ -170,7 +170,7 @@ def _coders_are_participants(facts: Facts) -> Iterator[Objection]:
             kind="coder_is_participant", n=len(both),
             seen=f"{counted(len(both), 'coder has', 'coders have')} the id of a participant.",
             why="Either people coded their own texts, or two columns were swapped on import.",
-            answer="Compare the columns of the import (corpus.describe_columns) with the file.",
+            answer="Compare the columns of the import (corpus.recognise) with the file.",
         )  # fmt: skip
 
 

@@ -89,32 +89,153 @@ def test_a_study_with_its_plan_and_notebooks_and_nothing_is_asked(here, monkeypa
     assert SENTINEL not in printed + "".join(path.read_text("utf-8") for path in here.glob("*.ipynb"))
 
 
-def test_enter_takes_what_is_guessed_and_a_dash_means_none(here, monkeypatch, capsys) -> None:
-    asked = answers(monkeypatch, "", "PDI", "PID", "-", "", "")
+def test_one_question_holds_the_whole_proposal_and_takes_what_differs(here, monkeypatch, capsys) -> None:
+    asked = answers(monkeypatch, "participant=PDI", "conversation=- rating=-", "")
     assert main(["new", "pilot", "--data", "data.csv"]) == 0
     units = qual.Store("pilot").units
     assert units["document_id"].isna().all()
     assert units["case_id"].tolist() == TABLE["PID"].tolist()
-    assert "Stars" in units
-    assert asked[0] == "Column of the text to code [Why]: "
+    assert asked[0] == asked[1] == "Enter accepts, or type what differs (such as text=19,22 rating=-): "
+    assert asked[2].startswith("Pseudonyms of the coders")
     printed = capsys.readouterr().out
-    assert "No such column: did you mean 'PID'?" in printed
-    assert "  kept as further columns: Chat\n" in printed
+    proposal = (
+        "Columns: text 5 (Why), participant 2 (PID), conversation 3 (Chat), rating 4 (Stars), id 1 (Id)."
+    )
+    assert f"{proposal} Left out: nothing.\n" in printed
+    assert "did you mean 'PID'?" in printed
+    assert (
+        "Columns: text 5 (Why), participant 2 (PID), rating none, id 1 (Id). Left out: nothing.\n" in printed
+    )
+    assert "Kept as further columns: Chat, Stars\n" in printed
     assert qual.Store("pilot").plan.empty
 
 
-def test_without_anybody_to_ask_the_error_names_the_way_out(here, monkeypatch, capsys) -> None:
-    nobody(monkeypatch)
-    assert main(["new", "pilot", "--data", "data.csv"]) == 1
-    assert "accept the guesses with --yes" in capsys.readouterr().err
-    assert [path.name for path in here.iterdir()] == ["data.csv"]
+def test_enter_accepts_and_the_columns_are_listed_with_their_numbers(here, monkeypatch, capsys) -> None:
+    asked = answers(monkeypatch, "", "ana,ben")
+    assert main(["new", "pilot", "--data", "data.csv"]) == 0
+    assert len(asked) == 2
+    printed = capsys.readouterr().out
+    assert "   2  few answers  8 of 8  PID\n" in printed
+    assert "   5  words        8 of 8  Why\n" in printed
+
+
+def test_long_names_are_shown_where_line_1_is_a_header_and_numbers_choose(here, monkeypatch, capsys) -> None:
+    why = "Why did you give this rating? Please explain in your own words."
+    other = f"{SENTINEL} and what else would you like to tell us about the assistant?"
+    rows = {
+        "Timestamp": ["1", "2"],
+        "How satisfied were you?": ["4", "2"],
+        why: TABLE["Why"][:2],
+        other: ["No", "Yes"],
+    }
+    pd.DataFrame(rows).to_csv("survey.csv", index=False)
+    assert main(["new", "pilot", "--data", "survey.csv", "--yes"]) == 0
+    printed = capsys.readouterr().out
+    assert f"   3  words    2 of 2  {why[:59]}…\n" in printed
+    assert "Columns: text 3, participant none, rating 2 (How satisfied were you?)." in printed
+    assert main(["new", "two", "--data", "survey.csv", "--yes", "--text", "3,4", "--rating", "-"]) == 0
+    units = qual.Store("two").units
+    assert units["unit_id"].tolist() == ["row-1/Q3", "row-2/Q3", "row-1/Q4", "row-2/Q4"]
+    assert units["case_id"].tolist() == ["row-1", "row-2"] * 2
+
+
+def test_a_name_that_is_a_number_means_the_name(here) -> None:
+    TABLE.rename(columns={"Why": "1", "Id": "5"}).to_csv("data.csv", index=False)
+    assert main(["new", "pilot", "--data", "data.csv", "--yes", "--text", "1", "--unit-id", "5"]) == 0
+    assert qual.Store("pilot").units["text"].tolist() == TABLE["Why"].tolist()
+
+
+def test_columns_that_fit_alike_are_asked_about_and_a_number_answers(here, monkeypatch, capsys) -> None:
+    TABLE.assign(Whatfor=[f"{text} Again." for text in TABLE["Why"]], Wherefore=TABLE["Why"]).rename(
+        columns={"Why": "First", "Whatfor": "Second", "Wherefore": "Third"}
+    ).to_csv("data.csv", index=False)
+    assert main(["new", "pilot", "--data", "data.csv", "--yes"]) == 1
+    assert "found 3 that fit alike: 5, 6, 7 – name one, or several: --text 5,6." in capsys.readouterr().err
+    asked = answers(monkeypatch, "", "8", "6,7", "")
+    assert main(["new", "pilot", "--data", "data.csv"]) == 0
+    assert asked[0] == asked[1] == asked[2]
+    assert asked[0].startswith(
+        "Columns 5, 6, 7 fit alike. Which has the texts (5, or for the answers to several"
+    )
+    units = qual.Store("pilot").units
+    assert units["question"].unique().tolist() == ["Second", "Third"]
+    assert units["document_id"].isna().all()  # a questionnaire is no conversation
+    assert "Columns: text 6 (Second), 7 (Third), participant 2 (PID), rating 4 (Stars), id 1 (Id)." in (
+        capsys.readouterr().out
+    )
+
+
+def test_no_column_that_looks_like_answers_is_asked_about(here, monkeypatch, capsys) -> None:
+    TABLE.drop(columns="Why").to_csv("data.csv", index=False)
+    assert main(["new", "pilot", "--data", "data.csv", "--yes"]) == 1
+    error = (
+        "expected a column that looks like answers – found none among 4 – name it by its number: --text 4."
+    )
+    assert error in capsys.readouterr().err
+    asked = answers(monkeypatch, "3", "")
+    assert main(["new", "pilot", "--data", "data.csv"]) == 0
+    assert asked[0] == "No column looks like answers. Which has the texts (its number)? "
+    assert qual.Store("pilot").units["text"].tolist() == TABLE["Chat"].tolist()
+
+
+def test_rows_without_a_text_are_counted_and_left_out_by_enter(here, monkeypatch, capsys) -> None:
+    TABLE.assign(Why=[" ", *TABLE["Why"][1:7], ""]).to_csv("data.csv", index=False)
+    assert main(["new", "pilot", "--data", "data.csv", "--yes"]) == 1
+    assert "found none in lines 2, 9 – pass --skip-empty to leave these rows out." in capsys.readouterr().err
+    answers(monkeypatch, "", "")
+    assert main(["new", "pilot", "--data", "data.csv"]) == 0
+    assert "Left out: 2 rows without a text.\n" in capsys.readouterr().out
+    assert len(qual.Store("pilot").units) == 6
+    assert main(["new", "other", "--data", "data.csv", "--yes", "--skip-empty"]) == 0
+
+
+EXPORT = ROOT / "data" / "survey_export.csv"
+
+
+def test_previews_are_never_answered_by_yes(here, monkeypatch, capsys) -> None:
+    words = ["--data", str(EXPORT), "--text", "Q2"]
+    assert main(["new", "pilot", *words, "--yes"]) == 1
+    error = capsys.readouterr().err
+    assert (
+        "marks as previews or tests (Status 1) in lines 5, 6 – pass --preview skip to leave them out" in error
+    )
+    answers(monkeypatch, "", "", "preview=keep", "")
+    for study, n_units in (("skipped", 40), ("kept", 42)):
+        assert main(["new", study, *words]) == 0
+        units = qual.Store(study).units
+        assert len(units) == n_units
+        assert units["unit_id"].str.startswith("R_").all()
+        assert {"IPAddress", "RecipientEmail", "LocationLatitude"}.isdisjoint(units.columns)
+    assert main(["new", "yes", *words, "--yes", "--preview", "skip"]) == 0
+    assert "Left out: 6 columns of personal data, 2 previews and tests.\n" in capsys.readouterr().out
+
+
+def test_two_questions_with_a_rating_each_are_one_study(here, capsys) -> None:
+    words = ["--text", "19,21", "--rating", "18,20", "--preview", "skip", "--yes", "--coders", "ana,ben"]
+    assert main(["new", "pilot", "--data", str(EXPORT), *words]) == 0
+    units = qual.Store("pilot").units
+    how = {"preview": "skip", "variables": (), "empty": "skip"}
+    with pytest.warns(
+        UserWarning, match="left out 2 header rows of Qualtrics in lines 2, 4; 2 responses that"
+    ):
+        first = qual.corpus.read(EXPORT, text="Q2", ratings="Q1", **how)
+    with pytest.warns(UserWarning, match="left out 2 header rows"):
+        second = qual.corpus.read(EXPORT, text="Q4", ratings="Q3", **how)
+    assert units["text"].tolist() == [*first["text"], *second["text"]]
+    assert units["rating"].fillna(-1).tolist() == [*first["Q1"].fillna(-1), *second["Q3"].fillna(-1)]
+    assert parameters(here / "pilot_lead.ipynb")["rating"] == "rating"
+    n_blank = 2 * len(first) - len(units)
+    assert f", 2 previews and tests, {n_blank} blank answers.\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
     ("words", "error"),
     [
         (["--text", "Wy"], "did you mean 'Why'?"),
-        (["--text", "-"], "name it with --text COLUMN"),
+        (["--text", "-"], "name it by its number: --text 4"),
+        (["--text", "6"], "no column '6'"),
+        (["--text", "0"], "no column '0'"),
+        (["--header", "1,2,3"], "expected header"),
         (["--coders", "ana,a na"], "expected a pseudonym"),
         (["--coders", "ana,ana"], "'ana'"),
         (["--coders", "ana", "--overlap", "7"], "overlap"),
@@ -161,7 +282,7 @@ def test_header_rows_are_left_out_and_printed(here, capsys) -> None:
     written(qualtrics(ANSWERS).rows(again=[3]), here, "csv")
     assert main(["new", "pilot", "--data", "export.csv", "--yes"]) == 0
     printed = capsys.readouterr()
-    assert "  left out 5 header rows of Qualtrics in lines 2, 4, 8 (5 in all).\n" in printed.out
+    assert "  left out: lines 2, 4, 8 (5 in all) (" in printed.out
     assert SENTINEL not in printed.out
     assert printed.err == ""
     units = qual.Store("pilot").units
@@ -184,7 +305,7 @@ def test_a_second_row_that_may_be_a_response_is_asked_about_by_its_option(here, 
 def test_earlier_labels_do_not_reach_the_coders(here, capsys) -> None:
     TABLE.assign(label=[["warm"], ["cold"]] * 4).to_json("data.jsonl", orient="records", lines=True)
     assert main(["new", "pilot", "--data", "data.jsonl", "--yes"]) == 0
-    assert "  left out 1 column of earlier labels, 'label' (" in capsys.readouterr().out
+    assert "  labels of others: label\n" in capsys.readouterr().out
     units = qual.Store("pilot").units
     assert units["context"].isna().all()
     assert "label" not in units

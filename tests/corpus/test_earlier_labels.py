@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from sense7_qual import corpus
-from sense7_qual.corpus import describe_columns
 from tests.helpers.places import SHARED
 
 SAID = ["It listened to me, and I felt heard.", "It lectured me about my choices."]
@@ -35,7 +34,7 @@ def lines(path: Path, **columns: list[object]) -> Path:
 def test_labels_have_no_role_and_are_left_out_unless_named(kind: str, name: str, tmp_path: Path) -> None:
     labels = {name: LABELS[kind], "annotator": ["julie", "julie"]}
     path = lines(tmp_path / "all.jsonl", id=[1, 2], text=SAID, **labels)
-    roles = describe_columns(path).set_index("column")["role"]
+    roles = corpus.recognise(path).columns.set_index("column")["role"]
     assert roles.dropna().to_dict() == {"id": "unit_id", "text": "text"}
     with pytest.warns(UserWarning, match=f"left out 2 columns of earlier labels, '{name}', 'annotator'"):
         units = corpus.read(path, text="text", unit_id="id")
@@ -63,7 +62,7 @@ def test_other_lists_stay(cells: list[object], tmp_path: Path) -> None:
 def test_turns_are_context_whatever_the_column_is_called(tmp_path: Path) -> None:
     turns = [[{"role": "user", "content": "I failed."}], [{"role": "user", "text": "Hi."}]]
     path = lines(tmp_path / "all.jsonl", text=SAID, label=turns)
-    assert describe_columns(path).set_index("column")["role"].dropna().to_dict() == {
+    assert corpus.recognise(path).columns.set_index("column")["role"].dropna().to_dict() == {
         "text": "text",
         "label": "context",
     }
@@ -73,7 +72,9 @@ def test_turns_are_context_whatever_the_column_is_called(tmp_path: Path) -> None
 
 def test_words_before_the_text_are_neither_guessed_as_context_nor_as_the_text() -> None:
     longer = [f"{said} {said}" for said in SAID]
-    roles = describe_columns(pd.DataFrame({"context": longer, "note": SAID})).set_index("column")["role"]
+    roles = corpus.recognise(pd.DataFrame({"context": longer, "note": SAID})).columns.set_index("column")[
+        "role"
+    ]
     assert roles.dropna().to_dict() == {"note": "text"}
 
 
@@ -82,7 +83,7 @@ def test_the_labels_of_a_collected_file_are_not_shown(name: str) -> None:
     path = SHARED / "data" / "field" / name
     if not path.exists():
         pytest.skip("the collected files are not part of the project")
-    assert describe_columns(path)["role"].dropna().tolist() == ["unit_id", "text"]
+    assert corpus.recognise(path).columns["role"].dropna().tolist() == ["unit_id", "text"]
     with pytest.warns(UserWarning, match="of earlier labels"):
         units = corpus.read(path, text="text", unit_id="id")
     assert units.columns.tolist() == ["unit_id", "text", "document_id", "case_id", "position", "context"]

@@ -164,7 +164,7 @@ def test_a_wrong_encoding_is_refused_strictly(tmp_path):
     [
         (
             "a,b\n1,2\n3\n4,5,6\n",
-            "expected 2 cells in every row.*found 1 in line 3; other than 2 in lines 3, 4",
+            r"found none \(comma 1 to 3 cells, semicolon 1, tab 1; first odd line 3\) – quote the cells",
         ),
         ("a,b,a\n1,2,3\n", "each column name once – found 'a' more than once"),
         (",b\n1,2\n", "a name for every column – found none for column '1'"),
@@ -175,7 +175,10 @@ def test_a_wrong_encoding_is_refused_strictly(tmp_path):
             "said\nwell, well\nill\n",
             r"found none \(comma 1 to 2 cells, semicolon 1, tab 1; first odd line 2\)",
         ),
-        ('"a";"b"\n"1";"2";"3"\n', "expected 2 cells in every row, as in the header – found 3 in line 2"),
+        (
+            '"a";"b"\n"1";"2";"3"\n',
+            r"found none \(comma 0, semicolon 2 to 3 cells, tab 0; first odd line 2\)",
+        ),
         (
             "a,b;c\n1;2;3\n3,4;5\n",
             r"none \(comma 1 to 2 cells, semicolon 2 to 3 cells, tab 1; first odd line 2",
@@ -189,6 +192,16 @@ def test_csv_that_would_need_a_guess_is_refused(tmp_path, content, reason):
     (tmp_path / "a.csv").write_text(content, encoding="utf-8", newline="")
     with pytest.raises(ImportRefused, match=f"(?s)a.csv: .*{reason}"):
         read_strings(tmp_path / "a.csv")
+
+
+def test_a_row_that_the_named_delimiter_parts_otherwise_is_named(tmp_path):
+    (tmp_path / "a.csv").write_text("a;b\n1;2\n3\n4;5;6\n", encoding="utf-8")
+    with pytest.raises(
+        ImportRefused, match="found 1 in line 3; other than 2 in lines 3, 4 – quote the cells"
+    ):
+        corpus.recognise(tmp_path / "a.csv", delimiter=";")
+    with pytest.raises(ImportRefused, match="found 3 in line 4; other than 1 in line 4"):
+        corpus.recognise(tmp_path / "a.csv", delimiter=";", header=3)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv"])

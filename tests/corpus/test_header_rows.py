@@ -94,7 +94,13 @@ def test_no_cell_of_a_header_row_is_in_the_units(
     header = {cell for row in export.block for cell in row} - {"", "Red"}  # an option, which is an answer too
     assert not header & set(units.astype("string").to_numpy().ravel())
     personal = {"Name", "EmailAddress", "IPAddress"}
-    assert set(export.named) - {text} - personal <= set(units.columns)
+    ids = [name for name in export.named if name in {"ResponseId", "ResponseID", "Respondent ID"}]
+    assert set(export.named) - {text, *ids} - personal <= set(units.columns)
+    assert (
+        units["unit_id"].tolist()
+        == [row[export.named.index(ids[0])] for row in export.responses]
+        == units["case_id"].tolist()
+    )
     assert personal.isdisjoint(units.columns)
     assert len(said) == 1
 
@@ -117,7 +123,7 @@ def test_parts_that_ask_something_else_or_have_other_columns_are_refused(tmp_pat
         corpus.read(path, text="Q2")
     assert PRIVATE not in str(refused.value)
     with pytest.warns(UserWarning, match="left out 5 header rows of Qualtrics"):
-        corpus.read(path, text="Q1")  # the answers to this one are to one question
+        corpus.read(path, text="Q1", unit_id=())  # the answers to this one are to one question
     turned = [row[::-1] for row in export.rows()]
     for other in (turned, [turned[0], *turned[2:]]):  # with the questions, and without
         with pytest.raises(ImportRefused, match="the same columns in every part of the file"):
@@ -153,7 +159,7 @@ def test_a_second_row_of_words_above_numbers_is_asked_about(form: str, tmp_path:
         "new: --header 1,2 or --header 1)."
     )
     with pytest.raises(ImportRefused, match="header="):
-        corpus.describe_columns(source)
+        corpus.recognise(source)
     with pytest.warns(UserWarning, match=f"left out 1 header row in {place}"):
         units = corpus.read(source, text="Q2", header=(1, 2), ratings=["Q1"])
     assert units["text"].tolist() == [words for _, words in ANSWERS]

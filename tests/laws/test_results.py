@@ -21,7 +21,6 @@ pytestmark = pytest.mark.long
 
 WITHOUT = {
     "agreement.from_wide": "the same values with axes that have names",
-    "corpus.describe_columns": "of a file that is not read yet",
     "links.models.CumulativeModel.intervals": "rows named by predictor",
     "links.models.CumulativeModel.odds_ratios": "rows named by predictor",
     "ratings.OrdinalRegression.__call__": "what `cross_validate` takes",
