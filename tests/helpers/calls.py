@@ -54,6 +54,11 @@ RESULTS = {
 PARTS = {
     "acts.Kind",
     "acts.about",
+    "acts.decided_at",
+    "acts.in_one_step",
+    "acts.moved",
+    "acts.overlap",
+    "acts.place_of_step",
     "acts.kinds_where",
     "codebook.check_codebook",
     "rounds.Sight",
