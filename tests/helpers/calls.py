@@ -54,6 +54,11 @@ RESULTS = {
 PARTS = {
     "acts.Kind",
     "acts.about",
+    "acts.decided_at",
+    "acts.in_one_step",
+    "acts.moved",
+    "acts.overlap",
+    "acts.place_of_step",
     "acts.kinds_where",
     "codebook.check_codebook",
     "rounds.Sight",
@@ -182,6 +187,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         written = path(".qdpx")
         qual.exchange.write_project(store(), written)
         return written
+
+    def coding_sheet() -> Path:
+        return qual.exchange.write_coding_sheets(store(), path(), round="one")[0]
 
     def theme_acts() -> list[qual.acts.Act]:
         return with_themes().acts(kind="record_themes")
@@ -774,6 +782,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             overwrite=lambda: True),
         "exchange.match": late(
             qual.exchange.match, store=store, project=lambda: qual.exchange.read_project(project())),
+        "exchange.write_coding_sheets": late(
+            qual.exchange.write_coding_sheets, store=store, folder=path, round=lambda: "one",
+            coders=lambda: ["ana"], overwrite=lambda: True),
+        "exchange.read_coding_sheets": late(
+            qual.exchange.read_coding_sheets, store=store, path=coding_sheet),
         "exchange.read_project": late(
             qual.exchange.read_project, path=project, offsets=lambda: "code-points",
             split=lambda: "::", limits=lambda: qual.corpus.Limits()),
