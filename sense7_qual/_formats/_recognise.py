@@ -117,6 +117,7 @@ def _recognised(
         aside=tuple(_fitting(spec.get("aside", ()), names)),
         roles=_roles(spec, names),
         once=spec.get("once", False),
+        n_unfinished=int(table[spec["unfinished"]].isna().to_numpy().sum()) if "unfinished" in spec else 0,
         closes=tuple(_fitting(spec.get("closes", ()), names)),
         asks=tuple(_asks(spec, table)),
         merged={cells.header[at]: kept for at in sorted(cells.merged) if (kept := _below(cells, at))},

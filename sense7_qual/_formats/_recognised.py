@@ -67,6 +67,8 @@ class Recognised:
     """By role of `corpus.read` (unit_id, case_id) the column, or the columns that are joined."""
     once: bool
     """Whether rows of the same unit_id repeat one text."""
+    n_unfinished: int
+    """How many responses the program marks as not finished; they are kept."""
     closes: tuple[str, ...]
     """Columns that end a form and are blank in the rows of other forms."""
     asks: tuple[Ask, ...]
@@ -122,6 +124,8 @@ class Recognised:
             f"filled {len(at)} merged range{'' if len(at) == 1 else 's'} down in column {shown(name)!r}"
             for name, at in self.merged.items()
         ]
+        rows = f"{self.n_unfinished} unfinished response{'' if self.n_unfinished == 1 else 's'}"
+        said += [f"kept {rows}"] if self.n_unfinished else []
         names = first_three(map(shown, self.renamed))
         return said + ([f"numbered the columns of one name, {names}"] if self.renamed else [])
 

@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import tempfile
+import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from sense7_qual import corpus
-from sense7_qual._formats._recognise import KINDS
+from sense7_qual._formats import KINDS, _recognise
 from sense7_qual.errors import ImportRefused, QualError
 from tests.helpers.exports import (
     HEADED,
@@ -86,6 +88,12 @@ def test_a_row_of_another_redcap_form_has_no_text(tmp_path: Path) -> None:
         QualError, match="expected a text in every row of column 'why' – found none in line 8"
     ):
         corpus.read(blank, text="why")
+
+
+def test_unfinished_responses_of_limesurvey_are_kept_and_counted(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="^kept 1 unfinished response[.]$"):
+        units = corpus.read(made("limesurvey", ANSWERS, tmp_path), text="Q2")
+    assert units["unit_id"].tolist() == units["case_id"].tolist() == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize("kind", [*OBJECTS, "label studio rows"])
@@ -313,6 +321,31 @@ def test_long_names_are_shown_only_where_they_are_certainly_names(tmp_path: Path
         ([[asked, "p1"], ["well", "p2"], ["ill", "p3"]], False),
     ]:
         assert corpus.recognise(written(rows, tmp_path, "csv")).evident == evident
+
+
+@pytest.mark.nightly
+def test_recognition_adds_at_most_a_tenth_to_the_time_of_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["it", "was", "kind", "to", "me", "and", "I", "felt", "heard", "not", "at", "all"]
+    rows = [[f"p{n}", " ".join(words), *(words[(n * i) % 12] for i in range(48))] for n in range(20_000)]
+    path = written([["id", "text", *(f"q{i}" for i in range(48))], *rows], tmp_path, "csv")
+    reading: list[float] = []
+
+    def timed(function: Callable[..., object]) -> Callable[..., object]:
+        def call(*given: object, **named: object) -> object:
+            start = time.process_time()
+            found = function(*given, **named)
+            reading.append(time.process_time() - start)
+            return found
+
+        return call
+
+    for name in ("read_cells", "frame_of"):
+        monkeypatch.setattr(_recognise, name, timed(getattr(_recognise, name)))
+    start = time.process_time()
+    corpus.recognise(path)
+    assert time.process_time() - start < 1.1 * sum(reading)
 
 
 # Where a table begins, and what its columns are called
