@@ -22,6 +22,7 @@ from sense7_qual.errors import ImportRefused, TableError
 __all__ = ["read_delimited"]
 
 _DELIMITERS: Final = {",": "comma", ";": "semicolon", "\t": "tab"}
+_DECISIONS_OF_MTURK: Final = ["Approve", "Reject"]
 _SEP: Final = re.compile(r'sep=([^"\r\n])(?:\r\n|\r|\n|$)')
 _LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
 
@@ -107,6 +108,8 @@ def _rows_of(
             if any(map(str.strip, row)):
                 parted.lines.append(start)
                 parted.rows.append(row)
+                if len(parted.rows) == 2 and parted.rows[0][len(row) :] == _DECISIONS_OF_MTURK:
+                    parted.rows[0] = parted.rows[0][: len(row)]  # columns for an upload, which no row has
                 cells += len(row)
                 require_size(len(parted.rows) - 1, cells, name, limits)
                 if not to_the_end and not 1 < len(row) == parted.width:

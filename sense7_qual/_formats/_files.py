@@ -36,6 +36,7 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_NO_TEXT: Final = {b"PK\x03\x04": "an Excel workbook (.xlsx) or another archive", b"PAR1": "a Parquet file"}
 # What survey tools and spreadsheets write where they do not write UTF-8, the most usual first.
 _ENCODINGS: Final = (
     *("cp1252", "mac_roman", "cp1250", "cp1251", "cp1254", "cp1253", "cp1255", "cp1256", "cp1257"),
@@ -126,6 +127,8 @@ def bytes_of(path: Path, limits: Limits) -> bytes:
 
 def decoded(packed: bytes, encoding: str | None, name: str) -> str:
     """Return the text of a file in the encoding named, or marked in it, or UTF-8; its marks are removed."""
+    if found := next((what for mark, what in _NO_TEXT.items() if packed.startswith(mark)), None):
+        raise ImportRefused(f"{name}: expected text, as its name says – found {found} – rename it.")
     marked = next((known for mark, known in _BOMS if packed.startswith(mark)), "utf-8")
     try:
         if codecs.lookup(encoding or marked).name in _NO_ENCODINGS:

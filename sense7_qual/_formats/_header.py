@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
 import pandas as pd
@@ -20,6 +21,7 @@ from sense7_qual.errors import ImportRefused, TableError
 
 __all__ = [
     "below_titles", "distinct_names", "header_lines", "is_evident", "refuse_headless", "without_blank_rows",
+    "without_row_numbers",
 ]  # fmt: skip
 
 _FEWEST_BELOW_A_TITLE: Final = 3  # columns: in two, a title is like a header that lacks a name
@@ -51,6 +53,17 @@ def without_blank_rows(cells: Cells) -> Cells:
     kept = sorted({*range(len(cells.index))} - {*blank})
     columns = [[column[at] for at in kept] for column in cells.columns]
     return replace(cells, columns=columns, index=cells.index[kept])
+
+
+def without_row_numbers(cells: Cells) -> tuple[Cells, bool]:
+    """Leave out a first column without a name that counts the rows, as R and pandas write one."""
+    if not cells.header or cells.header[0] not in ("", "Unnamed: 0"):
+        return cells, False
+    numbers = [text_of(cell) for cell in cells.columns[0]]
+    if not all(map(str.isdecimal, numbers)) or not all(int(a) < int(b) for a, b in pairwise(numbers)):
+        return cells, False
+    merged = {at - 1: places for at, places in cells.merged.items() if at}
+    return replace(cells, header=cells.header[1:], columns=cells.columns[1:], merged=merged), True
 
 
 def below_titles(cells: Cells, names_at: int | None) -> tuple[Cells, list[int]]:

@@ -26,7 +26,8 @@ __all__ = ["HeaderRows", "without_header_rows"]
 _IMPORT_ID: Final = re.compile(r"""\s*\{.*["']ImportId["']\s*:""", re.DOTALL)
 _LEGACY_NAMES: Final = frozenset({"ResponseID", "ResponseSet", "StartDate", "EndDate", "Finished"})
 _LEGACY_COLUMN: Final = re.compile(r"V([1-9]|10)")
-_NO_PART: Final = frozenset({"", "Response", "Open-Ended Response"})
+_OPEN_ENDED: Final = "Open-Ended Response"
+_NO_PART: Final = frozenset({"", "Response", _OPEN_ENDED})
 _NAMELESS: Final = re.compile(r"(Unnamed: \d+)?")  # as pandas.read_csv calls a column without a name
 _NAMES: Final = "the names again"
 
@@ -166,7 +167,9 @@ def _surveymonkey(cells: Cells) -> _Found | None:
     names = _names(cells)
     ids = [re.sub(r"\s", "", name).casefold() for name in names[:2]]
     parts = _row(cells, 0) if len(cells.index) else []
-    if ids != ["respondentid", "collectorid"] or not parts or any(parts[:2]):
+    if ids[:1] != ["respondentid"] or not parts or any(parts[:2]):
+        return None
+    if ids[1:] != ["collectorid"] and _OPEN_ENDED not in parts:
         return None
     if not any(part and (part in _NO_PART or not name) for name, part in zip(names, parts, strict=True)):
         return None
@@ -183,7 +186,7 @@ def _surveymonkey(cells: Cells) -> _Found | None:
         question = name or question
         joined.append(f"{question} – {part}" if part not in _NO_PART else question if name or part else "")
     why = dict.fromkeys(again, _NAMES) | dict.fromkeys(second, "parts and options")
-    evidence = f"columns Respondent ID and Collector ID, both blank in {places(cells.index[second[:1]])}"
+    evidence = f"columns {names[0]} and {names[1]}, both blank in {places(cells.index[second[:1]])}"
     return _Found("surveymonkey", joined, why, evidence)
 
 

@@ -22,6 +22,7 @@ from sense7_qual._formats._header import (
     header_lines,
     refuse_headless,
     without_blank_rows,
+    without_row_numbers,
 )
 from sense7_qual._formats._header_rows import HeaderRows, without_header_rows
 from sense7_qual._formats._json import read_json_lines
@@ -67,6 +68,7 @@ def recognised(
             "expected no encoding, sheet, delimiter or limits for a DataFrame – found one – leave it out."
         )
     cells, titles = below_titles(without_blank_rows(cells), lines[0] if lines else None)
+    cells, counted = without_row_numbers(cells)
     cells, rows = without_header_rows(cells, lines, marked=kind is None)
     table = frame_of(cells, limits)
     labels = label_columns(table)
@@ -77,7 +79,7 @@ def recognised(
     if inside := KINDS.get(kind, _TABLE).get("inside"):
         table = _with_keys(table, inside, cells.name, limits or Limits())
         labels = label_columns(table)
-    return _recognised(kind, cells, rows, titles, table, labels, named=named)
+    return _recognised(kind, cells, rows, titles, table, labels, named=named, counted=counted)
 
 
 def _with_keys(table: pd.DataFrame, column: str, name: str, limits: Limits) -> pd.DataFrame:
@@ -97,6 +99,7 @@ def _recognised(
     labels: Sequence[str],
     *,
     named: bool,
+    counted: bool,
 ) -> Recognised:
     spec, names = KINDS.get(kind, _TABLE), list(table.columns)
     labelled = {*labels, *_fitting(spec.get("labelled", ()), names)}
@@ -123,6 +126,7 @@ def _recognised(
         merged={cells.header[at]: kept for at in sorted(cells.merged) if (kept := _below(cells, at))},
         renamed=tuple(rows.twice),
         named=named,
+        counted=counted,
         name=cells.name,
         table=table,
     )

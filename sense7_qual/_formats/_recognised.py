@@ -78,6 +78,8 @@ class Recognised:
     """The names that several columns had, which are numbered now."""
     named: bool
     """Whether the format names its columns elsewhere than in a row, as JSON and Parquet do."""
+    counted: bool
+    """Whether a first column without a name counted the rows, as R and pandas write one; `table` lacks it."""
     name: str
     """The file's name, for errors."""
     table: pd.DataFrame
@@ -126,6 +128,7 @@ class Recognised:
         ]
         rows = f"{self.n_unfinished} unfinished response{'' if self.n_unfinished == 1 else 's'}"
         said += [f"kept {rows}"] if self.n_unfinished else []
+        said += ["left out the numbers of the rows, in a column without a name"] if self.counted else []
         names = first_three(map(shown, self.renamed))
         return said + ([f"numbered the columns of one name, {names}"] if self.renamed else [])
 

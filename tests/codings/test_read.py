@@ -15,11 +15,12 @@ import pytest
 from hypothesis import assume, given, settings, strategies as st
 
 from sense7_qual import agreement, codings
+from sense7_qual._formats import KINDS
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, ImportRefused, QualError, TableError
 from sense7_qual.frames import DECISIONS
 from tests.helpers import coding_exports as made
-from tests.helpers.places import SHARED
+from tests.helpers.places import ROOT, SHARED
 from tests.helpers.private_words import CANARY, SAID
 
 FIELD = SHARED / "data" / "field"
@@ -390,3 +391,20 @@ def test_the_small_files_are_read_with_the_right_answers() -> None:
     assert len(codings.read(FIELD / "e16_segments.csv", TONE, finished="coded", **said)) == 6
     units = pd.DataFrame({"unit_id": ["t1", "t2"]})
     assert len(codings.read(FIELD / "e16_segments.csv", TONE, finished="all", units=units, **said)) == 8
+
+
+# The page
+
+
+def test_the_page_names_the_marks_and_columns_that_the_reader_goes_by() -> None:
+    page = (ROOT / "docs" / "agreement.md").read_text("utf-8")
+    kinds = {kind: spec for kind, spec in KINDS.items() if "codings" in spec}
+    assert len(kinds) == 9
+    for kind, spec in kinds.items():
+        marks = [*spec.get("begins", ()), *spec.get("names", ()), *spec.get("json", ())]
+        columns = [spec["codings"].get(role, "") for role in ("unit_id", "coder")]
+        for pattern in [*marks, *columns]:
+            name = pattern.split("|")[0].replace("\\.", ".").replace(".+", "…").removeprefix("_?")
+            if kind in ("argilla", "label studio", "labelled texts") and pattern in columns:
+                continue  # columns that are made of others, in words on the page
+            assert not name or f"`{name}`" in page, (kind, name)

@@ -484,3 +484,57 @@ def test_a_collected_export_with_one_header_row_is_a_table_with_personal_columns
     found = corpus.recognise(field("d01_qualtrics_geo.csv"))
     assert {"IPAddress", "RecipientEmail", "LocationLatitude", "LocationLongitude"} <= {*found.personal}
     assert "ProlificNumericId" in found.personal
+
+
+# What programs do to a table
+
+
+@quiet
+@pytest.mark.parametrize("first", ["0", "1", "17"])
+def test_the_numbers_of_the_rows_without_a_name_are_left_out_and_said(first: str, tmp_path: Path) -> None:
+    numbers = [int(first), int(first) + 1, int(first) + 5]
+    rows = [
+        ["", "stars", "why"],
+        *([str(n), str(s), text] for n, (s, text) in zip(numbers, ANSWERS, strict=True)),
+    ]
+    found = corpus.recognise(written(rows, tmp_path, "csv"))
+    assert found.table.columns.tolist() == ["stars", "why"]
+    assert "left out the numbers of the rows" in repr(found)
+    by_pandas = pd.read_csv(written(rows, tmp_path, "csv"))
+    assert corpus.recognise(by_pandas).table.columns.tolist() == ["stars", "why"]
+    with pytest.warns(UserWarning, match="numbers of the rows"):
+        corpus.read(written(rows, tmp_path, "csv"), text="why")
+    falling = [rows[0], *reversed(rows[1:])]
+    with pytest.raises(ImportRefused, match="expected a name for every column"):
+        corpus.recognise(written(falling, tmp_path, "csv"))
+
+
+def test_surveymonkey_without_a_collector_is_known_by_its_open_ended_responses(tmp_path: Path) -> None:
+    head = [
+        ["Respondent ID", "Start Date", "Why?", "Colours", ""],
+        ["", "", "Open-Ended Response", "Red", "Blue"],
+    ]
+    rows = [[str(n), "2026-01-31", text, "Red", ""] for n, (_, text) in enumerate(ANSWERS)]
+    found = corpus.recognise(written([*head, *rows], tmp_path, "csv"))
+    assert found.kind == "surveymonkey"
+    assert found.table.columns.tolist() == [
+        "Respondent ID", "Start Date", "Why?", "Colours – Red", "Colours – Blue"
+    ]  # fmt: skip
+
+
+def test_a_batch_of_mturk_lacks_the_cells_of_its_last_two_columns(tmp_path: Path) -> None:
+    names, *rows = ROWS["mturk"](ANSWERS)
+    whole = [[*names, "Approve", "Reject"], *rows]
+    found = corpus.recognise(written(whole, tmp_path, "csv"))
+    assert (found.kind, found.table.columns.tolist()) == ("mturk", names)
+    other = [[*names, "Approve", "Later"], *rows]
+    with pytest.raises(ImportRefused, match="cells in every row, as in the header"):
+        corpus.recognise(written(other, tmp_path, "csv"))
+
+
+def test_a_workbook_with_the_name_of_a_text_is_told_so(tmp_path: Path) -> None:
+    book = written(ROWS["limesurvey"](ANSWERS), tmp_path, "xlsx")
+    for suffix in (".csv", ".tsv", ".jsonl"):
+        with pytest.raises(ImportRefused, match=r"found an Excel workbook .* rename it"):
+            corpus.recognise(book.rename(book.with_suffix(suffix)))
+        book = book.with_suffix(suffix)
