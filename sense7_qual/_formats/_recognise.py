@@ -26,7 +26,7 @@ from sense7_qual._formats._header import (
 )
 from sense7_qual._formats._header_rows import HeaderRows, without_header_rows
 from sense7_qual._formats._json import read_json_lines
-from sense7_qual._formats._lists import label_columns, parsed_json
+from sense7_qual._formats._lists import WHO, label_columns, parsed_json
 from sense7_qual._formats._personal import personal_columns
 from sense7_qual._formats._recognised import TITLE, Ask, Recognised
 from sense7_qual._limits import Limits
@@ -200,7 +200,7 @@ def _evidence(
     if found := [name for pattern in by_name for name in _fitting([pattern], names)[:1]]:
         yield f"columns {', '.join(map(shown, found))}"
     if kind == "labelled texts":
-        yield f"lists of labels in column {first_three(map(shown, labels))}"
+        yield f"lists of labels in column {first_three(shown(n) for n in labels if not WHO.fullmatch(n))}"
 
 
 def _roles(spec: _Kind, names: Sequence[str]) -> dict[str, str | tuple[str, ...]]:

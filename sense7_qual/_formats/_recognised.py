@@ -168,6 +168,7 @@ class Recognised:
     def _found(self) -> str:
         n_rows, index = len(self.table), self.table.index
         of = {"texts": "texts to code", "codings": "codings", "codes": "codes", "people": "participants"}
-        where = f" in {index.name}s {index[0]} to {index[-1]}" if n_rows > 1 else ""
-        program = self.program or self.kind.capitalize()
-        return f"{program}: {n_rows} row{'' if n_rows == 1 else 's'}{where}, {of[self.holds]}"
+        lines = "" if index.name == "row" else f"{index.name}s "
+        where = f" ({lines}{index[0]} to {index[-1]})" if n_rows > 1 else ""
+        said = f"{self.program or self.kind.capitalize()}: {n_rows} row{'' if n_rows == 1 else 's'}{where}"
+        return said if self.kind == "table" else f"{said}, {of[self.holds]}"

@@ -141,7 +141,7 @@ def test_what_is_found_is_printed(tmp_path: Path) -> None:
     rows = [names, asked, ids, *([*row, status] for row, status in zip(export.responses, "910", strict=True))]
     found = corpus.recognise(written(rows, tmp_path, "csv"))
     assert repr(found).split("\n") == [
-        "Qualtrics: 3 rows in lines 5 to 7, texts to code",
+        "Qualtrics: 3 rows (lines 5 to 7), texts to code",
         "  5 import ids and nothing else in line 4",
         "  left out: lines 2, 4 (questions, import ids)",
         "  asked: preview (2 responses that Qualtrics marks as previews or tests, Status 1, 9, in "
@@ -179,6 +179,26 @@ def test_columns_in_any_order_are_the_same_kind(kind, answers, turn, form) -> No
     assert found.kind == kind
     assert len(found.table) == len(rows) - 1
     assert set(found.table.columns) == set(rows[0])
+
+
+@pytest.mark.long
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    answers=answers,
+    order=st.permutations(range(4)),
+    again=st.lists(st.integers(0, 5), max_size=2),
+    form=st.sampled_from(["csv", "tsv", "xlsx", "frame"]),
+)
+def test_qualtrics_is_the_same_with_its_columns_in_any_order(answers, order, again, form) -> None:
+    rows = qualtrics(answers).rows(again)
+    with tempfile.TemporaryDirectory() as folder:
+        source = written([[row[at] for at in order] for row in rows], Path(folder), form)
+        with pytest.warns(UserWarning, match="header rows of Qualtrics"):
+            units = corpus.read(source, text="Q2", ratings=["Q1"])
+    assert units["text"].tolist() == [text for _, text in answers]
+    assert units["Q1"].tolist() == [stars for stars, _ in answers]
+    assert units["unit_id"].tolist() == [f"R_{n}" for n in range(len(answers))]
+    assert not {"Why did you say so?\nPlease explain.", "Response ID"} & {*units.to_numpy().ravel()}
 
 
 DELIMITERS = [",", ";", "\t"]
