@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from sense7_qual._formats import Grid, decoded, grid_of_text, read_grids
+from sense7_qual._formats import Grid, decoded, grid_of_text, kind_by_names, read_grids
 from sense7_qual._limits import Limits
 from sense7_qual._messages import did_you_mean, first_three, outside, shown
 from sense7_qual.codebook._field_names import meant, plain
@@ -147,7 +147,20 @@ def _table_of_codes(
             raise error
     if not tables:
         raise _no_codes([grid for grid in grids if isinstance(grid, Grid)], path, columns)
+    if not columns:
+        _refuse_others(tables[0], path)
     return tables[0]
+
+
+def _refuse_others(table: _Table, path: Path) -> None:
+    """Refuse the columns of a program's texts or codings, and name the door for these."""
+    kind = kind_by_names(table.names)
+    door = {"texts": "corpus.read", "codings": "codings.read"}.get(kind.get("holds", "codes"))
+    if door:
+        raise CodebookError(
+            f"codebook: expected a table of codes in {path.name!r} – found {kind.get('what', 'a table')} of "
+            f"{kind['program']} – read it with {door}."
+        )
 
 
 def _with_header(grid: Grid, fields: Collection[str], columns: Names) -> _Table | None:

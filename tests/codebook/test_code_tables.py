@@ -252,6 +252,16 @@ def test_taguette_and_maxqda_and_atlas(tmp_path: Path) -> None:
     )
 
 
+def test_coded_segments_are_no_codebook(tmp_path: Path) -> None:
+    rows = [("Document group", "Document name", "Code", "Segment"), ("a", "b", "Warm", "zqcanary")]
+    path = write_rows(tmp_path / "b.xlsx", rows)
+    with pytest.raises(
+        CodebookError, match=r"found coded segments of MAXQDA – read it with codings\.read\.$"
+    ):
+        Codebook.read(path)
+    assert read(path, columns={"Code": "label"})[0].ids == ("warm",)
+
+
 # Trees
 
 
