@@ -169,7 +169,7 @@ def _with_header(grid: Grid, fields: Collection[str], columns: Names) -> _Table 
     if columns:
         wanted = columns.keys()
         return next((t for t in tables if wanted <= set(map(t.called, range(len(t.names))))), None)
-    tables = [table for table in tables if not any(map(_is_variable, table.names))]
+    tables = [table for table in tables if not _are_variables(table.names)]
     for table in tables:
         found = {meant(name, fields) for name in table.names if name} - {None}
         if len(found) > 1 and found & {"label", "parent"}:
@@ -177,8 +177,9 @@ def _with_header(grid: Grid, fields: Collection[str], columns: Names) -> _Table 
     return next((t for t in tables[:1] if any(meant(name, ["label"]) for name in t.names if name)), None)
 
 
-def _is_variable(name: str) -> bool:
-    return bool(_VARIABLES.fullmatch(plain(name)))
+def _are_variables(names: Sequence[str]) -> bool:
+    """Return True for the header of a list of variables, which it names first."""
+    return bool(_VARIABLES.fullmatch(plain(next(filter(None, names), ""))))
 
 
 def _names(grid: Grid, number: int) -> list[str]:
@@ -192,7 +193,7 @@ def _names(grid: Grid, number: int) -> list[str]:
 
 def _no_codes(grids: Sequence[Grid], path: Path, columns: Names) -> CodebookError:
     rows = [_names(grid, number) for grid in grids for number in list(grid.rows)[:_WITHIN]]
-    of_variables = [names for names in rows if any(map(_is_variable, names))]
+    of_variables = [names for names in rows if _are_variables(names)]
     names = list(map(shown, filter(None, (of_variables or rows or [[]])[0])))
     if columns:
         missing = next((name for name in columns if name not in names), "")

@@ -343,7 +343,14 @@ def test_rows_that_go_on_with_a_code_add_to_it(tmp_path: Path) -> None:
 # Any table
 
 LABELS = ("Code", "Codes", "Name", "Tag", "Code name", "LABEL")
-DEFINITIONS = ("Definition", "Description", "Operational definition", "Memo", "Meaning")
+DEFINITIONS = (
+    "Definition",
+    "Description",
+    "Description for coders",
+    "Operational definition",
+    "Memo",
+    "Meaning",
+)
 EXAMPLES = ("Example", "Example quote", "Quotes", "Typical exemplars")
 USE = ("When to use", "Include", "Inclusion criteria", "Use when", "Coding rules")
 AVOID = ("When not to use", "Exclude", "Do not code", "Exclusion criteria")
@@ -516,7 +523,7 @@ def test_no_cell_is_in_an_error_or_a_warning(tmp_path: Path) -> None:
     _, said = read(write_rows(tmp_path / "b.xlsx", rows))
     assert "zqcanary" not in said
     book = load_workbook(tmp_path / "b.xlsx")
-    book.active["B1"] = "Variable"
+    book.active["A1"] = "Variable"
     book.save(tmp_path / "b.xlsx")
     for how in ({}, {"columns": {"Codes": "label"}}, {"sheet": "x"}):
         with pytest.raises(CodebookError) as caught:
