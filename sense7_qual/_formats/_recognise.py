@@ -33,7 +33,7 @@ from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, shown
 from sense7_qual.errors import ImportRefused, TableError
 
-__all__ = ["KINDS", "recognised"]
+__all__ = ["KINDS", "kind_by_names", "recognised"]
 
 _Kind = Mapping[str, Any]
 KINDS: Final[Mapping[str, _Kind]] = tomllib.loads((Path(__file__).parent / "kinds.toml").read_text("utf-8"))
@@ -154,6 +154,12 @@ def _kind_of(table: pd.DataFrame, by_header_rows: str, labels: Sequence[str], na
     names = list(table.columns)
     named = any(all(_fitting([one], names) for one in form) for form in KINDS["table of codes"]["forms"])
     return "table of codes" if named else "labelled texts" if labels and "text" in table.columns else "table"
+
+
+def kind_by_names(names: Sequence[str]) -> _Kind:
+    """Return what kinds.toml says of the program that names its columns so; nothing where there is none."""
+    table = pd.DataFrame(columns=pd.Index(dict.fromkeys(names)), dtype="string")
+    return next((spec for spec in KINDS.values() if _is_marked(spec, table)), {})
 
 
 def _is_marked(spec: _Kind, table: pd.DataFrame) -> bool:
