@@ -85,6 +85,8 @@ class Reason(Worded):
         auto(),
         "the coders share too few texts to tell their errors from how often the code applies",
     )
+    TEXTS_DRAWN = auto(), "texts were drawn, not whole participants: see the population-averaged odds ratio"
+    UNEQUAL_INCLUSION = auto(), "texts were drawn with unequal probabilities"
     LEVEL_IN_FEW_CLUSTERS = auto(), "a level of the variable occurs in too few clusters"
     LEVELS_NOT_SEPARABLE = (
         auto(),
@@ -125,6 +127,9 @@ class Caution(Worded):
     )
     CODERS_LEFT_OUT = auto(), "coders for whom the code has no effect and interval are left out"
     MODELS_COUNTED = auto(), "models count among the coders"
+    MODEL_DIFFERS = auto(), "the model's link differs from people's on the same texts"
+    MODEL_NOT_USED = auto(), "the model's codes made the estimate no more precise and are not used"
+    DRAWN_NOT_CODED = auto(), "some of the texts that were drawn have no human decision"
     TIES_LEFT_OUT = auto(), "texts on which the coders were tied are left out, and so the disputed ones"
     ZERO_VARIANCE = auto(), "the variance between clusters was estimated as 0"
     ZERO_NESTED_VARIANCE = auto(), "the variance between conversations of a cluster was estimated as 0"

@@ -25,6 +25,7 @@ from sense7_qual._formats._header import (
     without_row_numbers,
 )
 from sense7_qual._formats._header_rows import HeaderRows, without_header_rows
+from sense7_qual._formats._json import read_json_lines
 from sense7_qual._formats._lists import label_columns, parsed_json
 from sense7_qual._formats._personal import personal_columns
 from sense7_qual._formats._recognised import TITLE, Ask, Recognised
@@ -75,7 +76,18 @@ def recognised(
     named = not cells.top and not isinstance(source, pd.DataFrame)
     if kind == "table" and lines is None and not named:
         refuse_headless(cells)
+    if inside := KINDS.get(kind, _TABLE).get("inside"):
+        table = _with_keys(table, inside, cells.name, limits or Limits())
+        labels = label_columns(table)
     return _recognised(kind, cells, rows, titles, table, labels, named=named, counted=counted)
+
+
+def _with_keys(table: pd.DataFrame, column: str, name: str, limits: Limits) -> pd.DataFrame:
+    """Return the table with the keys of the JSON objects of a column as columns, in its stead."""
+    filled, others = table[column].dropna(), table.drop(columns=column)
+    found = frame_of(read_json_lines("\n".join(filled), name, limits), limits).set_axis(filled.index)
+    keys = {key: f"{column}.{key}" for key in found.columns if key in others.columns}
+    return others.join(found.rename(columns=keys))
 
 
 def _recognised(
@@ -108,6 +120,7 @@ def _recognised(
         aside=tuple(_fitting(spec.get("aside", ()), names)),
         roles=_roles(spec, names),
         once=spec.get("once", False),
+        closes=tuple(_fitting(spec.get("closes", ()), names)),
         asks=tuple(_asks(spec, table)),
         merged={cells.header[at]: kept for at in sorted(cells.merged) if (kept := _below(cells, at))},
         renamed=tuple(rows.twice),

@@ -67,6 +67,8 @@ class Recognised:
     """By role of `corpus.read` (unit_id, case_id) the column, or the columns that are joined."""
     once: bool
     """Whether rows of the same unit_id repeat one text."""
+    closes: tuple[str, ...]
+    """Columns that end a form and are blank in the rows of other forms."""
     asks: tuple[Ask, ...]
     merged: Mapping[str, tuple[str, ...]]
     """By column its merged cells, which have their value in each row of the table."""
@@ -125,6 +127,13 @@ class Recognised:
         said += ["left out the numbers of the rows, in a column without a name"] if self.counted else []
         names = first_three(map(shown, self.renamed))
         return said + ([f"numbered the columns of one name, {names}"] if self.renamed else [])
+
+    def of_form(self, column: str) -> pd.Series:
+        """Return in which rows a column can be filled: where a row is of one form, in those of its form."""
+        after = self.table.columns[self.table.columns.get_loc(column) :]
+        closing = next((name for name in after if name in self.closes), None)
+        filled = self.table[column].notna()
+        return filled if closing is None else filled | self.table[closing].notna()
 
     def refuse_merged(self, column: str) -> None:
         """Raise `ImportRefused` where a text is in merged cells, and would be in several units."""

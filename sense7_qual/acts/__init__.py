@@ -17,8 +17,8 @@ propose            a coder proposes a code that the codebook lacks, with the tex
 show_suggestions   a model's suggestions for a unit are shown to a coder, or withheld by chance; no coding
 reject_suggestion  a coder finds a suggested code wrong for a unit
 quote              whether words of a unit are printed for a code, and in which words (`codings.quotes`)
-undo               the act `target` is undone
-redo               the act `target` is redone, in its old place: later acts stay
+undo               the act `target` is undone, or all acts of the step `target`
+redo               the act or step `target` is redone, in its old place: later acts stay
 open_round         the lead opens a round: its units, coders and codebook (`rounds.open_round`)
 unblind            the lead lets the coders see each other's acts of a round; it cannot be undone
 assign             the lead assigns the units to coders: the plan of who codes what (`Store.assign`)
@@ -35,6 +35,8 @@ question                             function                        file
 What is an act?                      `Act`                           ``_act.py``
 What is true of each kind?           `Act.traits`                    ``_kinds.py``
 How is one made?                     `apply`, `finish`, `undo` …     ``_make.py``
+How are a coding's edges corrected?  `moved`                         ``_make.py``
+Which acts are undone together?      `in_one_step`                   ``_make.py``
 What does a memo on a span hold?     `SpanMemo`                      ``_act.py``
 How is a new code proposed?          `propose`, `Proposal`           ``_make.py``
 Why did coders disagree?             `REASONS`                       ``_act.py``
@@ -68,12 +70,22 @@ from sense7_qual.acts._analysis_plan import (
     preregister as preregister,
     preregistrations as preregistrations,
 )
-from sense7_qual.acts._fold import Record as Record, about as about, fold, standing as standing
+from sense7_qual.acts._fold import (
+    Record as Record,
+    about as about,
+    decided_at as decided_at,
+    fold,
+    standing as standing,
+)
 from sense7_qual.acts._kinds import KINDS as KINDS, Kind as Kind, kinds_where as kinds_where
 from sense7_qual.acts._make import (
     apply,
     finish,
+    in_one_step as in_one_step,
     memo,
+    moved as moved,
+    overlap as overlap,
+    place_of_step as place_of_step,
     propose,
     quote,
     redo,

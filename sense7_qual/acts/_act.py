@@ -69,7 +69,13 @@ class Act:
     applied : bool, optional
         The decision of a ruling; None if both readings are kept (`rule`).
     target : str, optional
-        The act that is undone or redone.
+        The act that is undone or redone, or the step.
+    step : str, optional
+        The UUID of the step that it is part of. The acts of a step are recorded together, and are undone and
+        redone together.
+    moved_from : str, optional
+        Where the edges of a coding are corrected: the act that applied the code to the earlier words. The
+        coding counts as decided when it was first applied.
     target_kind, memo_id : str, optional
         What a memo is about, and the memo that it revises.
     text : str, optional
@@ -99,6 +105,8 @@ class Act:
     target: str | None = None
     target_kind: str | None = None
     memo_id: str | None = None
+    step: str | None = None
+    moved_from: str | None = None
     text: str | None = None
 
     def __post_init__(self) -> None:
@@ -115,6 +123,8 @@ class Act:
             )
         if not _TEXT_OR_NONE.issuperset(map(type, _texts_of(self))):  # all at once: there may be a million
             self._check_texts()
+        if self.step is not None or self.moved_from is not None:
+            self._check_step()
         if self.round is not None and not is_name(self.round):
             raise ActError(
                 "act: expected the name of a round – found one that is empty, not text, or has a space at "
@@ -142,6 +152,18 @@ class Act:
                     "with str()."
                 )
 
+    def _check_step(self) -> None:
+        for name in ("step", "moved_from"):
+            if not _ACT_ID.fullmatch(getattr(self, name) or self.act_id):
+                raise ActError(f"act: {name} must be a lower-case UUID – found {word(getattr(self, name))}.")
+        if self.step is not None and not self.traits.undoable:
+            raise ActError(f"act: only acts that can be undone belong to a step – found kind {self.kind!r}.")
+        if self.moved_from is not None and (self.kind != "apply" or self.step is None or self.start is None):
+            raise ActError(
+                "act: moved_from belongs to an act that applies a code to words, in a step that also removes "
+                "the code from the earlier words – leave it out."
+            )
+
     def _check_span(self) -> None:
         for name, value in (("start", self.start), ("end", self.end)):
             if value is not None and type(value) is not int:  # a frame's integers are NumPy's
@@ -157,6 +179,11 @@ class Act:
     def traits(self) -> Kind:
         """What is true of every act of its kind."""
         return KINDS[self.kind]
+
+    @property
+    def undone_by(self) -> str:
+        """The target of an act that undoes it: its step, or the act itself."""
+        return self.step or self.act_id
 
     @property
     def facet_values(self) -> dict[str, str]:
@@ -181,7 +208,9 @@ class Act:
         return f"Act({', '.join(parts)})"
 
 
-_TEXTS: Final = ("at", "codebook", "unit_id", "code", "target", "target_kind", "memo_id", "text")
+_TEXTS: Final = (
+    "at", "codebook", "unit_id", "code", "target", "target_kind", "memo_id", "step", "moved_from", "text"
+)  # fmt: skip
 _texts_of: Final = attrgetter(*_TEXTS)
 _TEXT_OR_NONE: Final = frozenset({str, NoneType})
 

@@ -17,7 +17,7 @@ from sense7_qual.codebook import Codebook, check_codebook
 from sense7_qual.errors import ActError
 from sense7_qual.frames import CODINGS, COVERAGE, MEMOS, PROPOSALS, Contract
 
-__all__ = ["Record", "about", "current", "done", "fold", "standing"]
+__all__ = ["Record", "about", "current", "decided_at", "done", "fold", "standing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,8 @@ def fold(acts: Iterable[Act], *, codebook: Codebook | None = None) -> Record:
 
     The same acts always give the same frames; acts of different coders never affect each other. `codings` has
     a column for each facet of `codebook`, in its order, followed by any others that a coding states.
-    `coverage` has both the first and the last time at which a unit was finished: reopening keeps the first.
+    `coverage` has both the first and the last time at which a unit was finished: reopening keeps the first. A
+    coding with corrected edges keeps the time of the first (`Act.moved_from`).
 
     Examples
     --------
@@ -49,7 +50,8 @@ def fold(acts: Iterable[Act], *, codebook: Codebook | None = None) -> Record:
     ...       finish(coder="ana", unit_id="m17", codebook=sense7)])
     Record(1 codings, 1 finished, 0 memos)
     """
-    acts = done(acts)
+    every = each_once(acts)
+    acts = done(every)
     first: dict[tuple[str, str | None, str | None], str] = {}
     for act in acts:
         if act.kind == "finish":
@@ -62,11 +64,38 @@ def fold(acts: Iterable[Act], *, codebook: Codebook | None = None) -> Record:
     del now
     facets = _facets(about["coding"], codebook)
     firsts = [first[act.coder, act.unit_id, act.round] for act in about["coverage"]]
+    moved = decided_at(every)
+    made = [moved.get((act.coder, act.act_id), act.at) for act in about["coding"]] if moved else None
     codings, coverage, memos, proposals = (
         _frame(about.pop(subject), contract) for subject, contract in _FRAMES.items()
     )
     coverage["first_finished_at"] = pd.array(firsts, dtype="string")
+    if made is not None:
+        codings["at"] = pd.array(made, dtype="string")
     return Record(codings.assign(**facets), coverage, memos, proposals)
+
+
+def decided_at(acts: Sequence[Act]) -> dict[tuple[str, str], str]:
+    """Return when codings with corrected edges were first made, by coder and act.
+
+    The acts that removed the earlier words have these times too.
+    """
+    moved = [act for act in acts if act.moved_from is not None]
+    if not moved:
+        return {}
+    applied = {(act.coder, act.act_id): act for act in acts if act.kind == "apply"}
+    decided: dict[tuple[str, str], str] = {}
+    cleared: dict[tuple[object, ...], str] = {}
+    for act in moved:  # in order: what an act was moved from came before it
+        key = (act.coder, str(act.moved_from))
+        before = applied.get(key, act)
+        at = decided[act.coder, act.act_id] = decided.get(key, before.at)
+        cleared[act.step, *_place(before)] = at
+    removed = (act for act in acts if act.kind == "remove" and (act.step, *_place(act)) in cleared)
+    return decided | {(act.coder, act.act_id): cleared[act.step, *_place(act)] for act in removed}
+
+
+_place: Final = attrgetter("coder", "unit_id", "code", "start", "end", "round")
 
 
 def _facets(applied: Sequence[Act], codebook: Codebook | None) -> dict[str, pd.Series]:
@@ -130,9 +159,9 @@ def standing(acts: Iterable[Act], *, subject: str | None = None) -> list[Act]:
     """Return the acts that count now: the last one about each coding, finished unit, memo, ruling, proposal.
 
     Decisions about quotes are all kept: `codings.quotes` says which of them counts. Each coder's acts must be
-    in order; the order between coders does not matter. An undone act counts as never done; redone, it counts
-    in its old place. An act that comes again (same act_id) changes nothing. With a `subject`, for example
-    "coding" or "ruling", only acts about that.
+    in order; the order between coders does not matter. An undone act, or step, counts as never done; redone,
+    it counts in its old place. An act that comes again (same act_id) changes nothing. With a `subject`, for
+    example "coding" or "ruling", only acts about that.
     """
     check_arguments(standing, locals(), but=("acts",))
     now = current(done(acts))
@@ -142,8 +171,8 @@ def standing(acts: Iterable[Act], *, subject: str | None = None) -> list[Act]:
 def about(acts: Iterable[Act], subject: str) -> list[Act]:
     """Return the acts about a `subject`, with those that undo or redo one of them, in order."""
     every = list(acts)
-    chosen = {(act.coder, act.act_id) for act in every if act.traits.subject == subject}
-    return [act for act in every if (act.coder, act.target or act.act_id) in chosen]
+    chosen = {(act.coder, act.undone_by) for act in every if act.traits.subject == subject}
+    return [act for act in every if act.traits.subject == subject or (act.coder, act.target) in chosen]
 
 
 def current(acts: Iterable[Act]) -> list[Act]:
@@ -167,7 +196,10 @@ def done(acts: Iterable[Act]) -> list[Act]:
             undone.add((act.coder, str(act.target)))
         elif act.kind == "redo":
             undone.discard((act.coder, str(act.target)))
-    return [act for act in order if act.kind not in _TAKING_BACK and (act.coder, act.act_id) not in undone]
+    return [
+        act for act in order
+        if act.kind not in _TAKING_BACK and (act.coder, act.step or act.act_id) not in undone
+    ]  # fmt: skip
 
 
 def _effect(act: Act) -> tuple[tuple[object, ...], bool]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sense7_qual._arguments import check_arguments, is_name
@@ -23,8 +24,8 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
 __all__ = [
-    "Proposal", "apply", "finish", "memo", "propose", "quote", "redo", "remove", "reopen", "rule", "undo",
-    "words_written",
+    "Proposal", "apply", "finish", "in_one_step", "memo", "moved", "overlap", "place_of_step", "propose",
+    "quote", "redo", "remove", "reopen", "rule", "undo", "words_written",
 ]  # fmt: skip
 
 
@@ -292,14 +293,58 @@ def quote(
     )  # fmt: skip
 
 
-def undo(act: Act, *, codebook: Codebook, act_id: str | None = None, at: str | None = None) -> Act:
-    """Undo `act`, as its own coder."""
+def moved(coding: Act, *, start: int, end: int, codebook: Codebook, act_id: str | None = None) -> list[Act]:
+    """Return the acts that move a coding to other words of its unit, to be recorded together.
+
+    It keeps its facets and its doubt, and counts as decided when it was, if it keeps some of its words. All
+    ids follow from `act_id`, that of the new coding, so that moving it twice with one id records it once.
+    """
+    new = Act(
+        kind="apply", unit_id=coding.unit_id, code=coding.code, start=start, end=end, facets=coding.facets,
+        confidence=coding.confidence, round=coding.round, **stamp(coding.coder, codebook, act_id, None),
+    )  # fmt: skip
+    old = replace(
+        new, kind="remove", start=coding.start, end=coding.end, facets=None, confidence=None,
+        act_id=str(uuid.uuid5(uuid.UUID(new.act_id), "remove")),
+    )  # fmt: skip
+    applied, removed = in_one_step([new, old])
+    return [replace(applied, moved_from=coding.act_id) if overlap(new, coding) else applied, removed]
+
+
+def overlap(one: Act, other: Act) -> bool:
+    """Return True if two acts are about words of a unit, and about some of the same."""
+    if one.start is None or one.end is None or other.start is None or other.end is None:
+        return False
+    return one.unit_id == other.unit_id and one.start < other.end and other.start < one.end
+
+
+def in_one_step(acts: Sequence[Act]) -> list[Act]:
+    """Return acts as one step, which is undone as a whole; its id follows from that of the first act."""
+    step = str(uuid.uuid5(uuid.UUID(acts[0].act_id), "step"))
+    return [replace(act, step=step) for act in acts]
+
+
+def undo(
+    act: Act | Sequence[Act], *, codebook: Codebook, act_id: str | None = None, at: str | None = None
+) -> Act:
+    """Undo `act`, as its own coder; of a step, pass all its acts."""
     return _about(act, "undo", codebook, act_id, at)
 
 
-def redo(act: Act, *, codebook: Codebook, act_id: str | None = None, at: str | None = None) -> Act:
-    """Redo `act`, which was undone."""
+def redo(
+    act: Act | Sequence[Act], *, codebook: Codebook, act_id: str | None = None, at: str | None = None
+) -> Act:
+    """Redo `act`, which was undone; of a step, pass all its acts."""
     return _about(act, "redo", codebook, act_id, at)
+
+
+def place_of_step(acts: Sequence[Act]) -> tuple[str | None, str | None]:
+    """Return the unit and the round of acts that are undone together: None where they have no single one.
+
+    Acts without a round, such as one's own memos, do not count.
+    """
+    units, rounds = {one.unit_id for one in acts}, {one.round for one in acts} - {None}
+    return units.pop() if len(units) == 1 else None, rounds.pop() if len(rounds) == 1 else None
 
 
 def _pairs(facets: Mapping[str, str]) -> str | None:
@@ -307,12 +352,25 @@ def _pairs(facets: Mapping[str, str]) -> str | None:
     return " ".join(f"{name}={facets[name]}" for name in sorted(facets)) or None
 
 
-def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str | None) -> Act:
-    if not isinstance(act, Act):
+def _about(
+    acts: Act | Sequence[Act], kind: str, codebook: Codebook, act_id: str | None, at: str | None
+) -> Act:
+    step = [acts] if isinstance(acts, Act) else list(acts) if isinstance(acts, list | tuple) else []
+    if not step or not all(isinstance(one, Act) for one in step) or len({one.undone_by for one in step}) > 1:
         raise ActError(
-            f"{kind}: expected the act itself – found {type(act).__name__} – take it from "
-            "store.acts(coder=…)."
+            f"{kind}: expected the act itself, or all acts of one step – found {type(acts).__name__} – take "
+            "them from store.acts(coder=…)."
         )
+    for one in step:
+        _refuse_lasting(one, kind)
+    unit_id, round = place_of_step(step)
+    return Act(
+        kind=kind, target=step[0].undone_by, unit_id=unit_id, round=round,
+        **stamp(step[0].coder, codebook, act_id, at),
+    )  # fmt: skip
+
+
+def _refuse_lasting(act: Act, kind: str) -> None:
     if act.traits.takes_back:
         raise ActError(
             f"{kind}: expected an act that can be undone – found an act of kind {act.kind!r} – name the act "
@@ -324,10 +382,6 @@ def _about(act: Act, kind: str, codebook: Codebook, act_id: str | None, at: str 
             "has seen – open another round; assign, revise or set options again; edit the theme back; "
             "amend the plan."
         )
-    return Act(
-        kind=kind, target=act.act_id, unit_id=act.unit_id, round=act.round,
-        **stamp(act.coder, codebook, act_id, at),
-    )  # fmt: skip
 
 
 _LONGEST_LABEL: Final = 200

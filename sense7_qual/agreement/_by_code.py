@@ -19,6 +19,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
+from sense7_qual._debias import probabilities_of
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._counts import cluster_numbers
@@ -38,10 +39,10 @@ from sense7_qual.agreement.coefficients._patterns import Coded, coded
 from sense7_qual.agreement.sets import set_table
 from sense7_qual.agreement.sets._values import SetDistance, set_patterns
 from sense7_qual.errors import TableError
-from sense7_qual.frames import DECISIONS, clusters_by_unit, is_model, people, require_column, without_models
+from sense7_qual.frames import DECISIONS, clusters_by_unit, is_model, people, without_models
 
 __all__ = [
-    "alpha_of", "by_code", "code_tables", "overall", "prevalence_of", "probabilities_of", "weighted_row",
+    "alpha_of", "by_code", "code_tables", "overall", "prevalence_of", "weighted_row",
 ]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
@@ -341,22 +342,6 @@ def _result(rows: list[dict[str, object]], decisions: pd.DataFrame) -> pd.DataFr
     models = coders[pairable & coders["coder"].map(is_model).astype(bool)].groupby("code")["coder"].nunique()
     table = pd.DataFrame(rows, columns=["code"] if not rows else None)
     return AGREEMENT.frame(table.assign(n_models=table["code"].map(models).fillna(0)))
-
-
-def probabilities_of(inclusion: pd.DataFrame) -> pd.Series:
-    """Return the probability of each unit, by unit_id."""
-    for column in ("unit_id", "probability"):
-        require_column(inclusion, column, frame_name="inclusion")
-    ids = inclusion["unit_id"].astype("string").str.strip()
-    chance = pd.to_numeric(inclusion["probability"], errors="coerce").to_numpy(dtype=np.float64)
-    twice, wrong = ids[ids.duplicated()], ids[~((chance > 0) & (chance <= 1))]
-    for bad, expected in ((twice, "each unit once"), (wrong, "probabilities above 0 and up to 1")):
-        if len(bad):
-            raise TableError(
-                f"inclusion: expected {expected} – found otherwise for {first_three(bad)} – pass what "
-                "corpus.inclusion returns."
-            )
-    return pd.Series(chance, index=pd.Index(ids))
 
 
 def weighted_row(

@@ -19,12 +19,14 @@ from sense7_qual.codebook._codebook import (
 from sense7_qual.codebook._facets import UNSTATED as UNSTATED, Facet, FacetValue as FacetValue
 from sense7_qual.codebook._forms import free_id as free_id
 from sense7_qual.codebook._revisions import (
+    MEANINGS as MEANINGS,
     Change as Change,
     Revision,
     changes,
     combine as combine,
     emerged,
     path as path,
+    redefined as redefined,
 )
 
 __all__ = ["Code", "Codebook", "Facet", "Revision", "changes", "emerged"]

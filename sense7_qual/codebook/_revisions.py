@@ -1,17 +1,22 @@
 """Revisions of a codebook: the changes from one version to the next, and two people's changes combined.
 
-=========  =============================================================================================
-change     what it says of the code                        codings and absences made before
-=========  =============================================================================================
-add        is new                                           undecided until the unit is finished again
-rename     has another label                                carried over
-move       has another parent                               carried over
-annotate   has another example, colour, key, source         carried over
-redefine   has another definition or other working rules    stale: to be reviewed
-merge      went into another code, old or new               carried over to that code
-split      was divided into new codes                       applied: to be decided; absent: carried over
-retire     is gone, or only groups others now               no longer counted
-=========  =============================================================================================
+=========  ======================================== =====================================================
+change     what it says of the code                 codings and absences made before
+=========  ======================================== =====================================================
+add        is new                                   undecided until the unit is finished again
+rename     has another label                        carried over
+move       has another parent                       carried over
+annotate   has another example, colour, key, source carried over
+reword     is worded otherwise, means the same      carried over
+narrow     applies to less than before              applied: to be reviewed; absent: carried over
+widen      applies to more than before              applied: carried over; absent: undecided
+redefine   has another meaning                      to be reviewed
+merge      went into another code, old or new       carried over to that code
+split      was divided into new codes               applied: to be decided; absent: carried over
+retire     is gone, or only groups others now       no longer counted
+=========  ======================================== =====================================================
+
+A changed definition or working rule is a ``redefine``, unless whoever revises claims one of `MEANINGS`.
 
 If a code that a coder did not know was merged into another, the latter is undecided unless they applied it.
 
@@ -27,24 +32,31 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Final
 
 from sense7_qual._arguments import check_arguments, read_mapping
-from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.codebook._codebook import Code, Codebook
 from sense7_qual.errors import CodebookError
 
-__all__ = ["CHANGES", "Change", "Revision", "changes", "combine", "emerged", "path"]
+__all__ = [
+    "CHANGES", "MEANINGS", "Change", "Revision", "changes", "combine", "emerged", "path", "redefined",
+]  # fmt: skip
 
-CHANGES: Final = ("add", "rename", "move", "annotate", "redefine", "merge", "split", "retire")
+MEANINGS: Final = ("reword", "narrow", "widen", "redefine")
+"""What a changed definition or working rule may do to the meaning of its code."""
+
+CHANGES: Final = ("add", "rename", "move", "annotate", *MEANINGS, "merge", "split", "retire")
 
 _MEANING: Final = ("definition", "use_when", "avoid_when")
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change of one code: its kind (one of `CHANGES`), its id, and where it went (merge, split)."""
+    """One change of one code: its kind (one of `CHANGES`), its id, where it went (merge, split), and why its
+    meaning is said to have stayed, narrowed or widened, if for another reason than the revision's."""
 
     kind: str
     code: str
     into: tuple[str, ...] = ()
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +80,9 @@ class Revision:
 
     def to_text(self) -> str:
         """Write the revision as the text of an act of kind ``revise``."""
-        content = {"base": self.base, "why": self.why, "changes": [asdict(one) for one in self.changes]}
+        changes = [{name: value for name, value in asdict(one).items() if name != "why" or value}
+                   for one in self.changes]  # fmt: skip
+        content = {"base": self.base, "why": self.why, "changes": changes}
         return json.dumps(content, ensure_ascii=False, sort_keys=True)
 
     @classmethod
@@ -83,7 +97,8 @@ class Revision:
         check_arguments(Revision.from_text, locals())
         try:
             values: dict[str, Any] = json.loads(text)
-            steps = tuple(Change(one["kind"], one["code"], tuple(one["into"])) for one in values["changes"])
+            steps = tuple(Change(one["kind"], one["code"], tuple(one["into"]), one.get("why", ""))
+                          for one in values["changes"])  # fmt: skip
             if not all(_is_valid(step) for step in steps) or type(values["base"]) is not str:
                 raise ValueError("a change that is none")
             return cls(
@@ -98,7 +113,8 @@ class Revision:
 
 def _is_valid(change: Change) -> bool:
     n_into = {"merge": len(change.into) == 1, "split": len(change.into) > 1}
-    return change.kind in CHANGES and n_into.get(change.kind, not change.into)
+    is_said = isinstance(change.why, str) and (not change.why or change.kind in MEANINGS)
+    return change.kind in CHANGES and n_into.get(change.kind, not change.into) and is_said
 
 
 def changes(
@@ -107,6 +123,7 @@ def changes(
     *,
     merged: Mapping[str, str] | None = None,
     split: Mapping[str, Sequence[str]] | None = None,
+    meaning: Mapping[str, str | tuple[str, str]] | None = None,
 ) -> tuple[Change, ...]:
     """Compare two versions of a codebook, and list the changes code by code.
 
@@ -118,12 +135,16 @@ def changes(
         Removed codes, and the code of the new version into which each was merged.
     split : mapping of str to sequence of str, optional
         Removed codes, and the new codes (two or more) into which each was split.
+    meaning : mapping of str to str, or to a pair of str, optional
+        Codes with a changed definition or working rule, and what that does to their meaning: "reword" (the
+        same), "narrow" (less than before), "widen" (more than before) or "redefine" (the default); in a pair,
+        with the reason for saying so.
 
     Raises
     ------
     CodebookError
-        A merged or split code is in the new version, or not in the old one; or its target is not in the new
-        version or, for a split, was in the old one.
+        A merged or split code is in the new version, or not in the old one; its target is not in the new
+        version or, for a split, was in the old one; or a code of `meaning` has the same definition and rules.
 
     Examples
     --------
@@ -142,6 +163,8 @@ def changes(
     into = {code: (target,) for code, target in read_mapping(merged).items()}
     parts = {code: _parts(code, into_codes) for code, into_codes in read_mapping(split).items()}
     _check_merged_and_split(old, new, into, parts)
+    claimed = {code: _claim(code, said) for code, said in read_mapping(meaning).items()}
+    _check_redefined(claimed, old, new)
     in_order = []
     for code in old.codable:
         after = next((one for one in new.codable if one.id == code.id), None)
@@ -152,12 +175,40 @@ def changes(
         elif after is None:
             in_order.append(Change("retire", code.id))
         else:
-            in_order += [Change(kind, code.id) for kind in _edits(code, after)]
+            made = (Change(kind, code.id) for kind in _edits(code, after))
+            in_order += [claimed.get(code.id, one) if one.kind == "redefine" else one for one in made]
     before = {code.id for code in old.codable} | {
         part for into_codes in parts.values() for part in into_codes
     }
     # A new code is there before anything goes into it.
     return (*(Change("add", code.id) for code in new.codable if code.id not in before), *in_order)
+
+
+def redefined(old: Codebook, new: Codebook) -> list[str]:
+    """Return the codes that have another definition or other working rules in the new version."""
+    both = [(code, new[code.id]) for code in old.codable if code.id in new and new[code.id].codable]
+    return [code.id for code, after in both if "redefine" in _edits(code, after)]
+
+
+def _claim(code: str, said: object) -> Change:
+    pair = said if isinstance(said, list | tuple) and len(said) == 2 else (said, "")
+    kind, why = pair if all(isinstance(one, str) for one in pair) else ("", "")
+    if kind not in MEANINGS:
+        raise CodebookError(
+            f"revision: meaning must name one of {', '.join(MEANINGS)} for {code!r}, or a pair of it and the "
+            f"reason – found {word(pair[0])}."
+        )
+    return Change(kind, code, why=why.strip())
+
+
+def _check_redefined(claimed: Mapping[str, Change], old: Codebook, new: Codebook) -> None:
+    changed = redefined(old, new) if claimed else []
+    for code in claimed:
+        if code not in changed:
+            raise CodebookError(
+                f"revision: meaning names {code!r}, but its definition and rules did not change – "
+                f"{did_you_mean(code, changed)}"
+            )
 
 
 def _parts(code: str, codes: Sequence[str]) -> tuple[str, ...]:

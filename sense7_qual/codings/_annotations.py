@@ -47,9 +47,9 @@ def _label_studio(table: pd.DataFrame, code: Any) -> Iterator[dict[str, Any]]:
     wanted = [code] if isinstance(code, str) else code
     skipped, n_aside, aside = 0, 0, set()
     of = next(name for name in ("annotations", "completions") if name in table)
-    others = table.drop(columns=[name for name in ("data", "predictions", of) if name in table])
+    others = table.drop(columns=[name for name in ("predictions", of) if name in table])
     tasks: Any = others.to_dict("records")
-    for task, data, made in zip(tasks, table["data"], table[of], strict=True):
+    for task, made in zip(tasks, table[of], strict=True):
         for one in json.loads(made):
             who, names = one.get("completed_by"), []
             for region in one["result"]:
@@ -62,8 +62,8 @@ def _label_studio(table: pd.DataFrame, code: Any) -> Iterator[dict[str, Any]]:
                 skipped += 1
                 continue
             coder = who.get("email", who.get("id")) if isinstance(who, dict) else who
-            yield {**json.loads(data), **task, "coder": coder, NAMES: names}
-    predicted = int((table.get("predictions", table["data"].head(0)).fillna("[]") != "[]").sum())
+            yield {**task, "coder": coder, NAMES: names}
+    predicted = int((table.get("predictions", table[of].head(0)).fillna("[]") != "[]").sum())
     left_out = {"skipped annotations": skipped, "texts with a model's predictions": predicted}
     _say(left_out | {f"answers that name no code ({', '.join(sorted(aside))})": n_aside})
 

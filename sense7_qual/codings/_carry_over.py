@@ -25,6 +25,15 @@ from sense7_qual.frames import CODINGS
 __all__ = ["carried", "rulings", "stale", "steps"]
 
 _PAIR: Final = ["unit_id", "coder"]
+_STALE: Final = frozenset({"redefine", "narrow"})
+"""The changes of a meaning after which a code that was applied must be decided again."""
+_UNDECIDED_ABSENT: Final = frozenset({"redefine", "widen"})
+"""The changes of a meaning after which a code that was absent must be decided again."""
+_VOID: Final[Mapping[str, frozenset[bool | None]]] = {
+    "redefine": frozenset({True, False, None}), "narrow": frozenset({True, None}),
+    "widen": frozenset({False, None}),
+}  # fmt: skip
+"""The rulings that a change of a meaning ends; None keeps both readings."""
 _UNDECIDED: Final = [*_PAIR, "code", "reason"]
 _Verdicts: TypeAlias = dict[tuple[str, str], Act]
 
@@ -60,8 +69,8 @@ def carried(
         otherwise they become one, and `was` names both codes ("kind, warm"). The value of a facet is kept if
         `codebook` still has it for the code; otherwise it is missing.
     undecided : DataFrame
-        One row per unit × coder × code to be reviewed: unit_id, coder, code, reason ("add", "redefine" or
-        "split").
+        One row per unit × coder × code to be reviewed: unit_id, coder, code, reason ("add", "redefine",
+        "narrow", "widen" or "split").
 
     Raises
     ------
@@ -185,15 +194,15 @@ def _until_finished(
 ) -> tuple[_Fate, str]:
     """Return the fate of a coding when its unit was finished, and the version then.
 
-    Its coder had it before them then: a redefined code is affirmed by finishing, and so is one that was
-    retired and has come back.
+    Its coder had it before them then: by finishing, a code with a changed meaning is affirmed, and so is one
+    that was retired and has come back.
     """
     affirmed = None if late else path(revisions, made_under, finished_under)
     if affirmed is None:
         return _Fate(code), made_under
     fate = _Fate(code)
     for step in affirmed:
-        agreed = tuple(change for change in step.changes if change.kind != "redefine")
+        agreed = tuple(change for change in step.changes if change.kind not in _STALE)
         back = any(change.kind == "add" and change.code == code for change in agreed)
         fate = _Fate(code) if back else _changed(fate, agreed)
     return fate, finished_under
@@ -214,9 +223,9 @@ def _changed(fate: _Fate, made: Sequence[Change]) -> _Fate:
             parts |= set(change.into) if change.code in parts else set()
         if change.code != fate.code:
             continue
-        if change.kind in ("split", "retire", "redefine"):
+        if change.kind in ("split", "retire", *_STALE):
             current = None
-        if change.kind in ("split", "redefine"):
+        if change.kind in ("split", *_STALE):
             undecided |= dict.fromkeys(change.into or (change.code,), change.kind)
             parts |= set(change.into)
     merged = {change.code: change.into[0] for change in made if change.kind == "merge"}
@@ -253,7 +262,8 @@ def _new_since(version: str, now: str, revisions: Sequence[Revision]) -> dict[st
         merges = [change for change in step.changes if change.kind == "merge"]
         made_of_others = {change.into[0] for change in merges}
         for change in step.changes:
-            if change.kind == "redefine" or (change.kind == "add" and change.code not in made_of_others):
+            is_new = change.kind == "add" and change.code not in made_of_others
+            if change.kind in _UNDECIDED_ABSENT or is_new:
                 new[change.code] = change.kind
             elif change.kind in ("split", "retire") and change.code in new:
                 new |= dict.fromkeys(change.into, new.pop(change.code))
@@ -298,8 +308,9 @@ def rulings(acts: Iterable[Act], codebook: Codebook, *, revisions: Sequence[Revi
     list of Act
         The latest ruling on each unit × code of `codebook`, whoever made it, as if made under `codebook`: for
         `adjudication.consensus`. If its code was merged or split, it has an act_id made from its own. A
-        ruling is left out, and the unit × code needs a new one, if its code was redefined; if a code not
-        ruled absent was split; and if a code not ruled to apply was merged with one that was not ruled on.
+        ruling is left out, and the unit × code needs a new one, if its code was redefined, narrowed (unless
+        ruled absent) or widened (unless ruled to apply); if a code not ruled absent was split; and if a code
+        not ruled to apply was merged with one that was not ruled on.
 
     Raises
     ------
@@ -339,8 +350,12 @@ def _put(verdicts: _Verdicts, act: Act) -> None:
 def _carried(verdicts: Mapping[tuple[str, str], Act], step: Revision) -> _Verdicts:
     """Translate the rulings made under one version into the next."""
     kinds = {(change.code, change.kind): change.into for change in step.changes}
-    changed = {code for code, kind in kinds if kind in ("merge", "split", "retire", "redefine")}
-    after = {key: _as(act, key[1], step) for key, act in verdicts.items() if key[1] not in changed}
+    changed = {code for code, kind in kinds if kind in ("merge", "split", "retire")}
+    void = {code: _VOID[kind] for code, kind in kinds if kind in _VOID}
+    after = {
+        key: _as(act, key[1], step) for key, act in verdicts.items()
+        if key[1] not in changed and act.applied not in void.get(key[1], ())
+    }  # fmt: skip
     for (unit_id, code), act in verdicts.items():
         if act.applied is False:
             for part in kinds.get((code, "split"), ()):
@@ -352,9 +367,9 @@ def _carried(verdicts: Mapping[tuple[str, str], Act], step: Revision) -> _Verdic
     for target, codes in sources.items():
         parts = codes if (target, "add") in kinds else [*codes, target]
         for unit_id in dict.fromkeys(unit_id for unit_id, code in verdicts if code in parts):
-            own = None if (target, "redefine") in kinds else _together(verdicts, unit_id, parts)
+            own = _together(verdicts, unit_id, parts)
             after.pop((unit_id, target), None)
-            if own is not None:
+            if own is not None and own.applied not in void.get(target, ()):
                 after[unit_id, target] = _as(own, target, step)
     return after
 

@@ -18,7 +18,9 @@ from sense7_qual.frames import DECISIONS, QUOTES, require_column
 
 __all__ = ["decisions", "quotes"]
 
-_CHANGED: Final = frozenset({"redefine", "merge", "split", "retire"})
+_CHANGED: Final = frozenset({"redefine", "narrow", "widen", "merge", "split", "retire"})
+_HARMLESS: Final = {"shows": "widen", "disconfirms": "narrow"}
+"""The change of a meaning after which a quote in this role still shows, or still does not show, its code."""
 
 
 @DECISIONS.returns
@@ -35,7 +37,7 @@ def decisions(
 
     A code is applied to a unit if there is at least one coding with it, of the whole unit or of a span.
     Codings on units that the coder has not finished are left out, and so are stale ones: a code added or
-    redefined after the coder finished the unit is neither applied nor absent there.
+    redefined after the coder finished the unit is neither applied nor absent there (`carried` has all rules).
 
     Parameters
     ----------
@@ -247,14 +249,14 @@ def _carried(act: Act, path: Sequence[Revision]) -> list[_Decided]:
 def _after(before: _Decided, step: Revision) -> Iterator[_Decided]:
     """Yield the decisions that one becomes by a revision."""
     kinds = {change.kind: change.into for change in step.changes if change.code == before.code}
-    if not _CHANGED & kinds.keys() or before.is_stale:
+    if not (_CHANGED - {_HARMLESS[before.decision.role]}) & kinds.keys() or before.is_stale:
         yield before
         return
     into = kinds.get("merge", ()) + kinds.get("split", ())
     if before.decision.state == "refused":
         yield from (before._replace(code=code) for code in into or (before.code,))
         return
-    redefined = {change.code for change in step.changes if change.kind == "redefine"}
+    redefined = {change.code for change in step.changes if change.kind in ("redefine", "narrow")}
     if "merge" in kinds and before.decision.role == "shows" and not redefined & {before.code, *into}:
         yield before._replace(code=into[0])
         return

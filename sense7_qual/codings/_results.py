@@ -11,7 +11,8 @@ __all__ = ["DEVELOPMENT", "NEW_INFORMATION", "SATURATION", "STALE"]
 STALE: Final = Contract("stale", ("unit_id", "coder", "code"), {
     "unit_id, coder, code": text(),
     "reason": text('"add": the code, or one merged into it, did not exist; "redefine": it meant something '
-        'else; "split": it is a part of a code that was applied'),
+        'else; "narrow": it applied to more, and was applied; "widen": it applied to less, and was absent; '
+        '"split": it is a part of a code that was applied'),
 }, row="One row per unit × coder × code of `codebook`. A coder decides by finishing the unit again under the "
        "current version; where a split code is still applied, after applying one of its parts or removing "
        "it")  # fmt: skip

@@ -16,6 +16,7 @@ Who codes what?                                `assign`                        `
 How probable was it to be coded twice?         `inclusion`                     ``_assign.py``
 … in a study that keeps its plan?              `planned`, `assignments`,       ``_plan.py``
                                                `Assignment`
+Which texts do people code, if a model can?    `hand_sample`                   ``_hand_sample.py``
 In which form are texts stored and counted?    `canonical`                     ``../_arguments.py``
 Which formats are read, and how safely?        `Limits`                        ``../_formats/``
 =============================================  ==============================  ======================
@@ -28,12 +29,16 @@ from sense7_qual._formats import Recognised as Recognised
 from sense7_qual._limits import Limits
 from sense7_qual._rating_values import SENSE7_DIMENSIONS as SENSE7_DIMENSIONS, sense7_levels as sense7_levels
 from sense7_qual.corpus._assign import assign, inclusion
+from sense7_qual.corpus._hand_sample import hand_sample
 from sense7_qual.corpus._plan import Assignment as Assignment, assignments as assignments, planned as planned
 from sense7_qual.corpus._read import read
 from sense7_qual.corpus._recognise import recognise
 from sense7_qual.corpus._sense7 import read_sense7, read_sense7_messages
 
-__all__ = ["Limits", "assign", "inclusion", "read", "read_sense7", "read_sense7_messages", "recognise"]
+__all__ = [
+    "Limits", "assign", "hand_sample", "inclusion", "read", "read_sense7", "read_sense7_messages",
+    "recognise",
+]  # fmt: skip
 
 
 def __dir__() -> list[str]:

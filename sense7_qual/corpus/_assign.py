@@ -19,7 +19,10 @@ from sense7_qual.acts import check_person
 from sense7_qual.errors import TableError
 from sense7_qual.frames import UNITS, require_column
 
-__all__ = ["assign", "checked_weights", "drawn_first", "inclusion", "probabilities", "strata_and_shares"]
+__all__ = [
+    "assign", "checked_weights", "drawn_first", "inclusion", "probabilities", "strata_and_shares",
+    "systematic",
+]  # fmt: skip
 
 _Stratum = tuple[tuple[bool, str], ...]
 
@@ -365,14 +368,17 @@ def probabilities(weight: Floats, count: int) -> Floats:
 def drawn_first(rows: Sequence[int], count: int, weight: Floats, rng: np.random.Generator) -> list[int]:
     """Return `rows` in a random order in which the `count` drawn by their weights come first."""
     order = rng.permutation(np.asarray(rows, dtype=np.intp))
-    chance = probabilities(weight[order], count)
-    ends = np.concatenate([[0.0], np.cumsum(chance)])
-    ends[-1] = count  # but for rounding it is
-    start = rng.random()
-    hits = np.ceil(ends - start).clip(min=0)
-    chosen = np.diff(hits) > 0
+    chosen = systematic(probabilities(weight[order], count), count, rng)
     together = rng.permutation(order[chosen])
     return [int(row) for row in (*together, *order[~chosen])]
+
+
+def systematic(chance: Floats, count: int, rng: np.random.Generator) -> npt.NDArray[np.bool_]:
+    """Draw `count` units with these probabilities, of which it is the sum, evenly along their order."""
+    ends = np.concatenate([[0.0], np.cumsum(chance)])
+    ends[-1] = count  # but for rounding it is
+    hits = np.ceil(ends - rng.random()).clip(min=0)
+    return np.asarray(np.diff(hits) > 0)
 
 
 def checked_weights(units: pd.DataFrame, weights: Mapping[str, float]) -> Floats:

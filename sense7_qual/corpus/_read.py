@@ -162,7 +162,7 @@ def read(
         found.refuse_merged(column)
     marked = found.roles
     unit_id = marked.get("unit_id", ()) if unit_id is None else unit_id
-    case_id = marked.get("case_id") if case_id is None else case_id
+    case_id = str(marked["case_id"]) if case_id is None and "case_id" in marked else case_id
     ids = [unit_id] if isinstance(unit_id, str) else list(unit_id)
     roles = [*ids, *(name for name in (document_id, case_id, position, context) if name is not None)]
     rated = by_question(ratings, len(texts))
@@ -173,7 +173,7 @@ def read(
     for name in (*known, *variable_names):
         require(found.table, name)
     _refuse_names(texts, roles, rated, variable_names, own=[QUESTION] if several else [])
-    table, left_out = _responses(found, ids, [*texts], preview)
+    table, ids, left_out = _responses(found, ids, [*texts], preview)
     rows = _rows(table, ids, document_id=document_id, position=position, context=context)
     rows["case_id"] = rows["unit_id"] if several and case_id is None else ids_of(table, case_id)
     labels, values = labels_of(rating_labels), {new: table[name] for name, new in variable_names.items()}
@@ -215,9 +215,16 @@ def _not_kept(found: Recognised, known: Sequence[str]) -> tuple[list[str], list[
 
 def _responses(
     found: Recognised, ids: Sequence[str], texts: Sequence[str], preview: str
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return the rows to read, and in words which are left out: previews, and rows that repeat a text."""
+) -> tuple[pd.DataFrame, list[str], list[str]]:
+    """Return the rows to read, their columns of ids, and in words which rows are left out.
+
+    These are rows of other forms, which cannot hold a text, previews, and rows that repeat a text.
+    """
     table, left_out = found.table, []
+    if found.closes:
+        table = table[pd.concat([found.of_form(text) for text in texts], axis=1).any(axis=1)]
+        ids = [name for name in ids if table[name].notna().any()]  # of a form that is not repeated
+        left_out += [f"{n} rows of other forms"] if (n := len(found.table) - len(table)) else []
     for ask in found.asks:
         if ask.parameter == "preview" and preview == "error":
             raise ImportRefused(
@@ -231,7 +238,7 @@ def _responses(
         again = table.duplicated([*ids, *texts])
         left_out += [f"{again.sum()} rows that repeat a text"] if again.any() else []
         table = table[~again]
-    return table, left_out
+    return table, list(ids), left_out
 
 
 def _rows(

@@ -19,10 +19,10 @@ from sense7_qual.codings import carried
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.exchange._project import LossReport, Study, losses_of, require_study
 
-__all__ = ["DECIDED", "coded_tables", "dta", "export", "sav", "variable_names"]
+__all__ = ["DECIDED", "NO_CELL", "coded_tables", "dta", "export", "sav", "variable_names"]
 
 _FORMULA: Final = re.compile(r"[=+\-@\t\r]")
-_NO_CELL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # XML 1.0 has none of these
+NO_CELL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # XML 1.0 has none of these
 _CELL: Final = 32_767  # characters that a cell of Excel holds
 
 
@@ -159,7 +159,7 @@ def _plain(value: Any, where: str, lost: dict[str, list[str]]) -> Any:
         return (
             value.isoformat() if isinstance(value, pd.Timestamp) else getattr(value, "item", lambda: value)()
         )
-    text, n = _NO_CELL.subn("\ufffd", value)
+    text, n = NO_CELL.subn("\ufffd", value)
     lost["control characters: replaced by U+FFFD"] += [where] * n
     if len(text) > _CELL:
         lost["texts cut to a cell"].append(where)

@@ -391,10 +391,11 @@ def link_plot(
     Parameters
     ----------
     links : DataFrame
-        The result of `links.code_to_rating`: code, source, rank_biserial, rank_biserial_low,
-        rank_biserial_high (each −1 to 1), confidence_level.
+        The result of `links.code_to_rating` or `links.models.with_model`: code, source, rank_biserial,
+        rank_biserial_low, rank_biserial_high (each −1 to 1), confidence_level.
     source : str
-        Whose decisions: a coder, "majority" or "consensus".
+        Whose decisions: a coder, "majority" or "consensus"; of `with_model` "human", "model" or "model +
+        human".
     codebook : Codebook, optional
         Gives the labels and the order of the codes.
     columns : {1, 2}

@@ -1,7 +1,8 @@
 """Links: the statistical association of each code with a rating, whole participants at a time.
 
 A link says that units with a code are rated higher or lower than units without it. It does not say why.
-Two rooms hold what lies behind it: `models` of an ordinal rating, and the rating `scales` themselves.
+Two rooms hold what lies behind it: `models` of an ordinal rating, and models that code; and the rating
+`scales` themselves.
 ``docs/links.md`` says when to take which.
 
 ======================================  ==============================  ===================================
@@ -11,6 +12,7 @@ Are texts with a code rated higher?     `code_to_rating`                ``_code_
 What are they rated?                    `distributions`                 ``_distributions.py``
 Would another choice say the same?      `multiverse`                    ``_multiverse.py``
 How large if coders had not erred?      `corrected`                     ``_corrected.py``
+… if a model coded all, people some?    `with_model`, `by_hand`         ``models/``
 Is it the link of other codes with it?  `joint`                         ``_joint.py``
 Which codes come together?              `co_occurrence`                 ``_joint.py``
 Does a code go with its dimension?      `by_dimension`                  ``_by_dimension.py``

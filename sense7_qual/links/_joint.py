@@ -16,8 +16,8 @@ from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._inputs import RatingRange, checked_decisions, checked_units, rated_units, tied
 from sense7_qual.links._resample import decided_by, with_adjusted
 from sense7_qual.links._results import CO_OCCURRENCE, JOINT
-from sense7_qual.links.models import cumulative_mixed
 from sense7_qual.links.models._model import CumulativeModel
+from sense7_qual.links.models._ordinal import cumulative_mixed
 
 __all__ = ["by_unit", "co_occurrence", "joint"]
 

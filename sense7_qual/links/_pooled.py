@@ -18,12 +18,14 @@ import pandas as pd
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import ArgumentError
-from sense7_qual.links.models import cumulative_mixed, marginal
+from sense7_qual.links._resample import jackknife_moves
 from sense7_qual.links.models._model import CumulativeModel
+from sense7_qual.links.models._ordinal import cumulative_mixed, marginal
 
 __all__ = [
-    "EFFECTS", "Analysis", "LogOdds", "Pooled", "Pooling", "RankEffect", "columns_of", "few_levels",
-    "log_odds", "pool", "pool_jointly", "pooled_columns", "population_averaged",
+    "EFFECTS", "Analysis", "LogOdds", "MeanEffect", "Pooled", "Pooling", "RankEffect", "columns_of",
+    "covariance_of", "few_levels", "log_odds", "pool", "pool_jointly", "pooled_columns",
+    "population_averaged",
 ]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
@@ -136,11 +138,29 @@ class RankEffect:
     fewest: int
 
     @property
+    def estimate(self) -> float:
+        """Fisher's z of the effect."""
+        return float(np.arctanh(self.effect))
+
+    @property
     def deviations(self) -> Floats:
         """How much each cluster moves Fisher's z of the effect; their squares add up to its variance."""
-        n = len(self.without)
-        moved = np.sqrt((n - 1) / n) * (self.without - self.without.mean())
-        return np.asarray(moved / (1 - self.effect**2))
+        return np.asarray(jackknife_moves(self.without) / (1 - self.effect**2))
+
+
+@dataclass(frozen=True, slots=True)
+class MeanEffect:
+    """A difference of means, and what it is without each cluster in turn."""
+
+    estimate: float
+    without: Floats
+    clusters: npt.NDArray[np.int64]
+    fewest: int
+
+    @property
+    def deviations(self) -> Floats:
+        """How much each cluster moves the difference; their squares add up to its variance."""
+        return jackknife_moves(self.without)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +182,8 @@ def pooled_columns(
         reason = every.pop() if len(every) == 1 and len(analyses) > 1 else Reason.FEWER_THAN_TWO_CODERS
         return {"n_coders": len(ranked), "reason": reason or Reason.FEWER_THAN_TWO_CODERS}
     effects = [analysis.rank for analysis in ranked if analysis.rank is not None]
-    covariance = _covariance(effects)
-    z = np.arctanh([effect.effect for effect in effects])
+    covariance = covariance_of(effects)
+    z = np.array([effect.estimate for effect in effects])
     df = np.array([effect.fewest - 1 for effect in effects], dtype=np.float64)
     pooled = _combined(z, covariance, df, _information(ranked), pooling)
     row: dict[str, object] = {
@@ -225,8 +245,8 @@ def _number(analysis: Analysis, name: str) -> float:
     return float(str(analysis.row[name]))
 
 
-def _covariance(effects: Sequence[RankEffect]) -> Floats:
-    """Return the covariance of the coders' effects, on Fisher's scale, over clusters (coders, coders)."""
+def covariance_of(effects: Sequence[RankEffect | MeanEffect]) -> Floats:
+    """Return the covariance over clusters (effects, effects); of rank effects on Fisher's scale."""
     clusters = np.unique(np.concatenate([effect.clusters for effect in effects]))
     moved = np.zeros((len(effects), len(clusters)))
     for row, effect in zip(moved, effects, strict=True):

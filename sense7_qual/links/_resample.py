@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MANY_CLUSTERS", "Counts", "Resampling", "cluster_sums", "cluster_weights", "count", "decided_by",
-    "effect_of", "holm", "interval", "jackknife_error", "jackknife_interval", "jackknife_p",
-    "jackknifed_effects", "left_out", "percentile_interval", "rank_biserial", "reason_of", "resampled",
-    "resampled_effects", "settings", "t_test", "with_adjusted",
+    "effect_of", "holm", "interval", "jackknife_error", "jackknife_interval", "jackknife_moves",
+    "jackknife_p", "jackknifed_effects", "left_out", "percentile_interval", "rank_biserial", "reason_of",
+    "resampled", "resampled_effects", "settings", "t_test", "with_adjusted",
 ]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
@@ -172,15 +172,18 @@ class Counts:
         return (slice(start, start + size) for start in range(0, n, size))
 
 
-def count(applied: Truths, ratings: Floats, cluster: npt.NDArray[np.int64]) -> Counts:
-    """Return the counts of units (n,) by cluster, rating level and code."""
+def count(
+    applied: Truths, ratings: Floats, cluster: npt.NDArray[np.int64], weights: Floats | None = None
+) -> Counts:
+    """Return the counts of units (n,), or the sums of their weights, by cluster, rating level and code."""
     from scipy import sparse
 
     levels, level = np.unique(ratings, return_inverse=True)
     clusters, index = np.unique(cluster, return_inverse=True)
     shape = (len(clusters), len(levels))
+    each = np.ones(len(applied)) if weights is None else weights
     parts = [
-        sparse.coo_array((np.ones(int(mask.sum())), (index[mask], level[mask])), shape=shape).tocsr()
+        sparse.coo_array((each[mask], (index[mask], level[mask])), shape=shape).tocsr()
         for mask in (applied, ~applied)
     ]
     return Counts(having=parts[0], lacking=parts[1], clusters=clusters)
@@ -247,8 +250,13 @@ def t_test(estimate: float, standard_error: float, df: float) -> float:
 
 def jackknife_error(values: Floats) -> float:
     """Return the standard error from the values without each cluster in turn."""
+    return float(np.sqrt(np.square(jackknife_moves(values)).sum()))
+
+
+def jackknife_moves(values: Floats) -> Floats:
+    """Return how much each cluster moves an estimate, from the values without each cluster in turn."""
     n = len(values)
-    return float(np.sqrt((n - 1) / n * np.square(values - values.mean()).sum()))
+    return np.asarray(np.sqrt((n - 1) / n) * (values - values.mean()))
 
 
 def reason_of(applied: Truths, counts: Counts, effect: float, without: Floats) -> Reason | None:
@@ -265,7 +273,7 @@ def reason_of(applied: Truths, counts: Counts, effect: float, without: Floats) -
         return Reason.ONE_CLUSTER
     if counts.fewest_clusters < FEWEST_CLUSTERS:
         return Reason.FEW_CLUSTERS
-    if abs(effect) == 1:
+    if abs(effect) > 1 - 1e-12:  # with weights, 1 need not come out exactly
         return Reason.COMPLETE_SEPARATION
     return Reason.NO_VARIATION_BETWEEN_CLUSTERS if jackknife_error(without) < 1e-12 else None
 

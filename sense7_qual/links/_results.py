@@ -18,8 +18,8 @@ from sense7_qual._contract import (
 )  # fmt: skip
 
 __all__ = [
-    "BY_DIMENSION", "CONSISTENCY", "CONTEXT", "CORRECTED", "CORRELATIONS", "CO_OCCURRENCE", "DISRUPTION",
-    "DISTRIBUTIONS", "JOINT", "LINKS", "MULTIVERSE", "POWER", "VARIANCE_SHARES",
+    "BY_DIMENSION", "BY_HAND", "CONSISTENCY", "CONTEXT", "CORRECTED", "CORRELATIONS", "CO_OCCURRENCE",
+    "DISRUPTION", "DISTRIBUTIONS", "JOINT", "LINKS", "MULTIVERSE", "POWER", "VARIANCE_SHARES", "WITH_MODEL",
 ]  # fmt: skip
 
 _LEVEL: Final = share("as given")
@@ -136,6 +136,79 @@ CORRECTED: Final = Contract("corrected", ("code",), {
         "`code_to_rating` "
         f"that held in some imputation: {_WHY}"),
 }, row="One row per code")  # fmt: skip
+
+_OF_CODED: Final = "`model + human`"
+WITH_MODEL: Final = Contract("with_model", ("source", "code"), {
+    "code": text(),
+    "source": text(
+        "`human`: people's codes on the texts coded by hand; `model`: the model's codes on all texts, as if "
+        f"it made no errors; {_OF_CODED}: people's link, made more precise by the model's codes"),
+    "n_with, n_without": count(
+        f"rated texts with and without the code ({_OF_CODED}: those coded by hand)"),
+    "n_clusters, n_clusters_with, n_clusters_without": count(
+        "participants of these texts, and of those with and without the code (one can be in both)"),
+    "n_by_hand": count("rated texts that were coded by hand and are used"),
+    "n_left_out": count(
+        "rated texts coded by hand that are not used: the model has learned from them or from their "
+        "participant, or the coder had seen suggestions"),
+    "n_tied": count("rated texts coded by hand that the majority leaves out as tied", missing=True),
+    **estimated("mean_difference", number("in points of the rating; positive = higher with the code")),
+    **estimated("rank_biserial", _RANK),
+    "p": number("two-sided, of the hypothesis that rank_biserial is 0", 0, 1),
+    "p_adjusted, p_holm": number("Benjamini–Hochberg, and Holm, over the codes of the source with a p", 0, 1),
+    "family": text("the name of that family of tests"),
+    "model_weight": number(
+        f"of {_OF_CODED}, 0–1: how much of the difference between the model's two links is used", 0, 1),
+    "worth": number(
+        f"of {_OF_CODED}, 0–1: the share of the variance of people's link that the model's codes explain. A "
+        "text coded by hand then counts as 1 / (1 − worth) texts", 0, 1),
+    "width_ratio": number(
+        f"of {_OF_CODED}, 0–1: the width of its interval over that of people alone, on Fisher's z", 0, 1),
+    "differs": number(
+        "of `model`: Fisher's z of the model's link less that of people's, on the same texts"),
+    "differs_p, differs_p_holm": number(
+        "two-sided, of the hypothesis that it is 0; Holm over the codes", 0, 1),
+    **estimated("odds_ratio", number(
+        "above 0, as in `code_to_rating`, where asked for", 0)),
+    "odds_ratio_p, odds_ratio_p_adjusted": number("of the hypothesis that odds_ratio is 1", 0, 1),
+    **estimated("gee_odds_ratio", number(
+        "above 0, averaged over the population of participants; where texts were drawn", 0)),
+    "gee_odds_ratio_p": number("of the hypothesis that gee_odds_ratio is 1", 0, 1),
+    "var_model, var_human, var_same": number(
+        f"of {_OF_CODED}, on Fisher's z over participants: the variances of the model's link on all texts, "
+        "of people's, and of the model's on the same texts; for `by_hand`", 0),
+    "cov_model_human, cov_model_same, cov_human_same": number("their covariances"),
+    "between_coder_share": share("missing, as is pooling: no coders are pooled"),
+    "pooling": text(missing=True),
+    "caution": reason(
+        'warnings, joined by ", ": `fewer_than_10_clusters` (on the rarer side), `varies_between_only`, '
+        "`clusters_of_one`, `ties_left_out`; "
+        "`drawn_not_coded` (texts that were drawn have no human decision, so those that do may not stand for "
+        "all); `model_differs` (row `model`: its link is not people's, Holm's p below .05); `model_not_used` "
+        f"(row {_OF_CODED}: model_weight is 0, so the row repeats people's)"),
+    **settings("none, because nothing is resampled"),
+    "reason": reason(f"why rank_biserial, its interval and p are missing: {_WHY}"),
+    "odds_ratio_reason": reason(
+        "why the odds ratio is missing: `texts_drawn` (only where whole participants were coded by hand is "
+        "it the same in all texts as in some: see gee_odds_ratio), `unequal_inclusion`, or as in "
+        "`code_to_rating`: `no_rated_units`, `code_never_applied`, `code_always_applied`, `constant_rating`, "
+        f"`one_cluster`, `few_clusters`; {_WHY_NO_ODDS}"),
+}, row="Three rows per code, by source, in the order in which the codes first appear in `decisions`. "
+       "`report.tables.link` and `figures.link_plot` take the frame")  # fmt: skip
+
+BY_HAND: Final = Contract("by_hand", ("code", "n"), {
+    "code": text(),
+    "n": count("texts coded by hand, as given"),
+    "n_clusters": number(
+        "participants with, or without, the code in these texts, whichever are fewer: a forecast", 0),
+    "half_width_human, half_width": number(
+        "half the width of the interval of rank_biserial: of people alone, and of `model + human`", 0, 1),
+    "confidence_level": _LEVEL,
+    "reason": reason(
+        "why there is no forecast: `few_clusters` (for an interval, now or with so few texts), "
+        "`complete_separation`, `no_rated_units`, `code_never_applied`, `code_always_applied`, "
+        "`constant_rating`, `one_cluster`, `no_variation_between_clusters`"),
+}, row="One row per code and n, in the order of `linked` and as given")  # fmt: skip
 
 DISTRIBUTIONS: Final = Contract("distributions", ("source", "code", "applied", "level"), {
     "code, source": text(),

@@ -212,10 +212,10 @@ def _named(planned: tuple[str, ...], seen: set[str], what: str, verb: str) -> It
 
 _OF_CODES: Final = {
     "codes_added": ("add",),
-    "codes_redefined": ("redefine",),
+    "codes_redefined": ("redefine", "narrow", "widen"),
     "codes_merged_or_split": ("merge", "split"),
     "codes_retired": ("retire",),
-    "codes_reworded": ("rename", "move", "annotate"),
+    "codes_reworded": ("rename", "move", "annotate", "reword"),
 }
 
 

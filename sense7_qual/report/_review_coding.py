@@ -12,7 +12,7 @@ from sense7_qual.report._review_facts import Facts, Objection
 
 __all__ = ["ON_CODING"]
 
-_KEEPING: Final = ("add", "rename", "move", "annotate", "retire")
+_KEEPING: Final = ("add", "rename", "move", "annotate", "reword", "retire")
 _FEWEST_PARTICIPANTS: Final = 10
 _SECONDS: Final = 3.0
 _LEAST_GAPS: Final = 20
@@ -68,7 +68,7 @@ def _changed(facts: Facts) -> Iterator[Objection]:
         if act.traits.subject == "coding"
         and (act.coder, act.unit_id, act.round) in facts.first_finished
         and (since := facts.unblinded.get(str(act.round))) is not None
-        and act.at > since
+        and facts.decided_at.get((act.coder, act.act_id), act.at) > since
     }
     if changed:
         yield Objection(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Final, Protocol, cast
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import agreement, codings
-from sense7_qual.acts import Act, preregistrations, standing
+from sense7_qual.acts import Act, decided_at, preregistrations
 from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import is_model, people
@@ -182,6 +182,11 @@ class Facts:
             if act.kind == "finish":
                 first.setdefault((act.coder, act.unit_id, act.round), act.at)
         return first
+
+    @cached_property
+    def decided_at(self) -> dict[tuple[str, str], str]:
+        """When codings with corrected edges were first made."""
+        return decided_at(self.acts)
 
     @cached_property
     def rulings(self) -> list[Act]:
@@ -366,13 +371,6 @@ class Facts:
         """Return the labels of the first three codes, and how many more there are."""
         named = ", ".join(f"“{self.label(code)}”" for code in codes[:3])
         return named + (f" and {len(codes) - 3} more" if len(codes) > 3 else "")
-
-    def after_unblinding(self, *kinds: str) -> Iterator[Act]:
-        """Yield the current acts of these kinds that were done after their round was unblinded."""
-        for act in standing(self.acts):
-            since = self.unblinded.get(str(act.round))
-            if act.kind in kinds and since is not None and act.at > since:
-                yield act
 
 
 def read_once(store: Study, *, function: str) -> Study:

@@ -32,7 +32,8 @@ __all__ = [
 _PSEUDONYM: Final = r"\[[A-Z]{2,20}-[0-9a-f]{1,16}\]"  # as redact.apply leaves them
 _CHANGES: Final = {
     "add": "added", "rename": "renamed", "move": "moved in the tree", "redefine": "redefined",
-    "merge": "merged into another", "split": "split", "retire": "retired",
+    "narrow": "narrowed", "widen": "widened", "merge": "merged into another", "split": "split",
+    "retire": "retired",
 }  # fmt: skip
 _MOST_ROUNDS: Final = 4
 _MOST_VARIABLES: Final = 12
@@ -166,10 +167,40 @@ def _revisions(record: Record) -> Iterator[Sentence]:
         "Codings under earlier versions were carried over where the meaning of the code had stayed the same, "
         "and were marked for review where it had changed."
     )
+    yield from _claims(record)
     stale = record.objected("stale_open")
     if stale.value:
         yield sentence("Of these, {n} still open and not part of any result.",
                        n=plural(stale, "decision is", "decisions are"))  # fmt: skip
+
+
+_CLAIMS: Final = {
+    "reword": "{{codes}} {were} reworded, in the lead’s judgement without a change of meaning.",
+    "narrow": "In the lead’s judgement, {{codes}} {were} narrowed: only where coders had applied "
+    "{them} was the decision marked for review.",
+    "widen": "In the lead’s judgement, {{codes}} {were} widened: only where coders had not applied "
+    "{them} was the decision marked for review.",
+}  # fmt: skip
+
+
+def _claims(record: Record) -> Iterator[Sentence]:
+    """Yield what was claimed about the meaning of codes with a changed definition or rule."""
+    revisions = record.store.revisions
+    books = record.store.codebooks.value
+    for kind, words in _CLAIMS.items():
+        labels = dict.fromkeys(
+            f"“{books[step.codebook][change.code].label}”"
+            for step in revisions.value for change in step.changes if change.kind == kind
+        )  # fmt: skip
+        if not labels:
+            continue
+        call = (
+            '", ".join(dict.fromkeys(f"“{store.codebooks[step.codebook][change.code].label}”" for step in '
+            f'store.revisions for change in step.changes if change.kind == "{kind}"))'
+        )
+        were, them = ("was", "it") if len(labels) == 1 else ("were", "them")
+        yield sentence(words.format(were=were, them=them),
+                       codes=named(revisions.given(call, ", ".join(labels))))  # fmt: skip
 
 
 def _changes(record: Record) -> Phrase:

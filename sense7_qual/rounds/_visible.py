@@ -24,7 +24,7 @@ class Sight:
     rounds : dict of str to Round
         The rounds of the record, by name.
     unblinded : frozenset of (str, str)
-        The coder and the id of every act of an unblinded round, except undo and redo.
+        The coder of every act of an unblinded round, except undo and redo, with its id and that of its step.
     proposed : frozenset of (str, str)
         The same for others' proposals outside rounds.
     without_round : bool
@@ -54,9 +54,11 @@ class Sight:
         done = [act for act in everything if act.target is None]
         return cls(
             viewer=viewer, rounds=rounds, without_round=without_round, as_lead=as_lead,
-            unblinded=frozenset((act.coder, act.act_id) for act in done if act.round in seen),
+            unblinded=frozenset(
+                (act.coder, one) for act in done if act.round in seen for one in (act.act_id, act.undone_by)
+            ),
             proposed=frozenset(
-                (act.coder, act.act_id) for act in done
+                (act.coder, one) for act in done for one in (act.act_id, act.undone_by)
                 if act.round is None and act.traits.subject == "proposal" and act.coder != viewer
             ),
             assigned=any(act.kind == "assign" and act.round is None and act.coder == viewer for act in done),

@@ -113,6 +113,7 @@ class Store(Reading):
         coder: str,
         merged: Mapping[str, str] | None = None,
         split: Mapping[str, Sequence[str]] | None = None,
+        meaning: Mapping[str, str | tuple[str, str]] | None = None,
     ) -> Codebook:
         """Make a changed codebook the current one, and return it; every version stays.
 
@@ -134,12 +135,19 @@ class Store(Reading):
             Removed codes, and the code that each was merged into.
         split : mapping of str to sequence of str, optional
             Removed codes, and the new codes that each was split into.
+        meaning : mapping of str to str, or to a pair of str, optional
+            For codes with a changed definition or working rule, what that does to their meaning:
+            ``{"blame": "reword"}``. By default "redefine": all decisions on the code must be made again. With
+            "reword" (the same meaning) all of them stay; with "narrow" (applies to less) only what was
+            applied must be decided again; with "widen" (applies to more) only what was absent. It is a claim,
+            which the methods section reports; its reason is `why`, or one of its own, in a pair:
+            ``{"blame": ("reword", "A typing error.")}``.
 
         Raises
         ------
         CodebookError
-            Somebody else changed the same thing meanwhile (both changes are shown), or `merged` or `split`
-            does not fit the two versions. Nothing was changed.
+            Somebody else changed the same thing meanwhile (both changes are shown), or `merged`, `split` or
+            `meaning` does not fit the two versions. Nothing was changed.
         ActError
             There is no reason, or no change.
         StoreError
@@ -153,6 +161,7 @@ class Store(Reading):
             coder=coder,
             merged=read_mapping(merged),
             split=read_mapping(split),
+            meaning=read_mapping(meaning),
             revisions=self._study.history,
         )
         self._study.revise(wish)

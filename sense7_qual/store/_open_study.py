@@ -278,6 +278,11 @@ class Desk:
     def __repr__(self) -> str:
         return f"Desk({str(self._study.reads.place.address)!r})"
 
+    @property
+    def study_id(self) -> str:
+        """The id of the study, the same in all its copies."""
+        return self._study.known.study.id
+
     def current_codebook(self) -> str:
         """Return the fingerprint of the study's current codebook.
 

@@ -45,7 +45,7 @@ class BaseWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carrie
         self._save = _and_tell(save)
         self._lock = threading.RLock()
         # Built once per act_id: one that is sent again after a failure must be the same.
-        self._unsaved: dict[str, Act] = {}
+        self._unsaved: dict[str, list[Act]] = {}
         self._questions = _joined(self._asked())
         super().__init__(**self._counts())
         self.on_msg(self._receive)
@@ -101,14 +101,18 @@ class BaseWidget(anywidget.AnyWidget):  # type: ignore[misc]  # anywidget carrie
 
     def _save_by_id(self, act_id: str, make: Callable[[], Act]) -> Act:
         """Save the act of this id, which `make` makes where it is new, and return it."""
-        act = self._unsaved[act_id] = self._unsaved.get(act_id) or make()
+        return self._save_step(act_id, lambda: [make()])[0]
+
+    def _save_step(self, act_id: str, make: Callable[[], list[Act]]) -> list[Act]:
+        """Save the acts that belong to this id, all or none, and return them."""
+        acts = self._unsaved[act_id] = self._unsaved.get(act_id) or make()
         try:
-            self._save([act])
+            self._save(acts)
         except (ActError, CodebookError):
             del self._unsaved[act_id]
             raise
         del self._unsaved[act_id]
-        return act
+        return acts
 
 
 def _joined(features: Sequence[Asked]) -> Asked:

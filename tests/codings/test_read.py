@@ -115,14 +115,14 @@ def read_blanks(rows: list[tuple[str, ...]], blank: str) -> None:
     expected = read_cell_by_cell(rows, blank)
     if expected is None:
         with pytest.raises(TableError, match="nothing but “yes”"):
-            codings.read(sheet, made.BOOK, blank=blank, finished="rows")
+            codings.read(sheet, made.BOOK, blank=blank, finished="rows", header=1)
         return
     rows_expected = [(*key, applied) for key, applied in expected.items()]
     try:
         DECISIONS.check(pd.DataFrame(rows_expected, columns=list(DECISIONS.columns)))
     except TableError:  # a coder without a single absent decision is refused from any source
         assume(condition=False)
-    found = codings.read(sheet, made.BOOK, blank=blank, finished="rows")
+    found = codings.read(sheet, made.BOOK, blank=blank, finished="rows", header=1)
     assert {tuple(row[:3]): row[3] for row in found.itertuples(index=False)} == expected
 
 

@@ -48,7 +48,8 @@ def test_each_kind_is_recognised(kind: str, tmp_path: Path) -> None:
     assert found.evidence
     assert all(name in found.table for name in (*found.labelled, *found.personal, *found.aside))
     assert repr(found).startswith(KINDS[kind]["program"] or kind.capitalize())
-    assert corpus.recognise(found.table).kind == ("table" if kind in HEADED else kind)
+    if kind in ROWS:
+        assert corpus.recognise(found.table).kind == kind
 
 
 def test_other_forms_of_a_kind(tmp_path: Path) -> None:
@@ -62,6 +63,39 @@ def test_other_forms_of_a_kind(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", ["tsv", "xlsx", "frame"])
 def test_a_mark_is_found_in_every_form_of_the_file(kind: str, form: str, tmp_path: Path) -> None:
     assert corpus.recognise(written(ROWS[kind](ANSWERS), tmp_path, form)).kind == kind
+
+
+def units_of(path: Path, **roles: object) -> tuple[pd.DataFrame, str]:
+    """Return the units, and what was said when they were read."""
+    with pytest.warns(UserWarning, match="left out") as said:
+        units = corpus.read(path, **roles)
+    (one,) = said
+    return units, str(one.message)
+
+
+def test_a_row_of_another_redcap_form_has_no_text(tmp_path: Path) -> None:
+    path = made("redcap", ANSWERS, tmp_path)
+    units, said = units_of(path, text="why", ratings=["stars"], variables=())
+    assert units["unit_id"].tolist() == ["p0/visit/1", "p1/visit/1", "p2/visit/1"]
+    assert units["case_id"].tolist() == ["p0", "p1", "p2"]
+    assert said == "left out 3 rows of other forms."
+    units, said = units_of(path, text="age", variables=())  # in the form that is not repeated
+    assert (units["unit_id"].tolist(), said) == (["p0", "p1", "p2"], "left out 3 rows of other forms.")
+    blank = written([*ROWS["redcap"](ANSWERS), ["p9", "visit", "1", "", "", "3", "", "0"]], tmp_path, "csv")
+    with pytest.raises(
+        QualError, match="expected a text in every row of column 'why' – found none in line 8"
+    ):
+        corpus.read(blank, text="why")
+
+
+@pytest.mark.parametrize("kind", [*OBJECTS, "label studio rows"])
+def test_texts_that_others_labelled_are_each_one_unit_without_the_labels(kind: str, tmp_path: Path) -> None:
+    units, said = units_of(made(kind, ANSWERS, tmp_path), text="text")
+    assert units["text"].tolist() == [text for _, text in ANSWERS]
+    assert units["unit_id"].tolist() == ["0", "1", "2"]
+    assert {*units.columns[6:]} <= {"stars", "status"}
+    assert units["context"].isna().all()
+    assert "of earlier labels" in said
 
 
 def test_the_marks_of_two_programs_are_refused_with_both_named(tmp_path: Path) -> None:

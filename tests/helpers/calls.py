@@ -54,6 +54,11 @@ RESULTS = {
 PARTS = {
     "acts.Kind",
     "acts.about",
+    "acts.decided_at",
+    "acts.in_one_step",
+    "acts.moved",
+    "acts.overlap",
+    "acts.place_of_step",
     "acts.kinds_where",
     "codebook.check_codebook",
     "rounds.Sight",
@@ -183,6 +188,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         qual.exchange.write_project(store(), written)
         return written
 
+    def coding_sheet() -> Path:
+        return qual.exchange.write_coding_sheets(store(), path(), round="one")[0]
+
     def theme_acts() -> list[qual.acts.Act]:
         return with_themes().acts(kind="record_themes")
 
@@ -219,6 +227,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         study, place = fresh(), path()
         study.copies.backup(place)
         return study.copies.merge, {"other": place, "coders": None}
+
+    def suggested() -> pd.DataFrame:
+        frame: pd.DataFrame = x.made("suggestions.suggest")
+        return frame.assign(learned=False)
 
     def method(name: str, of: Callable[[], Any], /, **given: Callable[[], Any]) -> Callable[[], Call]:
         return lambda: (attrgetter(name)(of()), {key: make() for key, make in given.items()})
@@ -276,6 +288,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         discusses="one",
     )
     gold = pd.DataFrame({"unit_id": [first.unit_id], "code": [code], "applied": [True]})
+    half = set(x.units["unit_id"][::2])
     limits = dataclasses.fields(qual.corpus.Limits)
     table = {"frame": x.units, "frame_name": "units"}
     predictions = {"majority": lambda train, test: pd.Series(3.0, index=test.index)}
@@ -495,6 +508,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                               fixed={"ana": [first.unit_id]}, weights=None),
         "corpus.inclusion": call(qual.corpus.inclusion, units=x.units, overlap=0.5, seed=0, stratify="Model",
                                  weights=dict.fromkeys(x.units["unit_id"], 1.0)),
+        "corpus.hand_sample": late(
+            qual.corpus.hand_sample, units=lambda: x.units, n=lambda: 30, by=lambda: "model",
+            model=lambda: suggested(), code=lambda: code, cluster=lambda: "case_id",
+            seed=lambda: 0),
         "corpus.Assignment.from_act": late(qual.corpus.Assignment.from_act, act=lambda: assigned()[0]),
         "corpus.assignments": late(qual.corpus.assignments, acts=assigned, round=lambda: None),
         "corpus.planned": late(qual.corpus.planned, acts=assigned, units=lambda: x.units["unit_id"].tolist()),
@@ -571,6 +588,14 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             cluster="case_id", missing="listwise", once_per=None, confidence_level=0.95),
         "links.joint": call(s.joint, **link, cluster="case_id", source="ana", interaction=None,
                             nested="document_id", quadrature=3, confidence_level=0.95),
+        "links.models.with_model": late(
+            s.models.with_model, decisions=lambda: x.decisions[x.decisions["unit_id"].isin(half)],
+            units=lambda: x.units, model=lambda: suggested(), inclusion=lambda: "equal",
+            rating=lambda: "EmpathyOverall", cluster=lambda: "case_id", source=lambda: "majority",
+            shown=lambda: None, rating_range=lambda: (1, 5), odds_ratios=lambda: False,
+            confidence_level=lambda: 0.95),
+        "links.models.by_hand": late(
+            s.models.by_hand, linked=partial(x.made, "links.models.with_model"), n=lambda: [20, 40]),
         "links.models.marginal": call(
             s.models.marginal, rating=x.ratings, predictors=x.units.set_index("unit_id")["Affective"],
             groups=x.groups, rating_range=(1, 5), standard_errors="robust"),
@@ -757,6 +782,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             overwrite=lambda: True),
         "exchange.match": late(
             qual.exchange.match, store=store, project=lambda: qual.exchange.read_project(project())),
+        "exchange.write_coding_sheets": late(
+            qual.exchange.write_coding_sheets, store=store, folder=path, round=lambda: "one",
+            coders=lambda: ["ana"], overwrite=lambda: True),
+        "exchange.read_coding_sheets": late(
+            qual.exchange.read_coding_sheets, store=store, path=coding_sheet),
         "exchange.read_project": late(
             qual.exchange.read_project, path=project, offsets=lambda: "code-points",
             split=lambda: "::", limits=lambda: qual.corpus.Limits()),

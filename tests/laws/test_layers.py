@@ -22,6 +22,7 @@ FLOORS = {
         "_bootstrap",
         "_coder_names",
         "_contract",
+        "_debias",
         "_decisions",
         "_formats",
         "_limits",

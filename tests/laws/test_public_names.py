@@ -25,7 +25,8 @@ PAGES = [
 
 def test_no_front_is_long() -> None:
     assert max(fronts().values()) <= 12
-    assert sum(fronts().values()) <= 152
+    # `corpus.hand_sample` is one of them: whoever draws texts looks for it next to `assign` and `inclusion`.
+    assert sum(fronts().values()) <= 155
 
 
 @pytest.mark.parametrize("module", [*public_modules(), qual], ids=lambda module: module.__name__)

@@ -191,7 +191,7 @@ HOSTILE: dict[str, Callable[[dict[str, bytes]], Members]] = {
     "other units": lambda m: with_manifest(m | {"units.parquet": m["units.parquet"][:-9] + b"1" * 9}),
     "another study": changed("study.json", b'"id": "', b'"id": "0'),
     "a later version": lambda m: [
-        (n, c.replace(b'"schema": 1', b'"schema": 99') if n == "manifest.json" else c) for n, c in m.items()
+        (n, c.replace(b'"schema": 2', b'"schema": 99') if n == "manifest.json" else c) for n, c in m.items()
     ],
 }  # fmt: skip
 

@@ -20,7 +20,7 @@ from sense7_qual.acts import Act
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError, TableError
 from sense7_qual.store import Store
-from sense7_qual.store._stored import whole_files
+from sense7_qual.store._stored import acts_tables, whole_files
 from tests.helpers.small_study import CODEBOOK, REFUSED, SENTINEL, TEXTS, changed, finish, frame_of, put
 
 
@@ -181,7 +181,7 @@ def test_a_study_file_that_is_not_as_written_is_refused(store: Store, content: o
 def test_a_study_file_without_its_seal_is_refused(store: Store) -> None:
     path = store.path / "study.json"
     values = whole_files.unseal(path.read_bytes())
-    assert values["schema"] == 1  # nothing was released before
+    assert values["schema"] == acts_tables.SCHEMA
     path.write_text(json.dumps(values))
     with pytest.raises(StoreError, match="unreadable or changed"):
         Store(store.path)

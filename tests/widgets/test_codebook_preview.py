@@ -12,9 +12,11 @@ import pytest
 from sense7_qual import acts, codings, rounds
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
+from sense7_qual.errors import CodebookError
 from sense7_qual.store import Store
 from sense7_qual.widgets._codebook.draft import Draft
-from sense7_qual.widgets._codebook.in_use import preview
+from sense7_qual.widgets._codebook.in_use import preview, prices
+from sense7_qual.widgets._codebook.saving import revised
 from sense7_qual.widgets._lead_view import Seen, pace
 from tests.helpers.revised_codebooks import BASE
 
@@ -150,3 +152,35 @@ def test_training_and_who_withdrew_are_left_out(store: Store) -> None:
     store.forget("m1", why="asked to")
     found, _ = foretold(store, REDEFINE)
     assert counted(found.by_coder) == {"ana": 11, "ben": 1, "lead": 11}
+
+
+def test_each_claim_about_a_meaning_has_its_price_and_saving_costs_what_was_shown(store: Store) -> None:
+    _, draft = foretold(store, REDEFINE)
+    sight = Seen(store, viewer="lead", codebook=store.codebook, without_round=False)
+    (found,) = prices(sight, draft.state)
+    shown = {one["kind"]: (one["n"], one["hours"]) for one in found["choices"]}
+    numbers = {kind: n for kind, (n, _) in shown.items()}
+    # Ana had applied it to her 12 texts, ben to none of his 2, the lead to none of 12; ben's pace is unknown.
+    assert numbers == {"redefine": 26, "narrow": 12, "widen": 14, "reword": 0}
+    assert shown["narrow"][1] == "6 min"
+    assert shown["widen"][1] is None
+    for kind, (n, _) in shown.items():
+        draft.do({"do": "mean", "code": "warm", "kind": kind, "why": "So."})
+        assert preview(sight, draft.state).by_code["n_units"].sum() == n
+    draft.do({"do": "mean", "code": "warm", "kind": "narrow", "why": "Without thanks."})
+    revised(store, draft.state.codebook, draft.state, why="Narrower.", coder="lead")
+    assert [(one.kind, one.why) for one in store.revisions[0].changes] == [("narrow", "Without thanks.")]
+    now = Seen(store, viewer="lead", codebook=store.codebook, without_round=False)
+    left = codings.stale(now.codings, now.coverage, store.codebook, revisions=now.revisions)
+    assert (len(left), set(left["coder"]), set(left["reason"])) == (12, {"ana"}, {"narrow"})
+
+
+def test_a_claim_needs_its_own_reason_and_goes_with_the_change(store: Store) -> None:
+    _, draft = foretold(store, REDEFINE, {"do": "mean", "code": "warm", "kind": "reword", "why": ""})
+    with pytest.raises(CodebookError, match="meaning of “Warm” needs its own reason"):
+        revised(store, draft.state.codebook, draft.state, why="Clearer.", coder="lead")
+    with pytest.raises(CodebookError, match="expected one of reword"):
+        draft.do({"do": "mean", "code": "warm", "kind": "rephrase", "why": "So."})
+    draft.leave_out(0)  # the definition is as it was: nothing is claimed any more
+    assert draft.state.changes() == ()
+    assert prices(Seen(store, viewer="lead", codebook=BASE, without_round=False), draft.state) == []

@@ -49,6 +49,22 @@ def test_every_step_is_listed_the_newest_first_with_its_words_and_time() -> None
     )
 
 
+def test_a_moved_coding_is_one_line_with_the_words_before() -> None:
+    browser, saved = saving()
+    browser.do("apply", code="affective", start=3, end=7)
+    browser.do("apply", code="affective", start=0, end=7, **{"from": {"start": 3, "end": 7}})
+    first, *others = rows(browser)
+    assert len(others) == 1
+    assert (first["kind"], first["moved_from"], others[0]["moved_from"]) == ("apply", "👍🏽", None)
+    assert first["quote"].endswith("👍🏽")
+    answer = browser.do("undo", unit_id=None, target=first["act_id"])
+    assert [(one["start"], one["end"]) for one in answer["unit"]["codings"]] == [(3, 7)]
+    assert kinds(browser) == [("apply", "undone"), ("apply", "stands")]
+    assert rows(browser)[0]["taken_back"] == saved[-1].at
+    browser.do("redo", unit_id=None, target=first["act_id"])
+    assert kinds(browser) == [("apply", "stands"), ("apply", "stands")]
+
+
 def test_one_step_is_taken_back_and_done_again_after_others() -> None:
     browser, saved = saving()
     for code in ("affective", "cognitive", "relational"):

@@ -83,12 +83,19 @@ def test_one_that_leaves_what_was_coded_is_taken_in_at_once(store: Store) -> Non
     assert len(browser.told) == 1
 
 
+WORDINGS = [
+    f"‘Cognitive Understanding’, definition, before: “{SENSE7['cognitive'].definition}”",
+    "‘Cognitive Understanding’, definition, now: “Another.”",
+]
+
+
 MEANING: list[tuple[str, Callable[[Store], None], list[str]]] = [
     (
         "redefined",
         lambda store: revised(store, defined(SENSE7, "cognitive", "Another.")),
         [
             "‘Cognitive Understanding’ has a new definition.",
+            *WORDINGS,
             "‘Cognitive Understanding’ is undecided on 2 texts that you finished, because it meant "
             "something else: look at them again.",
         ],
@@ -99,6 +106,29 @@ MEANING: list[tuple[str, Callable[[Store], None], list[str]]] = [
         [
             "‘Cognitive Understanding’ was merged into ‘Affective Understanding’.",
             "Your 2 codings with ‘Cognitive Understanding’ count as ‘Affective Understanding’.",
+        ],
+    ),
+    (
+        "reworded",
+        lambda store: revised(
+            store, defined(SENSE7, "cognitive", "Another."), meaning={"cognitive": "reword"}
+        ),
+        [
+            "‘Cognitive Understanding’ is worded differently and means the same.",
+            *WORDINGS,
+            "The texts that you finished are not affected.",
+        ],
+    ),
+    (
+        "narrowed",
+        lambda store: revised(
+            store, defined(SENSE7, "cognitive", "Another."), meaning={"cognitive": "narrow"}
+        ),
+        [
+            "‘Cognitive Understanding’ applies to less than before.",
+            *WORDINGS,
+            "‘Cognitive Understanding’ is undecided on 2 texts that you finished, because it applies to "
+            "less than when you applied it: look at them again.",
         ],
     ),
     (

@@ -31,9 +31,14 @@ def deed(kind: str, unit_id: str = "m0", **named: object) -> dict[str, Any]:
 
 def do(on: Session, kind: str, unit_id: str = "m0", **named: object) -> Act:
     """Do one act as the widget does, when saving succeeds."""
-    act = on.act_from(deed(kind, unit_id, **named))
-    on.take_saved(act)
-    return act
+    return do_step(on, kind, unit_id, **named)[0]
+
+
+def do_step(on: Session, kind: str, unit_id: str = "m0", **named: object) -> list[Act]:
+    """Do what one press does, of which the record may need several acts."""
+    made = on.acts_from(deed(kind, unit_id, **named))
+    on.take_saved(made)
+    return made
 
 
 # offsets ----------------------------------------------------------------------------------------------
@@ -152,7 +157,7 @@ def test_undo_and_redo_go_on_over_a_restart() -> None:
     do(again, "finish")
     assert not again.can_redo
     with pytest.raises(ActError, match="redo: there is nothing to redo"):
-        again.act_from(deed("redo"))
+        again.acts_from(deed("redo"))
 
 
 def test_a_round_has_its_own_finished_units_and_its_own_undo() -> None:
@@ -199,6 +204,69 @@ def test_a_changed_facet_leaves_the_coding_where_it_was() -> None:
     assert shown == [(CODES[0], "met"), (CODES[1], None), (CODES[2], None)]
 
 
+# edges ------------------------------------------------------------------------------------------------
+
+
+def spans_of(on: Session, place: int = 0) -> list[tuple[Any, ...]]:
+    codings = on.unit(place)["codings"]
+    return [(one["code"], one["start"], one["end"], one["facets"], one["confidence"]) for one in codings]
+
+
+def test_a_coding_is_moved_with_facets_doubt_and_memo_and_taken_back_by_one_undo() -> None:
+    on = session()
+    do(on, "apply", code="affective", start=3, end=7, facets={"valence": "met"}, confidence="unsure")
+    memo = do(on, "memo", text="why", target_kind="span", start=3, end=7)
+    step = do_step(on, "apply", code="affective", start=0, end=9, **{"from": {"start": 3, "end": 7}})
+    assert [act.kind for act in step] == ["apply", "remove", "memo"]
+    assert len({act.step for act in step}) == 1
+    moved = [("affective", 0, 9, {"valence": "met"}, "unsure")]
+    before = [("affective", 3, 7, {"valence": "met"}, "unsure")]
+    assert spans_of(on) == moved
+    assert [(one["start"], one["end"]) for one in on.unit(0)["memos"]] == [(0, 9)]
+    do(on, "memo", text="because", target_kind="span", start=0, end=9, memo_id=memo.memo_id)
+    do(on, "undo")
+    again = session([*on._known.values()])  # after a restart
+    assert do(again, "undo").target == step[0].step
+    assert spans_of(again) == before
+    assert [(one["start"], one["text"]) for one in again.unit(0)["memos"]] == [(3, "why")]
+    assert do(again, "redo").target == step[0].step
+    assert spans_of(again) == moved
+    assert len(again.history) == 4  # one line for the step
+
+
+def test_a_memo_stays_where_another_coding_is_on_exactly_its_words() -> None:
+    on = session()
+    for code in ("affective", "cognitive"):
+        do(on, "apply", code=code, start=3, end=7)
+    do(on, "memo", text="why", target_kind="span", start=3, end=7)
+    do_step(on, "apply", code="affective", start=0, end=9, **{"from": {"start": 3, "end": 7}})
+    assert [(one["start"], one["end"]) for one in on.unit(0)["memos"]] == [(3, 7)]
+
+
+def test_what_is_not_there_any_more_is_not_moved() -> None:
+    on = session()
+    do(on, "apply", code="affective", start=3, end=7)
+    for named in ({"start": 3, "end": 7}, {"start": 0, "end": 3}):
+        with pytest.raises(ActError, match="Not moved: this coding changed"):
+            on.acts_from(deed("apply", code="affective", start=3, end=7, **{"from": named}))
+
+
+def test_a_step_on_two_texts_is_undone_on_both_and_not_from_where_one_is_missing() -> None:
+    both = [do(session(), "apply", one, code="affective") for one in ("m0", "m1")]
+    step = acts.in_one_step(both)
+    on = session(step)
+    assert on.flags[:2] == "cc"
+    undone = do(on, "undo")
+    assert (undone.unit_id, undone.target, on.flags[:2]) == (None, step[0].step, "..")
+    do(on, "redo")
+    assert on.flags[:2] == "cc"
+    elsewhere = session()
+    elsewhere.take_in([*step, undone])
+    assert (elsewhere.flags[:2], elsewhere.can_undo) == ("..", False)
+    one_text = session(step, units=units().iloc[:1])
+    assert one_text.state_of(step[0]) == "fixed"
+
+
 def test_earlier_turns_and_units_without_any() -> None:
     frame = units()
     frame.loc[0, "context"] = None
@@ -212,7 +280,7 @@ def test_a_memo_of_another_unit_cannot_be_revised_from_here() -> None:
     on = session()
     memo = do(on, "memo", "m0", text=SENTINEL)
     with pytest.raises(ActError, match="is not your memo on this") as refused:
-        on.act_from(deed("memo", "m1", text=SENTINEL, memo_id=memo.memo_id))
+        on.acts_from(deed("memo", "m1", text=SENTINEL, memo_id=memo.memo_id))
     assert SENTINEL not in str(refused.value)
     do(on, "memo", "m0", text="two", memo_id=memo.memo_id)
     shown = on.unit(0)["memo"]

@@ -1,11 +1,12 @@
 // The draft: its steps, what becomes stale by it, saving it, and what to do where somebody else changed the same thing.
+import { useId } from "preact/hooks";
 import { Button } from "../shared/button";
 import type { Stale } from "../shared/protocol";
 import { shownDate } from "../shared/times";
-import type { Choice, Conflict, ConflictRow, Saved } from "./messages";
+import type { Choice, Conflict, ConflictRow, Prices, Saved } from "./messages";
 import type { Session } from "./session";
 
-const REASONS: Record<string, string> = { add: "new code", redefine: "new meaning", split: "part of a split code" };
+const REASONS: Record<string, string> = { add: "new code", redefine: "new meaning", narrow: "narrower, and applied before", widen: "wider, and not applied before", split: "part of a split code" };
 
 export function Changes({ session }: { session: Session }) {
   const draft = session.draft.value!;
@@ -28,11 +29,41 @@ export function Changes({ session }: { session: Session }) {
           <p class="s7-hint">Nothing has changed yet. Edit a code’s fields, or use keys in the tree (?).</p>
         )}
       </section>
+      {session.preview.value?.prices.map((of) => <Meaning key={of.code} session={session} of={of} />)}
       {draft.steps.length > 0 && <StaleTable preview={session.preview.value} uncounted={session.uncounted.value} />}
       {draft.steps.length > 0 && <SaveForm session={session} />}
     </div>
   );
 }
+
+/** What the change of a code does to its meaning, by what each answer costs. */
+function Meaning({ session, of: { code, label, choices } }: { session: Session; of: Prices }) {
+  const chosen = session.draft.value!.meaning[code]?.kind ?? "redefine";
+  const field = `mean ${code} why`;
+  const name = useId();
+  return (
+    <fieldset class="s7-meaning">
+      <legend dir="auto">‘{label}’ changed. What is different?</legend>
+      <div class="s7-prices">
+        {choices.map(({ kind, words, n, hours }) => (
+          <label key={kind}>
+            <input type="radio" name={name} checked={kind === chosen} onChange={() => session.mean(code, kind)} />
+            <span>{words}</span>
+            <span class="s7-number">{counted(n)}{n > 0 && hours !== null && `, ${hours}`}</span>
+          </label>
+        ))}
+      </div>
+      {chosen !== "redefine" && (
+        <label class="s7-field">
+          <span class="s7-field-name">Why you say so</span>
+          <textarea rows={1} dir="auto" value={session.whyMeant(code)} placeholder="For the revision table" onInput={(event) => session.typed.put(field, event.currentTarget.value)} onChange={() => session.mean(code, chosen)} />
+        </label>
+      )}
+    </fieldset>
+  );
+}
+
+const counted = (n: number) => `${n} ${n === 1 ? "text" : "texts"}`;
 
 function StaleTable({ preview, uncounted }: { preview: Stale | null; uncounted: string }) {
   if (!preview) return <p class="s7-hint">{uncounted || "Counting texts that become stale…"}</p>;
@@ -88,7 +119,11 @@ function StaleTable({ preview, uncounted }: { preview: Stale | null; uncounted: 
 function SaveForm({ session }: { session: Session }) {
   const why = session.typed.of("why") ?? "";
   const open = session.conflict.value?.rows.filter(({ name }) => !session.choices.value[name]).length ?? 0;
-  const send = () => (why.trim() ? session.save(why) : session.say("First say why: the methods section will report it"));
+  const unexplained = session.unexplained;
+  const send = () => {
+    if (unexplained !== undefined) return session.say(`First say why for ‘${unexplained}’: the revision table will report it`);
+    return why.trim() ? session.save(why) : session.say("First say why: the methods section will report it");
+  };
   return (
     <section class="s7-save" aria-label="Save">
       <label class="s7-field">

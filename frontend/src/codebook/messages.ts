@@ -5,7 +5,7 @@ import type { AlikeCode, Code, Stale, ThemeText } from "../shared/protocol";
 export interface DraftCode extends Code { origin: string; source: string; rules_source: string; is_new: boolean; altered: string[]; }
 
 /** One step of the draft; the kernel gives new codes their ids. */
-export interface Step { do: "add" | "take" | "edit" | "move" | "merge" | "split" | "retire" | "describe" | "load"; [field: string]: unknown; }
+export interface Step { do: "add" | "take" | "edit" | "move" | "merge" | "split" | "retire" | "mean" | "describe" | "load"; [field: string]: unknown; }
 
 export interface Change { kind: string; code: string; label: string; into: { code: string; label: string }[]; }
 
@@ -22,7 +22,17 @@ export interface Draft {
   merged: Record<string, string>;
   /** Proposals that the draft took, with their codes. */
   taken: Record<string, string>;
+  /** What was said of the meaning of changed codes, and why. */
+  meaning: Record<string, { kind: MeaningKind; why: string }>;
 }
+
+/** What a changed definition or rule does to the meaning of its code. */
+export type MeaningKind = "redefine" | "narrow" | "widen" | "reword";
+
+/** Of a code with a changed definition or rule: how many texts must be looked at again by what is said of its meaning. */
+export interface Prices { code: string; label: string; choices: { kind: MeaningKind; words: string; n: number; hours: string | null }[]; }
+
+export interface Preview extends Stale { type: "preview"; prices: Prices[]; }
 
 export interface Figures { n: number; prevalence: string; alpha: string; n_both: number; }
 
@@ -169,7 +179,7 @@ export type Answer =
 /** What the kernel tells all views. */
 export type Told =
   | (Draft & { type: "draft" })
-  | (Stale & { type: "preview" })
+  | Preview
   | { type: "figures"; figures: Record<string, Figures>; n_proposals: number }
   | { type: "uncounted"; message: string }
   | Lacking

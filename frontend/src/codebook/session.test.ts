@@ -13,6 +13,7 @@ class Kernel {
   dead = false;
   steps: Step[] = [];
   typed: Record<string, string> = {};
+  meaning: Draft["meaning"] = {};
   private readonly hear = new Set<(reply: Reply) => void>();
 
   model(): Model {
@@ -28,7 +29,7 @@ class Kernel {
 
   draft(): Draft {
     const codes = [code("warm", "1"), code("kind", null)].map((one) => ({ ...one, origin: "deductive", source: "", rules_source: "", is_new: false, altered: [] }));
-    return { base: "f1", moved_on: false, title: "Book", codes, changes: [], steps: this.steps, undone: [], said: this.steps.map((step) => step.do), merged: {}, taken: {} };
+    return { base: "f1", moved_on: false, title: "Book", codes, changes: [], steps: this.steps, undone: [], said: this.steps.map((step) => step.do), merged: {}, taken: {}, meaning: this.meaning };
   }
 
   say(answer: object, to: Asked | null = null): void {
@@ -165,4 +166,21 @@ test("keys go through the tree, and a form opens for a code that can be applied"
   expect(session.form.value).toBe("split");
   session.move("in");
   expect(kernel.asked.at(-1)).toMatchObject({ type: "step", step: { do: "move", code: "kind", parent: "warm", before: null } });
+});
+
+test("what a change means is a step with the reason that is typed, and a claim without one is named", () => {
+  session.edit("warm", { definition: "Warmer." });
+  kernel.answer();
+  const choices = (["redefine", "narrow", "widen", "reword"] as const).map((kind, n) => ({ kind, words: kind, n, hours: null }));
+  kernel.say({ type: "preview", words: "", by_code: [], by_coder: [], total: null, at_least: false, prices: [{ code: "warm", label: "Warm", choices }] });
+  expect(session.unexplained).toBeUndefined();
+  session.mean("warm", "reword");
+  expect(session.pending.value).toEqual([{ do: "mean", code: "warm", kind: "reword", why: "" }]);
+  kernel.meaning = { warm: { kind: "reword", why: "" } };
+  kernel.answer();
+  expect(session.unexplained).toBe("Warm");
+  session.typed.put("mean warm why", "A typing error.");
+  expect(session.unexplained).toBeUndefined();
+  session.mean("warm", "reword");
+  expect(session.pending.value.at(-1)).toMatchObject({ why: "A typing error." });
 });

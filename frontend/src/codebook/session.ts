@@ -3,8 +3,8 @@ import { batch, computed, signal } from "@preact/signals";
 import type { Model } from "../shared/channel";
 import { WidgetSession } from "../shared/session";
 import { kept } from "../shared/keeper";
-import type { AlikeCode, Stale } from "../shared/protocol";
-import type { Answer, Choice, Compare, Conflict, Draft, DraftCode, Figures, Proposal, Question, Quotes, Saved, Sorting, Step, Told, Version, Welcome } from "./messages";
+import type { AlikeCode } from "../shared/protocol";
+import type { Answer, Choice, Compare, Conflict, Draft, DraftCode, Figures, MeaningKind, Preview, Proposal, Question, Quotes, Saved, Sorting, Step, Told, Version, Welcome } from "./messages";
 import { dropped, isWithin, moved, type Drop, type Place, type Way } from "./moving";
 import { LackingThemes } from "./lackingthemes";
 import { Sorter } from "./sorter";
@@ -36,7 +36,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   readonly selected = signal<string | null>(null);
   readonly code = computed(() => this.codes.value.find(({ id }) => id === this.selected.value));
   readonly figures = signal<Record<string, Figures> | null>(null);
-  readonly preview = signal<Stale | null>(null);
+  readonly preview = signal<Preview | null>(null);
   /** Why nothing could be counted. */
   readonly uncounted = signal("");
   readonly tab = signal<Tab>("changes");
@@ -141,6 +141,21 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
 
   edit(code: string, values: Record<string, unknown>): void {
     this.step({ do: "edit", code, values });
+  }
+
+  /** Say what the change of a code does to its meaning, with the reason that is typed. */
+  mean(code: string, kind: MeaningKind): void {
+    this.step({ do: "mean", code, kind, why: this.whyMeant(code) });
+  }
+
+  whyMeant(code: string): string {
+    return this.typed.of(`mean ${code} why`) ?? this.draft.value?.meaning[code]?.why ?? "";
+  }
+
+  /** A code with a claim about its meaning that has no reason. */
+  get unexplained(): string | undefined {
+    const meaning = this.draft.value?.meaning ?? {};
+    return this.preview.value?.prices.find(({ code }) => (meaning[code]?.kind ?? "redefine") !== "redefine" && !this.whyMeant(code).trim())?.label;
   }
 
   move(way: Way): void {
@@ -347,7 +362,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
       this.saving.value = false;
       this.conflict.value = null;
       this.choices.value = {};
-      this.typed.drop("why");
+      this.typed.drop("why", "mean");
       this.saved.value = saved;
       this.focus.value = ".s7-tree";
       this.message.value = saved.unanswered ? "The codebook is saved, but the answers to the proposals were not. Take the proposals again." : null;

@@ -4,7 +4,7 @@ import { shownDate } from "../shared/times";
 import type { Side, Version } from "./messages";
 import type { Session } from "./session";
 
-const KINDS: Record<string, string> = { add: "added", rename: "renamed", move: "moved", annotate: "annotated", redefine: "redefined", merge: "merged", split: "split", retire: "retired" };
+const KINDS: Record<string, string> = { add: "added", rename: "renamed", move: "moved", annotate: "annotated", reword: "reworded", narrow: "narrowed", widen: "widened", redefine: "redefined", merge: "merged", split: "split", retire: "retired" };
 
 export function Versions({ session }: { session: Session }) {
   const versions = session.versions.value;

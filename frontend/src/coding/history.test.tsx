@@ -111,10 +111,11 @@ describe("the history", () => {
 });
 
 test("each kind of act has its words", () => {
-  const row: HistoryRow = { act_id: "a", kind: "apply", at: "", unit_id: "m0", place: 0, code: "c", on: null, start: null, end: null, quote: "", facets: {}, unsure: false, words: "", state: "stands", taken_back: null };
+  const row: HistoryRow = { act_id: "a", kind: "apply", at: "", unit_id: "m0", place: 0, code: "c", on: null, start: null, end: null, quote: "", moved_from: null, facets: {}, unsure: false, words: "", state: "stands", taken_back: null };
   const said = (more: Partial<HistoryRow>) => described({ ...row, ...more }, () => "Care");
   expect([
     said({ facets: { valence: "met" }, unsure: true }),
+    said({ start: 0, end: 2, moved_from: "it said" }),
     said({ kind: "remove", start: 0, end: 2 }),
     said({ kind: "finish" }),
     said({ kind: "reopen" }),
@@ -123,6 +124,7 @@ test("each kind of act has its words", () => {
     said({ kind: "memo", on: "code", words: "" }),
   ]).toEqual([
     "applied Care (met, unsure) to the whole text",
+    "moved Care from “it said” to",
     "removed Care from",
     "finished the text",
     "took “finished” back",

@@ -100,6 +100,7 @@ export const counted = (n: number, what: string) => `${n} ${what}${n === 1 ? "" 
 export function described(row: HistoryRow, label: (code: string) => string): string {
   const facets = [...Object.values(row.facets), ...(row.unsure ? ["unsure"] : [])].join(", ");
   const code = row.code === null ? "" : label(row.code);
+  if (row.moved_from !== null) return `moved ${code} from “${row.moved_from}” to`;
   switch (row.kind) {
     case "apply":
       return `applied ${code}${facets && ` (${facets})`} to ${row.start === null ? "the whole text" : ""}`.trimEnd();

@@ -72,6 +72,8 @@ export interface HistoryRow {
   start: number | null;
   end: number | null;
   quote: string;
+  /** Of a coding whose edges were corrected: the words before. */
+  moved_from: string | null;
   facets: Record<string, string>;
   unsure: boolean;
   /** Of a memo, or the name of a proposed code. */

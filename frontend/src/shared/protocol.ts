@@ -66,6 +66,8 @@ export interface Act {
   code?: string;
   start?: number | null;
   end?: number | null;
+  /** Of a coding: the words from which the coding with this code is moved, with facets, doubt and memo, in one step. */
+  from?: Span;
   facets?: Record<string, string>;
   confidence?: "sure" | "unsure" | null;
   text?: string;

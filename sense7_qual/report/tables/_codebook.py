@@ -98,6 +98,7 @@ def _rule_sources(codebook: Codebook) -> list[str]:
 
 _KINDS: Final = {
     "add": "added", "rename": "renamed", "move": "moved", "annotate": "annotated", "redefine": "redefined",
+    "reword": "reworded, with the same meaning", "narrow": "narrowed", "widen": "widened",
     "merge": "merged into", "split": "split into", "retire": "retired",
 }  # fmt: skip
 _FINGERPRINT: Final = 8  # letters that tell versions apart
@@ -147,7 +148,9 @@ def revision(
         rows=(("1", *[_present.MISSING] * 2, "as coding began", _present.MISSING, _n_codes(first)), *steps),
         notes=(
             "Codes = codes that can be applied. Annotated = other examples, keys or sources, the meaning as "
-            "before. What was coded before a code was redefined, or split where it was applied, is reviewed.",
+            "before. What was coded before a code was redefined, or split where it was applied, is reviewed; "
+            "where it was narrowed, what had it; where it was widened, what did not. That a meaning stayed, "
+            "narrowed or widened is the judgement of whoever revised.",
             f"Version 1: fingerprint {first.fingerprint}.",
             *notes,
             made_with(last),
@@ -183,7 +186,8 @@ def _change(change: Change, old: Codebook, new: Codebook) -> str:
     if change.kind == "move":
         parent = new[change.code].parent
         into = f"under {_label(parent, new, old)}" if parent else "to the top"
-    return f"{_label(change.code, old, new)}: {_KINDS[change.kind]} {into}".rstrip()
+    why = f" ({change.why})" if change.why else ""
+    return f"{_label(change.code, old, new)}: {_KINDS[change.kind]} {into}".rstrip() + why
 
 
 def _label(code: str, *books: Codebook) -> str:

@@ -32,6 +32,11 @@ _SOURCES: Final[Mapping[str, str]] = {
     "consensus": "the consensus after adjudication",
     "pooled": "each coder's own, with the estimates combined (pooled)",
 }
+_WITH_MODEL: Final[Mapping[str, str]] = {
+    "human": "people's, on the texts coded by hand",
+    "model": "the model's, on all texts, as if it made no errors",
+    "model + human": "people's on the texts coded by hand, with the model's on all texts",
+}
 _RANKS: Final = ("mean_difference", "rank_biserial", "rank_biserial_low")
 _ODDS: Final = ("odds_ratio", "odds_ratio_low", "odds_ratio_p")
 
@@ -51,10 +56,12 @@ def link(
     Parameters
     ----------
     links : DataFrame
-        The result of `links.code_to_rating`. A missing number is printed as "–" and its reason in the foot.
+        The result of `links.code_to_rating` or `links.models.with_model`. A missing number is printed as "–"
+        and its reason in the foot.
     source : str, or sequence of str
-        Whose decisions: a coder, "majority", "consensus" or "pooled"; or several, for a row each under every
-        code. There is no default: which sources are printed is a choice to be made before the results.
+        Whose decisions: a coder, "majority", "consensus" or "pooled" (of `with_model` "human", "model" or
+        "model + human"); or several, for a row each under every code. There is no default: which sources are
+        printed is a choice to be made before the results.
     codebook : Codebook, optional
         Gives the labels and the order of the codes.
     digits : int
@@ -189,10 +196,13 @@ def has_odds(rows: Sequence[Mapping[Any, Any]]) -> bool:
 def _notes(
     rows: Sequence[Mapping[str, Any]], sources: Sequence[str], interval: str, cluster_name: str
 ) -> list[str]:
+    notes = [_terms(rows, sources)]
     resampled = [row for row in rows if row["source"] != "pooled"]
-    seed = _present.seed(rows, frame_name="links")
-    notes = [_terms(sources)]
-    notes += [bootstrap_note(resampled, f"{interval} of r", cluster_name, "r", seed)] if resampled else []
+    if any("model_weight" in row for row in rows):
+        notes.append(_with_model_note(interval, cluster_name, rows))
+    elif resampled:
+        seed = _present.seed(rows, frame_name="links")
+        notes.append(bootstrap_note(resampled, f"{interval} of r", cluster_name, "r", seed))
     if has_odds(rows):
         notes.append(
             "Odds ratio = odds of a higher rating with the code over those without it, for the same rater: "
@@ -211,8 +221,29 @@ def _notes(
     return notes + caution_notes(rows)
 
 
-def _terms(sources: Sequence[str]) -> str:
-    whose = "; ".join(_SOURCES.get(source, f"coder {source}") for source in sources)
+def _with_model_note(interval: str, cluster_name: str, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return how intervals were made, and of the rows of model and people together, what the model added."""
+    note = (
+        f"{interval} of r: each of the {cluster_name} left out in turn, Student's t on Fisher's z, degrees "
+        f"of freedom from the {cluster_name} on the rarer side."
+    )
+    added = [
+        f"{row_label(row)} {_present.percent(row['width_ratio'])}"
+        for row in rows
+        if row["source"] == "model + human" and not pd.isna(row["width_ratio"])
+    ]
+    if not added:
+        return note
+    return (
+        f"{note} model + human: people's link corrected by the difference between the model's on all texts "
+        "and on the same ones (predict-then-debias, Kluger et al. 2025). Width of its interval in percent of "
+        f"people's alone: {', '.join(added)}."
+    )
+
+
+def _terms(rows: Sequence[Mapping[str, Any]], sources: Sequence[str]) -> str:
+    known = _WITH_MODEL if any("model_weight" in row for row in rows) else _SOURCES
+    whose = "; ".join(known.get(source, f"coder {source}") for source in sources)
     return (
         f"Decisions: {whose}. n = rated texts with and without the code. Mean difference = mean rating "
         "with the code minus without. Rank-biserial r = probability that a text with the code is rated "

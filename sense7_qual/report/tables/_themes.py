@@ -25,6 +25,7 @@ _MOST: Final = 8  # memos beside a code; all of them stand in `report.tables.mem
 _BY_MODEL: Final = ("recorded", "not found again")
 _PLAIN: Final = {
     "add": "added", "annotate": "other examples, colour or sources", "redefine": "redefined",
+    "reword": "reworded, with the same meaning", "narrow": "narrowed", "widen": "widened",
     "retire": "retired",
 }  # fmt: skip
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import pandas as pd
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, select, text
 
 from sense7_qual._atomic import move_in
 from sense7_qual._coder_names import spelling
@@ -90,7 +90,8 @@ class _FileActs:
         seq, link = self._last
         same = connection.execute(select(acts.c.hash).where(acts.c.seq == seq)).scalar() == link
         before, after = (self._acts, seq) if same else ((), 0)
-        query = select(acts).where(acts.c.seq > after, acts.c.kind.in_(_KINDS))
+        # All columns that the file has: one of an earlier version has fewer.
+        query = select(text("*")).select_from(acts).where(acts.c.seq > after, acts.c.kind.in_(_KINDS))
         rows = connection.execute(query.order_by(acts.c.seq)).mappings().all()
         their_texts = select(texts).where(texts.c.text_hash.in_([row["text_hash"] for row in rows]))
         new = acts_tables.checked_singly(connection, file, rows, their_texts)

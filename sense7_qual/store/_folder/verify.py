@@ -142,7 +142,7 @@ def _of_second_copy(file: Path, coder: str) -> Finding:
 def _of_file(connection: Connection, version: int) -> Iterator[str]:
     if version > acts_tables.SCHEMA:
         yield acts_tables.newer("its tables", version)
-    elif acts_files.structure(connection) != _tables():
+    elif acts_files.structure(connection) != _tables(version):
         yield f"tables that are not those of version {version}"
     faults = acts_files.problems(connection)
     if faults:
@@ -240,14 +240,16 @@ def _stranger(path: Path, file: Path) -> Finding:
 
 
 @cache
-def _tables() -> dict[str, object]:
-    """Return the tables that an acts file has."""
+def _tables(version: int) -> dict[str, object]:
+    """Return the tables that an acts file of a version has."""
     engine = create_engine("sqlite://")
     try:
         with engine.begin() as connection:
             acts_tables.ACTS.metadata.create_all(
                 connection, tables=[acts_tables.META, acts_tables.TEXTS, acts_tables.ACTS]
             )
+            for name in acts_tables.NEW_COLUMNS if version == 1 else ():
+                connection.exec_driver_sql(f"ALTER TABLE acts DROP COLUMN {name}")
             return acts_files.structure(connection)
     finally:
         engine.dispose()

@@ -126,8 +126,11 @@ def record(
     refuse_lost()
     if unread is not None and unread.n_read != n_acts:
         unread.show(with_true_quotes(acts_tables.acts_after(connection, place, unread.n_read), place, known))
-    named = {act.act_id for act in batch} | {act.target for act in batch if act.target}
-    new = check_acts.new_acts(batch, acts_tables.find(connection, place, named))
+    named = {one for act in batch for one in (act.act_id, act.target, act.moved_from) if one}
+    found = acts_tables.find(connection, place, named)
+    steps = {one for act in batch for one in (act.step, act.target) if one and one not in found}
+    of_steps = acts_tables.find(connection, place, steps, by="step")
+    new = check_acts.new_acts(batch, found | of_steps)
     check_acts.refuse_outside(new, at.rounds)
     memos = {act.memo_id for act in new if act.memo_id is not None}
     check_acts.refuse_shared_otherwise(new, acts_tables.find(connection, place, memos, by="memo_id").values())

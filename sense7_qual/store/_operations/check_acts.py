@@ -10,7 +10,7 @@ from typing import Final
 
 from sense7_qual._arguments import is_unicode
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual.acts import Act
+from sense7_qual.acts import Act, overlap, place_of_step
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError
 from sense7_qual.rounds import Round, opened
@@ -27,7 +27,7 @@ _AT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 
 def of_kind(acts: Sequence[Act], kind: str) -> list[Act]:
     """Return the acts of `kind` with those that take one of them back or do it again, in their order."""
-    chosen = {(act.coder, act.act_id) for act in acts if act.kind == kind}
+    chosen = {(act.coder, act.undone_by) for act in acts if act.kind == kind}
     return [
         act
         for act in acts
@@ -63,11 +63,19 @@ def one_coder(batch: Sequence[Act]) -> str:
 def new_acts(batch: Sequence[Act], recorded: Mapping[str, Act]) -> list[Act]:
     """Return the acts of `batch` that are not among the `recorded` ones, after checking those they name."""
     known, new = dict(recorded), []
+    steps = {act.step for act in recorded.values()} - {None}
     for act in batch:
         before = known.get(act.act_id)
         if before is None:
             if act.traits.takes_back:
-                _check_target(act, known)
+                _check_target(act, known.values())
+            if act.step in steps:  # it may be undone already, and the new act would be with it
+                raise ActError(
+                    f"{named(act)}: all acts of a step must be recorded together, and step {act.step!r} has "
+                    "acts already – leave step out; nothing was recorded."
+                )
+            if act.moved_from is not None:
+                _check_moved(act, known.get(act.moved_from), batch)
             known[act.act_id] = act
             new.append(act)
         elif replace(act, at=before.at) != before:  # an act that is sent again may be stamped again
@@ -169,15 +177,33 @@ def _refuse_undiscussable(discussion: Round, discussed: Round | None) -> None:
             )
 
 
-def _check_target(act: Act, known: Mapping[str, Act]) -> None:
-    target = known.get(str(act.target))
-    if target is None or not target.traits.undoable:
-        described = f"an act of kind {target.kind!r}" if target else "no such act of theirs"
+def _check_moved(act: Act, earlier: Act | None, batch: Sequence[Act]) -> None:
+    """Refuse to date a coding back to one that it does not replace: the others may have been seen since."""
+    same = ("kind", "coder", "unit_id", "code", "round")
+    removal = {(one.kind, one.unit_id, one.code, one.start, one.end, one.round)
+               for one in batch if one.step == act.step}  # fmt: skip
+    if (
+        earlier is None
+        or any(getattr(earlier, name) != getattr(act, name) for name in same)
+        or ("remove", act.unit_id, act.code, earlier.start, earlier.end, act.round) not in removal
+        or not overlap(act, earlier)
+    ):
+        raise ActError(
+            f"{named(act)}: moved_from must name the coder's coding with this code on overlapping words, "
+            "which the same step removes – leave moved_from out; nothing was recorded."
+        )
+
+
+def _check_target(act: Act, known: Iterable[Act]) -> None:
+    targets = [one for one in known if one.undone_by == act.target]
+    if not targets or not all(one.traits.undoable for one in targets):
+        described = f"an act of kind {targets[0].kind!r}" if targets else "no such act of theirs"
         raise ActError(
             f"{act.kind}: expected target {word(act.target)} to be an earlier act of coder {act.coder!r} "
-            f"that did something – found {described} – name the act itself; nothing was recorded."
+            f"that did something – found {described} – name the act itself, or its step; nothing was "
+            "recorded."
         )
-    if (act.unit_id, act.round) != (target.unit_id, target.round):
+    if (act.unit_id, act.round) != place_of_step(targets):
         # Who may see an act, or has it withdrawn, must get its undoing too.
         raise ActError(
             f"{act.kind}: expected the unit and the round of the act that it is about – found others – make "

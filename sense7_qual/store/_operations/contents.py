@@ -242,13 +242,20 @@ def _without_memo(line: Mapping[str, Any], _: Cover) -> str:
     return SpanMemo(text=WITHHELD).to_text() if line.get("target_kind") == "span" else WITHHELD
 
 
-def _covered(text: str, name: str, cover: Callable[[str], str]) -> str:
+def _covered(text: str, name: str, cover: Callable[[Any], object]) -> str:
     """Return a text of JSON with one value covered; as it is where there is nothing to cover."""
     content = json.loads(text)
     shown = cover(content[name])
     if shown == content[name]:
         return text
     return json.dumps(content | {name: shown}, ensure_ascii=False, sort_keys=True)
+
+
+def _covered_revision(text: str, cover: Cover) -> str:
+    """Return a revision without the reasons that repeat a participant's words."""
+    changes = json.loads(text)["changes"]
+    covered = [one | {"why": cover.words(one["why"])} if "why" in one else one for one in changes]
+    return _covered(_covered(text, "why", cover.words), "changes", lambda _: covered)
 
 
 def _without_words(line: Mapping[str, Any], _: Cover) -> str:
@@ -368,7 +375,7 @@ CONTENTS: Final[Mapping[str, Content]] = {
     "open_round": Content(lambda act: opened([act]), _check_opened, keeps=True),
     "assign": Content(Assignment.from_act, _check_assigned, keeps=True),
     "revise": Content(_revision, keeps=True,
-                      stand_in=lambda line, cover: _covered(line["text"], "why", cover.words)),
+                      stand_in=lambda line, cover: _covered_revision(line["text"], cover)),
     "set_options": Content(read_options, keeps=True),
     "record_themes": Content(lambda act: check_recorded([act]), _check_themes, keeps=True),
     "edit_theme": Content(lambda act: check_recorded([act]), _check_themes, keeps=True,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from sense7_qual.acts import Act, stamp
-from sense7_qual.codebook import Codebook, Revision, changes, check_codebook, combine, path
+from sense7_qual.codebook import Codebook, Revision, changes, check_codebook, combine, path, redefined
 from sense7_qual.errors import ActError
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class Wish:
     coder: str
     merged: Mapping[str, str]
     split: Mapping[str, Sequence[str]]
+    meaning: Mapping[str, str | tuple[str, str]]
     revisions: Callable[[], Sequence[Revision]]
 
     def on(self, current: Codebook, versions: Mapping[str, Codebook]) -> tuple[Codebook, list[Act]]:
@@ -42,6 +43,8 @@ class Wish:
         if not isinstance(self.why, str) or not self.why.strip():
             raise ActError("revise: expected a reason for the change – found none – give it in a sentence.")
         new = check_codebook(self.codebook)
+        if self.meaning:
+            changes(self.base, new, merged=self.merged, split=self.split, meaning=self.meaning)
         if current != self.base:
             new = combine(self.base, self.codebook, current)
         ends = _loose_ends(self.revisions(), current.fingerprint)
@@ -53,22 +56,30 @@ class Wish:
                 "revise: expected a codebook that differs from the current one – found the same – change it "
                 "first (dataclasses.replace, or its YAML file)."
             )
-        steps = [self._step(current, new, self.merged, self.split)] if new != current else []
+        # What somebody else changed alike meanwhile is no change of this revision's.
+        meaning = {code: said for code, said in self.meaning.items() if code in redefined(current, new)}
+        steps = [self._step(current, new, self.merged, self.split, meaning)] if new != current else []
         for stray in strays:
             dropped = {code.id for code in stray.codable} - {code.id for code in new.codable}
             merged = {code: target for code, target in self.merged.items() if code in dropped}
             split = {code: parts for code, parts in self.split.items()
                      if code in dropped and not {code.id for code in stray.codable} & set(parts)}  # fmt: skip
-            steps.append(self._step(stray, new, merged, split))
+            steps.append(self._step(stray, new, merged, split, {}))
         return new, steps
 
     def _step(
-        self, old: Codebook, new: Codebook, merged: Mapping[str, str], split: Mapping[str, Sequence[str]]
+        self,
+        old: Codebook,
+        new: Codebook,
+        merged: Mapping[str, str],
+        split: Mapping[str, Sequence[str]],
+        meaning: Mapping[str, str | tuple[str, str]],
     ) -> Act:
         stamped: dict[str, Any] = stamp(self.coder, new, None, None)
         revision = Revision(
             coder=self.coder, at=stamped["at"], why=self.why.strip(), base=old.fingerprint,
-            codebook=new.fingerprint, changes=changes(old, new, merged=merged, split=split),
+            codebook=new.fingerprint,
+            changes=changes(old, new, merged=merged, split=split, meaning=meaning),
         )  # fmt: skip
         return Act(kind="revise", text=revision.to_text(), **stamped)
 

@@ -28,15 +28,16 @@ an administrator can close (`CLOSING`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 from sense7_qual.acts import kinds_where
-from sense7_qual.store._stored.acts_tables import ACTS, META, TEXTS
+from sense7_qual.store._stored.acts_tables import ACTS, META, NEW_COLUMNS, TEXTS
 
 __all__ = [
     "CLOSED", "CLOSING", "LAYOUT", "OPEN_DATABASES", "coder_statements", "founding_statements",
-    "guard_statements", "lead_statement", "role_statements", "study_statements",
+    "guard_statements", "lead_statement", "role_statements", "study_statements", "upgrade_statements",
 ]  # fmt: skip
 
 _OF_LEADS: Final = ", ".join(f"'{kind}'" for kind in kinds_where(lambda kind: kind.by != "coder"))
@@ -65,7 +66,7 @@ ORDER BY d.datname
 """
 """The other databases of the server that every role may enter: their statistics are of the whole server."""
 
-LAYOUT: Final = 1
+LAYOUT: Final = 2
 """The version of the tables, functions and rules in PostgreSQL."""
 
 
@@ -84,8 +85,7 @@ def study_statements(study: str) -> list[str]:
         _sharing(study),
         _coders(study),
         _withdrawn(study),
-        f'CREATE FUNCTION "{study}".layout() RETURNS integer LANGUAGE sql IMMUTABLE '
-        f"AS $sql$ SELECT {LAYOUT} $sql$",
+        _layout(study),
         f'REVOKE EXECUTE ON FUNCTION "{study}".show(text, text[]), "{study}".share() FROM PUBLIC',
         *_forced(study, ("study", "codebooks", "shown", "shown_texts")),
         _unsampled(study, "shown_texts"),
@@ -125,6 +125,21 @@ def coder_statements(study: str, coder: str) -> list[str]:
         f"WHEN (NEW.round IS NOT NULL OR NEW.kind IN ({_TEAM_KINDS})) "
         f'EXECUTE FUNCTION "{study}".share()',
     ]
+
+
+def upgrade_statements(study: str, roles: Mapping[str, str]) -> list[str]:
+    """Return the statements that turn the tables of layout 1 into those of this one; for the owner.
+
+    `roles` has the role of each coder.
+    """
+    tables = [f'"{study}".shown', *(f'"{study}-{coder}".acts' for coder in roles)]
+    functions = (_show(study), _layout(study))
+    return [
+        *(f"ALTER TABLE {table} ADD COLUMN {name} text" for table in tables for name in NEW_COLUMNS),
+        *(f'GRANT SELECT ({", ".join(NEW_COLUMNS)}) ON "{study}-{coder}".acts TO "{role}"'
+          for coder, role in roles.items()),
+        *(one.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION") for one in functions),
+    ]  # fmt: skip
 
 
 def role_statements(study: str, coder: str, role: str) -> list[str]:
@@ -180,6 +195,13 @@ def _function(study: str, signature: str, query: str) -> str:
     return (
         f'CREATE FUNCTION "{study}".{signature} RETURNS boolean LANGUAGE sql STABLE '
         f"SECURITY DEFINER {_SAFE} AS $sql$ SELECT EXISTS ({query}) $sql$"
+    )
+
+
+def _layout(study: str) -> str:
+    return (
+        f'CREATE FUNCTION "{study}".layout() RETURNS integer LANGUAGE sql IMMUTABLE '
+        f"AS $sql$ SELECT {LAYOUT} $sql$"
     )
 
 

@@ -216,6 +216,8 @@ def stored_in(connection: Connection, server: Server) -> Stored:
     _refuse_invisible(connection, server)
     layout = _version(connection, server)
     run(connection, [search_path(server.name)])
+    if layout < row_security.LAYOUT:
+        _bring_up_to_date(connection, server)
     row = connection.execute(select(STUDY)).mappings().one()
     study = Study(**{field.name: row[field.name] for field in fields(Study)})
     if layout > row_security.LAYOUT:  # a later version made it what it is, whatever the study's own number
@@ -223,6 +225,21 @@ def stored_in(connection: Connection, server: Server) -> Stored:
     contents = {name: bytes(content) for name, content in connection.execute(select(CODEBOOKS))}
     withdrawn_units, later = withdrawn(connection, server)
     return Stored(study, bytes(row["units"]), contents, withdrawn_units, later)
+
+
+def _bring_up_to_date(connection: Connection, server: Server) -> None:
+    """Give a study that an earlier version made the tables of this one; its lead does that."""
+    if not leads(connection, server):
+        raise StoreError(
+            f"study {server.name!r} was made by an earlier version of sense7_qual. Ask the lead to open it "
+            "once with this version, then open it again."
+        )
+    owner = connection.execute(select(STUDY.c.owner)).scalar_one()
+    roles = {str(coder): str(role) for coder, role in connection.execute(select(MEMBERS))}
+    statements = row_security.upgrade_statements(server.name, roles)
+    if connection.execute(_IS_ROLE, {"name": owner}).scalar_one():  # a restored dump may be without it
+        statements.insert(0, f'SET LOCAL ROLE "{owner}"')
+    run(connection, [*statements, "RESET ROLE", search_path(server.name)])
 
 
 def _refuse_invisible(connection: Connection, server: Server) -> None:

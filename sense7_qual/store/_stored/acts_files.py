@@ -217,6 +217,8 @@ def transaction(path: Path, *, writes: bool = False) -> Iterator[Connection]:
     begin = _begin(path, "BEGIN IMMEDIATE" if writes else "BEGIN")
     with uninterrupted(), _refusing(path), begin as connection:
         refuse_computed(connection.exec_driver_sql, path)
+        if writes:
+            acts_tables.bring_up_to_date(connection)
         yield connection
 
 

@@ -37,6 +37,7 @@ from sqlalchemy import (
     TypeDecorator,
     insert,
     select,
+    update,
 )
 
 from sense7_qual.acts import Act
@@ -52,12 +53,13 @@ from sense7_qual.store._stored.hash_chain import (
 )
 
 __all__ = [
-    "ACTS", "META", "SCHEMA", "TEXTS", "acts_after", "add", "add_links", "check", "checked_singly",
-    "damaged", "described", "find", "last", "newer", "place", "read", "read_chain", "read_texts",
+    "ACTS", "META", "NEW_COLUMNS", "SCHEMA", "TEXTS", "acts_after", "add", "add_links",
+    "bring_up_to_date", "check", "checked_singly", "damaged",
+    "described", "find", "last", "newer", "place", "read", "read_chain", "read_texts",
     "refuse_newer",
 ]  # fmt: skip
 
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 """The version of the tables and of the study folder that this version of the package writes."""
 
 
@@ -111,12 +113,17 @@ ACTS: Final = Table(
     Column("target", Text),
     Column("target_kind", Text),
     Column("memo_id", Text),
+    Column("step", Text),
+    Column("moved_from", Text),
     Column("text_hash", Text, ForeignKey("texts.text_hash")),
     Column("branch", Text),  # of a merged act: the hash that it had in the copy it came from (`hash_chain`)
     Column("clock", Text),  # of a merged act: when it was done, counted along that copy
     Column("previous", Text, nullable=False),
     Column("hash", Text, nullable=False),
 )
+
+NEW_COLUMNS: Final = ("step", "moved_from")
+"""What version 1 did not have."""
 
 _FIELDS: Final = tuple(column.name for column in ACTS.columns if column.name not in BOOKKEEPING)
 _OWN: Final = tuple(name for name in _FIELDS if name not in ("text_hash", "branch", "clock"))
@@ -205,8 +212,8 @@ def add_links(
 
 
 def find(connection: Connection, path: Path, ids: Iterable[str], *, by: str = "act_id") -> dict[str, Act]:
-    """Return the recorded acts out of `ids` by act_id, each checked against its own hash; with
-    ``by="memo_id"`` all acts of these memos."""
+    """Return the recorded acts out of `ids` by act_id, each checked against its own hash; with `by`
+    "memo_id" or "step" all acts of these memos or steps."""
     ids = sorted(set(ids))
     acts: dict[str, Act] = {}
     for begin in range(0, len(ids), 500):  # well under SQLite's limit of parameters
@@ -322,6 +329,15 @@ def read_texts(connection: Connection, path: Path, query: Executable) -> dict[st
     except UnicodeDecodeError:
         raise damaged(path, "a quote or memo that is no text") from None
     return texts
+
+
+def bring_up_to_date(connection: Connection) -> None:
+    """Add the columns of this version to an acts file of version 1, in the transaction that writes to it."""
+    if described(connection, "schema") != "1":
+        return
+    for name in NEW_COLUMNS:
+        connection.exec_driver_sql(f"ALTER TABLE acts ADD COLUMN {name} TEXT")
+    connection.execute(update(META).where(META.c.name == "schema").values(value=str(SCHEMA)))
 
 
 def refuse_newer(connection: Connection, path: Path, *, study: str, coder: str) -> None:

@@ -191,7 +191,7 @@ def foretold(read: Seen, state: State, settled: Collection[Act], keys: Collectio
         changes=state.changes(),
     )  # fmt: skip
     still_standing = rulings(settled, state.codebook, revisions=[*read.revisions, step])
-    redefined = {one.code for one in step.changes if one.kind == "redefine"}
+    redefined = {one.code for one in step.changes if one.kind in ("redefine", "narrow", "widen")}
     return {
         **shown_preview(preview(read, state), state),
         "n_rulings": len(settled) - len(still_standing),

@@ -20,6 +20,7 @@ from sense7_qual.widgets._codebook.in_use import (
     answer_to,
     figures,
     preview,
+    prices,
     shown_draft,
     shown_preview,
     shown_revisions,
@@ -259,7 +260,8 @@ class CodebookWidget(LeadWidget):
             state = self._draft.state
         said = shown_preview(preview(use.seen, state), state)
         if not self._counting.asked_again:
-            self._tell({"type": "preview", "words": use.seen.words, **said})
+            self._tell({"type": "preview", "words": use.seen.words, **said,
+                        "prices": prices(use.seen, state)})  # fmt: skip
         if fresh:
             self._figures_told = use
             n_proposals = len(use.open_proposals())

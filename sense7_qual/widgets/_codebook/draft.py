@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from sense7_qual._messages import did_you_mean, first_three, word
-from sense7_qual.codebook import Change, Code, Codebook, Facet, changes
+from sense7_qual.codebook import MEANINGS, Change, Code, Codebook, Facet, changes, redefined
 from sense7_qual.errors import CodebookError
 from sense7_qual.widgets._codes import code_id, refuse_unfit_colour
 from sense7_qual.widgets._offsets import as_text, folded
@@ -41,6 +41,8 @@ class State:
         Codes of the base that were divided, and into which new codes.
     taken : mapping of str to str
         Proposals that were taken, and the code that each became or went into.
+    meaning : mapping of str to (str, str)
+        What a changed definition or rule does to the meaning of its code, as the lead says, and why.
     used : frozenset of str
         Every id that a version of the codebook, or this draft, has ever had: none of them is given again.
     reserved : mapping of str to str
@@ -52,12 +54,27 @@ class State:
     merged: Mapping[str, str] = field(default_factory=dict)
     split: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     taken: Mapping[str, str] = field(default_factory=dict)
+    meaning: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     used: frozenset[str] = frozenset()
     reserved: Mapping[str, str] = field(default_factory=dict)
 
     def changes(self) -> tuple[Change, ...]:
         """List the changes since the base, as the record of a revision has them."""
-        return changes(self.base, self.codebook, merged=self.merged, split=self.split)
+        return self.changes_if(self.claims)
+
+    @property
+    def redefined(self) -> list[str]:
+        """The codes that have another definition or other rules than in the base."""
+        return redefined(self.base, self.codebook)
+
+    @property
+    def claims(self) -> dict[str, tuple[str, str]]:
+        """What is said of the codes that are changed now."""
+        return {code: self.meaning[code] for code in self.redefined if code in self.meaning}
+
+    def changes_if(self, meaning: Mapping[str, str | tuple[str, str]]) -> tuple[Change, ...]:
+        """List the changes since the base, with other claims about the meaning of codes."""
+        return changes(self.base, self.codebook, merged=self.merged, split=self.split, meaning=meaning)
 
 
 class Draft:
@@ -301,8 +318,18 @@ def _load(state: State, step: Step) -> State:
     return replace(state, codebook=book)
 
 
+def _mean(state: State, step: Step) -> State:
+    """Say what the change of a code does to its meaning."""
+    code, kind = state.codebook[str(step.get("code"))].id, str(step.get("kind"))
+    if kind not in MEANINGS:
+        raise CodebookError(
+            f"draft: expected one of {', '.join(MEANINGS)} for {code!r} – found {word(kind)} – choose one."
+        )
+    return replace(state, meaning={**state.meaning, code: (kind, _line(step, "why"))})
+
+
 _TAKE: Final[Mapping[str, Callable[[State, Step], State]]] = {
-    "add": _add, "take": _take, "edit": _edit, "move": _move, "merge": _merge, "split": _split,
+    "mean": _mean, "add": _add, "take": _take, "edit": _edit, "move": _move, "merge": _merge, "split": _split,
     "retire": _retire, "describe": _describe, "load": _load,
 }  # fmt: skip
 

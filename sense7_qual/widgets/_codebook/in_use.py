@@ -11,7 +11,7 @@ import pandas as pd
 from sense7_qual import acts as record
 from sense7_qual._present import coefficient, looks, percent
 from sense7_qual.agreement import by_code
-from sense7_qual.codebook import Code, Codebook, Revision
+from sense7_qual.codebook import Change, Code, Codebook, Revision
 from sense7_qual.codings import of_round, stale, tally
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._codebook.draft import Draft, State, Step
@@ -19,7 +19,8 @@ from sense7_qual.widgets._lead_view import Seen, participants
 from sense7_qual.widgets._offsets import folded
 
 __all__ = [
-    "FIELD_WORDS", "InUse", "Preview", "answer_to", "figures", "preview", "shown_changes", "shown_codes",
+    "FIELD_WORDS", "MEANT", "InUse", "Preview", "answer_to", "figures", "preview", "prices",
+    "shown_changes", "shown_codes",
     "shown_draft", "shown_preview", "shown_revisions", "shown_steps",
 ]  # fmt: skip
 
@@ -239,6 +240,7 @@ def shown_draft(draft: Draft) -> dict[str, Any]:
         "said": shown_steps(draft),
         "merged": dict(state.merged),
         "taken": dict(state.taken),
+        "meaning": {code: {"kind": kind, "why": why} for code, (kind, why) in state.meaning.items()},
     }
 
 
@@ -294,6 +296,8 @@ def _said(state: State, step: Step) -> str:
             return f"split {label} into {' and '.join(str(part.get('label')) for part in step['parts'])}"
         case "retire":
             return f"retired {label}"
+        case "mean":
+            return f"{label}: {MEANT[str(step.get('kind'))]}"
         case "describe":
             return f"changed {', '.join(values)} of the codebook"
         case _:
@@ -302,6 +306,37 @@ def _said(state: State, step: Step) -> str:
 
 def _label(state: State, code: str) -> str:
     return next((book[code].label for book in (state.codebook, state.base) if code in book), code)
+
+
+MEANT: Final = {
+    "redefine": "another meaning", "narrow": "applies to less", "widen": "applies to more",
+    "reword": "wording only",
+}  # fmt: skip
+"""The kinds of change of a meaning, as they are shown, the dearest first."""
+
+
+def prices(seen: Seen, state: State) -> list[dict[str, Any]]:
+    """Return for each code with changed rules what each claim about its meaning would cost.
+
+    Texts are counted once for each coder who must look at them again because of this code.
+    """
+    changed = state.redefined
+    if not changed:
+        return []
+    found = {kind: preview(seen, state, dict.fromkeys(changed, kind)).by_code for kind in MEANT}
+    return [
+        {"code": code, "label": _label(state, code),
+         "choices": [_price(kind, rows[rows["code"] == code]) for kind, rows in found.items()]}
+        for code in changed
+    ]  # fmt: skip
+
+
+def _price(kind: str, rows: pd.DataFrame) -> dict[str, Any]:
+    hours = rows["hours"]
+    return {
+        "kind": kind, "words": MEANT[kind], "n": int(rows["n_units"].sum()),
+        "hours": _duration(hours.sum()) if len(hours) and hours.notna().all() else None,
+    }  # fmt: skip
 
 
 def shown_preview(found: Preview, state: State) -> dict[str, Any]:
@@ -380,13 +415,15 @@ class Preview:
     by_coder: pd.DataFrame
 
 
-def preview(seen: Seen, state: State) -> Preview:
+def preview(seen: Seen, state: State, meaning: Mapping[str, str] | None = None) -> Preview:
     """Count the texts that become stale if the draft is saved now, beyond those stale already.
+
+    With `meaning`, as if that were said of its codes (`State.changes_if`).
 
     Only what may be seen is counted (`Seen`). Hours are texts × the coder's median seconds between two
     finishes, as in `pace`.
     """
-    rows = _becoming(seen, state)
+    rows = _becoming(seen, state, state.changes() if meaning is None else state.changes_if(meaning))
     by_code = (
         rows.groupby(["code", "coder", "reason"], sort=False)["unit_id"]
         .nunique()
@@ -397,13 +434,13 @@ def preview(seen: Seen, state: State) -> Preview:
     return Preview(*(one.assign(hours=_hours(one, seen.pace)) for one in (by_code, by_coder)))
 
 
-def _becoming(seen: Seen, state: State) -> pd.DataFrame:
-    """Return unit × coder × code that are stale under the draft and are not yet."""
+def _becoming(seen: Seen, state: State, made: tuple[Change, ...]) -> pd.DataFrame:
+    """Return unit × coder × code that are stale after these changes and are not yet."""
     base, new = state.base, state.codebook
     if new.fingerprint == base.fingerprint:
         return pd.DataFrame(columns=[*_KEY, "reason"], dtype="string")
     step = Revision(
-        coder="draft", at="", why="", base=base.fingerprint, codebook=new.fingerprint, changes=state.changes()
+        coder="draft", at="", why="", base=base.fingerprint, codebook=new.fingerprint, changes=made
     )
     now = stale(seen.codings, seen.coverage, base, revisions=seen.revisions)
     then = stale(seen.codings, seen.coverage, new, revisions=[*seen.revisions, step])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 from sense7_qual._messages import word
-from sense7_qual.codebook import Code, Codebook, Revision, combine
+from sense7_qual.codebook import Code, Codebook, Revision, combine, redefined
 from sense7_qual.errors import CodebookError
 from sense7_qual.widgets._codebook.draft import Draft, State, Step
 from sense7_qual.widgets._codebook.in_use import FIELD_WORDS, InUse
@@ -65,10 +65,17 @@ def revised(study: Any, wished: Codebook, state: State, *, why: str, coder: str)
     if wished == theirs and state.taken:
         return
     gone = {code.id for code in theirs.codable} - {code.id for code in wished.codable}
+    for code, (kind, said) in state.claims.items():
+        if kind != "redefine" and not said:
+            raise CodebookError(
+                f"save: the claim about the meaning of “{state.codebook[code].label}” needs its own reason, "
+                "which the revision table reports – say why, or choose “another meaning”."
+            )
     study.revise(
         wished, why=why, coder=coder,
         merged={code: into for code, into in state.merged.items() if code in gone},
         split={code: into for code, into in state.split.items() if code in gone},
+        meaning={code: said for code, said in state.claims.items() if code in redefined(theirs, wished)},
     )  # fmt: skip
 
 

@@ -318,9 +318,8 @@ class CodingWidget(BaseWidget):
         act_id = field(content, "id", str)
         message = {**field(content, "act", dict), "act_id": act_id}
         act = self._session.knows(act_id)
-        if act is None:
-            act = self._save_by_id(act_id, lambda: self._session.act_from(message))
-        place = self._session.take_saved(act)
+        made = [act] if act else self._save_step(act_id, lambda: self._session.acts_from(message))
+        place, act = self._session.take_saved(made), made[0]
         if act.kind == "finish":  # the next unit is often here already, and nothing asks for it
             self._look_at_the_codebook()
         unit = self._session.unit(place)
@@ -430,7 +429,7 @@ class Recorder:
         recorded = {act.act_id for act in others}
         for act in acts:
             unshown = [one for one in others if one.unit_id == act.unit_id and self._session.would_show(one)]
-            is_of_all = act.kind == "finish" or act.traits.takes_back
+            is_of_all = act.kind == "finish" or act.traits.takes_back or act.step is not None
             if is_of_all and unshown and act.act_id not in recorded:
                 raise _Unshown(
                     f"Not done: {_counted(unshown)} on this text came from another window. Look at "

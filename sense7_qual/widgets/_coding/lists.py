@@ -215,6 +215,7 @@ class History:
         place = session.find_place(act.unit_id)
         text, start, end = "" if place is None else session.text(place), act.start, act.end
         quote = text[start:end] if start is not None else ""
+        before = session.knows(str(act.moved_from))
         if start is not None and end is not None:
             start, end = utf16_units(text, start, end)
         return {
@@ -228,11 +229,12 @@ class History:
             "start": start,
             "end": end,
             "quote": shortened(quote, _ON_A_LINE),
+            "moved_from": shortened(text[before.start : before.end], _ON_A_LINE) if before else None,
             "facets": act.facet_values,
             "unsure": act.confidence == "unsure",
             "words": shortened(_words_of(act), _ON_A_LINE),
             "state": session.state_of(act),
-            "taken_back": session.taken_back.get(act.act_id),
+            "taken_back": session.taken_back.get(act.undone_by),
         }
 
     def _back(self, asked: Mapping[str, Any]) -> dict[str, Any]:

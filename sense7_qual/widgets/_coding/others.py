@@ -328,7 +328,7 @@ class SuggestionsOfTexts:
             suggestions=rows, withheld=withheld, when=str(self.when), round=session.round,
         )  # fmt: skip
         self._save([act])
-        session.take_saved(act)
+        session.take_saved([act])
 
     def _is_withheld(self, place: int) -> bool:
         return bool(models.withheld([self._session.unit_ids[place]]).iloc[0])

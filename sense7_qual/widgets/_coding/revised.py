@@ -12,7 +12,7 @@ import pandas as pd
 
 from sense7_qual._messages import first_three
 from sense7_qual.acts import fold
-from sense7_qual.codebook import Change, Code, Codebook, Revision, changes, path
+from sense7_qual.codebook import MEANINGS, Change, Code, Codebook, Revision, changes, path
 from sense7_qual.codings import carried, stale
 from sense7_qual.errors import ActError, QualError
 from sense7_qual.widgets._base import desk_of
@@ -21,7 +21,7 @@ from sense7_qual.widgets._coding.session import Session, typed
 
 __all__ = ["DECLINED", "KEEPING", "LookAgain", "NewCodes", "NewerCodebook", "versions_alike", "what_it_means"]
 
-KEEPING: Final = frozenset({"add", "rename", "move", "annotate"})
+KEEPING: Final = frozenset({"add", "rename", "move", "annotate", "reword"})
 """The kinds of change of a codebook that leave what was coded as it is."""
 
 DECLINED: Final = "I leave the texts undecided on this code that I finished before it was there."
@@ -191,7 +191,8 @@ class LookAgain:
 
 _CAME: Final = {
     "add": "is new", "rename": "has a new label", "move": "was moved", "annotate": "has new notes",
-    "redefine": "has a new definition", "retire": "was retired",
+    "reword": "is worded differently and means the same", "narrow": "applies to less than before",
+    "widen": "applies to more than before", "redefine": "has a new definition", "retire": "was retired",
 }  # fmt: skip
 
 
@@ -239,7 +240,8 @@ class NewerCodebook:
             )
         made = [change for step in way for change in step.changes]
         keeps = all(change.kind in KEEPING for change in made)
-        if not keeps and agreed != now.fingerprint:
+        is_told = not keeps or any(change.kind == "reword" for change in made)
+        if is_told and agreed != now.fingerprint:
             words = what_it_means(session, now, made, revisions)
             return {"type": "newer", "under": now.fingerprint, "words": words}, None
         came = [f"{name} {words}" for name, words in _named(made, session.codebook, now)]
@@ -260,7 +262,26 @@ def what_it_means(
     changed = [f"{name} {words}" for name, words in _named(made, session.codebook, now)]
     concerned = [*_of_codings(session, now, finished, coded), *_of_texts(now, undecided)]
     none = [] if concerned else ["The texts that you finished are not affected."]
-    return [f"{'; '.join(changed)}.", *concerned, *none]
+    return [f"{'; '.join(changed)}.", *_wordings(made, session.codebook, now), *concerned, *none]
+
+
+def _wordings(made: Sequence[Change], before: Codebook, now: Codebook) -> Iterator[str]:
+    """Yield the earlier and the present wording of each changed definition or rule."""
+    for code in dict.fromkeys(change.code for change in made if change.kind in MEANINGS):
+        if code not in before or code not in now:
+            continue
+        for name, words in _RULE.items():
+            one, other = (_in_a_line(getattr(book[code], name)) for book in (before, now))
+            if one != other:
+                yield f"{_label(code, now)}, {words}, before: {one or '–'}"
+                yield f"{_label(code, now)}, {words}, now: {other or '–'}"
+
+
+def _in_a_line(value: str | Sequence[str]) -> str:
+    return f"“{value}”" if value and isinstance(value, str) else "; ".join(f"“{one}”" for one in value)
+
+
+_RULE: Final = {"definition": "definition", "use_when": "use when", "avoid_when": "not when"}
 
 
 def _named(made: Sequence[Change], before: Codebook, now: Codebook) -> Iterator[tuple[str, str]]:
@@ -293,8 +314,9 @@ def _codings(n: int, code: str, books: tuple[Codebook, Codebook]) -> str:
 def _of_texts(now: Codebook, undecided: pd.DataFrame) -> Iterator[str]:
     """Yield on how many finished texts a code is undecided, and why."""
     why = {
-        "add": "it did not exist then", "redefine": "it meant something else", "split": "it was part of "
-        "another"
+        "add": "it did not exist then", "redefine": "it meant something else",
+        "narrow": "it applies to less than when you applied it",
+        "widen": "it applies to more than when you finished", "split": "it was part of another",
     }  # fmt: skip
     for code in now.codable:
         rows = undecided[undecided["code"] == code.id]

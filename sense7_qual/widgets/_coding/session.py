@@ -6,6 +6,7 @@ into what the browser shows. Offsets leave and enter here as UTF-16 code units.
 
 from __future__ import annotations
 
+import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
@@ -20,6 +21,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.frames import require_column
 from sense7_qual.suggestions import answers
+from sense7_qual.widgets._base import field
 from sense7_qual.widgets._coding.study import Units, memo_act
 from sense7_qual.widgets._offsets import (
     as_text,
@@ -97,9 +99,10 @@ class Session(Units):
         self._done: list[Act] = []
         self._undone: list[Act] = []
         self.history: list[Act] = []
-        """What was done, in order, but for undo and redo."""
+        """What was done, in order, but for undo and redo; the first act of each step."""
         self.taken_back: dict[str, str] = {}
-        """Which of it was taken back, and when."""
+        """Which acts and steps were taken back, and when."""
+        self._steps: defaultdict[str, dict[str, Act]] = defaultdict(dict)
         self._flags = bytearray([_UNTOUCHED]) * len(self.unit_ids)
         self._earlier: set[str] = set()
         self.marks: dict[int, Mark] = {}
@@ -221,8 +224,8 @@ class Session(Units):
         is_own = (start, end) in spans or ((None, None) in spans and (start, end) == (0, len(text)))
         return text[start:end] if is_own else None
 
-    def act_from(self, message: Mapping[str, Any]) -> Act:
-        """Return the act that the browser asks for; nothing is recorded yet."""
+    def acts_from(self, message: Mapping[str, Any]) -> list[Act]:
+        """Return the act that the browser asks for, or the acts of a step; nothing is recorded yet."""
         name = str(message.get("kind"))
         if name not in _ASKED:
             raise ActError(f"act: expected one of {', '.join(_ASKED)} – found {name[:40]!r}.")
@@ -230,16 +233,42 @@ class Session(Units):
         kind, make = KINDS[name], getattr(constructors, name)  # a constructor has the name of its kind
         common = {"codebook": self.codebook, "act_id": str(message.get("act_id"))}
         if kind.takes_back:
-            return self._taking_back(name, message.get("target"), common)
+            return [self._taking_back(name, message.get("target"), common)]
         if kind.subject == "memo":
-            return memo_act(self, message, common)
+            return [memo_act(self, message, common)]
         unit_id = self.known_unit(message.get("unit_id"))
         mine = {**common, "coder": self.coder, "unit_id": unit_id, "round": self.round}
         if name == "finish":
             self._refuse_another_codebook(message.get("under"))
             self._refuse_unshown(message.get("seen"), unit_id)
-        act: Act = make(**mine, **self._said(kind, message, unit_id))
-        return act
+        if name == "apply" and message.get("from") is not None:
+            return self._moved(message, unit_id, common)
+        return [make(**mine, **self._said(kind, message, unit_id))]
+
+    def _moved(self, message: Mapping[str, Any], unit_id: str, common: Mapping[str, Any]) -> list[Act]:
+        """Return the acts that move a coding, and what is noted on exactly its words, to other words."""
+        named: dict[str, Any] = {"start": None, **field(message, "from", dict), "code": message.get("code")}
+        old, new = self._target(named, unit_id), self.span(message, unit_id)
+        now = self._now(unit_id)
+        on_words = [act for act in now["coding"] if (act.start, act.end) == (old["start"], old["end"])]
+        coding = next((act for act in on_words if act.code == old["code"]), None)
+        if coding is None or (coding.start, coding.end) == (new["start"], new["end"]):
+            raise ActError(
+                "Not moved: this coding changed before you could see it. Look at it, then move it again."
+            )
+        acts = record.moved(coding, start=new["start"], end=new["end"], **common)
+        if len(on_words) == 1:  # otherwise the memos are about the other coding, too
+            on_them = (act for act in now["memo"] if (act.start, act.end) == (coding.start, coding.end))
+            acts += [self._moved_memo(act, new, common) for act in on_them if act.target_kind == "span"]
+        return record.in_one_step(acts)
+
+    def _moved_memo(self, act: Act, span: Mapping[str, int], common: Mapping[str, Any]) -> Act:
+        return record.memo(
+            coder=self.coder, text=act.memo_text, target_kind="span", unit_id=act.unit_id,
+            start=span["start"], end=span["end"], memo_id=act.memo_id, round=act.round,
+            codebook=self.codebook,
+            act_id=str(uuid.uuid5(uuid.UUID(common["act_id"]), str(act.memo_id))),
+        )  # fmt: skip
 
     def _said(self, kind: Kind, message: Mapping[str, Any], unit_id: str) -> dict[str, Any]:
         """Return the fields of an act of this kind."""
@@ -263,13 +292,14 @@ class Session(Units):
             )
         return code
 
-    def take_saved(self, act: Act) -> int:
-        """Take an act that has been saved into what stands; return its unit's place (else the shown one)."""
-        self._remember(act)
-        if act.unit_id is None:
-            return self.position
-        self._reflag(str(act.unit_id))
-        return self._place[str(act.unit_id)]
+    def take_saved(self, acts: Sequence[Act]) -> int:
+        """Take saved acts into the current state; return the first one's place (else the shown one)."""
+        for act in acts:
+            self._remember(act)
+        for unit_id in {unit_id for act in acts for unit_id in self._units_of(act)}:
+            self._reflag(unit_id)
+        place = self.find_place(acts[0].unit_id)
+        return self.position if place is None else place
 
     def take_in(self, acts: Sequence[Act]) -> list[Act]:
         """Take in acts that this coder did in another window; return those that change what is shown here.
@@ -279,8 +309,8 @@ class Session(Units):
         shown = [act for act in acts if self.would_show(act)]
         for act in acts:
             self._remember(act, elsewhere=True)
-        for unit_id in {act.unit_id for act in acts} & self._acts.keys():
-            self._reflag(str(unit_id))
+        for unit_id in {unit_id for act in acts for unit_id in self._units_of(act)} & self._acts.keys():
+            self._reflag(unit_id)
         return shown
 
     def would_show(self, act: Act) -> bool:
@@ -291,8 +321,17 @@ class Session(Units):
         return self._is_open(act) or takes_a_memo_back
 
     def _is_of_session(self, act: Act) -> bool:
-        is_free = act.unit_id is None and (act.traits.subject == "memo" or act.target in self._known)
+        is_free = act.unit_id is None and (act.traits.subject == "memo" or bool(self._taken(act)))
         return act.unit_id in self._place or is_free
+
+    def _taken(self, act: Act) -> list[Act]:
+        """Return the acts that `act` takes back, or does again."""
+        one = self._known.get(str(act.target))
+        return [one] if one is not None else list(self._steps.get(str(act.target), {}).values())
+
+    def _units_of(self, act: Act) -> set[str]:
+        """Return the units of this session on which an act changes something."""
+        return {str(one.unit_id) for one in (act, *self._taken(act)) if one.unit_id in self._place}
 
     def _n_acts_on(self, unit_id: str) -> int:
         """Count the acts on a unit that a view must know to show its current state."""
@@ -310,11 +349,18 @@ class Session(Units):
         return bool(self._undone)
 
     def _remember(self, act: Act, *, elsewhere: bool = False) -> None:
+        is_more = act.step is not None and bool(self._steps.get(act.step))
+        if act.step is not None:
+            self._steps[act.step].setdefault(act.act_id, act)
         if act.act_id in self._known or not self._is_of_session(act):
             return
         self._known[act.act_id] = act
-        (self._on_no_text if act.unit_id is None else self._acts[act.unit_id]).append(act)
+        units = self._units_of(act)
+        for own in [self._acts[unit_id] for unit_id in units] or [self._on_no_text]:
+            own.append(act)
         if act.traits.is_own_step:
+            if is_more:
+                return
             self.history.append(act)
             # Undoing what another round decided would change its coverage, and nothing here would show it.
             if elsewhere or not self._is_open(act):
@@ -327,7 +373,7 @@ class Session(Units):
         elif act.kind == "redo":
             self.taken_back.pop(str(act.target), None)
             _move(act.target, self._undone, [] if elsewhere else self._done)
-            again = self._known.get(str(act.target))
+            again = next(iter(self._taken(act)), None)
             if not elsewhere and again is not None and again not in self._done[-1:] and self._is_open(again):
                 self._done.append(again)  # it was taken back before something else was done
 
@@ -396,10 +442,10 @@ class Session(Units):
         """The memos on codes and on the study, as the browser shows them."""
         return free_memos(self._on_no_text)
 
-    def first_of_memo(self, memo_id: object) -> Act | None:
-        """Return the act with which a memo of this coder was first written; None where there is none."""
-        own = (act for act in self._known.values() if act.memo_id == memo_id)
-        return next(own, None) if isinstance(memo_id, str) else None
+    def last_of_memo(self, memo_id: object) -> Act | None:
+        """Return the act that wrote a memo of this coder last, and was not undone; None without one."""
+        own = [act for act in self._known.values() if act.memo_id == memo_id and isinstance(memo_id, str)]
+        return next((act for act in reversed(own) if act.undone_by not in self.taken_back), (*own, None)[0])
 
     @property
     def finished_under(self) -> set[str]:
@@ -425,10 +471,13 @@ class Session(Units):
         return act.traits.subject == "memo" or act.round == self.round
 
     def state_of(self, act: Act) -> str:
-        """Return the state of an act in the history: ``stands``, ``undone`` or ``fixed`` (another round)."""
-        if not self._is_open(act):
+        """Return the state of an act in the history: ``stands``, ``undone`` or ``fixed``.
+
+        Fixed is what belongs to another round, or to a step that is partly on other texts.
+        """
+        if not self._is_open(act) or any(one.act_id not in self._known for one in self._together(act)):
             return "fixed"
-        return "undone" if act.act_id in self.taken_back else "stands"
+        return "undone" if act.undone_by in self.taken_back else "stands"
 
     def _taking_back(self, kind: str, target: object, common: dict[str, Any]) -> Act:
         """Return the act that takes back, or does again, the act `target`, or else the last one."""
@@ -438,13 +487,16 @@ class Session(Units):
         if target is None:
             if not stack:
                 raise ActError(f"{kind}: there is nothing to {kind}.")
-            return make(stack[-1], **common)
+            return make(self._together(stack[-1]), **common)
         act = self._known.get(target) if isinstance(target, str) else None
         if act is None or not act.traits.is_own_step or self.state_of(act) != state:
             raise ActError(
                 f"{kind}: this act is of another round or was changed meanwhile – open the history again."
             )
-        return make(act, **common)
+        return make(self._together(act), **common)
+
+    def _together(self, act: Act) -> list[Act]:
+        return [act] if act.step is None else list(self._steps[act.step].values())
 
     def _refuse_others(self, acts: Sequence[Act]) -> None:
         others = sorted({act.coder for act in acts} - {self.coder})
@@ -465,7 +517,7 @@ def _is_unsure(now: Mapping[str, list[Act]]) -> bool:
 
 
 def _move(act_id: str | None, source: list[Act], target: list[Act]) -> None:
-    place = next((place for place in reversed(range(len(source))) if source[place].act_id == act_id), None)
+    place = next((place for place in reversed(range(len(source))) if source[place].undone_by == act_id), None)
     if place is not None:
         target.append(source.pop(place))
 

@@ -243,8 +243,8 @@ class Writer(Protocol):
     def span(self, message: Mapping[str, Any], unit_id: str) -> dict[str, int]:
         """Return start and end of the span that the browser names."""
 
-    def first_of_memo(self, memo_id: object) -> Act | None:
-        """Return the act with which a memo was first written."""
+    def last_of_memo(self, memo_id: object) -> Act | None:
+        """Return the act that wrote a memo last."""
 
 
 def memo_act(session: Writer, message: Mapping[str, Any], common: Mapping[str, Any]) -> Act:
@@ -281,8 +281,8 @@ def memo_act(session: Writer, message: Mapping[str, Any], common: Mapping[str, A
 
 
 def _revised(session: Writer, memo_id: object, about: Mapping[str, Any]) -> Act | None:
-    """Return the first act of the memo that is revised, never one on something else; None for a new memo."""
-    before = None if memo_id is None else session.first_of_memo(memo_id)
+    """Return the last act of the memo that is revised, never one on something else; None for a new memo."""
+    before = None if memo_id is None else session.last_of_memo(memo_id)
     is_other = before is not None and any(getattr(before, name) != value for name, value in about.items())
     if is_other or not isinstance(memo_id, str | None):
         raise ActError(f"memo: {str(memo_id)[:40]!r} is not your memo on this – write a new one.")

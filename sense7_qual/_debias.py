@@ -1,0 +1,116 @@
+"""What texts coded by hand say about all texts: by their chances of being drawn, and with a model's codes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from sense7_qual._arguments import require_column
+from sense7_qual._contract import Column, Contract
+from sense7_qual._messages import first_three
+from sense7_qual.errors import TableError
+from sense7_qual.frames import DECISIONS, SUGGESTIONS, is_model
+
+__all__ = ["Debiased", "debiased", "model_codes", "probabilities_of"]
+
+Floats = npt.NDArray[np.float64]
+
+_LEARNED: Final = Contract("model", ("unit_id", "code"), {
+    "unit_id, code": Column("id"),
+    "learned": Column("boolean"),
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Debiased:
+    """An estimate for all texts, its variance, the weight given to the model, and what the model is worth."""
+
+    estimate: float
+    variance: float
+    weight: float
+    worth: float
+
+
+def debiased(estimates: Floats, covariance: Floats, fewest: float) -> Debiased:
+    """Correct people's estimate on some texts by a model's estimates on all texts and on the same ones.
+
+    `estimates` (3,) are a, of the model's codes on all texts; h, of people's codes on the texts coded by
+    hand; p, of the model's codes on these; `covariance` (3, 3) is theirs over participants. The result is h +
+    w (a − p), right whatever errors the model makes, because a and p have the same. The best weight w is that
+    of a regression of h on p − a, and `worth` is its R². The weight is multiplied by the adjusted R² over R²
+    and cut to 0 … 1, and the variance by 1 + 1 / (fewest − 3), for having estimated it; `fewest` is the
+    number of participants that the uncertainty of h rests on, 6 or more. The variance is never larger than
+    that of h.
+
+    References
+    ----------
+    Kluger, Lu, Zrnic, Wang & Bates (2025), Prediction-powered inference with imputed covariates and
+    nonuniform sampling, arXiv 2501.18577.
+
+    Examples
+    --------
+    >>> covariance = np.array([[0.01, 0.01, 0.01], [0.01, 0.04, 0.025], [0.01, 0.025, 0.04]])
+    >>> found = debiased(np.array([0.2, 0.3, 0.25]), covariance, fewest=23)
+    >>> round(found.weight, 4), round(found.worth, 4), round(found.variance, 5)
+    (0.3968, 0.1875, 0.03446)
+    """
+    apart = np.array([1.0, 0.0, -1.0])
+    spread, along = float(apart @ covariance @ apart), float(-(apart @ covariance)[1])
+    own = float(covariance[1, 1])
+    a, h, p = (float(one) for one in estimates)
+    if spread <= 1e-12 * float(covariance[0, 0] + covariance[2, 2]):  # every text was coded by hand
+        return Debiased(h, own, 0.0, np.nan)
+    worth = along**2 / (spread * own)
+    kept = max(0.0, 1 - (1 - worth) / ((fewest - 2) * worth)) if worth > 0 else 0.0
+    weight = min(max(kept * along / spread, 0.0), 1.0)
+    variance = (own - 2 * weight * along + weight**2 * spread) * (1 + 1 / (fewest - 3))
+    if weight == 0 or variance >= own:
+        return Debiased(h, own, 0.0, worth)
+    return Debiased(h + weight * (a - p), variance, weight, worth)
+
+
+def model_codes(model: pd.DataFrame, *, function: str) -> tuple[pd.DataFrame, pd.Index]:
+    """Read a model's decisions or suggestions: unit_id, code, applied; and the units it has learned from.
+
+    Suggestions with a `reason` (a blank text, no model of the code) say nothing, and have no row.
+    """
+    if "coder" in model:
+        made = DECISIONS.check(model)
+        names = [str(name) for name in made["coder"].unique()]
+        if len(names) != 1 or not is_model(names[0]):
+            raise TableError(
+                f"{function}: expected decisions of one model, called 'model-…' – found coders "
+                f"{first_three(names) or 'none'} – select its rows; frames.as_models renames a coder."
+            )
+        made = made.assign(learned=made.get("learned", False))
+    else:
+        made = SUGGESTIONS.check(model).rename(columns={"suggested": "applied"})
+        if "learned" not in made:
+            raise TableError(
+                f"{function}: expected a column 'learned' in the suggestions, True where the model learned "
+                "from the text's participant – found none – pass what Suggester.suggest returns, or add it."
+            )
+    made = _LEARNED.check(made)
+    learned = pd.Index(made.loc[made["learned"], "unit_id"].unique())
+    says = made["reason"].isna() if "reason" in made else slice(None)
+    return made.loc[says, ["unit_id", "code", "applied"]], learned
+
+
+def probabilities_of(inclusion: pd.DataFrame) -> pd.Series:
+    """Return the probability of each unit, by unit_id."""
+    for column in ("unit_id", "probability"):
+        require_column(inclusion, column, frame_name="inclusion")
+    ids = inclusion["unit_id"].astype("string").str.strip()
+    chance = pd.to_numeric(inclusion["probability"], errors="coerce").to_numpy(dtype=np.float64)
+    twice, wrong = ids[ids.duplicated()], ids[~((chance > 0) & (chance <= 1))]
+    for bad, expected in ((twice, "each unit once"), (wrong, "probabilities above 0 and up to 1")):
+        if len(bad):
+            raise TableError(
+                f"inclusion: expected {expected} – found otherwise for {first_three(bad)} – pass what "
+                "corpus.inclusion or corpus.hand_sample returns."
+            )
+    return pd.Series(chance, index=pd.Index(ids))

@@ -1,0 +1,332 @@
+"""Coding sheets: a workbook per coder, for people who code in Excel.
+
+A sheet holds the coder's own texts and marks, never a rating or a colleague's coding. A hidden sheet says of
+which study, coder, round and codebook it is, and where the coder's record ended when it was written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from sense7_qual._arguments import check_arguments
+from sense7_qual._atomic import make_folder, save, undated
+from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual.acts import Act, apply, finish, memo, remove, reopen, standing
+from sense7_qual.codebook import Code
+from sense7_qual.codings import stale
+from sense7_qual.errors import ActError, TableError
+from sense7_qual.exchange._export import NO_CELL
+from sense7_qual.exchange._project import require_study
+
+__all__ = [
+    "ABOUT", "CODING", "SAID", "Own", "Row", "cell_text", "hash_of", "named", "plan_of",
+    "write_coding_sheets",
+]  # fmt: skip
+
+CODING, _CODES, ABOUT = "coding", "codes", "about this sheet"
+_RULE: Final = (
+    "Write 1 where a code applies, and 1 under “finished” once you are done with a text. In a finished row a "
+    "blank means: does not apply. In any other row, nothing but the marks counts."
+)
+_LONGEST: Final = 32_000  # UTF-16 units of a cell; Excel cuts at 32,767
+_WIDTHS: Final = {"unit_id": 14, "question": 30, "conversation": 40, "text": 60, "memo": 30}
+SAID: Final = ("study", "coder", "round", "codebook", "last_act")
+
+
+def write_coding_sheets(
+    store: Any,
+    folder: str | Path,
+    *,
+    round: str | None = None,
+    coders: Sequence[str] | None = None,
+    overwrite: bool = False,
+) -> list[Path]:
+    """Write a workbook for each coder, to code in Excel or LibreOffice, and return their paths.
+
+    A workbook has the coder's texts in the order of the plan, with the question or the conversation before
+    them, a column for each code to be marked with 1, and the columns ``unsure``, ``memo`` and ``finished``;
+    the coder's own work so far is filled in. In a finished row a blank means that the code is absent; in any
+    other row only the marks count. A second sheet holds definitions and rules. Ratings and the codings of
+    others are left out. The same study gives the same bytes.
+
+    Parameters
+    ----------
+    store : Store
+        The study. The files hold the participants' words.
+    folder : str or Path
+        Where to write ``ana.xlsx`` and so on; made if missing.
+    round : str, optional
+        The round to code; by default the texts assigned outside rounds.
+    coders : sequence of str, optional
+        Only these coders.
+    overwrite : bool
+        Whether to replace existing files.
+
+    Raises
+    ------
+    ArgumentError
+        `store` is no study.
+    ActError
+        A coder has no texts in the plan, or in this round.
+    TableError
+        A text is longer than a cell (32,000 UTF-16 units). Nothing was written.
+    StoreError
+        A file exists, and `overwrite` is false; those before it were written.
+
+    Examples
+    --------
+    ``exchange.write_coding_sheets(store, "sheets")``
+    """
+    check_arguments(write_coding_sheets, locals(), but=("store",))
+    require_study(store, "write_coding_sheets")
+    plan = plan_of(store, round)
+    if plan.empty and coders is None:
+        raise ActError(f"write_coding_sheets: expected texts in {named(round)} – found none – assign some.")
+    written = {}
+    for coder in plan["coder"].unique() if coders is None else dict.fromkeys(coders):
+        own = plan.loc[plan["coder"] == coder, "unit_id"].tolist()
+        if not own:
+            raise ActError(
+                f"write_coding_sheets: expected a coder with texts in {named(round)} – found {coder!r} – "
+                f"{did_you_mean(coder, plan['coder'].unique())}"
+            )
+        written[Path(folder, f"{coder}.xlsx")] = _workbook(store, coder, round, own)
+    make_folder(Path(folder))
+    for path, content in written.items():
+        save(path, content, overwrite=overwrite)
+    return list(written)
+
+
+def plan_of(store: Any, round: str | None) -> pd.DataFrame:
+    """Return who codes what in a round, or outside rounds."""
+    plan: pd.DataFrame = store.plan
+    return plan if plan.empty else plan[plan["round"].isna() if round is None else plan["round"] == round]
+
+
+def named(round: str | None) -> str:
+    """Return what a round is called in an error."""
+    return "the plan" if round is None else f"round {round!r}"
+
+
+# A coder's record, as far as a sheet shows it
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a coder says of one text."""
+
+    codes: frozenset[str]
+    unsure: bool
+    memo: str
+    finished: bool
+
+
+class Own:
+    """The standing acts of one coder in a round, by text."""
+
+    def __init__(self, store: Any, coder: str, round: str | None) -> None:
+        self.coder, self.round, self.codebook = coder, round, store.codebook
+        self.acts: list[Act] = store.acts(coder=coder)
+        self.texts = dict(zip(store.units["unit_id"], store.units["text"], strict=True))
+        self._now: dict[tuple[str, str], list[Act]] = {}
+        for act in standing(self.acts):
+            if act.unit_id and (act.round == round or act.traits.subject == "memo"):
+                self._now.setdefault((act.unit_id, act.traits.subject), []).append(act)
+        frames = {"codings": store.codings(coder=coder), "coverage": store.coverage(coder=coder)}
+        open_still = stale(**frames, codebook=self.codebook, revisions=store.revisions, round=round)
+        self._to_review = set(open_still["unit_id"])
+
+    def row(self, unit_id: str) -> Row:
+        """Return what the coder says of a text now."""
+        codings, written = self._codings(unit_id), self._memo(unit_id)
+        return Row(
+            codes=frozenset(str(act.code) for act in codings),
+            unsure=any(act.confidence == "unsure" for act in codings),
+            memo=cell_text(written.memo_text or "") if written else "",
+            finished=(unit_id, "coverage") in self._now and unit_id not in self._to_review,
+        )
+
+    def _codings(self, unit_id: str) -> list[Act]:
+        shown = {code.id for code in self.codebook.codable}
+        return [act for act in self._now.get((unit_id, "coding"), ()) if act.code in shown]
+
+    def _memo(self, unit_id: str) -> Act | None:
+        memos = self._now.get((unit_id, "memo"), ())
+        return next(
+            (act for act in memos if act.target_kind == "unit" and act.round in (None, self.round)), None
+        )
+
+    def acts_to(self, unit_id: str, row: Row, *, at: str) -> list[Act]:
+        """Return the acts that lead from the record of a text to a row of a sheet."""
+        before, codings = self.row(unit_id), self._codings(unit_id)
+        mine: dict[str, Any] = {"coder": self.coder, "unit_id": unit_id, "codebook": self.codebook, "at": at}
+        here = mine | {"round": self.round}
+        unsure = "unsure" if row.unsure else None
+        acts = [
+            remove(**here, code=str(act.code), start=act.start, end=act.end)
+            for act in codings
+            if act.code not in row.codes
+        ]
+        if row.unsure != before.unsure:
+            kept = [act for act in codings if act.code in row.codes]
+            acts += [
+                apply(**here, code=str(act.code), start=act.start, end=act.end, confidence=unsure,
+                      facets=act.facet_values or None)
+                for act in kept
+            ]  # fmt: skip
+        new = [code.id for code in self.codebook.codable if code.id in row.codes - before.codes]
+        acts += [apply(**here, code=code, confidence=unsure) for code in new]
+        if row.memo != before.memo:
+            old = self._memo(unit_id)
+            memo_id, its_round = (old.memo_id, old.round) if old else (None, None)
+            acts.append(memo(**mine, text=row.memo, memo_id=memo_id, round=its_round))
+        if row.finished != before.finished:
+            acts.append((finish if row.finished else reopen)(**here))
+        return acts
+
+    def note(self, text: str, at: str | None = None) -> Act:
+        """Return a memo on the study."""
+        return memo(
+            coder=self.coder, text=text, codebook=self.codebook, target_kind="study", round=self.round, at=at
+        )
+
+
+# The workbook
+
+
+def cell_text(text: str) -> str:
+    """Return a text as a cell of a workbook gives it back."""
+    return NO_CELL.sub("\ufffd", text).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def hash_of(text: str) -> str:
+    """Return what says whether a text is as it was written."""
+    return hashlib.sha256(cell_text(text).encode()).hexdigest()[:32]
+
+
+def _workbook(store: Any, coder: str, round: str | None, unit_ids: Sequence[str]) -> bytes:
+    from openpyxl import Workbook
+
+    record = Own(store, coder, round)
+    units = store.units.set_index("unit_id").loc[list(unit_ids)]
+    sizes = units["text"].map(lambda text: len(cell_text(text).encode("utf-16-le")))
+    long = sizes.index[sizes > 2 * _LONGEST].tolist()
+    if long:
+        raise TableError(
+            f"write_coding_sheets: expected texts of at most {_LONGEST:,} UTF-16 units, which a cell holds – "
+            f"found longer ones: {first_three(long)} – code these in the coding widget."
+        )
+    before = _turns(units)
+    codes = [code for code, _ in store.codebook.tree if code.codable]
+    names = ["unit_id", *before, "text", *_labels(codes), "unsure", "memo", "finished"]
+    last = record.acts[-1].act_id if record.acts else ""
+    own = (str(store.desk.study_id), coder, round or "", store.codebook.fingerprint, last)
+    said = dict(zip(SAID, own, strict=True))
+    book = Workbook()
+    rows = [
+        [unit_id, *(column[place] for column in before.values()), text, *_marks(record.row(unit_id), codes)]
+        for place, (unit_id, text) in enumerate(units["text"].items())
+    ]
+    _fill(book.active, CODING, [[_RULE], names, *rows])
+    _look(book.active, names, len(rows))
+    _fill(book.create_sheet(), _CODES, [[_RULE], *_rules(codes)])
+    about = [[key, value] for key, value in said.items()]
+    about += [["column", name, code.id] for name, code in zip(_labels(codes), codes, strict=True)]
+    about += [["unit", unit_id, hash_of(text)] for unit_id, text in units["text"].items()]
+    _fill(book.create_sheet(), ABOUT, about)
+    book[ABOUT].sheet_state = "hidden"
+    file = io.BytesIO()
+    book.save(file)
+    return undated(file.getvalue())
+
+
+def _turns(units: pd.DataFrame) -> dict[str, list[str]]:
+    """Return what stands before each text, as a column named by what it is; none where there is nothing."""
+    if "context" not in units.columns or units["context"].isna().all():
+        return {}
+    turns = [json.loads(context) if pd.notna(context) else [] for context in units["context"]]
+    roles = {turn.get("role") for each in turns for turn in each}
+    said = [
+        "\n".join(
+            (f"{turn['role']}: " if roles != {"question"} else "")
+            + str(turn.get("text", turn.get("content", "")))
+            for turn in each
+        )
+        for each in turns
+    ]
+    return {"question" if roles == {"question"} else "conversation": [one[-_LONGEST // 2 :] for one in said]}
+
+
+def _labels(codes: Sequence[Code]) -> list[str]:
+    """Return what each code's column is called: its label, with its id where two are alike."""
+    times = Counter(code.label for code in codes)
+    taken = {"unit_id", "question", "conversation", "text", "unsure", "memo", "finished"}
+    return [
+        cell_text(
+            code.label if times[code.label] == 1 and code.label not in taken else f"{code.label} ({code.id})"
+        )
+        for code in codes
+    ]
+
+
+def _marks(row: Row, codes: Sequence[Code]) -> list[str | int | None]:
+    marks = [1 if code.id in row.codes else None for code in codes]
+    return [*marks, 1 if row.unsure else None, row.memo or None, 1 if row.finished else None]
+
+
+def _rules(codes: Sequence[Code]) -> Iterator[list[str]]:
+    yield ["code", "definition", "use when", "do not use when", "examples"]
+    for label, code in zip(_labels(codes), codes, strict=True):
+        lists = (code.use_when, code.avoid_when, code.examples)
+        yield [label, code.definition, *("\n".join(each) for each in lists)]
+
+
+def _fill(sheet: Any, title: str, rows: Iterator[list[Any]] | Sequence[list[Any]]) -> None:
+    from openpyxl.styles import Alignment
+
+    sheet.title = title
+    for number, row in enumerate(rows, start=1):
+        for column, value in enumerate(row, start=1):
+            if value in (None, ""):
+                continue
+            cell = sheet.cell(number, column)
+            cell.alignment = Alignment(wrap_text=number > 1, vertical="top")
+            if isinstance(value, str):
+                cell.value, cell.data_type = cell_text(value), "s"  # what begins with "=" is text, too
+            else:
+                cell.value = value
+
+
+def _look(sheet: Any, names: Sequence[str], n_rows: int) -> None:
+    """Set widths, a list to pick 1 from, and the rule for blanks where a mark is made."""
+    from openpyxl.styles import Font
+    from openpyxl.utils import get_column_letter
+    from openpyxl.worksheet.datavalidation import DataValidation
+
+    first = names.index("text") + 2
+    sheet.freeze_panes = sheet.cell(3, first)
+    for column, name in enumerate(names, start=1):
+        letter = get_column_letter(column)
+        sheet.column_dimensions[letter].width = _WIDTHS.get(name, 13)
+        sheet.cell(2, column).font = Font(bold=True)
+        for number in range(3, 3 + n_rows if name == "memo" else 3):
+            sheet.cell(number, column).number_format = "@"  # what is typed here is text
+    pick: dict[str, Any] = {"type": "list", "formula1": '"1"', "allow_blank": True, "showErrorMessage": True,
+            "errorTitle": "1 or blank", "error": "Write 1, or leave the cell blank."}  # fmt: skip
+    marks = DataValidation(**pick)
+    done = DataValidation(**pick, showInputMessage=True, promptTitle="Finished", prompt=_RULE)
+    for column, name in enumerate(names, start=1):
+        if column >= first and name != "memo" and n_rows:
+            letter = get_column_letter(column)
+            (done if name == "finished" else marks).add(f"{letter}3:{letter}{n_rows + 2}")
+    sheet.add_data_validation(marks)
+    sheet.add_data_validation(done)
