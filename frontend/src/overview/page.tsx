@@ -5,7 +5,7 @@ import { stepOf } from "../shared/pagedrows";
 import { shownTime } from "../shared/times";
 import { Behind } from "./behind";
 import { neighbour } from "./neighbour";
-import { AgreementPanel, ChangePanel, Next, RoundsPanel, UsedPanel } from "./panels";
+import { AgreementPanel, ChangePanel, LeaningPanel, Next, RoundsPanel, UsedPanel } from "./panels";
 import type { Session } from "./session";
 
 const KEYS: [string, string][] = [
@@ -101,6 +101,7 @@ export function Page({ session }: { session: Session }) {
             <ChangePanel session={session} />
           </div>
           <div class="s7-column">
+            <LeaningPanel session={session} />
             <AgreementPanel session={session} />
             <UsedPanel session={session} />
           </div>
