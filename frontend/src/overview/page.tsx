@@ -67,7 +67,7 @@ export function Page({ session }: { session: Session }) {
     if (step) return session.list.move(step), true;
     if (event.ctrlKey || event.metaKey || event.altKey) return false;
     if (event.key === "/" && session.door.value) root.current!.querySelector<HTMLElement>(".s7-find")?.focus();
-    else if (event.key === "Enter" && target.closest(".s7-rows")) root.current!.querySelector<HTMLElement>(".s7-opened .s7-text")?.focus();
+    else if (event.key === "Enter" && target.closest(".s7-rows")) root.current!.querySelector<HTMLElement>(".s7-opened .s7-scroll")?.focus();
     else if (GO.includes(event.key) && !session.door.value) goTo(event.key, target);
     else return false;
     return true;
