@@ -127,8 +127,11 @@ class Disputes:
     def _begins(self) -> dict[Key, int]:
         """Where the first words with the code begin, of disagreements on words."""
         spans = self._read.standing[0].dropna(subset=["start"])
-        first = spans.groupby(["unit_id", "code"])["start"].min()
-        return {(str(unit_id), str(code)): int(start) for (unit_id, code), start in first.items()}
+        first = spans.groupby(["unit_id", "code"])["start"].min().reset_index()
+        return {
+            (str(unit_id), str(code)): int(start)
+            for unit_id, code, start in zip(first["unit_id"], first["code"], first["start"], strict=True)
+        }
 
     # how much is left -------------------------------------------------------------------------------
 
