@@ -32,7 +32,7 @@ _FORMS: Final = {
 }
 _PRECISE: Final = re.compile(r"-?\d{1,3}\.\d{4,20}")
 _NEAR_ZERO: Final = 4  # degrees: smaller numbers may be shares and scores
-_LOOKED_AT: Final = 1_000  # filled cells of a column, evenly spread
+_LOOKED_AT: Final = 200  # filled cells of a column, evenly spread
 
 
 def personal_columns(table: pd.DataFrame) -> dict[str, str]:

@@ -13,7 +13,6 @@ import pandas as pd
 
 from sense7_qual._formats import Recognised, cells_of, frame_of
 from sense7_qual._messages import first_three, outside
-from sense7_qual.codings._segments import names_in
 from sense7_qual.errors import ArgumentError, ImportRefused, QualError, TableError
 
 __all__ = ["ANSWER", "NAMES", "annotated"]
@@ -31,7 +30,8 @@ def annotated(one: Recognised, code: Any) -> pd.DataFrame:
     if one.kind not in _PROGRAMS:
         return one.table
     try:
-        return frame_of(cells_of(pd.DataFrame(_PROGRAMS[one.kind](one.table, code))))
+        rows = pd.DataFrame(_PROGRAMS[one.kind](one.table, code))
+        made = frame_of(cells_of(rows.select_dtypes(exclude="string")))
     except QualError:
         raise
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):  # which may quote a cell
@@ -39,11 +39,13 @@ def annotated(one: Recognised, code: Any) -> pd.DataFrame:
             f"{one.name}: expected annotations as {one.program} writes them – found others – export the file "
             'again, or pass kind="table" and name the columns.'
         ) from None
+    return rows.assign(**{name: made[name].array for name in made})
 
 
 def _label_studio(table: pd.DataFrame, code: Any) -> Iterator[dict[str, Any]]:
     """Yield each annotation that was not skipped: the data of its task, who made it, its labels."""
-    wanted, skipped, aside = [code] if isinstance(code, str) else code, 0, set()
+    wanted = [code] if isinstance(code, str) else code
+    skipped, n_aside, aside = 0, 0, set()
     of = next(name for name in ("annotations", "completions") if name in table)
     others = table.drop(columns=[name for name in ("predictions", of) if name in table])
     tasks: Any = others.to_dict("records")
@@ -52,7 +54,9 @@ def _label_studio(table: pd.DataFrame, code: Any) -> Iterator[dict[str, Any]]:
             who, names = one.get("completed_by"), []
             for region in one["result"]:
                 if wanted is None or region.get("from_name") in wanted:
-                    names += (labels := _labels(region)) or []
+                    labels = _labels(region)
+                    names += labels or []
+                    n_aside += labels is None
                     aside |= {region["type"]} if labels is None else set()
             if one.get("was_cancelled"):
                 skipped += 1
@@ -61,10 +65,14 @@ def _label_studio(table: pd.DataFrame, code: Any) -> Iterator[dict[str, Any]]:
             yield {**task, "coder": coder, NAMES: names}
     predicted = int((table.get("predictions", table[of].head(0)).fillna("[]") != "[]").sum())
     left_out = {"skipped annotations": skipped, "texts with a model's predictions": predicted}
-    said = [f"{n} {what}" for what, n in left_out.items() if n]
-    said += [f"what names no code ({', '.join(sorted(aside))})"] if aside else []
+    _say(left_out | {f"answers that name no code ({', '.join(sorted(aside))})": n_aside})
+
+
+def _say(left_out: Mapping[str, int]) -> None:
+    """Warn about what was left out, with its number."""
+    said = ", ".join(f"{n} {what}" for what, n in left_out.items() if n)
     if said:
-        warnings.warn(f"codings.read: left out {', '.join(said)}.", UserWarning, stacklevel=outside())
+        warnings.warn(f"codings.read: left out {said}.", UserWarning, stacklevel=outside())
 
 
 def _labels(region: Mapping[str, Any]) -> list[str] | None:
@@ -86,24 +94,36 @@ def _labelled_texts(table: pd.DataFrame, _: Any) -> pd.DataFrame:
 
 def _prodigy(table: pd.DataFrame, _: Any) -> pd.DataFrame:
     """Return a row for each answer to an option or a label, or for each text whose spans were accepted."""
-    answered = table[table["answer"].isin(["accept", "reject"])]
-    rows = answered[answered["answer"] == "accept"]
+    accepted, rejected = (table["answer"] == answer for answer in ("accept", "reject"))
+    rows = table[accepted]
+    if "label" in table and "options" not in table:
+        _say({"ignored answers": int((~accepted & ~rejected).sum())})
+        names = table["label"].map(str.strip)
+        return table.assign(**{NAMES: names, ANSWER: accepted})[accepted | rejected]
     if "options" in table:
-        options = rows["options"].map(lambda cell: [str(option["id"]) for option in json.loads(cell)])
-        rows = rows.assign(**{NAMES: options}).explode(NAMES)
-        chosen = map(names_in, rows["accept"].fillna(""))
-        return rows.assign(**{ANSWER: [name in of for name, of in zip(rows[NAMES], chosen, strict=True)]})
-    if "label" in table:
-        return answered.assign(
-            **{NAMES: answered["label"].map(str.strip), ANSWER: answered["answer"] == "accept"}
-        )
-    if len(rows) < len(answered):
+        _say({"rejected or ignored tasks": int((~accepted).sum())})
+        cells = zip(rows["options"], rows["accept"], strict=True)
+        answers = pd.Series([_chosen(*each) for each in cells], index=rows.index, dtype="object")
+        slim = rows.drop(columns=["options", "accept", "spans", "tokens"], errors="ignore")
+        rows = slim.assign(**{NAMES: answers}).explode(NAMES)
+        return rows.assign(**{ANSWER: rows[NAMES].str[1], NAMES: rows[NAMES].str[0]})
+    if rejected.any():
         raise TableError(
-            f"codings.read: expected spans that were accepted – found {len(answered) - len(rows)} lines of "
-            "Prodigy with rejected spans, where a code may be absent or the text not usable – pass the other "
-            "lines as a DataFrame."
+            f"codings.read: expected spans that were accepted – found {int(rejected.sum())} lines of Prodigy "
+            "with rejected spans: a code may be absent, or the text unusable – pass the other lines as a "
+            "DataFrame."
         )
+    _say({"ignored tasks": int((~accepted).sum())})
     return rows.assign(**{NAMES: rows["spans"]})
+
+
+def _chosen(options: str, accept: str) -> list[tuple[str, bool]]:
+    """Return the name of each option, which is its text where its id is a number, and if it was chosen."""
+    chosen = json.loads(accept)
+    return [
+        (str(one.get("text", one["id"]) if isinstance(one["id"], int) else one["id"]), one["id"] in chosen)
+        for one in json.loads(options)
+    ]
 
 
 def _argilla(table: pd.DataFrame, code: Any) -> pd.DataFrame:

@@ -130,13 +130,13 @@ def _files(
     """Return each file and its sheet by coder, or by "" where the file says who coded."""
     if sheets is None and not isinstance(source, Mapping):
         return {"": (source, sheet)}
-    if coder is not None or sheet is not None or (sheets is not None and isinstance(source, Mapping)):
+    if coder is not None or (sheets is not None and (sheet is not None or isinstance(source, Mapping))):
         raise ArgumentError(
             "codings.read: expected to be told once who coded – found it told twice – pass a file for each "
             "coder, a sheet for each, or the column of the coder."
         )
     if isinstance(source, Mapping):
-        return {who: (file, None) for who, file in source.items()}
+        return {who: (file, sheet) for who, file in source.items()}
     named = sheets if isinstance(sheets, Mapping) else {one: one for one in sheets or ()}
     return {who: (source, one) for who, one in named.items()}
 

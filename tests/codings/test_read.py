@@ -165,7 +165,7 @@ def test_predictions_and_skipped_texts_of_label_studio_are_left_out_and_counted(
     assert set(found["coder"]) == {"ana", "ben"}
     rating = {"type": "rating", "value": {"rating": 3}, "from_name": "stars"}
     changed(export.source, lambda tasks: tasks[0]["annotations"][0]["result"].append(rating))  # type: ignore[attr-defined,index]
-    with pytest.warns(UserWarning, match=r"what names no code \(rating\)"):
+    with pytest.warns(UserWarning, match=r"1 answers that name no code \(rating\)"):
         again = codings.read(export.source, made.BOOK, **export.answers)
     pd.testing.assert_frame_equal(found, again)
 
@@ -259,16 +259,44 @@ def test_answers_of_prodigy_decide_on_their_own_codes_alone(tmp_path: Path) -> N
         for unit, answer in zip("123", answers, strict=True)
     ]
     path = made.json_of(tmp_path / "a.jsonl", lines)
-    found = codings.read(path, made.BOOK, coder="_annotator_id")
+    with pytest.warns(UserWarning, match="left out 1 ignored answers"):
+        found = codings.read(path, made.BOOK, coder="_annotator_id")
     assert found[["unit_id", "coder", "applied"]].to_numpy().tolist() == [
         ["1", "ana", True], ["2", "ana", False], ["1", "ben", True], ["2", "ben", True], ["3", "ben", False]
     ]  # fmt: skip
     assert set(found["code"]) == {"warm"}
-    with pytest.raises(ArgumentError, match="expected no finished for answers of Prodigy"):
+    with (
+        pytest.warns(UserWarning, match="left out"),
+        pytest.raises(ArgumentError, match="expected no finished"),
+    ):
         codings.read(path, made.BOOK, coder="_annotator_id", finished="rows")
     twice = made.json_of(tmp_path / "twice.jsonl", [*lines, {**lines[0], "answer": "reject"}])
-    with pytest.raises(TableError, match="found some more than once: '1 / ana / warm'"):
+    with (
+        pytest.warns(UserWarning, match="left out"),
+        pytest.raises(TableError, match="found some more than once: '1 / ana / warm'"),
+    ):
         codings.read(twice, made.BOOK, coder="_annotator_id")
+
+
+def test_an_option_of_prodigy_goes_by_its_text_where_its_id_is_a_number(tmp_path: Path) -> None:
+    options = [{"id": 0, "text": "Warm"}, {"id": 1, "text": "UI/UX"}]
+    given = {("1", "ana"): [1], ("1", "ben"): [0, 1], ("2", "ana"): [], ("2", "ben"): [0]}
+    lines = [
+        {**made.task(unit, who), "options": options, "accept": chosen, "answer": "accept"}
+        for (unit, who), chosen in given.items()
+    ]
+    lines.append({**made.task("3", "ana"), "options": options, "accept": [0], "answer": "reject"})
+    path = made.json_of(tmp_path / "a.jsonl", lines)
+    with pytest.warns(UserWarning, match="left out 1 rejected or ignored tasks"):
+        found = codings.read(path, made.BOOK, coder="_annotator_id")
+    assert len(found) == 8  # of two codes: the third was not offered
+    applied = found.loc[found["applied"], ["unit_id", "coder", "code"]].to_numpy().tolist()
+    assert sorted(applied) == [
+        ["1", "ana", "ui"],
+        ["1", "ben", "ui"],
+        ["1", "ben", "warm"],
+        ["2", "ben", "warm"],
+    ]
 
 
 def test_rejected_spans_of_prodigy_are_asked_about(tmp_path: Path) -> None:
