@@ -14,7 +14,7 @@ from sense7_qual.errors import ArgumentError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from sense7_qual.corpus import Recognised
+    from sense7_qual._formats import Recognised
 
 __all__ = ["PREVIEW", "ROLES", "Choice", "choose", "hidden", "known_as", "listed"]
 
@@ -35,7 +35,7 @@ _ALWAYS: Final = ("text", "case_id", "rating")  # said also where there is no co
 _LONGEST: Final = 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Choice:
     """The columns of each role, and whether previews are skipped or kept ("" until it is said)."""
 

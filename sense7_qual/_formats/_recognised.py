@@ -20,7 +20,7 @@ TITLE: Final = "title"
 QUESTIONS: Final = "questions"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Ask:
     """What must be said before the file can be read, because it changes the result."""
 

@@ -25,7 +25,6 @@ Which formats are read, and how safely?        `Limits`                        `
 from __future__ import annotations
 
 from sense7_qual._arguments import canonical as canonical
-from sense7_qual._formats import Recognised as Recognised
 from sense7_qual._limits import Limits
 from sense7_qual._rating_values import SENSE7_DIMENSIONS as SENSE7_DIMENSIONS, sense7_levels as sense7_levels
 from sense7_qual.corpus._assign import assign, inclusion

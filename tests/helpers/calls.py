@@ -62,6 +62,7 @@ PARTS = {
     "acts.place_of_step",
     "acts.kinds_where",
     "codebook.check_codebook",
+    "corpus.refuse_other",
     "rounds.Sight",
     "agreement.sets.set_alpha_of",
     "agreement.sets.set_distances",
