@@ -558,3 +558,26 @@ def test_a_workbook_with_the_name_of_a_text_is_told_so(tmp_path: Path) -> None:
         with pytest.raises(ImportRefused, match=r"found an Excel workbook .* rename it"):
             corpus.recognise(book.rename(book.with_suffix(suffix)))
         book = book.with_suffix(suffix)
+
+
+@quiet
+def test_the_participant_is_in_a_column_that_every_response_fills(tmp_path: Path) -> None:
+    rows = qualtrics(ANSWERS).rows()
+    pids = ["PROLIFIC_PID", "PROLIFIC_PID", '{"ImportId":"PROLIFIC_PID"}', "5f0c1a2b3c4d5e6f7a8b9c0d"]
+    filled = [[*row, pid] for row, pid in zip(rows, [*pids, pids[3][::-1], "a" * 24], strict=True)]
+    assert corpus.recognise(written(filled, tmp_path, "csv")).roles["case_id"] == "PROLIFIC_PID"
+    filled[-1][-1] = " "
+    assert corpus.recognise(written(filled, tmp_path, "csv")).roles["case_id"] == "ResponseId"
+
+
+def test_a_text_that_stands_once_for_each_coder_is_still_the_text(tmp_path: Path) -> None:
+    found = corpus.recognise(made("prodigy", [*ANSWERS, *ANSWERS, *ANSWERS], tmp_path))
+    assert found.columns.set_index("role")["column"]["text"] == "text"
+
+
+@pytest.mark.parametrize("name", ["Antwort ID", "ID de respuesta", "Response ID", "SurveyID", "Idea"])
+def test_an_id_is_a_word_of_its_own_in_a_name(name: str) -> None:
+    table = pd.DataFrame({name: ["11", "12", "13"], "why": ["It was kind to me"] * 3})
+    columns = corpus.recognise(table).columns
+    ids = columns.loc[columns["role"].eq("unit_id").fillna(False), "column"].tolist()
+    assert ids == ([] if name in ("SurveyID", "Idea") else [name])
