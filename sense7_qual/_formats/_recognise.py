@@ -85,7 +85,8 @@ def recognised(
 def _with_keys(table: pd.DataFrame, column: str, name: str, limits: Limits) -> pd.DataFrame:
     """Return the table with the keys of the JSON objects of a column as columns, in its stead."""
     filled, others = table[column].dropna(), table.drop(columns=column)
-    found = frame_of(read_json_lines("\n".join(filled), name, limits), limits).set_axis(filled.index)
+    lines = "\n".join(re.sub(r"[\r\n]+", " ", cell) for cell in filled)
+    found = frame_of(read_json_lines(lines, name, limits), limits).set_axis(filled.index)
     keys = {key: f"{column}.{key}" for key in found.columns if key in others.columns}
     return others.join(found.rename(columns=keys))
 

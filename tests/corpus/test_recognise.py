@@ -96,6 +96,16 @@ def test_unfinished_responses_of_limesurvey_are_kept_and_counted(tmp_path: Path)
     assert units["unit_id"].tolist() == units["case_id"].tolist() == ["0", "1", "2"]
 
 
+def test_the_data_of_a_task_of_label_studio_are_columns_as_they_are_written(tmp_path: Path) -> None:
+    data = '{\n "text": "one\\ntwo\u2028three", "id": 7, "share": 1.50}'
+    table = pd.DataFrame({"id": [1], "data": [data], "annotations": ["[]"]})
+    found = corpus.recognise(table)
+    assert found.kind == "label studio"
+    assert found.table.to_dict("records") == [
+        {"id": "1", "annotations": "[]", "text": "one\ntwo\u2028three", "data.id": "7", "share": "1.50"}
+    ]
+
+
 @pytest.mark.parametrize("kind", [*OBJECTS, "label studio rows"])
 def test_texts_that_others_labelled_are_each_one_unit_without_the_labels(kind: str, tmp_path: Path) -> None:
     units, said = units_of(made(kind, ANSWERS, tmp_path), text="text")
@@ -442,9 +452,8 @@ def test_rows_of_blanks_are_left_out_in_every_format(suffix: str, tmp_path: Path
     path = tmp_path / f"a.{suffix}"
     match suffix:
         case "csv" | "xlsx":
-            path = written(
-                [["id", "said"], *([cell or "" for cell in row] for row in rows)], tmp_path, suffix
-            )
+            lines = [["", " "], ["id", "said"], *([cell or "" for cell in row] for row in rows)]
+            path = written(lines, tmp_path, suffix)
         case "jsonl" | "json":
             frame.to_json(path, orient="records", lines=suffix == "jsonl")
         case "parquet":
