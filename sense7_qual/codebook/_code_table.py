@@ -75,7 +75,7 @@ def read_table(
 # The table, and its header
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class _Table:
     """A header and the rows below it."""
 
@@ -295,7 +295,7 @@ def _of_names(table: _Table, labels: Sequence[int]) -> tuple[int, Sequence[int],
 # The tree
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class _Node:
     """A code, or a heading above codes."""
 

@@ -120,7 +120,7 @@ def named(round: str | None) -> str:
 # A coder's record, as far as a sheet shows it
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Row:
     """What a coder says of one text."""
 

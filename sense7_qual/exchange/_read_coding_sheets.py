@@ -112,7 +112,7 @@ def _moved_since(sheet: _Sheet, record: Own) -> set[str]:
     return {act.unit_id for act in later if act.unit_id and act.at not in read}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class _Sheet:
     """What a coding sheet says of itself, and the rows that are filled in."""
 
