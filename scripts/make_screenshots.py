@@ -106,7 +106,7 @@ qual.widgets.QuotesWidget(store, coder="lead", rating="EmpathyOverall", per_part
 """
 
 
-# The same study with a blind round that ana and ben have begun.
+# The same study with a blind round that ana and ben have begun; chi never applies one code.
 STANDS: Final = """
 import sys
 sys.path.insert(0, {notebooks!r})
@@ -117,6 +117,12 @@ store = example_study.study({study!r})
 ids, book = store.units["unit_id"].tolist()[:60], store.codebook
 opened = {{"units": ids, "coders": ["ana", "ben", "chi"], "coder": "lead", "codebook": book}}
 store.append([qual.rounds.open_round("calibration 2", **opened)])
+of_chi = store.codings(coder="chi")
+spans = of_chi.loc[of_chi["code"] == "contextual", ["unit_id", "start", "end"]].astype(object)
+spans = spans.where(spans.notna(), None)
+gone = {{"coder": "chi", "code": "contextual", "codebook": book}}
+store.append([qual.acts.remove(unit_id=unit_id, start=start, end=end, **gone)
+              for unit_id, start, end in spans.itertuples(index=False)])
 begun = pd.Timestamp("2026-03-02T09:00:00Z")
 for coder, n, seconds in (("ana", 44, 40), ("ben", 60, 55), ("chi", 3, 70)):
     times = [begun + pd.Timedelta(seconds=seconds * place) for place in range(n)]

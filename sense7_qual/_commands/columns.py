@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from sense7_qual.corpus import Recognised
 
-__all__ = ["PREVIEW", "ROLES", "Choice", "choose", "hidden", "listed"]
+__all__ = ["PREVIEW", "ROLES", "Choice", "choose", "hidden", "known_as", "listed"]
 
 PREVIEW: Final = ("skip", "keep")
 ROLES: Final[Mapping[str, tuple[str, str]]] = {
@@ -65,19 +65,30 @@ def listed(found: Recognised) -> Iterator[str]:
     A long name may be somebody's text where the file has no header: then only its length is shown.
     """
     columns = found.columns.fillna({"wording": ""})
-    filled = [f"{row.n_filled:,} of {row.n_rows:,}" for row in columns.itertuples()]
-    wide, wider = columns["what"].str.len().max(), max(map(len, filled))
-    for row, n_filled in zip(columns.itertuples(), filled, strict=True):
-        name = _shortened(row.column) if found.evident else hidden(row.column)
-        wording = f" – {_shortened(row.wording)}" if row.wording else ""
-        yield f"{row.number:>4}  {row.what:<{wide}}  {n_filled:>{wider}}  {name}{wording}"
+    filled = [f"{n:,} of {n_rows:,}" for n, n_rows in columns[["n_filled", "n_rows"]].values]
+    wide, wider = max(map(len, columns["what"])), max(map(len, filled))
+    named = columns[["number", "column", "wording", "what"]].values
+    for (number, column, wording, what), n_filled in zip(named, filled, strict=True):
+        asked = f" – {_shortened(wording)}" if wording else ""
+        yield f"{number:>4}  {what:<{wide}}  {n_filled:>{wider}}  {known_as(found, column)}{asked}"
+
+
+def known_as(found: Recognised, column: str) -> str:
+    """Return a column's name as it is shown: short, or only its length where it may be somebody's text."""
+    return _shortened(column) if found.evident else hidden(column)
 
 
 def choose(
-    found: Recognised, given: Mapping[str, str | None], *, preview: str | None, skip_empty: bool, ask: bool
+    found: Recognised,
+    given: Mapping[str, str | None],
+    *,
+    preview: str | None,
+    skip_empty: bool,
+    fixed: Collection[str],
+    ask: bool,
 ) -> Choice:
-    """Return what is guessed, with what is `given` or answered to the one question."""
-    question = _Question(found)
+    """Return what is guessed, with what is `given` or answered to the one question; roles `fixed` stay."""
+    question = _Question(found, fixed)
     choice = question.proposed(given, preview)
     if not ask:
         question.refuse_open(choice, skip_empty=skip_empty)
@@ -104,8 +115,8 @@ def choose(
 class _Question:
     """The question about one file: what is proposed, in which words, and what an answer changes."""
 
-    def __init__(self, found: Recognised) -> None:
-        self._found = found
+    def __init__(self, found: Recognised, fixed: Collection[str]) -> None:
+        self._found, self._fixed = found, fixed
         self._columns = found.columns
         self._names: list[str] = self._columns["column"].tolist()
         self._previews = next((ask for ask in found.asks if ask.parameter == "preview"), None)
@@ -132,7 +143,8 @@ class _Question:
     @property
     def _guesses(self) -> dict[str, tuple[str, ...]]:
         """The columns of each role by the marks of the program, else by their names and cells."""
-        guessed = self._columns.dropna(subset="role").groupby("role")["column"].agg(tuple).to_dict()
+        roles = self._columns["role"]
+        guessed = {role: tuple(self._columns["column"][roles == role]) for role in roles.dropna()}
         marked = {
             role: (names,) if isinstance(names, str) else names for role, names in self._found.roles.items()
         }
@@ -165,10 +177,10 @@ class _Question:
             word, value = part.split("=", 1) if "=" in part else ("text", part)
             if word == "preview" and value in PREVIEW:
                 preview = value
-            elif word in roles:
+            elif word in roles and roles[word] not in self._fixed:
                 chosen[roles[word]] = self._named(roles[word], value)
             else:
-                known = ", ".join(f"{each}=…" for each in roles)
+                known = ", ".join(f"{each}=…" for each, role in roles.items() if role not in self._fixed)
                 raise ArgumentError(f"new: expected {known} – found {hidden(word)!r} – type it again.")
         return Choice(self._joined(chosen, choice.columns), preview or "skip" if self._previews else "")
 

@@ -6,6 +6,7 @@ import argparse
 import json
 import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -13,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 import pandas as pd
 
 from sense7_qual._atomic import save
-from sense7_qual._commands.columns import PREVIEW, ROLES, choose, hidden, listed
+from sense7_qual._commands.columns import PREVIEW, ROLES, choose, known_as, listed
 from sense7_qual._commands.words import STUDY, Parsers, count, is_address
+from sense7_qual._messages import first_three
 from sense7_qual.errors import ArgumentError, StoreError
 
 if TYPE_CHECKING:
-    from sense7_qual.codebook import Codebook
+    from sense7_qual.codebook import Code, Codebook
     from sense7_qual.store import Store
 
 __all__ = ["add"]
@@ -30,6 +32,8 @@ their numbers, proposes which is what and asks once: Enter accepts, "-" means no
 accepts the proposal without asking, and stops where only you can answer. A COLUMN is a name
 or a number. Existing files are never overwritten."""
 _TEMPLATES: Final = Path(__file__).parent / "notebooks"
+_NO_PATH: Final = re.compile(r"[^\w-]+")
+_QUESTION: Final = "question"  # the variable of `corpus.read` that names it
 _PARAMETERS: Final = "parameters"  # the tag of the one cell that is replaced
 
 
@@ -43,8 +47,10 @@ def add(commands: Parsers) -> None:
         new.add_argument(option, metavar="COLUMN", dest=role, help=f"the column of the {meaning}")
     new.add_argument(
         "--codebook",
-        default="sense7",
-        help="a YAML or CSV file, or the name of a shipped codebook (default: sense7)",
+        action="append",
+        metavar="FILE",
+        help="a codebook (YAML, CSV, XLSX, DOCX) or the name of a shipped one (default: sense7); several, "
+        "such as --codebook Q19=a.xlsx --codebook Q22=b.xlsx: a study for each question",
     )
     new.add_argument("--coders", metavar="ana,ben", help="the coders; the texts are assigned to them")
     new.add_argument(
@@ -73,24 +79,59 @@ def add(commands: Parsers) -> None:
 
 
 def _new(parsed: argparse.Namespace) -> int:
+    books = _codebooks(parsed)
+    studies = {word: f"{parsed.study}_{_NO_PATH.sub('_', word)}" if word else parsed.study for word in books}
+    notebooks = {word: _notebook_paths(study) for word, study in studies.items()}
+    units, rating, questions = _units(parsed)
+    coders = _coders(parsed, units)
+    for (word, book), question in zip(books.items(), questions if any(books) else [""], strict=True):
+        own = units[units[_QUESTION] == question] if question else units
+        by_question = _QUESTION if not question and len(questions) > 1 else None
+        _make(parsed, studies[word], own, book, rating=rating, coders=coders, stratify=by_question)
+        for name, path in notebooks[word].items():
+            study = studies[word] if is_address(studies[word]) else Path(studies[word]).absolute().name
+            _put_notebook(name, path, study=study, rating=rating, coders=coders, lead=parsed.lead)
+        print(f"Notebooks: {' (coders) and '.join(map(str, notebooks[word].values()))} (lead).")
+        coder = (coders or ["PSEUDONYM"])[0]
+        print(f"Code without a notebook: sense7-qual code {studies[word]} --coder {coder}")
+    return 0
+
+
+def _codebooks(parsed: argparse.Namespace) -> dict[str, Codebook]:
+    """Return the codebook of each question, by the column as it was typed; "" for one of all."""
     from sense7_qual.codebook import Codebook
 
-    notebooks = _notebook_paths(parsed.study)
-    codebook = Codebook.read(parsed.codebook)
-    units, rating = _units(parsed)
-    coders = _coders(parsed, units)
-    store = _made(parsed.study, units, codebook, lead=parsed.lead)
-    print(f"Created {_described(units)}, codebook {codebook.name} ({count(len(codebook.codes), 'code')}).")
-    if rating is not None:
-        store.set_options(rating_column=rating, coder=parsed.lead)
-    if coders:
-        _assign(store, coders, parsed)
-    study = parsed.study if is_address(parsed.study) else Path(parsed.study).absolute().name
-    for name, path in notebooks.items():
-        _put_notebook(name, path, study=study, rating=rating, coders=coders, lead=parsed.lead)
-    print(f"Notebooks: {' (coders) and '.join(map(str, notebooks.values()))} (lead).")
-    print(f"Code without a notebook: sense7-qual code {parsed.study} --coder {(coders or ['PSEUDONYM'])[0]}")
-    return 0
+    named = [
+        ("", each) if Path(each).exists() else each.rpartition("=")[::2]
+        for each in parsed.codebook or ["sense7"]
+    ]
+    words = [word for word, _ in named if word]
+    if (words and parsed.text) or (len(named) > 1 and (len(words) < len(named) or is_address(parsed.study))):
+        raise ArgumentError(
+            "new: expected a question for each of several codebooks, such as --codebook Q19=a.xlsx, a folder "
+            "and no --text – correct the options."
+        )
+    parsed.text, parsed.fixed = (",".join(words), ("text",)) if words else (parsed.text, ())
+    books = {}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        for word, path in named:
+            books[word if len(named) > 1 else ""] = Codebook.read(path)
+    for warning in said:
+        print(warning.message)
+    _refuse_other_codes(list(books.values()))
+    return books
+
+
+def _refuse_other_codes(books: Sequence[Codebook]) -> None:
+    """Refuse one id for two different codes: the decisions of all questions can then be put together."""
+    known: dict[str, Code] = {}
+    other = [code.id for book in books for code in book.codes if known.setdefault(code.id, code) != code]
+    if other:
+        raise ArgumentError(
+            f"new: expected one code for each id in all codebooks – found others for {first_three(other)} – "
+            "give one of them another id."
+        )
 
 
 def _notebook_paths(study: str) -> dict[str, Path]:
@@ -124,22 +165,25 @@ def _lines(words: str) -> list[int]:
     return [int(line) for line in words.split(",")]
 
 
-def _units(parsed: argparse.Namespace) -> tuple[pd.DataFrame, str | None]:
-    """Return the units of the data file, and the name of the rating."""
+def _units(parsed: argparse.Namespace) -> tuple[pd.DataFrame, str | None, list[str]]:
+    """Return the units of the data file, the name of the rating, and the questions if there are several."""
     from sense7_qual import corpus
 
     options = ("delimiter", "encoding", "sheet", "header", "kind")
     found = corpus.recognise(parsed.data, **{option: getattr(parsed, option) for option in options})
     print(f"{Path(parsed.data).name} – {found!r}", *listed(found), sep="\n")
     given = {role: getattr(parsed, role) for role in ROLES}
-    choice = choose(found, given, preview=parsed.preview, skip_empty=parsed.skip_empty, ask=not parsed.yes)
+    said = {"preview": parsed.preview, "skip_empty": parsed.skip_empty, "fixed": parsed.fixed}
+    choice = choose(found, given, **said, ask=not parsed.yes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what was left out is in the lines above
         units = corpus.read(replace(found, roles={}), **choice.arguments(), empty="skip")
-    kept = [hidden(name) for name in found.table.columns if name in units and name not in choice.taken]
+    names = [name for name in found.table.columns.tolist() if name in units and name not in choice.taken]
+    kept = [known_as(found, name) for name in names]
     print(f"Kept as further columns: {', '.join(kept) or '–'}")
     rated = choice.columns["rating"]
-    return units, "rating" if len(rated) > 1 else next(iter(rated), None)
+    questions = units[_QUESTION].unique().tolist() if len(choice.columns["text"]) > 1 else []
+    return units, "rating" if len(rated) > 1 else next(iter(rated), None), questions
 
 
 def _coders(parsed: argparse.Namespace, units: pd.DataFrame) -> list[str]:
@@ -160,10 +204,25 @@ def _coders(parsed: argparse.Namespace, units: pd.DataFrame) -> list[str]:
     return [check_person(coder) for coder in coders]
 
 
-def _made(study: str, units: pd.DataFrame, codebook: Codebook, *, lead: str) -> Store:
+def _make(
+    parsed: argparse.Namespace,
+    study: str,
+    units: pd.DataFrame,
+    book: Codebook,
+    *,
+    rating: str | None,
+    coders: list[str],
+    stratify: str | None,
+) -> None:
+    """Create a study, and assign its texts."""
     from sense7_qual.store import Store
 
-    return Store.create(study, units=units, codebook=codebook, lead=lead)
+    store = Store.create(study, units=units, codebook=book, lead=parsed.lead)
+    print(f"Created {_described(units)}, codebook {book.name} ({count(len(book.codes), 'code')}).")
+    if rating is not None:
+        store.set_options(rating_column=rating, coder=parsed.lead)
+    if coders:
+        _assign(store, coders, parsed, stratify)
 
 
 def _described(units: pd.DataFrame) -> str:
@@ -172,8 +231,9 @@ def _described(units: pd.DataFrame) -> str:
     return f"a study of {count(len(units), 'text')}{by}"
 
 
-def _assign(store: Store, coders: list[str], parsed: argparse.Namespace) -> None:
-    plan = store.assign(coders=coders, overlap=parsed.overlap, seed=parsed.seed, coder=parsed.lead)
+def _assign(store: Store, coders: list[str], parsed: argparse.Namespace, stratify: str | None) -> None:
+    how = {"overlap": parsed.overlap, "seed": parsed.seed, "stratify": stratify}
+    plan = store.assign(coders=coders, coder=parsed.lead, **how)
     assigned = plan["coder"].value_counts()
     shared = int((plan["unit_id"].value_counts() > 1).sum())
     each = ", ".join(f"{coder} {assigned[coder]:,}" for coder in coders)

@@ -29,7 +29,12 @@ from sense7_qual._formats._files import (
 )
 from sense7_qual._formats._grids import Grid as Grid, grid_of_text as grid_of_text, read_grids as read_grids
 from sense7_qual._formats._lists import listed_turns as listed_turns
-from sense7_qual._formats._recognise import KINDS as KINDS, recognised as recognised
+from sense7_qual._formats._personal import CROWD_ID as CROWD_ID
+from sense7_qual._formats._recognise import (
+    KINDS as KINDS,
+    kind_by_names as kind_by_names,
+    recognised as recognised,
+)
 from sense7_qual._formats._recognised import Ask as Ask, Recognised as Recognised
 
 __all__ = ["Ask", "Recognised", "recognised"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING, Any
 
-from sense7_qual._formats._xlsx import BROKEN_ZIP, require_harmless
+from sense7_qual._formats._harmless import BROKEN_ZIP, require_harmless
 from sense7_qual._limits import Limits
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ImportRefused

@@ -5,6 +5,7 @@ For files whose header has to be looked for: a workbook's sheets, the tables of 
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -41,18 +42,24 @@ def read_grids(packed: bytes, name: str, sheet: str | None, limits: Limits) -> l
         found = read_sheets(packed, sheet, name, limits)
     else:
         found = read_word_tables(packed, sheet, name, limits)
-    return [each if isinstance(each, ImportRefused) else _grid(title, *each) for title, each in found.items()]
+    return [
+        each if isinstance(each, ImportRefused) else _grid(title, *each, name, limits)
+        for title, each in found.items()
+    ]
 
 
-def _grid(title: str, rows: Rows, merged: Sequence[Range]) -> Grid:
-    across = {}
+def _grid(title: str, rows: Rows, merged: Sequence[Range], name: str, limits: Limits) -> Grid:
+    across: dict[tuple[int, int], int] = {}
+    numbers, filled = sorted(rows), 0
     for column, first, last_column, last in merged:
         value = rows.get(first, [])[column - 1 : column]
-        for number in range(first, last + 1):
-            if number in rows and value:
-                rows[number] += [None] * (column - len(rows[number]))
-                rows[number][column - 1] = value[0]
-                across[number, column - 1] = last_column - column + 1
+        covered = numbers[bisect_left(numbers, first) : bisect_right(numbers, last)] if value else []
+        filled += len(covered)
+        limits.require("cells", filled, name=name, of="merged cells", remedy="split the table")
+        for number in covered:
+            rows[number] += [None] * (column - len(rows[number]))
+            rows[number][column - 1] = value[0]
+            across[number, column - 1] = last_column - column + 1
     return Grid(title, "row", rows, across)
 
 

@@ -250,8 +250,6 @@ def _names_again(cells: Cells) -> list[int]:
     names = _names(cells)
     if sum(map(bool, names)) < 2:
         return []
-    return [
-        at
-        for at, row in enumerate(_rows(cells))
-        if all(text_of(cell) == name for cell, name in zip(row, names, strict=True))
-    ]
+    first = next(at for at, name in enumerate(names) if name)
+    likely = [at for at, cell in enumerate(cells.columns[first]) if text_of(cell) == names[first]]
+    return [at for at in likely if _row(cells, at) == names]

@@ -10,9 +10,10 @@ import pandas as pd
 
 from sense7_qual._arguments import canonical
 
-__all__ = ["label_columns", "listed_turns", "parsed_json"]
+__all__ = ["WHO", "label_columns", "listed_turns", "parsed_json"]
 
-_WHO: Final = re.compile(r"_?annotat(ors?(_?id)?|ed_?by|ion_approver)", re.IGNORECASE)
+WHO: Final = re.compile(r"_?annotat(ors?(_?id)?|ed_?by|ion_approver)", re.IGNORECASE)
+"""Columns that say who annotated."""
 
 
 def parsed_json(cell: str) -> list[Any] | dict[str, Any] | None:
@@ -48,7 +49,7 @@ def label_columns(table: pd.DataFrame) -> list[str]:
     Argilla write them so.
     """
     labels = {name for name in table.columns if _holds_labels(table[name])}
-    return [name for name in table.columns if name in labels or (labels and _WHO.fullmatch(name))]
+    return [name for name in table.columns if name in labels or (labels and WHO.fullmatch(name))]
 
 
 def _holds_labels(column: pd.Series) -> bool:

@@ -12,7 +12,7 @@ from typing import Final
 
 import pandas as pd
 
-__all__ = ["is_personal", "personal_columns"]
+__all__ = ["CROWD_ID", "is_personal", "personal_columns"]
 
 _WORDS: Final = tomllib.loads((Path(__file__).parent / "people.toml").read_text("utf-8"))
 _PERSONAL: Final = frozenset(map(str.casefold, _WORDS["personal"]))
@@ -20,17 +20,19 @@ _BESIDE: Final = _PERSONAL | frozenset(_WORDS["beside"])
 _BEGINS: Final = re.compile("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _BETWEEN: Final = re.compile(r"[\s\d_.,:;?!*/|()\[\]{}<>#@&+=-]+")
 
+CROWD_ID: Final = re.compile(r"[\da-f]{24}")
+"""An id of Prolific, which leads to a person there."""
 _PART: Final = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
 _FORMS: Final = {
     "e-mail addresses": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+"),
     "IP addresses": re.compile(
         rf"{_PART}(?:\.{_PART}){{3}}|(?=.*::|(?:[^:]*:){{7}})[\da-fA-F]{{0,4}}(?::[\da-fA-F]{{0,4}}){{2,7}}"
     ),
-    "ids of a crowd service": re.compile(r"[\da-f]{24}"),
+    "ids of a crowd service": CROWD_ID,
 }
 _PRECISE: Final = re.compile(r"-?\d{1,3}\.\d{4,20}")
 _NEAR_ZERO: Final = 4  # degrees: smaller numbers may be shares and scores
-_LOOKED_AT: Final = 1_000  # filled cells of a column, evenly spread
+_LOOKED_AT: Final = 200  # filled cells of a column, evenly spread
 
 
 def personal_columns(table: pd.DataFrame) -> dict[str, str]:

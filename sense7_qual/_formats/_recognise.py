@@ -26,14 +26,14 @@ from sense7_qual._formats._header import (
 )
 from sense7_qual._formats._header_rows import HeaderRows, without_header_rows
 from sense7_qual._formats._json import read_json_lines
-from sense7_qual._formats._lists import label_columns, parsed_json
+from sense7_qual._formats._lists import WHO, label_columns, parsed_json
 from sense7_qual._formats._personal import personal_columns
 from sense7_qual._formats._recognised import TITLE, Ask, Recognised
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, shown
 from sense7_qual.errors import ImportRefused, TableError
 
-__all__ = ["KINDS", "recognised"]
+__all__ = ["KINDS", "kind_by_names", "recognised"]
 
 _Kind = Mapping[str, Any]
 KINDS: Final[Mapping[str, _Kind]] = tomllib.loads((Path(__file__).parent / "kinds.toml").read_text("utf-8"))
@@ -120,6 +120,7 @@ def _recognised(
         aside=tuple(_fitting(spec.get("aside", ()), names)),
         roles=_roles(spec, names),
         once=spec.get("once", False),
+        n_unfinished=int(table[spec["unfinished"]].isna().to_numpy().sum()) if "unfinished" in spec else 0,
         closes=tuple(_fitting(spec.get("closes", ()), names)),
         asks=tuple(_asks(spec, table)),
         merged={cells.header[at]: kept for at in sorted(cells.merged) if (kept := _below(cells, at))},
@@ -153,6 +154,12 @@ def _kind_of(table: pd.DataFrame, by_header_rows: str, labels: Sequence[str], na
     names = list(table.columns)
     named = any(all(_fitting([one], names) for one in form) for form in KINDS["table of codes"]["forms"])
     return "table of codes" if named else "labelled texts" if labels and "text" in table.columns else "table"
+
+
+def kind_by_names(names: Sequence[str]) -> _Kind:
+    """Return what kinds.toml says of the program that names its columns so; nothing where there is none."""
+    table = pd.DataFrame(columns=pd.Index(dict.fromkeys(names)), dtype="string")
+    return next((spec for spec in KINDS.values() if _is_marked(spec, table)), {})
 
 
 def _is_marked(spec: _Kind, table: pd.DataFrame) -> bool:
@@ -199,7 +206,7 @@ def _evidence(
     if found := [name for pattern in by_name for name in _fitting([pattern], names)[:1]]:
         yield f"columns {', '.join(map(shown, found))}"
     if kind == "labelled texts":
-        yield f"lists of labels in column {first_three(map(shown, labels))}"
+        yield f"lists of labels in column {first_three(shown(n) for n in labels if not WHO.fullmatch(n))}"
 
 
 def _roles(spec: _Kind, names: Sequence[str]) -> dict[str, str | tuple[str, ...]]:

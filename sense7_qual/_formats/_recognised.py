@@ -67,6 +67,8 @@ class Recognised:
     """By role of `corpus.read` (unit_id, case_id) the column, or the columns that are joined."""
     once: bool
     """Whether rows of the same unit_id repeat one text."""
+    n_unfinished: int
+    """How many responses the program marks as not finished; they are kept."""
     closes: tuple[str, ...]
     """Columns that end a form and are blank in the rows of other forms."""
     asks: tuple[Ask, ...]
@@ -124,6 +126,8 @@ class Recognised:
             f"filled {len(at)} merged range{'' if len(at) == 1 else 's'} down in column {shown(name)!r}"
             for name, at in self.merged.items()
         ]
+        rows = f"{self.n_unfinished} unfinished response{'' if self.n_unfinished == 1 else 's'}"
+        said += [f"kept {rows}"] if self.n_unfinished else []
         said += ["left out the numbers of the rows, in a column without a name"] if self.counted else []
         names = first_three(map(shown, self.renamed))
         return said + ([f"numbered the columns of one name, {names}"] if self.renamed else [])
@@ -164,6 +168,7 @@ class Recognised:
     def _found(self) -> str:
         n_rows, index = len(self.table), self.table.index
         of = {"texts": "texts to code", "codings": "codings", "codes": "codes", "people": "participants"}
-        where = f" in {index.name}s {index[0]} to {index[-1]}" if n_rows > 1 else ""
-        program = self.program or self.kind.capitalize()
-        return f"{program}: {n_rows} row{'' if n_rows == 1 else 's'}{where}, {of[self.holds]}"
+        lines = "" if index.name == "row" else f"{index.name}s "
+        where = f" ({lines}{index[0]} to {index[-1]})" if n_rows > 1 else ""
+        said = f"{self.program or self.kind.capitalize()}: {n_rows} row{'' if n_rows == 1 else 's'}{where}"
+        return said if self.kind == "table" else f"{said}, {of[self.holds]}"

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from sense7_qual.adjudication._consensus import consensus, disagreements as disagreements, overruled
 from sense7_qual.adjudication._dawid_skene import TrueCodes as TrueCodes, dawid_skene
-from sense7_qual.adjudication._profile import Profile as Profile, profile
+from sense7_qual.adjudication._kinds import against_others as against_others
+from sense7_qual.adjudication._profile import Profile as Profile, coder_profiles as coder_profiles, profile
 from sense7_qual.adjudication._queue import queue, remaining
 from sense7_qual.adjudication._results import OVERRULED as OVERRULED, QUEUE as QUEUE
 

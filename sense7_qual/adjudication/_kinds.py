@@ -227,7 +227,7 @@ def coder_views(
     """Return one row per coder × code; `ruled` as `overruled` gives it, `clusters` numbers by unit_id."""
     keys = own[["coder", "code"]].drop_duplicates()
     keys = keys.assign(order=pd.factorize(keys["code"])[0]).sort_values(["coder", "order"], kind="stable")
-    against = _against_others(own)
+    against = against_others(own)
     place = pd.MultiIndex.from_frame(keys[["coder", "code"]])
     at = place.get_indexer(pd.MultiIndex.from_frame(against[["coder", "code"]]))
     cluster = clusters.loc[against["unit_id"]].to_numpy(dtype=np.int64)
@@ -246,8 +246,8 @@ def coder_views(
     return CODERS.frame(frame)
 
 
-def _against_others(own: pd.DataFrame) -> pd.DataFrame:
-    """Return decisions beside what most of the other coders decided; ties of the others are left out."""
+def against_others(own: pd.DataFrame) -> pd.DataFrame:
+    """Return each decision with that of most of the other coders; ties of the others are left out."""
     tally = codings.tally(own)
     both = own.merge(tally, on=["unit_id", "code"])
     applied = both["applied"].astype("int64")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, cast
 
@@ -175,8 +175,6 @@ def profile(
     latest = latest_rulings(rulings)
     refuse_facet({code for _, code in latest}, set(own["code"]))
     reasons = {key: act.reason for key, act in latest.items() if act.reason is not None}
-    unit_ids = pd.Index(sorted(own["unit_id"].unique()))
-    clusters = pd.Series(members(clusters_by_unit(units, cluster), unit_ids)[0], index=unit_ids)
     evidence = evidence_of(own, again, reasons)
     drawn = None
     if evidence is not None:
@@ -190,12 +188,35 @@ def profile(
         shares=shares(disputed, evidence, drawn, level=confidence_level, otherwise=none),
         disagreements=disputed,
         slips=slip_rates(own, again, evidence, drawn, confidence_level),
-        coders=coder_views(
-            own, overruled(own, rulings=rulings), clusters, n_boot=n_boot, confidence_level=confidence_level,
-            seed=seed,
-        ),
+        coders=_coders(own, rulings, units, cluster, n_boot, confidence_level, seed),
         soft_labels=_soft_labels(own, evidence, drawn),
     )  # fmt: skip
+
+
+def coder_profiles(
+    decisions: pd.DataFrame,
+    *,
+    rulings: Sequence[Act] = (),
+    units: pd.DataFrame | None = None,
+    cluster: str | None = None,
+) -> pd.DataFrame:
+    """Return `coders` of `profile` with its default settings, without fitting the model."""
+    return _coders(_own(decisions), rulings, units, cluster, 2000, 0.95, 0)
+
+
+def _coders(
+    own: pd.DataFrame,
+    rulings: Iterable[Act],
+    units: pd.DataFrame | None,
+    cluster: str | None,
+    n_boot: int,
+    level: float,
+    seed: int,
+) -> pd.DataFrame:
+    unit_ids = pd.Index(sorted(own["unit_id"].unique()))
+    clusters = pd.Series(members(clusters_by_unit(units, cluster), unit_ids)[0], index=unit_ids)
+    ruled = overruled(own, rulings=rulings)
+    return coder_views(own, ruled, clusters, n_boot=n_boot, confidence_level=level, seed=seed)
 
 
 def _own(decisions: pd.DataFrame) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from sense7_qual._formats import Grid, decoded, grid_of_text, read_grids
+from sense7_qual._formats import Grid, decoded, grid_of_text, kind_by_names, read_grids
 from sense7_qual._limits import Limits
 from sense7_qual._messages import did_you_mean, first_three, outside, shown
 from sense7_qual.codebook._field_names import meant, plain
@@ -147,7 +147,20 @@ def _table_of_codes(
             raise error
     if not tables:
         raise _no_codes([grid for grid in grids if isinstance(grid, Grid)], path, columns)
+    if not columns:
+        _refuse_others(tables[0], path)
     return tables[0]
+
+
+def _refuse_others(table: _Table, path: Path) -> None:
+    """Refuse the columns of a program's texts or codings, and name the door for these."""
+    kind = kind_by_names(table.names)
+    door = {"texts": "corpus.read", "codings": "codings.read"}.get(kind.get("holds", "codes"))
+    if door:
+        raise CodebookError(
+            f"codebook: expected a table of codes in {path.name!r} – found {kind.get('what', 'a table')} of "
+            f"{kind['program']} – read it with {door}."
+        )
 
 
 def _with_header(grid: Grid, fields: Collection[str], columns: Names) -> _Table | None:
@@ -156,7 +169,7 @@ def _with_header(grid: Grid, fields: Collection[str], columns: Names) -> _Table 
     if columns:
         wanted = columns.keys()
         return next((t for t in tables if wanted <= set(map(t.called, range(len(t.names))))), None)
-    tables = [table for table in tables if not any(map(_is_variable, table.names))]
+    tables = [table for table in tables if not _are_variables(table.names)]
     for table in tables:
         found = {meant(name, fields) for name in table.names if name} - {None}
         if len(found) > 1 and found & {"label", "parent"}:
@@ -164,8 +177,9 @@ def _with_header(grid: Grid, fields: Collection[str], columns: Names) -> _Table 
     return next((t for t in tables[:1] if any(meant(name, ["label"]) for name in t.names if name)), None)
 
 
-def _is_variable(name: str) -> bool:
-    return bool(_VARIABLES.fullmatch(plain(name)))
+def _are_variables(names: Sequence[str]) -> bool:
+    """Return True for the header of a list of variables, which it names first."""
+    return bool(_VARIABLES.fullmatch(plain(next(filter(None, names), ""))))
 
 
 def _names(grid: Grid, number: int) -> list[str]:
@@ -179,7 +193,7 @@ def _names(grid: Grid, number: int) -> list[str]:
 
 def _no_codes(grids: Sequence[Grid], path: Path, columns: Names) -> CodebookError:
     rows = [_names(grid, number) for grid in grids for number in list(grid.rows)[:_WITHIN]]
-    of_variables = [names for names in rows if any(map(_is_variable, names))]
+    of_variables = [names for names in rows if _are_variables(names)]
     names = list(map(shown, filter(None, (of_variables or rows or [[]])[0])))
     if columns:
         missing = next((name for name in columns if name not in names), "")

@@ -14,7 +14,10 @@ __all__ = ["meant", "plain", "right_names"]
 _OTHER_NAMES: Final = {
     "label": ("code", "name", "tag", "node", "code name", "code label", "sub code", "subcode"),
     "id": ("code id", "identifier", "code number"),
-    "definition": ("description", "desc", "meaning", "memo", "comment", "* definition", "* description"),
+    "definition": (
+        *("description", "desc", "meaning", "memo", "comment", "* definition", "* description"),
+        *("definition *", "description *"),
+    ),
     "description": ("definition",),
     "avoid_when": ("exclu*", "when not*", "not when", "do not *", "don t *"),
     "use_when": ("include*", "inclusion*", "when", "when to *", "rule", "* rule", "apply *"),

@@ -160,10 +160,7 @@ def read(
     for column in texts:
         found.refuse_reworded(column)
         found.refuse_merged(column)
-    marked = found.roles
-    unit_id = marked.get("unit_id", ()) if unit_id is None else unit_id
-    case_id = str(marked["case_id"]) if case_id is None and "case_id" in marked else case_id
-    ids = [unit_id] if isinstance(unit_id, str) else list(unit_id)
+    ids, case_id = _ids(found, unit_id, case_id)
     roles = [*ids, *(name for name in (document_id, case_id, position, context) if name is not None)]
     rated = by_question(ratings, len(texts))
     known = [*texts, *roles, *(column for of in rated for column in of)]
@@ -206,6 +203,18 @@ def _seen(source: str | os.PathLike[str] | pd.DataFrame | Recognised, **how: Any
     return found
 
 
+def _ids(
+    found: Recognised, unit_id: str | Sequence[str] | None, case_id: str | None
+) -> tuple[list[str], str | None]:
+    """Return the columns that identify a row, and that of the participant: those named, or the program's."""
+    by_mark = found.roles.get("case_id")
+    chosen = found.roles.get("unit_id", ()) if unit_id is None else unit_id
+    return (
+        [chosen] if isinstance(chosen, str) else list(chosen),
+        case_id if case_id is not None or not isinstance(by_mark, str) else by_mark,
+    )
+
+
 def _not_kept(found: Recognised, known: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the columns of labels and those of personal data, which are variables only if they are named."""
     others = [name for name in found.table.columns if name not in known]
@@ -236,7 +245,8 @@ def _responses(
             left_out.append(str(ask))
     if found.once:
         again = table.duplicated([*ids, *texts])
-        left_out += [f"{again.sum()} rows that repeat a text"] if again.any() else []
+        n_rows = "1 row that repeats" if again.sum() == 1 else f"{again.sum()} rows that repeat"
+        left_out += [f"{n_rows} a text"] if again.any() else []
         table = table[~again]
     return table, list(ids), left_out
 

@@ -236,9 +236,9 @@ def _workbook(store: Any, coder: str, round: str | None, unit_ids: Sequence[str]
         [unit_id, *(column[place] for column in before.values()), text, *_marks(record.row(unit_id), codes)]
         for place, (unit_id, text) in enumerate(units["text"].items())
     ]
-    _fill(book.active, CODING, [[_RULE], names, *rows])
-    _look(book.active, names, len(rows))
-    _fill(book.create_sheet(), _CODES, [[_RULE], *_rules(codes)])
+    _fill(book.active, CODING, [[_RULE], names, *rows], [_WIDTHS.get(name, 16) for name in names])
+    _offer_marks(book.active, names, len(rows))
+    _fill(book.create_sheet(), _CODES, [[_RULE], *_rules(codes)], [24, 50, 50, 50, 50])
     about = [[key, value] for key, value in said.items()]
     about += [["column", name, code.id] for name, code in zip(_labels(codes), codes, strict=True)]
     about += [["unit", unit_id, hash_of(text)] for unit_id, text in units["text"].items()]
@@ -290,43 +290,51 @@ def _rules(codes: Sequence[Code]) -> Iterator[list[str]]:
         yield [label, code.definition, *("\n".join(each) for each in lists)]
 
 
-def _fill(sheet: Any, title: str, rows: Iterator[list[Any]] | Sequence[list[Any]]) -> None:
-    from openpyxl.styles import Alignment
+def _fill(sheet: Any, title: str, rows: Sequence[list[Any]], widths: Sequence[int] = ()) -> None:
+    """Write rows into a sheet; those below a rule and a header are as high as their texts need."""
+    from openpyxl.styles import Alignment, Font
+    from openpyxl.utils import get_column_letter
 
     sheet.title = title
+    for column, width in enumerate(widths, start=1):
+        sheet.column_dimensions[get_column_letter(column)].width = width
     for number, row in enumerate(rows, start=1):
         for column, value in enumerate(row, start=1):
-            if value in (None, ""):
-                continue
             cell = sheet.cell(number, column)
-            cell.alignment = Alignment(wrap_text=number > 1, vertical="top")
+            cell.alignment, cell.font = (
+                Alignment(wrap_text=number > 1, vertical="top"),
+                Font(bold=number == 2),
+            )
             if isinstance(value, str):
-                cell.value, cell.data_type = cell_text(value), "s"  # what begins with "=" is text, too
+                cell.value, cell.data_type = cell_text(value) or None, "s"  # "=1" is text, too
             else:
                 cell.value = value
+        if widths and number > 1:
+            sheet.row_dimensions[number].height = min(409, 15 * max(map(_lines, map(str, row), widths)))
 
 
-def _look(sheet: Any, names: Sequence[str], n_rows: int) -> None:
-    """Set widths, a list to pick 1 from, and the rule for blanks where a mark is made."""
-    from openpyxl.styles import Font
+def _lines(text: str, width: int) -> int:
+    """Return about how many lines a text takes in a column of so many characters."""
+    return sum(1 + len(line) // (width - 2) for line in text.split("\n"))
+
+
+def _offer_marks(sheet: Any, names: Sequence[str], n_rows: int) -> None:
+    """Offer 1 to pick where a mark is made, and the rule for blanks where a text is finished."""
     from openpyxl.utils import get_column_letter
     from openpyxl.worksheet.datavalidation import DataValidation
 
     first = names.index("text") + 2
     sheet.freeze_panes = sheet.cell(3, first)
-    for column, name in enumerate(names, start=1):
-        letter = get_column_letter(column)
-        sheet.column_dimensions[letter].width = _WIDTHS.get(name, 13)
-        sheet.cell(2, column).font = Font(bold=True)
-        for number in range(3, 3 + n_rows if name == "memo" else 3):
-            sheet.cell(number, column).number_format = "@"  # what is typed here is text
     pick: dict[str, Any] = {"type": "list", "formula1": '"1"', "allow_blank": True, "showErrorMessage": True,
             "errorTitle": "1 or blank", "error": "Write 1, or leave the cell blank."}  # fmt: skip
     marks = DataValidation(**pick)
     done = DataValidation(**pick, showInputMessage=True, promptTitle="Finished", prompt=_RULE)
-    for column, name in enumerate(names, start=1):
-        if column >= first and name != "memo" and n_rows:
-            letter = get_column_letter(column)
+    for column, name in enumerate(names[first - 1 :], start=first):
+        letter = get_column_letter(column)
+        if name == "memo":
+            for number in range(3, n_rows + 3):
+                sheet.cell(number, column).number_format = "@"  # what is typed here is text
+        else:
             (done if name == "finished" else marks).add(f"{letter}3:{letter}{n_rows + 2}")
     sheet.add_data_validation(marks)
     sheet.add_data_validation(done)

@@ -39,8 +39,8 @@ def read_coding_sheets(store: Any, path: str | Path) -> list[Act]:
     the sheet again then returns none, and a sheet that was filled in further can be read again. The acts of
     one reading share one time, and a memo on the study says which sheet was read.
 
-    A text whose record was changed elsewhere since the sheet was written keeps its record; a warning names
-    it, and texts whose participant has withdrawn.
+    A text that was coded elsewhere after the sheet was written keeps its record; a warning names it, and the
+    texts of participants who have withdrawn.
 
     Parameters
     ----------

@@ -324,12 +324,33 @@ class Board:
         return agreement.drift(self.read.decided, self.read.coverage, plan=self.seen_plan)
 
     @cached_property
+    def leanings(self) -> pd.DataFrame:
+        """The coders who surely apply a code more or less than the others, the largest difference first.
+
+        As `coders` of `adjudication.profile`; empty for whoever is no lead of a study that names its leads.
+        """
+        by: dict[str, Any] = {"units": self.units, "cluster": self.cluster} if self.cluster else {}
+        decided = self.read.independent.iloc[: 0 if self.is_coder else None]
+        coders = adjudication.coder_profiles(decided, rulings=self._rulings, **by)
+        coders = coders[coders["leans"].notna()]
+        return coders.loc[coders["difference"].abs().sort_values(ascending=False, kind="stable").index]
+
+    @cached_property
+    def against(self) -> pd.DataFrame:
+        """unit_id, coder, code, applied where a coder decided against most of the others."""
+        frame = adjudication.against_others(self.read.independent)
+        apart: pd.DataFrame = frame[frame["applied"] != frame["others"]]
+        return apart
+
+    @cached_property
     def queue(self) -> pd.DataFrame:
         """The disagreements, hardest first, with the rulings on them: of who leads nothing, their own."""
-        read = self.read
-        made = read.team_rulings if self.is_lead else read.rulings
-        rulings = codings.rulings(made, self.codebook, revisions=read.revisions)
-        return adjudication.queue(self.read.decided, rulings=rulings)
+        return adjudication.queue(self.read.decided, rulings=self._rulings)
+
+    @cached_property
+    def _rulings(self) -> list[Act]:
+        made = self.read.team_rulings if self.is_lead else self.read.rulings
+        return codings.rulings(made, self.codebook, revisions=self.read.revisions)
 
     @cached_property
     def stale(self) -> pd.DataFrame:

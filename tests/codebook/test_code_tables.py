@@ -252,6 +252,16 @@ def test_taguette_and_maxqda_and_atlas(tmp_path: Path) -> None:
     )
 
 
+def test_coded_segments_are_no_codebook(tmp_path: Path) -> None:
+    rows = [("Document group", "Document name", "Code", "Segment"), ("a", "b", "Warm", "zqcanary")]
+    path = write_rows(tmp_path / "b.xlsx", rows)
+    with pytest.raises(
+        CodebookError, match=r"found coded segments of MAXQDA – read it with codings\.read\.$"
+    ):
+        Codebook.read(path)
+    assert read(path, columns={"Code": "label"})[0].ids == ("warm",)
+
+
 # Trees
 
 
@@ -333,7 +343,14 @@ def test_rows_that_go_on_with_a_code_add_to_it(tmp_path: Path) -> None:
 # Any table
 
 LABELS = ("Code", "Codes", "Name", "Tag", "Code name", "LABEL")
-DEFINITIONS = ("Definition", "Description", "Operational definition", "Memo", "Meaning")
+DEFINITIONS = (
+    "Definition",
+    "Description",
+    "Description for coders",
+    "Operational definition",
+    "Memo",
+    "Meaning",
+)
 EXAMPLES = ("Example", "Example quote", "Quotes", "Typical exemplars")
 USE = ("When to use", "Include", "Inclusion criteria", "Use when", "Coding rules")
 AVOID = ("When not to use", "Exclude", "Do not code", "Exclusion criteria")
@@ -506,7 +523,7 @@ def test_no_cell_is_in_an_error_or_a_warning(tmp_path: Path) -> None:
     _, said = read(write_rows(tmp_path / "b.xlsx", rows))
     assert "zqcanary" not in said
     book = load_workbook(tmp_path / "b.xlsx")
-    book.active["B1"] = "Variable"
+    book.active["A1"] = "Variable"
     book.save(tmp_path / "b.xlsx")
     for how in ({}, {"columns": {"Codes": "label"}}, {"sheet": "x"}):
         with pytest.raises(CodebookError) as caught:

@@ -197,7 +197,7 @@ def test_previews_are_never_answered_by_yes(here, monkeypatch, capsys) -> None:
     assert main(["new", "pilot", *words, "--yes"]) == 1
     error = capsys.readouterr().err
     assert (
-        "marks as previews or tests (Status 1) in lines 5, 6 – pass --preview skip to leave them out" in error
+        "marks as previews or tests, Status 1, in lines 5, 6 – pass --preview skip to leave them out" in error
     )
     answers(monkeypatch, "", "", "preview=keep", "")
     for study, n_units in (("skipped", 40), ("kept", 42)):
@@ -224,6 +224,8 @@ def test_two_questions_with_a_rating_each_are_one_study(here, capsys) -> None:
     assert units["text"].tolist() == [*first["text"], *second["text"]]
     assert units["rating"].fillna(-1).tolist() == [*first["Q1"].fillna(-1), *second["Q3"].fillna(-1)]
     assert parameters(here / "pilot_lead.ipynb")["rating"] == "rating"
+    shared = qual.Store("pilot").plan["unit_id"].value_counts().loc[lambda times: times > 1].index
+    assert pd.Series(shared).str.endswith("/Q4").sum() in (9, 10)  # of each question a quarter
     n_blank = 2 * len(first) - len(units)
     assert f", 2 previews and tests, {n_blank} blank answers.\n" in capsys.readouterr().out
 
@@ -309,6 +311,41 @@ def test_earlier_labels_do_not_reach_the_coders(here, capsys) -> None:
     units = qual.Store("pilot").units
     assert units["context"].isna().all()
     assert "label" not in units
+
+
+BOOKS = {
+    "a": "id,label,definition\nwarm,Warm,It is kind.\nboth,Both,In both.\n",
+    "b": "id,label,definition\ncold,Cold,It is not.\nboth,Both,In both.\n",
+}
+
+
+def test_a_codebook_for_each_question_makes_a_study_of_each_with_the_same_participants(
+    here, monkeypatch, capsys
+) -> None:
+    for name, book in BOOKS.items():
+        (here / f"{name}.csv").write_text(book, encoding="utf-8")
+    words = ["new", "pilot", "--data", str(EXPORT), "--preview", "skip", "--yes", "--coders", "ana,ben"]
+    assert main([*words, "--codebook", "Q2=a.csv", "--codebook", "21=b.csv"]) == 0
+    first, second = qual.Store("pilot_Q2"), qual.Store("pilot_21")
+    assert (len(first.units), len(second.units)) == (40, 37)
+    assert set(second.units["case_id"]) < set(first.units["case_id"])
+    assert [code.id for code in second.codebook.codes] == ["cold", "both"]
+    assert parameters(here / "pilot_21_lead.ipynb")["study"] == "pilot_21"
+    assert (
+        "Created a study of 40 texts by 40 participants, codebook a (2 codes).\n" in capsys.readouterr().out
+    )
+    (here / "b.csv").write_text(BOOKS["b"].replace("In both", "In the other"), encoding="utf-8")
+    assert main([*words, "--codebook", "Q2=a.csv", "--codebook", "Q4=b.csv"]) == 1
+    assert "one code for each id in all codebooks – found others for 'both'" in capsys.readouterr().err
+    assert main([*words, "--codebook", "a.csv", "--codebook", "Q4=b.csv"]) == 1
+    assert "expected a question for each of several codebooks" in capsys.readouterr().err
+    assert not (here / "pilot_Q4").exists()
+    (here / "b.csv").write_text(BOOKS["b"], encoding="utf-8")
+    asked = answers(monkeypatch, "text=21,19", "", "")  # which would exchange the codebooks
+    words = ["--codebook", "Q2=a.csv", "--codebook", "Q4=b.csv", "--rating", "-"]
+    assert main(["new", "third", "--data", str(EXPORT), *words]) == 0
+    assert len(asked) == 3
+    assert qual.Store("third_Q2").units["question"].unique().tolist() == ["Q2"]
 
 
 @pytest.mark.long

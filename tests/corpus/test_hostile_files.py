@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sense7_qual import corpus
-from sense7_qual._formats import read_strings
+from sense7_qual._formats import read_grids, read_strings
 from sense7_qual._limits import Limits
 from sense7_qual.errors import ImportRefused, TableError
 from tests.helpers.nightly import nightly_but
@@ -112,16 +112,31 @@ def test_a_long_line_of_quoted_newlines_is_read_or_refused_but_never_split(tmp_p
         read_strings(tmp_path / "b.csv")
 
 
-def test_deep_json_is_refused_with_its_line(tmp_path: Path) -> None:
+def test_deep_json_is_refused_with_its_place(tmp_path: Path) -> None:
     for depth, refused in ((60, False), (70, True), (900, True), (200_000, True)):
-        (tmp_path / "a.jsonl").write_text(
-            '{"a": 1}\n{"a": ' + "[" * depth + "]" * depth + "}\n", encoding="utf-8"
-        )
-        if refused:
-            with pytest.raises(ImportRefused, match="line 2"):
-                read_strings(tmp_path / "a.jsonl")
-        else:
-            assert read_strings(tmp_path / "a.jsonl")["a"].tolist() == ["1", "[" * 60 + "]" * 60]
+        objects = ['{"a": 1}', '{"a": ' + "[" * depth + "]" * depth + "}"]
+        (tmp_path / "a.jsonl").write_text("\n".join(objects), encoding="utf-8")
+        (tmp_path / "a.json").write_text(f"[{','.join(objects)}]", encoding="utf-8")
+        for name, place in (("a.jsonl", "line 2"), ("a.json", "item 2|maximum recursion depth")):
+            if refused:
+                with pytest.raises(ImportRefused, match=place):
+                    read_strings(tmp_path / name)
+            else:
+                assert read_strings(tmp_path / name)["a"].tolist() == ["1", "[" * 60 + "]" * 60]
+
+
+def test_many_merged_cells_take_no_quadratic_time(tmp_path: Path) -> None:
+    """Ranges that lie upon each other would fill each row again and again."""
+    rows = b"".join(b'<row r="%d"><c r="A%d"><v>1</v></c></row>' % (n, n) for n in range(1, 2_001))
+    ranges = b"".join(b'<mergeCell ref="A%d:A1048576"/>' % n for n in range(2, 2_001))
+    sheet = sheet_of(rows).replace(b"</worksheet>", b"<mergeCells>" + ranges + b"</mergeCells></worksheet>")
+    path, limits = workbook(tmp_path / "a.xlsx", sheet=sheet), Limits(cells=100_000)
+    start = time.perf_counter()
+    with pytest.raises(ImportRefused, match=r"limits\.cells"):
+        read_strings(path, limits=limits)
+    with pytest.raises(ImportRefused, match=r"limits\.cells"):
+        read_grids(path.read_bytes(), path.name, None, limits)
+    assert time.perf_counter() - start < 10
 
 
 FLIP_EACH = program("read_with_each_bit_flipped")

@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import tempfile
+import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -14,7 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from sense7_qual import corpus
-from sense7_qual._formats._recognise import KINDS
+from sense7_qual._formats import KINDS, _recognise
 from sense7_qual.errors import ImportRefused, QualError
 from tests.helpers.exports import (
     HEADED,
@@ -88,6 +90,12 @@ def test_a_row_of_another_redcap_form_has_no_text(tmp_path: Path) -> None:
         corpus.read(blank, text="why")
 
 
+def test_unfinished_responses_of_limesurvey_are_kept_and_counted(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="^kept 1 unfinished response[.]$"):
+        units = corpus.read(made("limesurvey", ANSWERS, tmp_path), text="Q2")
+    assert units["unit_id"].tolist() == units["case_id"].tolist() == ["0", "1", "2"]
+
+
 @pytest.mark.parametrize("kind", [*OBJECTS, "label studio rows"])
 def test_texts_that_others_labelled_are_each_one_unit_without_the_labels(kind: str, tmp_path: Path) -> None:
     units, said = units_of(made(kind, ANSWERS, tmp_path), text="text")
@@ -133,7 +141,7 @@ def test_what_is_found_is_printed(tmp_path: Path) -> None:
     rows = [names, asked, ids, *([*row, status] for row, status in zip(export.responses, "910", strict=True))]
     found = corpus.recognise(written(rows, tmp_path, "csv"))
     assert repr(found).split("\n") == [
-        "Qualtrics: 3 rows in lines 5 to 7, texts to code",
+        "Qualtrics: 3 rows (lines 5 to 7), texts to code",
         "  5 import ids and nothing else in line 4",
         "  left out: lines 2, 4 (questions, import ids)",
         "  asked: preview (2 responses that Qualtrics marks as previews or tests, Status 1, 9, in "
@@ -171,6 +179,26 @@ def test_columns_in_any_order_are_the_same_kind(kind, answers, turn, form) -> No
     assert found.kind == kind
     assert len(found.table) == len(rows) - 1
     assert set(found.table.columns) == set(rows[0])
+
+
+@pytest.mark.long
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(
+    answers=answers,
+    order=st.permutations(range(4)),
+    again=st.lists(st.integers(0, 5), max_size=2),
+    form=st.sampled_from(["csv", "tsv", "xlsx", "frame"]),
+)
+def test_qualtrics_is_the_same_with_its_columns_in_any_order(answers, order, again, form) -> None:
+    rows = qualtrics(answers).rows(again)
+    with tempfile.TemporaryDirectory() as folder:
+        source = written([[row[at] for at in order] for row in rows], Path(folder), form)
+        with pytest.warns(UserWarning, match="header rows of Qualtrics"):
+            units = corpus.read(source, text="Q2", ratings=["Q1"])
+    assert units["text"].tolist() == [text for _, text in answers]
+    assert units["Q1"].tolist() == [stars for stars, _ in answers]
+    assert units["unit_id"].tolist() == [f"R_{n}" for n in range(len(answers))]
+    assert not {"Why did you say so?\nPlease explain.", "Response ID"} & {*units.to_numpy().ravel()}
 
 
 DELIMITERS = [",", ";", "\t"]
@@ -313,6 +341,35 @@ def test_long_names_are_shown_only_where_they_are_certainly_names(tmp_path: Path
         ([[asked, "p1"], ["well", "p2"], ["ill", "p3"]], False),
     ]:
         assert corpus.recognise(written(rows, tmp_path, "csv")).evident == evident
+
+
+@pytest.mark.nightly
+def test_recognition_adds_at_most_a_tenth_to_the_time_of_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["it", "was", "kind", "to", "me", "and", "I", "felt", "heard", "not", "at", "all"]
+    rows = [[f"p{n}", " ".join(words), *(words[(n * i) % 12] for i in range(48))] for n in range(20_000)]
+    path = written([["id", "text", *(f"q{i}" for i in range(48))], *rows], tmp_path, "csv")
+    reading: list[float] = []
+
+    def timed(function: Callable[..., object]) -> Callable[..., object]:
+        def call(*given: object, **named: object) -> object:
+            start = time.process_time()
+            found = function(*given, **named)
+            reading.append(time.process_time() - start)
+            return found
+
+        return call
+
+    for name in ("read_cells", "frame_of"):
+        monkeypatch.setattr(_recognise, name, timed(getattr(_recognise, name)))
+    added = []
+    for _ in range(4):
+        reading.clear()
+        start = time.process_time()
+        corpus.recognise(path)
+        added.append((time.process_time() - start) / sum(reading))
+    assert min(added) < 1.1
 
 
 # Where a table begins, and what its columns are called
@@ -491,7 +548,7 @@ def test_a_batch_of_mturk_lacks_the_cells_of_its_last_two_columns(tmp_path: Path
     found = corpus.recognise(written(whole, tmp_path, "csv"))
     assert (found.kind, found.table.columns.tolist()) == ("mturk", names)
     other = [[*names, "Approve", "Later"], *rows]
-    with pytest.raises(ImportRefused, match="cells in every row, as in the header"):
+    with pytest.raises(ImportRefused, match=r"found none \(comma 7 to 9 cells"):
         corpus.recognise(written(other, tmp_path, "csv"))
 
 

@@ -24,9 +24,11 @@ from sense7_qual import acts, corpus, exchange, rounds
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, ArgumentError, ImportRefused, StoreError, TableError
 from sense7_qual.store import Store
+from sense7_qual.store._postgres import server
 from tests.helpers.engines import office
 from tests.helpers.places import ROOT
-from tests.helpers.small_study import facet
+from tests.helpers.small_study import facet, put
+from tests.helpers.two_coders import Team
 
 BOOK = Codebook(
     name="small",
@@ -293,6 +295,34 @@ def test_a_text_longer_than_a_cell_is_refused(tmp_path: Path) -> None:
     store.assign(coders=["ana"], overlap=1.0, seed=1, coder="lead")
     with pytest.raises(TableError, match="found longer ones: 'm0'"):
         exchange.write_coding_sheets(store, tmp_path / "x")
+
+
+@pytest.mark.postgres
+def test_a_coder_on_a_server_writes_and_reads_their_own_sheet_alone(postgres: Any, tmp_path: Path) -> None:
+    team = Team(postgres)
+    try:
+        team.lead.assign(coders=["ana", "ben"], overlap=1.0, seed=1, coder="lead")
+        team.work("ben", 3, None)
+        team.ana.append([put(unit_id="m2")])
+        ana = Store(team.addresses["ana"])
+        (sheet,) = exchange.write_coding_sheets(ana, tmp_path, coders=["ana"])
+        book = load_workbook(sheet)
+        columns = {cell.value: cell.column for cell in book["coding"][2]}
+        rows = {book["coding"].cell(row, 1).value: row for row in range(3, 6)}
+        book["coding"].cell(rows["m1"], columns["Interest"]).value = 1
+        book["coding"].cell(rows["m1"], columns["finished"]).value = 1
+        book.save(sheet)
+        made = exchange.read_coding_sheets(ana, sheet)
+        assert [(act.kind, act.unit_id) for act in made] == [
+            ("apply", "m1"), ("finish", "m1"), ("memo", None)
+        ]  # fmt: skip
+        with pytest.raises((ActError, StoreError)):
+            team.ben.append(made)
+        assert ana.append(made) == 3
+        assert exchange.read_coding_sheets(ana, sheet) == []
+    finally:
+        for address in team.addresses.values():
+            server.connect(address).engine.dispose()
 
 
 marks = st.sampled_from([None, 1])

@@ -11,6 +11,7 @@ import importlib
 import inspect
 import itertools
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache, partial
 from operator import attrgetter
@@ -469,6 +470,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "codebook.FacetValue": call(qual.codebook.FacetValue, name="low", label="Low", key="l"),
         "codebook.Codebook.write": late(x.codebook.write, path=partial(path, ".yaml"),
                                         overwrite=lambda: False),
+        "codebook.free_id": call(qual.codebook.free_id, label="Warm", taken=["warm"], times=Counter()),
         "codebook.Codebook.read": late(
             qual.Codebook.read, source=lambda: codes(path(".csv")), columns=dict, sheet=lambda: None,
             encoding=lambda: "utf-8", split=lambda: ">"),

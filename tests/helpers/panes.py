@@ -96,7 +96,7 @@ def in_round(page: Page, store: qual.Store) -> Iterator[str]:
     yield "picker"
     _to_text(page)
     page.keyboard.press("#")
-    page.wait_for_selector(".s7-here .s7-coders")
+    page.wait_for_selector(".s7-grid-row.s7-here")
     yield "colleagues in the grid"
     page.keyboard.press(":")
     page.wait_for_selector(".s7-side[aria-label=Memos] .s7-rows .s7-row-quote")
@@ -165,7 +165,7 @@ def in_a_round_of_training(page: Page) -> Iterator[str]:
     page.wait_for_selector(".s7-feedback")
     yield "feedback"
     page.keyboard.press("#")
-    page.wait_for_selector(".s7-here .s7-feedback")
+    page.wait_for_selector(".s7-grid")
     yield "feedback in the grid"
 
 

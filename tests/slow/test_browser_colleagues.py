@@ -30,10 +30,11 @@ def test_colleagues_stand_beside_on_one_key_and_ones_own_work_goes_on(lab, tmp_p
         page.keyboard.press("=")
         page.wait_for_selector(".s7-coders")
         assert page.locator(".s7-text").inner_text() == text
-        assert page.locator("[data-theirs]").evaluate_all("n => n.map(e => e.dataset.theirs)") == [
-            "ben 2",
-            "ben 7",
-            "cleo 1",
+        theirs = page.locator(".s7-of-colleague")
+        assert [title.split(":")[:2] for title in theirs.evaluate_all("n => n.map(e => e.title)")] == [
+            ["ben", " Cognitive Understanding"],
+            ["ben", " Relational Continuity"],
+            ["cleo", " Affective Understanding"],
         ]
         assert page.locator(".s7-sign-of").evaluate_all("n => n.map(e => e.ariaLabel)") == [
             "only you", "the same", "the same", "only you", "only cleo", "only ben"
@@ -46,10 +47,10 @@ def test_colleagues_stand_beside_on_one_key_and_ones_own_work_goes_on(lab, tmp_p
         show_in(page, "JupyterLab Dark")
         sound(page, "dark")
         page.keyboard.press("7")
-        page.wait_for_selector(".s7-coding:nth-child(3)")
+        page.wait_for_selector(".s7-coding >> nth=2")
         saved(page)
         page.locator(".s7-colleagues-buttons button >> nth=0").click()
         page.wait_for_selector(".s7-coders", state="detached")
-        assert page.locator("[data-theirs]").count() == 0
+        assert theirs.count() == 0
     new = [act for act in store.acts() if act not in before]
     assert [(act.coder, act.kind, act.code) for act in new] == [("ana", "apply", "relational")]

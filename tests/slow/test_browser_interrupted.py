@@ -89,7 +89,7 @@ def test_where_a_dialog_swallows_an_enter_the_next_code_takes_back_none(lab: lab
             page.keyboard.press(key)
         page.wait_for_selector(".s7-message")
         assert "2 key presses were ignored" in page.locator(".s7-message").inner_text()
-        wide = "box => box.querySelector('.s7-columns').offsetWidth === box.clientWidth"
+        wide = "box => box.querySelector('.s7-desk').offsetWidth === box.clientWidth"
         assert page.locator(".s7").evaluate(wide), "the button of the message makes the panes narrower"
         page.evaluate("() => void (Date.now = window.clock)")
         page.wait_for_timeout(1_100)

@@ -76,7 +76,7 @@ def test_numbers_open_their_texts_by_keys_and_lead_back(lab: labs.Lab, tmp_path:
             arg=before,
         )
         page.keyboard.press("Enter")
-        page.wait_for_selector(".s7-opened .s7-text:focus")
+        page.wait_for_selector(".s7-opened .s7-scroll:focus")
         page.keyboard.press("Escape")
         page.wait_for_selector(".s7-rows:focus")
         page.keyboard.press("/")

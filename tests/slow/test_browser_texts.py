@@ -62,7 +62,7 @@ def focused(page: Page) -> str:
 
 def test_finding_choosing_and_going_there_by_keys_alone(lab, folder):
     labs.notebook(lab.root / "keys.ipynb", cell(folder))
-    with lab.page() as page:
+    with lab.page(width=1700) as page:  # wide enough for a column of texts
         enter(lab, page, "keys.ipynb")
         page.wait_for_selector(".s7-row[aria-label*='listened']")
         assert page.locator(".s7-row").count() < 40  # of 600
@@ -112,7 +112,7 @@ def test_finding_choosing_and_going_there_by_keys_alone(lab, folder):
 
 def test_choosing_and_going_there_by_mouse_alone(lab, folder):
     labs.notebook(lab.root / "mouse.ipynb", cell(folder), "widget.goto('t300')")
-    with lab.page() as page:
+    with lab.page(width=1700) as page:  # wide enough for a column of texts
         lab.open(page, "mouse.ipynb")
         shows(page, "t300")
         page.wait_for_selector(".s7-row[aria-selected=true][aria-label*='t300']")
@@ -153,11 +153,11 @@ def test_choosing_and_going_there_by_mouse_alone(lab, folder):
         assert page.locator(".s7-sign").count() == 0
 
 
-def test_below_900_pixels_the_list_is_a_drawer_over_the_text(lab, folder):
+def test_in_one_column_the_list_is_a_sheet_over_the_text(lab, folder):
     labs.notebook(lab.root / "narrow.ipynb", cell(folder))
     with lab.page(width=900) as page:
         enter(lab, page, "narrow.ipynb")
-        assert page.locator(".s7").evaluate("e => e.clientWidth") < 900
+        assert page.locator(".s7").evaluate("e => e.clientWidth") < 760
         assert page.locator(".s7-side").count() == 0
         before = page.locator(".s7-text").bounding_box()
         page.keyboard.press(".")
@@ -172,17 +172,21 @@ def test_below_900_pixels_the_list_is_a_drawer_over_the_text(lab, folder):
         assert page.locator(".s7-text").bounding_box() == before  # it moves nothing
         page.set_viewport_size({"width": 1400, "height": 950})
         page.wait_for_function("() => document.querySelector('.s7').clientWidth >= 900")
-        page.wait_for_selector(".s7-side")
+        box, text = page.locator(".s7-side").bounding_box(), page.locator(".s7-text").bounding_box()
+        assert text["x"] + text["width"] <= box["x"]  # in the panel's place
+        page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
+        page.wait_for_function("() => document.querySelector('.s7').clientWidth >= 1180")
+        page.wait_for_selector(".s7-with-side > .s7-side")
         box, text = page.locator(".s7-side").bounding_box(), page.locator(".s7-text").bounding_box()
         assert box["x"] + box["width"] <= text["x"]
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
-def test_axe_finds_nothing_in_pane_and_drawer(lab, folder, theme):
+def test_axe_finds_nothing_in_pane_and_sheet(lab, folder, theme):
     if not AXE.is_file():
         pytest.skip("axe-core is not installed (`make frontend` installs it)")
     labs.notebook(lab.root / "axe-texts.ipynb", cell(folder, show_rating=True))
-    with lab.page() as page:
+    with lab.page(width=1700) as page:  # wide enough for a column of texts
         enter(lab, page, "axe-texts.ipynb")
         page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
         page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=theme)
@@ -198,7 +202,7 @@ def test_axe_finds_nothing_in_pane_and_drawer(lab, folder, theme):
         page.add_script_tag(path=str(AXE))
         for width in (1400, 900):
             page.set_viewport_size({"width": width, "height": 950})
-            if width == 900:
+            if width == 1400:
                 page.wait_for_selector(".s7-side", state="detached")
                 page.locator(".s7-texts-button").click()
             page.wait_for_selector(".s7-row mark")

@@ -17,7 +17,7 @@ from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from sense7_qual.widgets import AdjudicationWidget
-from sense7_qual.widgets._adjudication.disputes import Gains
+from sense7_qual.widgets._adjudication.disputes import Gains, around
 from tests.helpers.adjudicator import BLIND, CODED, DISPUTED, TEXTS, UNITS, Adjudicator, decided, disagree
 from tests.helpers.hostile_words import WORDS
 from tests.helpers.revised_codebooks import BASE, edited
@@ -93,6 +93,26 @@ def test_each_order_is_that_of_the_engine(folder: Store, by: str) -> None:
     assert {row["settled"] for row in answer["rows"] if (row["unit_id"], row["code"]) == ("m1", "warm")} == {
         "applied"
     }
+
+
+def test_a_row_of_the_queue_shows_the_text_around_the_disputed_words(folder: Store) -> None:
+    rows = {(row["unit_id"], row["code"]): row["words"] for row in Adjudicator(folder).ask("hello")["rows"]}
+    texts = folder.units.set_index("unit_id")["text"]
+    spans = folder.codings().dropna(subset=["start"])
+    for (unit_id, code), words in rows.items():
+        own = spans[(spans["unit_id"] == unit_id) & (spans["code"] == code)]
+        begins = int(own["start"].min()) if len(own) else 0
+        line = words.strip("…")
+        assert line in " ".join(texts[unit_id].split())
+        assert " ".join(texts[unit_id][begins : begins + 8].split()) in line
+
+
+def test_a_line_around_words_cuts_no_word_at_its_beginning() -> None:
+    text = "One two three four five six. It twisted my\nopinion, " + "and so on, " * 20
+    line = around(text, text.index("twisted"))
+    assert line.startswith("…six. It twisted my opinion")
+    assert line.endswith("…")
+    assert around("It\nlistened.", 0) == "It listened."
 
 
 def test_what_the_next_ones_bring_is_what_they_bring(folder: Store) -> None:

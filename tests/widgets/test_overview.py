@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from sense7_qual import acts, adjudication, agreement, codings, rounds
+from sense7_qual import acts, adjudication, agreement, codings, corpus, rounds
 from sense7_qual._present import coefficient
 from sense7_qual.errors import ArgumentError
 from sense7_qual.store import Store
@@ -289,6 +289,72 @@ def test_the_codebook_widget_shows_the_same_agreement(store: Store) -> None:
         assert figures[row["code"]]["alpha"] == f"{value} ({low}–{high})"
 
 
+# who codes differently ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def leaning(tmp_path: Path) -> Iterator[Store]:
+    """A study read from a file in which ben never applies "cold", which ana and cleo apply to every third."""
+    table = tmp_path / "answers.csv"
+    rows = [f"m{i:03},p{i},{SENTINEL} {i}." for i in range(90)]
+    table.write_text("\n".join(["id,case,answer", *rows]), encoding="utf-8")
+    units = corpus.read(table, unit_id="id", text="answer", case_id="case")
+    made, coders = Store.create(tmp_path / "s", units=units, codebook=BASE), ["ana", "ben", "cleo"]
+    ids = made.units["unit_id"].tolist()
+    for name in ("one", "two"):
+        made.append([rounds.open_round(name, units=ids, coders=coders, coder="chair", codebook=BASE)])
+    for round in ("one", "two"):
+        for number, coder in enumerate(coders):
+            every_third = coder != "ben" and round == "one"
+            done = [
+                coded(coder, unit_id, *["cold"] * (every_third and (i + (i == number)) % 3 == 0), round=round)
+                for i, unit_id in enumerate(ids)
+            ]
+            made.append([act for one in done for act in one])
+        if round == "one":
+            unblind(made, "one")
+    yield made
+    Viewer.end()
+
+
+def test_who_codes_differently_is_as_the_profile_has_it_with_the_texts(leaning: Store) -> None:
+    viewer = Viewer(leaning)
+    shown = viewer.look()["leaning"]["rows"]
+    decided = leaning.decisions(round="one")
+    found = adjudication.profile(decided, units=leaning.units, cluster="case_id", n_draws=1).coders
+    wanted = found[found["leans"].notna()].sort_values("difference", key=abs, ascending=False)
+    got = [(row["coder"], row["code"], row["n"], row["at"], row["others_at"]) for row in shown]
+    columns = ["coder", "code", "n_units", "prevalence", "others"]
+    assert got == [tuple(row) for row in wanted[columns].itertuples(index=False)]
+    assert got[0][:2] == ("ben", "cold")
+    by_text = decided[decided["code"] == "cold"].pivot(index="unit_id", columns="coder", values="applied")
+    apart = by_text.index[(by_text["ana"] == by_text["cleo"]) & (by_text["ben"] != by_text["ana"])].tolist()
+    assert viewer.units("against", coder="ben", code="cold") == apart
+    assert shown[0]["n_apart"] == len(apart)
+
+
+def test_a_code_that_one_coder_reads_differently_is_to_be_read_together_before_it_is_sharpened(
+    leaning: Store,
+) -> None:
+    viewer = Viewer(leaning)
+    rows = viewer.look()["attention"]["rows"]
+    (weak,) = [row for row in rows if row["what"].startswith("Cold: alpha")]
+    assert weak["todo"].startswith("ben applies it to 0.0 % of ")
+    assert weak["todo"].endswith("Read these with ben first: the rule may be good.")
+    assert weak["door"] == {"of": "against", "coder": "ben", "code": "cold"}
+    assert not any("sharpen" in row["todo"] for row in rows)
+    own = Viewer(leaning, coder="ben").look()["attention"]["rows"]
+    assert any(
+        "You apply it to 0.0 %" in row["todo"] and "with the others first" in row["todo"] for row in own
+    )
+
+
+def test_who_codes_differently_is_the_leads_to_know_where_the_study_names_its_leads(leaning: Store) -> None:
+    leaning.set_options(leads=["chair"], coder="chair")
+    assert Viewer(leaning, coder="ben").look()["leaning"]["rows"] == []
+    assert Viewer(leaning).look()["leaning"]["rows"] != []
+
+
 # what changes ---------------------------------------------------------------------------------------
 
 
@@ -328,7 +394,8 @@ def test_a_coder_who_drifts_is_named_with_the_texts_and_nobody_of_a_blind_round(
     assert "ben applies Warm more often than at first" in alarm["words"]
     rows = parts["attention"]["rows"]
     assert [row["what"] for row in rows if row["door"]["of"] == "later"] == [alarm["words"]]
-    assert viewer.units("later", coder="ben", code="warm") == [f"m{i:03}" for i in range(60, 180)]
+    with_code_first = sorted(range(60, 180), key=lambda i: i % 4 == 0)
+    assert viewer.units("later", coder="ben", code="warm") == [f"m{i:03}" for i in with_code_first]
     decided, plan = drifting.decisions(viewer="chair"), drifting.plan
     wanted = agreement.drift(
         decided, drifting.coverage(viewer="chair"), plan=plan[plan["round"] == "one"].reset_index(drop=True)

@@ -14,6 +14,8 @@ export interface QueueRow extends Key {
   /** The code, the pair of coders or the participant it is listed under; empty without groups. */
   group: string;
   settled: Settled | null;
+  /** A line of the text around the disputed words. */
+  words: string;
 }
 
 export interface OfCode {

@@ -1,5 +1,6 @@
 // The queue: in which order disagreements come, which are settled, and what the next ones bring.
 import { Button } from "../shared/button";
+import { UNKNOWN } from "../shared/colours";
 import { VirtualList } from "../shared/virtuallist";
 import type { By, QueueRow, Settled } from "./messages";
 import type { Session } from "./session";
@@ -10,7 +11,9 @@ const ORDERS: [By, string, string][] = [
   ["pair", "Pair", "By pair of coders"],
   ["participant", "Person", "By participant"],
 ];
-const ROW_HEIGHT = 44;
+const ROW_HEIGHT = 48;
+/** With more coders, their number is said in figures. */
+const MOST_DOTS = 5;
 
 export const SIGNS: Record<Settled | "pending", [string, string]> = {
   applied: ["✓", "applies"],
@@ -73,11 +76,16 @@ function Row({ session, place, style }: { session: Session; place: number; style
   const row = session.rows.value[place]!;
   const settled = session.settledOf(row);
   const here = place === session.place.value;
+  const look = session.book.looks.value.get(row.code) ?? UNKNOWN;
+  const applied = `${row.n_applied} of ${row.n_coders} applied it`;
+  const dots = row.n_coders > MOST_DOTS ? `${row.n_applied} of ${row.n_coders}` : "●".repeat(row.n_applied) + "○".repeat(row.n_coders - row.n_applied);
   return (
-    <div class={["s7-queue-row", here && "s7-here", settled && "s7-is-done"].filter(Boolean).join(" ")} role="option" aria-selected={here} style={style} onClick={() => session.choose(place)}>
+    <div class={["s7-queue-row", here && "s7-here", settled && "s7-is-done"].filter(Boolean).join(" ")} role="option" aria-selected={here} style={style} title={`${session.label(row.code)} · ${row.unit_id} · ${applied}`} onClick={() => session.choose(place)}>
       <span class="s7-queue-words">
-        <span class="s7-queue-code" dir="auto">{session.label(row.code)}</span>
-        <span class="s7-unit-id" dir="auto">{row.unit_id} · {row.n_applied} of {row.n_coders}</span>
+        <span class="s7-queue-text" dir="auto">{row.words}</span>
+        <span class="s7-queue-code" style={{ "--s7-c": look.colour }}>
+          <span dir="auto">{session.book.codes.value.get(row.code)?.look.short ?? row.code}</span> <span role="img" aria-label={applied}>{dots}</span>
+        </span>
       </span>
       {settled && (
         <span class={`s7-settled s7-is-${settled}`} role="img" aria-label={SIGNS[settled][1]} title={SIGNS[settled][1]}>

@@ -43,7 +43,7 @@ class Kernel {
   }
 
   queue(): Queue {
-    const rows = Array.from({ length: this.n }, (_, n): QueueRow => ({ unit_id: `m${n}`, code: "warm", n_applied: 1, n_coders: 2, group: "", settled: this.ruling(`m${n}`)?.settled ?? null }));
+    const rows = Array.from({ length: this.n }, (_, n): QueueRow => ({ unit_id: `m${n}`, code: "warm", n_applied: 1, n_coders: 2, group: "", words: "", settled: this.ruling(`m${n}`)?.settled ?? null }));
     const settled = rows.filter((row) => row.settled).length;
     return { by: this.by, letters: this.letters, rows, words: "Counted.", n_open: this.n - settled, n_settled: settled, by_code: [], brings: { n: 0, codes: [] } };
   }

@@ -88,7 +88,7 @@ describe("codings", () => {
     session.remove();
     kernel.answer();
     expect(shown(session)).toEqual(["cognitive", "response"]);
-    expect(session.active.value).toBe(-1);
+    expect([session.stands.value, session.activeCoding()!.code]).toEqual([-1, "response"]);
   });
 
   test("the mark goes round the codings, and nowhere where there are none", () => {
@@ -241,10 +241,10 @@ describe("what is said, on the screen and to screen readers", () => {
     session.selecting.next("word", 1);
     press(session, "cognitive");
     session.moveActive(1);
-    expect(session.announced.value).toBe("Affective, Valence met, unsure: the whole text");
+    expect(session.announced.value).toBe("1 of 2, Affective, Valence met, unsure: the whole text");
     expect(session.selecting.sought.value).toMatchObject({ edge: "start" });
     session.moveActive(1);
-    expect(session.announced.value).toBe("Cognitive: It");
+    expect(session.announced.value).toBe("2 of 2, Cognitive: It");
     expect(session.selecting.sought.value!.span).toEqual({ start: 0, end: 2 });
   });
 

@@ -5,6 +5,7 @@ import { keyLabel } from "../shared/keys";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
 
+/** Who is compared, and the next one; or all of it hidden. */
 export function ColleaguesButtons({ session }: { session: Session }) {
   const { colleagues } = session;
   if (colleagues.state.value !== "open") return null;
@@ -24,7 +25,12 @@ export function ColleaguesButtons({ session }: { session: Session }) {
 /** Mine, theirs, and how they agree. */
 export function BesideTable({ session, unit }: { session: Session; unit: Unit }) {
   const coders = session.colleagues.shown.value;
-  if (!coders.length) return null;
   const own = { coder: `${session.coder.value} (you)`, finished: unit.finished, codings: unit.codings };
-  return <CodersTable label="Colleagues’ codings next to yours" text={unit.text} book={session.book} columns={[own, ...coders]} />;
+  const marked = unit.codings[session.active.value]?.code;
+  return (
+    <>
+      <ColleaguesButtons session={session} />
+      {coders.length > 0 && <CodersTable label="Colleagues’ codings next to yours" text={unit.text} book={session.book} columns={[own, ...coders]} compact wordsOf={marked} />}
+    </>
+  );
 }

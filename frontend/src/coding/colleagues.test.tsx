@@ -61,19 +61,19 @@ test("nothing is asked before the key, and in a blind round nothing is shown aft
   expect(find(".s7-colleagues-buttons")).toBeNull();
 });
 
-test("codings of words stand in the text apart from one's own, and the text stays the text", async () => {
+test("codings of words stand in the margin in a lane of their coder's, and a click selects the words", async () => {
   await press("1");
   const before = find(".s7-text")!.textContent;
   await press("=");
   expect(find(".s7-text")!.textContent).toBe(before);
-  const pieces = [...el.querySelectorAll<HTMLElement>("[data-theirs]")];
-  expect(pieces.map((piece) => [piece.textContent, piece.dataset.theirs, piece.dataset.at])).toEqual([
-    ["listened", "ben 1 · cleo 2", undefined],
-  ]);
-  expect(pieces[0]!.title).toBe("ben: Affective · cleo: Cognitive");
-  expect(all(".s7-coding strong")).toEqual(["Affective"]); // one's own list is one's own
+  expect(all(".s7-lane-name")).toEqual(["you", "ben", "cleo"]);
+  const theirs = [...el.querySelectorAll<HTMLElement>(".s7-of-colleague")];
+  expect(theirs.map(({ title }) => title)).toEqual(["ben: Affective: listened", "cleo: Cognitive: listened"]);
+  expect(all(".s7-coding strong")).toEqual(["affective"]); // one's own list is one's own
+  await act(() => theirs[0]!.click());
+  expect(all(".s7-selected")).toEqual(["listened"]);
   await press("=");
-  expect(el.querySelectorAll("[data-theirs]").length).toBe(0);
+  expect([find(".s7-of-colleague"), find(".s7-lane-name")]).toEqual([null, null]);
 });
 
 test("code by code it is seen what is the same, mine alone, theirs alone, and what is not finished", async () => {
@@ -81,9 +81,9 @@ test("code by code it is seen what is the same, mine alone, theirs alone, and wh
   expect(all(".s7-coders thead th")).toEqual(["Code", "ana (you) not finished", "ben", "cleo not finished"]);
   const rows = [...el.querySelectorAll(".s7-coders tbody tr")].map((row) => [...row.children].map((cell) => cell.textContent));
   expect(rows).toEqual([
-    ["1 Affective", "–", "=“listened”", "–"],
-    ["2 Cognitive", "–", "−–", "“listened”"],
-    ["3 Response", "–", "+whole text", "–"],
+    ["1 affective", "–", "=", "–"],
+    ["2 cognitive", "–", "−", "✓"],
+    ["3 response", "–", "+", "–"],
   ]);
 });
 
@@ -112,7 +112,8 @@ test("by mouse: a button, and one for the next; the filter is offered once the r
     await act(() => find(selector)!.click());
     await answer();
   };
-  await click(".s7-colleagues-buttons button");
+  await act(() => [...el.querySelectorAll<HTMLElement>(".s7-tab")].find((tab) => tab.textContent === "Compare")!.click());
+  await answer();
   expect(find(".s7-coders")).not.toBeNull();
   await click(".s7-colleagues-buttons button:nth-child(2)");
   expect(find(".s7-colleagues-buttons")!.textContent).toBe("Colleaguesben ▸");

@@ -21,7 +21,7 @@ export function FacetButtons(props: Props) {
   const few = values.length <= MOST_BESIDE;
   const shown = few ? values : values.filter(({ facet, value }) => coding.facets[facet.name] === value.name);
   return (
-    <>
+    <span class="s7-facets">
       {shown.map(({ facet, value }) => (
         <ValueButton key={`${facet.name}=${value.name}`} {...props} facet={facet} value={value} />
       ))}
@@ -36,7 +36,7 @@ export function FacetButtons(props: Props) {
           facets
         </button>
       )}
-    </>
+    </span>
   );
 }
 

@@ -157,7 +157,7 @@ describe("by the mouse", () => {
   test("of many only what is set stands there, and a button opens and closes the strip", async () => {
     await show(TWO);
     await press("1");
-    expect(texts(".s7-coding .s7-facet")).toEqual(["facets", "unsure", "×"]);
+    expect(texts(".s7-active-bar .s7-facet")).toEqual(["facets", "unsure", "✎", "×"]);
     await click("Affective: facets");
     expect(texts(".s7-strip button")).toEqual(["mmet", "uunmet", "llow", "2middle", "hhigh"]);
     await click("Affective: facets");
@@ -165,7 +165,7 @@ describe("by the mouse", () => {
     await click("Affective: facets");
     await click("Affective: Intensity high");
     expect(find(".s7-strip")).toBeNull();
-    expect(texts(".s7-coding .s7-facet")).toEqual(["high", "facets", "unsure", "×"]);
+    expect(texts(".s7-active-bar .s7-facet")).toEqual(["high", "facets", "unsure", "✎", "×"]);
     expect(recorded()).toEqual({ affective: { intensity: "high" } });
   });
 });

@@ -10,9 +10,9 @@ export type Mark = Pick<Coding, "code" | "start" | "end">;
 interface Host {
   book: CodebookView;
   commands: ReadonlySignal<Record<string, string>>;
-  /** The coding that the next key changes, and its index on the text on screen. */
+  /** The marked coding, and its index on the text on screen. */
   marked: Signal<Mark | null>;
-  active: ReadonlySignal<number>;
+  stands: ReadonlySignal<number>;
   activeCoding(): Coding | undefined;
   change(coding: Coding, more: Pick<Coding, "facets">): void;
   label(code: string): string;
@@ -28,7 +28,7 @@ type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">;
 export class Facets {
   readonly open = signal(false);
   /** Whether the strip is on screen: it stands with the marked coding. */
-  readonly shown = computed(() => this.open.value && this.host.active.value >= 0);
+  readonly shown = computed(() => this.open.value && this.host.stands.value >= 0);
 
   constructor(private readonly host: Host) {}
 

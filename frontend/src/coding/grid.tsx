@@ -1,5 +1,5 @@
 // The survey grid on screen: the listed texts as rows of any height, of which only those in sight are drawn.
-import type { ComponentChildren, VNode } from "preact";
+import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../shared/button";
 import { offsetAt } from "../shared/onscreen";
@@ -7,14 +7,13 @@ import type { RowStyle } from "../shared/pagedrows";
 import { trimmed } from "../shared/spans";
 import { scrolledTo } from "../shared/virtuallist";
 import { snapped } from "../shared/words";
-import { ColleaguesButtons } from "./besides";
 import { Cells, type Column } from "./gridcells";
 import { Heights, type Anchor } from "./gridrows";
 import type { Unit } from "./messages";
 import { withAct } from "./pending";
 import type { Session } from "./session";
 import { Side } from "./side";
-import { isFitting, ListNote } from "./texts";
+import { isFitting } from "./texts";
 
 /** Rows that are drawn beyond either edge. */
 const BEYOND = 3;
@@ -23,26 +22,23 @@ const GLIMPSE = 18;
 /** From this many pixels on, a press that is moved is a drag. */
 const DRAG = 5;
 
-export function LayoutButton({ session }: { session: Session }) {
+export function LayoutButtons({ session }: { session: Session }) {
   const on = session.grid.on.value;
+  const key = session.commands.value.layout ?? "";
   return (
-    <Button
-      class="s7-layout-button"
-      aria-pressed={on}
-      title={`Many texts as rows (${session.commands.value.layout ?? ""})`}
-      onClick={() => session.grid.show(on ? "text" : "grid")}
-      words="▤ Grid"
-    />
+    <span class="s7-layout" role="group" aria-label="Layout">
+      <Button aria-pressed={!on} title={`One text at a time (${key})`} onClick={() => session.grid.show("text")} words="Text" />
+      <Button class="s7-layout-button" aria-pressed={on} title={`Many texts as rows (${key})`} onClick={() => session.grid.show("grid")} words="Rows" />
+    </span>
   );
 }
 
-export function GridPane({ session, children }: { session: Session; children?: ComponentChildren }) {
+export function GridPane({ session }: { session: Session }) {
   const bar = <Bar session={session} />;
   return (
     <div class={session.outbox.turning.value ? "s7-grid-pane s7-undoing" : "s7-grid-pane"}>
-      {session.texts.isOpen.value && session.side.value === "texts" ? <Side session={session}>{bar}</Side> : [<ListNote session={session} />, bar]}
+      {session.texts.isOpen.value && session.side.value === "texts" ? <Side session={session}>{bar}</Side> : bar}
       <Rows session={session} />
-      <div class="s7-grid-below">{children}</div>
     </div>
   );
 }
@@ -65,7 +61,6 @@ function Bar({ session }: { session: Session }) {
         </span>
       )}
       <span class="s7-space" />
-      <ColleaguesButtons session={session} />
       {grid.hasRating.value && session.ratingOfFinished.value === null && (
         <Button class="s7-quiet" aria-pressed={rated} onClick={() => session.toggleRating()} words={rated ? "Hide ratings" : "Show ratings"} />
       )}

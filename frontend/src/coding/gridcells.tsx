@@ -1,14 +1,9 @@
 // What a row of the survey grid shows: its number, the answer, the codings on it, its variables, how far it is.
 import { sample, UNKNOWN } from "../shared/colours";
 import type { Code, Coding } from "../shared/protocol";
-import { BesideTable } from "./besides";
-import { FacetStrip } from "./facetbuttons";
-import { FeedbackPanel } from "./feedback";
 import { LiveText } from "./livetext";
-import { SpanMemos } from "./memoforms";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
-import { SuggestionsPanel } from "./suggestionspanel";
 import { statusOf } from "./texts";
 
 /** No row shows more of an answer, which may have the length of a book. */
@@ -55,7 +50,11 @@ export function Cells(props: Props) {
         ))}
       </div>
       <State {...props} />
-      {live && <Beside session={session} unit={live} />}
+      {live && session.grid.picking.value && (
+        <div role="gridcell" class="s7-cell-beside">
+          <RowCodes session={session} unit={live} />
+        </div>
+      )}
     </>
   );
 }
@@ -76,21 +75,6 @@ function Answer({ unit }: { unit: Unit | undefined }) {
   return (
     <div class="s7-cell-words" lang="" dir="auto" data-cut={cut ? "" : undefined}>
       {cut ? `${unit.text.slice(0, MOST_LETTERS)}…` : unit.text}
-    </div>
-  );
-}
-
-/** What stands below the row that keys are meant for: codes to choose from, what differs from gold, colleagues' codings, memos on words. */
-function Beside({ session, unit }: { session: Session; unit: Unit }) {
-  const picking = session.grid.picking.value;
-  if (!picking && !session.training.feedback.value && !session.suggestions.shown.value?.rows.length && !session.colleagues.shown.value.length && !unit.memos.length) return null;
-  return (
-    <div role="gridcell" class="s7-cell-beside">
-      {picking && <RowCodes session={session} unit={unit} />}
-      <FeedbackPanel session={session} />
-      <SuggestionsPanel session={session} unit={unit} />
-      <BesideTable session={session} unit={unit} />
-      <SpanMemos session={session} unit={unit} />
     </div>
   );
 }
@@ -128,7 +112,6 @@ function Chips({ session, place, unit: known, live }: Props) {
     const field = root.querySelector<HTMLElement>(".s7-filter:not(.s7-seldom)");
     take(() => (field ? field.focus() : (session.grid.picking.value = true)));
   };
-  const strip = live?.codings.find((coding) => session.facets.isOn(coding));
   return (
     <>
       {unit.codings.map((coding, index) => (
@@ -137,7 +120,6 @@ function Chips({ session, place, unit: known, live }: Props) {
       <button type="button" class="s7-add-code" tabIndex={live ? 0 : -1} aria-label={`Code text ${place + 1}`} onClick={pick}>
         + code
       </button>
-      {strip && <FacetStrip session={session} coding={strip} label={session.label(strip.code)} take={take} />}
     </>
   );
 }

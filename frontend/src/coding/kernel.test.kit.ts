@@ -393,7 +393,7 @@ export class Kernel {
       training: this.training,
       suggest: this.suggest,
       codebook: { title: "Book", version: "1", facets: this.facets, codes: this.codes },
-      commands: { next: "ArrowRight", back: "ArrowLeft", memo: "m", code_memo: "M", memos: ":", history: "<", new_code: "+", facet: "v", filter: "/", pin: "-", finish_and_next: "Enter", undo: "z", help: "?", rating: "r", select_by_letters: " ", find_text: ".", texts: ",", colleagues: "=", next_colleague: ";", accept_suggestion: "*", reject_suggestion: "!", layout: "#", take_codebook: ">" },
+      commands: { next_word: "w", next_coding: "ArrowDown", previous_coding: "ArrowUp", remove_coding: "Delete", unsure: "u", next: "ArrowRight", back: "ArrowLeft", memo: "m", code_memo: "M", memos: ":", history: "<", new_code: "+", facet: "v", filter: "/", pin: "-", finish_and_next: "Enter", undo: "z", help: "?", rating: "r", select_by_letters: " ", find_text: ".", texts: ",", colleagues: "=", next_colleague: ";", accept_suggestion: "*", reject_suggestion: "!", layout: "#", take_codebook: ">" },
       ...this.progress(),
       show_rating: this.showRating,
       layout: this.layout,

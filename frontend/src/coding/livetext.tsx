@@ -1,17 +1,40 @@
 // The text that keys are meant for, in its pane or in its row of the grid: words of it can be selected and marked.
+import { Conversation } from "../shared/conversation";
 import { TextView } from "../shared/textview";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
 import type { Placed } from "../shared/onscreen";
+import { marginItems, peopleItems } from "./wholetext";
 
-export function LiveText({ session, unit }: { session: Session; unit: Unit }) {
+/** The text in its pane: the conversation before it, and next to it the margin, or in it a lane for each person. */
+export function TextWithMargin({ session, unit }: { session: Session; unit: Unit }) {
+  const people = session.texts.narrow.value ? [] : session.colleagues.shown.value.map(({ coder }) => coder);
+  const open = session.showContext.value;
+  return (
+    <LiveText
+      session={session}
+      unit={unit}
+      before={<Conversation unit={unit} open={open} keepsLast onToggle={() => (session.showContext.value = !open)} />}
+      margin={{
+        label: "Codings of words",
+        items: people.length ? peopleItems(session, unit) : marginItems(session, unit),
+        people: people.length ? ["you", ...people] : undefined,
+      }}
+    />
+  );
+}
+
+type LiveProps = { session: Session; unit: Unit } & Pick<Parameters<typeof TextView>[0], "before" | "margin">;
+
+export function LiveText({ session, unit, before, margin }: LiveProps) {
   const { selecting } = session;
   const letters = selecting.letters.value;
   return (
     <TextView
       unit={unit}
       book={session.book}
-      theirs={session.colleagues.spans.value}
+      before={before}
+      {...(margin && { margin })}
       onMemo={(span) => session.presses.inTurn(() => session.memos.onSpan(unit, span), unit)}
       selection={selecting.span.value}
       active={session.active.value}

@@ -68,8 +68,9 @@ describe("a memo on words", () => {
     expect(document.activeElement).toBe(find(".s7"));
     await answer();
     expect(find(".s7-noted")!.textContent).toBe("It");
-    expect(find(".s7-noted")!.dataset.tag).toBe("✎");
+    expect(find(".s7-memo-label")!.title).toBe("Memo on “It”: why?");
     expect(find(".s7-text")!.textContent).toBe(TEXTS[0]);
+    await doing(() => [...el.querySelectorAll<HTMLElement>(".s7-tab")].find((tab) => tab.textContent === "Memos 1")!.click());
     expect(find(".s7-memo-row")!.textContent).toContain("“It” why?");
     await press("m");
     expect(field()!.value).toBe("why?");
@@ -98,7 +99,7 @@ describe("a memo on words", () => {
     await write("two");
     await click(".s7-memo-buttons button", 1);
     expect(acts()).toEqual(["memo span m0 0 2 one"]);
-    await click(".s7-memo-row");
+    await click(".s7-memo-label");
     await write("three");
     await doing(() => close!());
     expect([...shelf().values()].flat().map(({ text }) => text)).toEqual(["three"]);
@@ -106,7 +107,7 @@ describe("a memo on words", () => {
     await doing(() => void (close = widget.render({ model: kernel.model(), el })));
     await answer();
     expect(kernel.unit(0).memos[0]!.text).toBe("three");
-    await click(".s7-memo-row");
+    await click(".s7-memo-label");
     await click(".s7-memo-buttons button", 0);
     await answer();
     expect([kernel.unit(0).memos, find(".s7-noted"), find(".s7-memos")]).toEqual([[], null, null]);
@@ -139,7 +140,7 @@ describe("a memo on a code", () => {
     expect(acts()).toEqual(["memo code affective broad"]);
     expect(find(".s7-code-memo")!.textContent).toContain("broad");
     await press("1");
-    expect(find(".s7-coding")!.textContent).toContain("Affective");
+    expect(find(".s7-coding")!.textContent).toContain("affective");
     await answer();
     expect(kernel.freeMemos()).toMatchObject([{ on: "code", code: "affective", text: "broad" }]);
     await press("z");

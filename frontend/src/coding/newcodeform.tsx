@@ -1,15 +1,7 @@
 // The form for a code that the codebook lacks.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "../shared/button";
-import type { Unit } from "./messages";
 import type { Session } from "./session";
-
-export function NewCodeButton({ session, unit }: { session: Session; unit: Unit }) {
-  if (session.newCode.seen.value) return null;
-  return (
-    <Button class="s7-quiet s7-new-code-button" onClick={() => session.presses.inTurn(() => session.openNewCode(), unit)} words="+ New code" />
-  );
-}
 
 export function NewCodeForm({ session }: { session: Session }) {
   const { newCode } = session;

@@ -52,7 +52,7 @@ test("a key takes it in: place, selection, codings and history stay, and the new
   await answer();
   expect(asked()).toEqual([null]);
   expect(find(".s7-notice")).toBeNull();
-  expect([words(".s7-unit-id"), words(".s7-selected"), words(".s7-coding-name")]).toEqual(["m1", "It", "Affective whole text"]);
+  expect([words(".s7-unit-id"), words(".s7-selected"), words(".s7-active-bar strong .s7-whole-name")]).toEqual(["m1", "It", "Affective"]);
   expect(words(".s7-status")).toContain("‘Hope’ is new");
   await press("9");
   await answer();

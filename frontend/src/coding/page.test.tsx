@@ -273,7 +273,7 @@ describe("saved or not", () => {
     expect(find(".s7-state")!.textContent).toBe("✓ Saved");
     await press("1");
     expect(find(".s7-saved")).toBeNull();
-    expect(texts(".s7-coding.s7-pending strong")).toEqual(["Affective"]);
+    expect(texts(".s7-coding.s7-pending strong")).toEqual(["affective"]);
     kernel.fate = "failed";
     await answer();
     expect(find(".s7-unsaved")!.textContent).toContain("Not saved · 1 kept here");
@@ -281,7 +281,7 @@ describe("saved or not", () => {
     await doing(() => find(".s7-unsaved button")!.click());
     await answer();
     expect(find(".s7-state")!.textContent).toBe("✓ Saved");
-    expect(texts(".s7-coding:not(.s7-pending) strong")).toEqual(["Affective"]);
+    expect(texts(".s7-coding:not(.s7-pending) strong")).toEqual(["affective"]);
   });
 
   test("thanks only when every unit is finished in the record, and no longer when one is reopened", async () => {
@@ -339,7 +339,7 @@ describe("the memo", () => {
   test("of the unit that is left is saved to that unit, once", async () => {
     await show();
     await write("on the first");
-    await doing(() => find(".s7-footer button:nth-of-type(2)")!.click());
+    await doing(() => find(".s7-forth")!.click());
     expect(find(".s7-unit-id")!.textContent).toBe("m1");
     expect(memo().value).toBe("");
     await answer();
@@ -371,7 +371,7 @@ describe("the memo", () => {
     await doing(() => memo().blur());
     await answer();
     const field = memo();
-    await doing(() => find(".s7-footer button:nth-of-type(2)")!.click());
+    await doing(() => find(".s7-forth")!.click());
     await answer();
     expect(field.isConnected).toBe(false);
     await doing(() => void field.dispatchEvent(new Event("blur")));

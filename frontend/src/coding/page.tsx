@@ -1,10 +1,9 @@
 // The coding widget on screen: its header, the unit with its codings, the codebook; and what each key does there.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "../shared/button";
-import { CodePicker } from "../shared/codepicker";
-import { Conversation } from "../shared/conversation";
 import { scrollDefinition } from "../shared/definition";
-import { Bar, Frame, Tool, WAITING, Who } from "../shared/frame";
+import { startDrag } from "../shared/drag";
+import { Frame, WAITING } from "../shared/frame";
 import { focusIn, isModifier, isTextField, meaning, SCROLLS, write, type TextField } from "../shared/keys";
 import { letterOf } from "../shared/letters";
 import { scrollText } from "../shared/more";
@@ -12,128 +11,56 @@ import { inSight } from "../shared/onscreen";
 import { waitingWords } from "../shared/pressqueue";
 import type { Code } from "../shared/protocol";
 import { pieces, type Edge, type Granularity, type Step } from "../shared/words";
-import { Codings } from "./codings";
-import { BesideTable, ColleaguesButtons } from "./besides";
-import { CodebookNotice, DecideBanner } from "./codebooknotice";
-import { FeedbackPanel, TrainingBanner } from "./feedback";
-import { startDrag } from "../shared/drag";
-import { GridPane, LayoutButton } from "./grid";
-import { CodeMemoButton, OpenMemo, SpanMemos, UnitMemo } from "./memoforms";
-import type { Unit } from "./messages";
-import { NewCodeButton, NewCodeForm } from "./newcodeform";
+import { ActiveBar } from "./activebar";
+import { FacetStrip } from "./facetbuttons";
+import { GridPane } from "./grid";
+import { Header, Hints, Tools } from "./header";
 import { KeyHelp } from "./keyhelp";
-import { LiveText } from "./livetext";
+import { TextWithMargin } from "./livetext";
+import { OpenMemo, UnitMemo } from "./memoforms";
+import type { Unit } from "./messages";
+import { RightColumn } from "./panel";
 import type { Session } from "./session";
 import { pressInSide, Side } from "./side";
-import { ListNote, TextsButton } from "./texts";
-import { SuggestionsPanel } from "./suggestionspanel";
+import { WholeText } from "./wholetext";
 
-/** From this width of the widget on, the list of texts stands beside the text (see texts.css). */
-const WIDE = 900;
+/** From this width of the widget on, the list of texts stands beside the text; below the other, all is in one column. */
+const [WIDE, NARROW] = [1180, 760];
 
-/** The number of the text on screen, to be written over: nothing but another text writes into it meanwhile. */
-function Place({ at, of, onPick }: { at: number | undefined; of: number; onPick: (place: number) => void }) {
-  const field = useRef<HTMLInputElement>(null);
-  const show = () => void (field.current!.value = at === undefined ? "" : `${at + 1}`);
-  useLayoutEffect(show, [at]);
-  return <input ref={field} type="number" min={1} max={of} onChange={(event) => onPick(event.currentTarget.valueAsNumber - 1)} onBlur={show} />;
-}
-
-function Progress({ session, unit }: { session: Session; unit: Unit | null }) {
-  const [finished, total] = [session.finished.value, session.total.value];
-  return (
-    <div class="s7-progress">
-      {total > 0 && (
-        <label class="s7-goto">
-          Text{" "}
-          <Place at={unit?.place} of={total} onPick={(place) => session.jump(place)} /> of {total}
-        </label>
-      )}
-      <Bar label="Finished texts" done={finished} of={total} />
-      <span class="s7-numbers">{finished} finished</span>
-    </div>
-  );
-}
-
-function Header({ session, unit }: { session: Session; unit: Unit | null }) {
-  return (
-    <>
-      {session.total.value > 0 && <TextsButton session={session} />}
-      {session.total.value > 0 && <LayoutButton session={session} />}
-      <Who session={session} role="The coder" />
-      <Progress session={session} unit={unit} />
-      <span class="s7-outside">Click here to use the keys</span>
-    </>
-  );
-}
-
-function TakeBack({ session }: { session: Session }) {
-  const take = (kind: "undo" | "redo") => session.presses.inTurn(() => session.takeBack(kind), { mustWait: session.mustWait(kind) });
-  return (
-    <>
-      <Tool name="Undo" sign="↶" press="z" ready={session.canUndo.value} run={() => take("undo")} />
-      <Tool name="Redo" sign="↷" press="y" ready={session.canRedo.value} run={() => take("redo")} />
-    </>
-  );
-}
-
-function Footer({ session, unit }: { session: Session; unit: Unit }) {
-  const step = (by: number) => session.presses.inTurn(() => session.step(by), { mustWait: session.mustWait("next") });
-  const take = (action: () => void) => session.presses.inTurn(action, unit);
+function Footer({ session, unit }: { session: Session; unit: Unit | null }) {
+  const take = (action: () => void) => session.presses.inTurn(action, unit ?? {});
+  const words = session.training.isOn.value && !unit?.finished ? "Finish and compare ⏎" : "Finish and next ⏎";
   return (
     <footer class="s7-footer">
-      <Button disabled={session.beside(-1) === undefined} onClick={() => step(-1)} words="← Back" />
-      <Button disabled={session.beside(1) === undefined} onClick={() => step(1)} words="Next →" />
-      <span class="s7-space" />
-      <Button class="s7-finish" aria-pressed={unit.finished} onClick={() => take(() => session.finish())} words={unit.finished ? "✓ Finished" : "Finish"} />
-      <Button class="s7-primary" onClick={() => take(() => session.finishAndNext())} words={session.training.isOn.value && !unit.finished ? "Finish and compare ⏎" : "Finish and next ⏎"} />
+      {unit ? <UnitMemo key={unit.unit_id} session={session} unit={unit} /> : <span class="s7-space" />}
+      <Button class="s7-finish" disabled={!unit} aria-pressed={unit?.finished ?? false} onClick={() => take(() => session.finish())} words={unit?.finished ? "✓ Finished" : "Finish"} />
+      <Button class="s7-primary" disabled={!unit} onClick={() => take(() => session.finishAndNext())} words={words} />
     </footer>
   );
 }
 
-function Context({ session, unit }: { session: Session; unit: Unit }) {
-  const open = session.showContext.value;
-  return <Conversation unit={unit} open={open} onToggle={() => (session.showContext.value = !open)} />;
-}
-
-function TextPane({ session, unit }: { session: Session; unit: Unit }) {
+/** What lies over the lower edge of the text while it is needed: nothing is moved by it. */
+function Over({ session, unit }: { session: Session; unit: Unit | null }) {
+  const strip = unit?.codings.find((coding) => session.facets.isOn(coding));
   return (
-    <div class={session.outbox.turning.value ? "s7-text-pane s7-undoing" : "s7-text-pane"}>
-      <ListNote session={session} />
-      <div class="s7-unit-line">
-        <span class="s7-unit-id">{unit.unit_id}</span>
-        {unit.finished && <span class="s7-done">✓ finished</span>}
-        <span class="s7-space" />
-        <ColleaguesButtons session={session} />
-        <Rating session={session} unit={unit} />
-      </div>
-      <Context session={session} unit={unit} />
-      <LiveText session={session} unit={unit} />
-      <FeedbackPanel session={session} />
-      <SuggestionsPanel session={session} unit={unit} />
-      <BesideTable session={session} unit={unit} />
-      <Codings session={session} unit={unit} />
-      <SpanMemos session={session} unit={unit} />
-      <Below session={session} unit={unit} />
-    </div>
-  );
-}
-
-/** What stands below the text, and below the grid. */
-function Below({ session, unit }: { session: Session; unit: Unit }) {
-  return (
-    <>
-      <NewCodeButton session={session} unit={unit} />
-      <NewCodeForm session={session} />
+    <div class="s7-over">
+      {strip && <FacetStrip session={session} coding={strip} label={session.label(strip.code)} take={(action) => session.presses.inTurn(action, unit!)} />}
       <OpenMemo session={session} />
-      <UnitMemo key={unit.unit_id} session={session} unit={unit} />
       {session.allDone.value && session.finished.value === session.total.value && (
         <p class="s7-all-done" role="status">
           All {session.total.value} texts are finished. Thank you! You can still go back and change anything.
         </p>
       )}
-      <Footer session={session} unit={unit} />
-    </>
+    </div>
+  );
+}
+
+function TextPane({ session, unit }: { session: Session; unit: Unit }) {
+  return (
+    <div class={session.outbox.turning.value ? "s7-text-pane s7-undoing" : "s7-text-pane"}>
+      <WholeText session={session} unit={unit} />
+      <TextWithMargin session={session} unit={unit} />
+    </div>
   );
 }
 
@@ -186,7 +113,7 @@ export function Page({ session }: { session: Session }) {
     if (kind === "decide") return session.decide.do(id!);
     if (!/^(detail|pin|scroll)/.test(kind!)) book.definition.endGlimpse();
     if (kind === "code" && code) return session.toggle(code);
-    if (kind === "detail" && code) return book.definition.glimpse(code.id);
+    if (kind === "detail" && code) return book.definition.glimpse(code.id), session.panel.pick("rule");
     if (kind === "scroll") return scroll(id!);
     if (kind === "rows") return session.grid.page(id!);
     if (kind === "start" || kind === "end") {
@@ -217,7 +144,7 @@ export function Page({ session }: { session: Session }) {
       code_memo: () => (book.open.value ? session.memos.onCode(book.open.value) : session.say("Open the definition of a code first")),
       new_code: () => session.openNewCode(),
       rating: () => session.toggleRating(),
-      context: () => void (session.grid.on.value ? session.say("The conversation is shown above the text, not in the grid") : (session.showContext.value = !session.showContext.value)),
+      context: () => void (session.grid.on.value ? session.say("The conversation is shown above the text, not in the rows") : (session.showContext.value = !session.showContext.value)),
       filter: () => field(".s7-filter"),
       find_text: () => session.showSide("texts", "find"),
       texts: () => session.showSide("texts"),
@@ -240,7 +167,7 @@ export function Page({ session }: { session: Session }) {
   };
 
   const back = (): boolean => {
-    const { newCode, memos, book, facets, grid, decide, newer, selecting } = session;
+    const { newCode, memos, book, facets, grid, decide, newer, selecting, panel } = session;
     book.definition.endGlimpse();
     if (newCode.seen.value) newCode.close();
     else if (memos.open.value) memos.close();
@@ -250,6 +177,8 @@ export function Page({ session }: { session: Session }) {
     else if (decide.step.value) decide.end();
     else if (decide.isAsked) decide.later.value = true;
     else if (newer.meaning.value) newer.leave();
+    else if (panel.shown.value === "side") session.texts.leave(true);
+    else if (panel.close()) return true;
     else if (selecting.span.value && !session.message.value) selecting.span.value = null;
     else return false;
     return true;
@@ -332,9 +261,12 @@ export function Page({ session }: { session: Session }) {
     presses.inTurn(() => act(event, escape), { mustWait: session.mustWait(what) });
   };
 
-  const { texts } = session;
+  const { texts, panel } = session;
   useLayoutEffect(() => {
-    const measure = () => (texts.wide.value = root.current!.clientWidth >= WIDE);
+    const measure = () => {
+      const { clientWidth } = root.current!;
+      [texts.wide.value, texts.narrow.value] = [clientWidth >= WIDE, clientWidth > 0 && clientWidth < NARROW];
+    };
     measure();
     const observer = new ResizeObserver(measure);
     observer.observe(root.current!);
@@ -352,9 +284,7 @@ export function Page({ session }: { session: Session }) {
     const target = event.target as HTMLElement;
     // The field would fold away and move the codes from under the mouse: it keeps the focus until the click.
     if (whileFinding(target)) return event.preventDefault();
-    // In the grid the choice of texts stands above the rows, which are not to move under the mouse.
-    const isDrawer = !session.grid.on.value || session.side.value !== "texts";
-    if (!texts.wide.value && texts.isOpen.value && isDrawer && !target.closest(".s7-texts-button")) texts.leave();
+    if (texts.narrow.value && panel.shown.value === "side" && !target.closest(".s7-texts-button, .s7-panel")) texts.leave();
     if (target.closest("button, [role=option]")) event.preventDefault();
     if (!target.closest("textarea, input")) home()?.focus({ preventScroll: true });
   };
@@ -373,9 +303,8 @@ export function Page({ session }: { session: Session }) {
     startDrag(event, session, root.current!);
   };
 
-  const withTexts = texts.isOpen.value && session.total.value > 0;
   const inGrid = session.grid.on.value && session.total.value > 0;
-  const withSide = withTexts && (!inGrid || session.side.value !== "texts");
+  const withSide = panel.hasSide.value && texts.wide.value && session.total.value > 0;
   return (
     <Frame
       {...{ session, root, back, hear }}
@@ -385,21 +314,18 @@ export function Page({ session }: { session: Session }) {
       home=".s7-grid"
       on={{ onFocusOut: focusOut, onFocusIn: focusBack, onPointerDown: pointed, onMouseDown: down, onClick: click }}
       bar={<Header session={session} unit={unit} />}
-      tools={<TakeBack session={session} />}
-      notice={<CodebookNotice session={session} />}
+      tools={<Tools session={session} />}
+      hints={<Hints session={session} />}
     >
-      <TrainingBanner session={session} />
-      <DecideBanner session={session} />
-      <div class={["s7-columns", inGrid && "s7-with-grid", withSide && "s7-with-side"].filter(Boolean).join(" ")}>
+      <div class={withSide ? "s7-desk s7-with-side" : "s7-desk"}>
         {withSide && <Side session={session} />}
-        {inGrid ? (
-          <GridPane session={session}>{unit && <Below session={session} unit={unit} />}</GridPane>
-        ) : unit ? (
-          <TextPane session={session} unit={unit} />
-        ) : (
-          <Waiting session={session} />
-        )}
-        <CodePicker book={session.book} codings={unit?.codings ?? []} disabled={session.total.value === 0} onPick={pick} onFind={() => (finding.current = session.unit.value?.unit_id)} beside={(code) => <CodeMemoButton session={session} code={code} />} />
+        <div class="s7-main">
+          {inGrid ? <GridPane session={session} /> : unit ? <TextPane session={session} unit={unit} /> : <Waiting session={session} />}
+          <Over session={session} unit={unit} />
+        </div>
+        <ActiveBar session={session} unit={unit} />
+        <RightColumn session={session} unit={unit} onPick={pick} onFind={() => (finding.current = session.unit.value?.unit_id)} />
+        <Footer session={session} unit={unit} />
       </div>
     </Frame>
   );
@@ -412,14 +338,4 @@ function Waiting({ session }: { session: Session }) {
       : "There are no texts to code here."
     : WAITING;
   return <p class="s7-waiting">{words}</p>;
-}
-
-function Rating({ session, unit }: { session: Session; unit: Unit }) {
-  if (unit.rating === null) return null;
-  const shown = session.ratingShown.value;
-  const waits = session.ratingOfFinished.value !== null && !unit.finished;
-  const words = waits ? "Rating: shown once finished" : shown ? `Rating: ${unit.rating}` : "Show rating";
-  return (
-    <Button class="s7-quiet s7-rating" aria-pressed={shown} disabled={waits} onClick={() => session.toggleRating()} words={words} />
-  );
 }

@@ -15,6 +15,7 @@ import { Memos } from "./memos";
 import type { Answer, Counts, Done, Elsewhere, OfTheCodebook, Question, Told, Unit, Welcome } from "./messages";
 import { NewCode } from "./newcode";
 import { Newer } from "./newer";
+import { Panel } from "./panels";
 import { pieces } from "../shared/words";
 import { withAct } from "./pending";
 import { PressQueue } from "../shared/pressqueue";
@@ -30,6 +31,11 @@ const LOOKED_AT = 1000;
 const WHOLE = { start: null, end: null };
 
 export type SideName = "texts" | "memos" | "history";
+
+/** Codings as they are read: of the whole text first, then from left to right. */
+export function inOrder(codings: readonly Coding[]): Coding[] {
+  return codings.toSorted((a, b) => (a.start ?? -1) - (b.start ?? -1));
+}
 
 /** One open view of the coding widget. */
 export class Session extends WidgetSession<Question, Answer, Done, Told> {
@@ -81,13 +87,14 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     const unit = this.target.value === null ? this.known.value : null;
     return unit && this.outbox.waiting.value.reduce(withAct, unit);
   });
-  /** The coding that the next key changes. */
   readonly marked = signal<Mark | null>(null);
   /** Its index on the unit on screen, -1 where it does not stand there. */
-  readonly active = computed(() => {
+  readonly stands = computed(() => {
     const mark = this.marked.value;
     return this.unit.value?.codings.findIndex((coding) => mark && coding.code === mark.code && sameSpan(coding, mark)) ?? -1;
   });
+  /** The index of the coding that the next key changes: the marked one, or else the last. */
+  readonly active = computed(() => (this.stands.value >= 0 ? this.stands.value : (this.unit.value?.codings.length ?? 0) - 1));
   readonly total = computed(() => this.flags.value.length);
   readonly presses = new PressQueue(
     computed(() => this.selecting.dragging.value || this.loading.value || this.outbox.turning.value || !this.onScreen.value),
@@ -130,6 +137,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   readonly decide = new Decide(this.host);
   /** What stands beside the text, where that is open. */
   readonly side = signal<SideName>("texts");
+  readonly panel = new Panel(this);
 
   constructor(model: Model) {
     super(model);
@@ -285,14 +293,14 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     this.grid.picking.value = false;
     this.allDone.value = false;
     if (this.history.scope.value === "text") this.history.changed();
-    this.say(`${this.before}${this.described(this.unit.value ?? unit)}`);
+    this.say(`${this.before}${this.introduced(this.unit.value ?? unit)}`);
     this.before = "";
     for (const place of this.following(unit.place)) {
       if (!this.units.has(place)) this.channel.ask({ type: "unit", place, peek: true }, false);
     }
   }
 
-  private described({ place, text, finished, codings }: Unit): string {
+  private introduced({ place, text, finished, codings }: Unit): string {
     const [n, coded] = [pieces(text, "word").length, codings.length];
     const parts = [
       `Text ${place + 1} of ${this.total.value}`,
@@ -430,10 +438,9 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     else this.toggle(code);
   }
 
-  /** The coding that the next key changes: the marked one, or else the last. */
+  /** The coding that the next key changes. */
   activeCoding(): Coding | undefined {
-    const codings = this.unit.value?.codings ?? [];
-    return codings[this.active.value] ?? codings.at(-1);
+    return this.unit.value?.codings[this.active.value];
   }
 
   change(coding: Coding | undefined, more: Partial<Pick<Coding, "facets" | "confidence">>): void {
@@ -478,9 +485,11 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     this.say(unit.finished ? "No longer finished" : this.finishedWords(unit));
   }
 
-  private finishedWords({ unit_id }: Unit): string {
+  /** Also the rating that appears on finished texts alone, which the next text would hide at once. */
+  private finishedWords({ unit_id, rating }: Unit): string {
     const unread = this.ended.value && !this.ended.value.has(unit_id);
-    return unread ? `${unit_id} finished, but you have not seen its end` : `${unit_id} finished`;
+    const rated = this.ratingOfFinished.value && rating !== null ? `, rating ${rating}` : "";
+    return `${unit_id} finished${rated}${unread ? ", but you have not seen its end" : ""}`;
   }
 
   /** The end of the text is on the screen. */
@@ -526,16 +535,26 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   }
 
   moveActive(step: 1 | -1): void {
-    const codings = this.unit.value?.codings ?? [];
-    const from = Math.max(this.active.value, step === 1 ? -1 : 0);
+    const unit = this.unit.value;
+    const codings = inOrder(unit?.codings ?? []);
+    const from = this.stands.value < 0 ? (step === 1 ? -1 : 0) : codings.indexOf(unit!.codings[this.stands.value]!);
     const coding = codings[(from + step + codings.length) % codings.length];
     this.marked.value = coding ?? null;
     if (!coding) return this.say("This text has no codings");
+    this.say(`${codings.indexOf(coding) + 1} of ${codings.length}, ${this.described(coding, unit!)}`);
+    if (coding.start !== null) this.selecting.seek({ start: coding.start, end: coding.end! }, "start");
+  }
+
+  /** A coding in words: its code, what it states, and on what. */
+  described(coding: Coding, { text }: Unit): string {
     const { code, start, end, confidence } = coding;
-    const quote = start === null ? "the whole text" : this.unit.value!.text.slice(start, end!);
     const stated = [...this.facets.words(coding), ...(confidence === "unsure" ? ["unsure"] : [])];
-    this.say(`${[this.label(code), ...stated].join(", ")}: ${quote}`);
-    if (start !== null) this.selecting.seek({ start, end: end! }, "start");
+    return `${[this.label(code), ...stated].join(", ")}: ${start === null ? "the whole text" : text.slice(start, end!)}`;
+  }
+
+  /** A code's name where there is little room. */
+  shortName(code: string): string {
+    return this.book.codes.value.get(code)?.look.short ?? code;
   }
 
   /** Show or hide the rating. */

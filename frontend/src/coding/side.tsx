@@ -30,7 +30,7 @@ export function pressInSide(event: KeyboardEvent, target: Element, session: Sess
     action();
     return true;
   };
-  if (event.key === "Escape") return done(() => session.texts.leave());
+  if (event.key === "Escape") return done(() => session.texts.leave(true));
   const inFind = target.matches(".s7-find");
   if (!inFind && !target.matches(".s7-rows")) return false;
   const step = stepOf(event.key, inFind);

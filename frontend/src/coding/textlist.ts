@@ -32,8 +32,9 @@ export class TextList {
   readonly cursor = signal(0);
   readonly total: ReadonlySignal<number>;
 
-  /** Whether the widget is wide enough to show the list beside the text; else it is a drawer over it. */
+  /** Whether the list has a column of its own beside the text; else it takes the panel's place, which may be a sheet over the text. */
   readonly wide = signal(false);
+  readonly narrow = signal(false);
   private readonly folded = signal(false);
   private readonly drawn = signal(false);
   readonly isOpen = computed(() => (this.wide.value ? !this.folded.value : this.drawn.value));
@@ -98,10 +99,10 @@ export class TextList {
     });
   }
 
-  /** Go back to the text: the drawer closes, the pane beside the text stays. */
-  leave(): void {
+  /** Go back to the text: a sheet over it closes, and with `shut` what is in the panel's place. */
+  leave(shut = this.narrow.value): void {
     batch(() => {
-      this.drawn.value = false;
+      if (shut) this.drawn.value = false;
       this.chooseThen = false;
       this.host.focus(".s7");
     });

@@ -70,7 +70,7 @@ afterEach(async () => {
 
 describe("the pane", () => {
   test("stands beside the text in a wide widget until it is folded, from text to text", async () => {
-    await show(1000);
+    await show(1200);
     expect(texts(".s7-row-words")).toEqual(TEXTS);
     expect(focused()).toBe("s7 s7-coding-widget");
     await press(",");
@@ -82,7 +82,7 @@ describe("the pane", () => {
     expect([texts(".s7-row").length, focused()]).toEqual([6, "s7-rows"]);
   });
 
-  test("is a drawer in a narrow one, which choosing, Escape and a click on the text close", async () => {
+  test("takes the panel's place in a narrower one, until Escape is pressed", async () => {
     await show(899);
     expect(find(".s7-side")).toBeNull();
     await press(",");
@@ -96,15 +96,24 @@ describe("the pane", () => {
     await press(",");
     for (const key of ["ArrowDown", "ArrowDown", "Enter"]) await press(key);
     await answer();
-    expect([find(".s7-side"), focused(), find(".s7-unit-id")!.textContent]).toEqual([null, "s7 s7-coding-widget", "m2"]);
+    expect([focused(), find(".s7-unit-id")!.textContent]).toEqual(["s7 s7-coding-widget", "m2"]);
+    await click(".s7-text");
+    expect(find(".s7-panel .s7-side")).not.toBeNull();
+    await press("Escape");
+    expect(find(".s7-side")).toBeNull();
+  });
+
+  test("is a sheet where there is one column, which a click on the text closes", async () => {
+    await show(700);
     await click(".s7-texts-button");
-    expect(find(".s7-side")).not.toBeNull();
+    await answer();
+    expect(find(".s7-open-panel .s7-side")).not.toBeNull();
     await click(".s7-text");
     expect(find(".s7-side")).toBeNull();
   });
 
   test("goes where a row is clicked, and back to the keys of the text", async () => {
-    await show(1000);
+    await show(1200);
     await click(".s7-row:nth-child(4)");
     await answer();
     expect([find(".s7-unit-id")!.textContent, focused()]).toEqual(["m3", "s7 s7-coding-widget"]);
@@ -116,7 +125,7 @@ describe("the pane", () => {
 
 describe("finding", () => {
   test("as it is typed, marks what was found; Enter goes to the row of the cursor", async () => {
-    await show(1000);
+    await show(1200);
     await press(".");
     await type("it");
     expect(texts(".s7-row-words mark")).toEqual(["It", "It", "it"]);
@@ -131,7 +140,7 @@ describe("finding", () => {
   });
 
   test("letters are the field's, and no key of the list codes the text behind it", async () => {
-    await show(1000);
+    await show(1200);
     await press(".");
     for (const key of ["1", "n", "z", ","]) expect((await press(key)).defaultPrevented).toBe(false);
     await press("Escape");
@@ -147,7 +156,7 @@ describe("finding", () => {
   });
 
   test("says that the text on screen is not among what was found", async () => {
-    await show(1000);
+    await show(1200);
     await type("facts");
     expect(find(".s7-list-note")!.textContent).toContain("not including this text");
     await type("nowhere at all");
@@ -158,7 +167,7 @@ describe("finding", () => {
 
 describe("choosing", () => {
   test("by state, code, condition and order; by rating only while it is shown", async () => {
-    await show(1000);
+    await show(1200);
     await press("1");
     await answer();
     await click(".s7-filters-button");
@@ -183,7 +192,7 @@ describe("a row says how far its text is", () => {
   const status = () => texts(".s7-row-status").slice(0, 2);
 
   test("in signs and words, and that an act is not saved yet", async () => {
-    await show(1000);
+    await show(1200);
     expect(status()).toEqual(["○", "○"]);
     await press("1");
     expect(status()).toEqual(["○…", "○"]);
@@ -204,7 +213,7 @@ describe("a row says how far its text is", () => {
 });
 
 test("progress by participant is folded, and a press chooses the participant's texts", async () => {
-  await show(1000);
+  await show(1200);
   expect(find(".s7-groups")).toBeNull();
   await click(".s7-progress-by button");
   await answer();

@@ -48,13 +48,13 @@ export function ListNote({ session }: { session: Session }) {
   const [listing, here] = [texts.listing.value, session.unit.value?.place];
   const elsewhere = here !== undefined && !listing.has(here);
   return (
-    <p class="s7-list-note" role="status">
-      <span>
+    <span class="s7-list-note" role="status">
+      <span class="s7-listed-words">
         <strong>{listing.n}</strong> of {texts.total.value} · {described(texts.shown.value, (code) => session.label(code))}
         {elsewhere && " (not including this text)"}
       </span>
       <Button class="s7-quiet s7-clear" aria-label="Show all texts again" title="Show all texts again" onClick={() => texts.clear()} words="×" />
-    </p>
+    </span>
   );
 }
 
@@ -62,7 +62,7 @@ export function TextsButton({ session }: { session: Session }) {
   const open = session.texts.isOpen.value;
   return (
     <Button class="s7-texts-button" aria-expanded={open} aria-label="Texts" title={`List of texts (${session.commands.value.texts ?? ""})`} onClick={() => session.texts.toggle()}>
-      ☰<span class="s7-texts-word"> Texts</span>
+      ☰
     </Button>
   );
 }
@@ -322,7 +322,7 @@ function Groups({ texts }: { texts: TextList }) {
 
 /** A key in the list of texts; false where it means what it means elsewhere. */
 export function pressInTexts(event: KeyboardEvent, target: Element, texts: TextList, command: string | null): boolean {
-  if (event.key === "Escape") return done(event, () => texts.leave());
+  if (event.key === "Escape") return done(event, () => texts.leave(true));
   const inFind = target.matches(".s7-find");
   if (!inFind && !target.matches(".s7-rows")) return false;
   if (event.key === "Enter") return event.repeat || done(event, () => texts.choose());

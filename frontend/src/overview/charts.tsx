@@ -40,6 +40,19 @@ export function DotAndLine({ value, low, high, outerLow, outerHigh, least }: Int
   );
 }
 
+/** Two shares on one axis: a full dot for one coder, a ring for the others. */
+export function TwoDots({ at, othersAt, most }: { at: number; othersAt: number; most: number }) {
+  const [own, others] = [place(at / most, 0), place(othersAt / most, 0)];
+  return (
+    <svg class="s7-two-dots" width="100%" height="16" aria-hidden="true" focusable="false">
+      <line class="s7-axis" x1="0%" x2="100%" y1="8" y2="8" />
+      <line class="s7-apart" x1={own} x2={others} y1="8" y2="8" />
+      <circle class="s7-ring-dot" cx={others} cy="8" r="4.5" />
+      <circle cx={own} cy="8" r="5" />
+    </svg>
+  );
+}
+
 /** A share as a bar. */
 export function ShareBar({ share, most }: { share: number | null; most: number }) {
   return (

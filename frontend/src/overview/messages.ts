@@ -99,7 +99,23 @@ export interface Change {
 
 export interface Attention { type: "attention"; rows: Item[]; }
 
-export type Part = Rounds | Used | Agreement | Change | Attention;
+/** A coder who surely applies a code more or less than the others; `n_apart`: texts decided against most of them. */
+export interface LeaningRow {
+  coder: string;
+  code: string;
+  label: string;
+  n: number;
+  at: number;
+  others_at: number;
+  share: string;
+  others: string;
+  n_apart: number;
+}
+
+/** Who codes differently, the largest difference first. */
+export interface Leaning { type: "leaning"; rows: LeaningRow[]; }
+
+export type Part = Rounds | Used | Agreement | Leaning | Change | Attention;
 
 /** What the kernel tells all views. */
 export type Told = Part | { type: "counted" | "acted" } | { type: "uncounted"; message: string };

@@ -5,7 +5,7 @@ import { stepOf } from "../shared/pagedrows";
 import { shownTime } from "../shared/times";
 import { Behind } from "./behind";
 import { neighbour } from "./neighbour";
-import { AgreementPanel, ChangePanel, Next, RoundsPanel, UsedPanel } from "./panels";
+import { AgreementPanel, ChangePanel, LeaningPanel, Next, RoundsPanel, UsedPanel } from "./panels";
 import type { Session } from "./session";
 
 const KEYS: [string, string][] = [
@@ -67,7 +67,7 @@ export function Page({ session }: { session: Session }) {
     if (step) return session.list.move(step), true;
     if (event.ctrlKey || event.metaKey || event.altKey) return false;
     if (event.key === "/" && session.door.value) root.current!.querySelector<HTMLElement>(".s7-find")?.focus();
-    else if (event.key === "Enter" && target.closest(".s7-rows")) root.current!.querySelector<HTMLElement>(".s7-opened .s7-text")?.focus();
+    else if (event.key === "Enter" && target.closest(".s7-rows")) root.current!.querySelector<HTMLElement>(".s7-opened .s7-scroll")?.focus();
     else if (GO.includes(event.key) && !session.door.value) goTo(event.key, target);
     else return false;
     return true;
@@ -101,6 +101,7 @@ export function Page({ session }: { session: Session }) {
             <ChangePanel session={session} />
           </div>
           <div class="s7-column">
+            <LeaningPanel session={session} />
             <AgreementPanel session={session} />
             <UsedPanel session={session} />
           </div>

@@ -1,8 +1,8 @@
 // The panels of the overview: what is next, the rounds with their coders, agreement so far, and how codes are used.
 import type { ComponentChildren } from "preact";
 import { sample, UNKNOWN } from "../shared/colours";
-import { axisFrom, DotAndLine, Line, ShareBar } from "./charts";
-import type { AgreementRow, CoderRow, RoundAgreement, RoundRow, Door } from "./messages";
+import { axisFrom, DotAndLine, Line, ShareBar, TwoDots } from "./charts";
+import type { AgreementRow, CoderRow, LeaningRow, RoundAgreement, RoundRow, Door } from "./messages";
 import type { Session } from "./session";
 import { Button } from "../shared/button";
 
@@ -118,6 +118,51 @@ function CoderLine({ session, round, row }: Props & { round: string | null; row:
       </td>
       <td class="s7-time">{time}</td>
     </tr>
+  );
+}
+
+/** One line a code: the coder who differs most; the others behind “1 more”. Hidden where nobody surely differs. */
+export function LeaningPanel({ session }: Props) {
+  const rows = session.leaning.value?.rows ?? [];
+  if (!rows.length) return null;
+  const most = Math.max(...rows.flatMap(({ at, others_at }) => [at, others_at]));
+  const codes = [...new Set(rows.map(({ code }) => code))];
+  return (
+    <Panel name="s7-leaning" title="Who codes differently">
+      {codes.map((code) => {
+        const [first, ...more] = rows.filter((row) => row.code === code);
+        return (
+          <div key={code} class="s7-leans">
+            <LeaningLine session={session} row={first!} most={most} />
+            {more.length > 0 && (
+              <details>
+                <summary>{more.length} more</summary>
+                {more.map((row) => (
+                  <LeaningLine key={row.coder} session={session} row={row} most={most} />
+                ))}
+              </details>
+            )}
+          </div>
+        );
+      })}
+      <p class="s7-hint">Share of texts with the code, ● the coder, ○ the others, on texts where most of the others agree. Listed if the difference is beyond chance, all coders and codes taken together. It says who to talk to, not who is right.</p>
+    </Panel>
+  );
+}
+
+function LeaningLine({ session, row, most }: Props & { row: LeaningRow; most: number }) {
+  const { coder, code, label, n, at, others_at, share, others, n_apart } = row;
+  return (
+    <div class="s7-leaning-line">
+      <CodeSample session={session} code={code} label={label} />
+      <b class="s7-strong">{coder}</b>
+      <span>{share} of {n}</span>
+      <span class="s7-hint">the others {others}</span>
+      <TwoDots at={at} othersAt={others_at} most={most} />
+      <NumberDoor session={session} door={{ of: "against", coder, code }} n={n_apart} label={`${n_apart} texts on which ${coder} decided against the others on ${label}`}>
+        {n_apart} {n_apart === 1 ? "text" : "texts"}
+      </NumberDoor>
+    </div>
   );
 }
 
@@ -307,11 +352,17 @@ export function ChangePanel({ session }: Props) {
 function CodeName({ session, code, label }: Props & { code: string; label: string }) {
   return (
     <th scope="row">
-      <span class="s7-code-name">
-        <span class="s7-sample" style={sample(session.book.looks.value.get(code) ?? UNKNOWN)} />
-        <span dir="auto">{label}</span>
-      </span>
+      <CodeSample session={session} code={code} label={label} />
     </th>
+  );
+}
+
+function CodeSample({ session, code, label }: Props & { code: string; label: string }) {
+  return (
+    <span class="s7-code-name">
+      <span class="s7-sample" style={sample(session.book.looks.value.get(code) ?? UNKNOWN)} />
+      <span dir="auto">{label}</span>
+    </span>
   );
 }
 

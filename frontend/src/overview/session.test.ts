@@ -128,3 +128,10 @@ test("the answer to another number that comes late is not shown", () => {
   kernel.answer();
   expect([session.title.value, session.list.rows.value.get(0)?.unit_id]).toEqual(["left", "left0"]);
 });
+
+test("each part is shown as it comes", () => {
+  const row = { coder: "ben", code: "warm", label: "Warm", n: 200, at: 0, others_at: 0.14, share: "0 %", others: "14 %", n_apart: 27 };
+  kernel.say({ type: "leaning", rows: [row] });
+  kernel.say({ type: "attention", rows: [] });
+  expect([session.leaning.value?.rows, session.attention.value?.rows]).toEqual([[row], []]);
+});

@@ -3,7 +3,7 @@ import { batch, effect, signal } from "@preact/signals";
 import type { Model } from "../shared/channel";
 import { WidgetSession } from "../shared/session";
 import { PagedRows } from "../shared/pagedrows";
-import type { Agreement, Answer, Attention, Book, Change, Door, Part, Question, Rounds, Told, UnitRow, UnitText, Used } from "./messages";
+import type { Agreement, Answer, Attention, Book, Change, Door, Leaning, Part, Question, Rounds, Told, UnitRow, UnitText, Used } from "./messages";
 
 /** Counting anew waits so long after an act, and at least so many times what counting took: others work in this kernel. */
 const [WAIT_MS, REST] = [1_000, 3];
@@ -13,6 +13,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   readonly rounds = signal<Rounds | null>(null);
   readonly used = signal<Used | null>(null);
   readonly agreement = signal<Agreement | null>(null);
+  readonly leaning = signal<Leaning | null>(null);
   readonly change = signal<Change | null>(null);
   readonly attention = signal<Attention | null>(null);
   readonly counting = signal(false);
@@ -73,6 +74,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
         rounds: show,
         codes: show,
         agreement: show,
+        leaning: show,
         change: show,
         attention: show,
       },
@@ -146,6 +148,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
         this.showBook(part.book);
       } else if (part.type === "codes") this.used.value = part;
       else if (part.type === "agreement") this.agreement.value = part;
+      else if (part.type === "leaning") this.leaning.value = part;
       else if (part.type === "change") this.change.value = part;
       else if (part.type === "attention") this.attention.value = part;
     });

@@ -1,9 +1,8 @@
-// The code picker: press a code to apply it, or find it by a letter or two; its definition stands below.
-import type { VNode } from "preact";
+// The code picker: press a code to apply it, or find it by a letter or two.
+import type { ComponentChildren, VNode } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { CodebookView, Row } from "./codebook";
 import { sample, UNKNOWN } from "./colours";
-import { Definition } from "./definition";
 import { uuid, type Code, type Coding } from "./protocol";
 
 /** With more codes than these there is a field to find one by its name; with fewer it shows when its key is pressed. */
@@ -18,20 +17,24 @@ interface Props {
   onPick: (code: Code) => void;
   /** The field in which a code is found by its name has the focus. */
   onFind?: () => void;
-  /** What is drawn beneath the name of the code whose definition is open. */
-  beside?: (code: Code) => VNode;
+  /** At the end of its head. */
+  children?: ComponentChildren;
 }
 
-type Counts = ReadonlyMap<string, number>;
+/** How often a code is applied, and whether to the whole text too. */
+interface Applied { n: number; whole: boolean; }
+type Counts = ReadonlyMap<string, Applied>;
 
-export function CodePicker({ book, codings, disabled, onPick, onFind, beside }: Props) {
-  const pane = useRef<HTMLElement>(null);
+export function CodePicker({ book, codings, disabled, onPick, onFind, children }: Props) {
+  const [pane, rows, high] = [useRef<HTMLElement>(null), useRef<HTMLDivElement>(null), useRef(0)];
   const ids = useRef(`s7-codes-${uuid()}`);
   const { search } = book;
   const codebook = book.codebook.value;
+  // What matches stands in a box as high as that of all codes: nothing below it moves.
+  useLayoutEffect(() => void (search.open.value || (high.current = rows.current?.offsetHeight ?? 0)));
   if (!codebook) return null;
-  const counts = new Map<string, number>();
-  for (const { code } of codings) counts.set(code, (counts.get(code) ?? 0) + 1);
+  const counts = new Map<string, Applied>();
+  for (const { code, start } of codings) counts.set(code, sum([counts.get(code) ?? NEVER, { n: 1, whole: start === null }]));
 
   const codeAt = (event: Event) => {
     const at = (event.target as Element).closest<HTMLElement>("[data-code]");
@@ -44,7 +47,7 @@ export function CodePicker({ book, codings, disabled, onPick, onFind, beside }: 
     else if (code?.codable && !disabled && (event.target as Element).closest(".s7-code")) onPick(code);
   };
   const move = (event: PointerEvent) => {
-    const panel = pane.current!.querySelector(".s7-detail")?.getBoundingClientRect();
+    const panel = pane.current!.closest(".s7")?.querySelector(".s7-detail")?.getBoundingClientRect();
     book.definition.hover(codeAt(event)?.id ?? null, { x: event.clientX, y: event.clientY }, panel);
   };
   const focus = (event: FocusEvent) => {
@@ -56,18 +59,21 @@ export function CodePicker({ book, codings, disabled, onPick, onFind, beside }: 
   return (
     <aside class="s7-codebook" aria-label="Codebook" ref={pane}>
       <header>
-        <span class="s7-title" dir="auto">{codebook.title}</span>
+        <span class="s7-title" dir="auto" title={codebook.title}>{codebook.title}</span>
         <FoldAll book={book} />
+        {children}
         <Find book={book} list={ids.current} onFind={onFind} />
       </header>
-      <div class="s7-pick" {...listening}>
+      <div class="s7-pick" ref={rows} style={search.open.value ? { height: `${high.current}px` } : undefined} {...listening}>
         {!search.open.value && <Recent {...shared} />}
         {search.open.value ? <Results {...shared} id={ids.current} /> : <Tree {...shared} />}
       </div>
-      <Definition book={book} beside={beside} />
     </aside>
   );
 }
+
+const NEVER: Applied = { n: 0, whole: false };
+const sum = (all: readonly Applied[]): Applied => ({ n: all.reduce((n, one) => n + one.n, 0), whole: all.some(({ whole }) => whole) });
 
 function FoldAll({ book }: { book: CodebookView }) {
   const parents = book.tree.value.filter(({ below }) => below > 0).map(({ code }) => code.id);
@@ -80,11 +86,11 @@ function FoldAll({ book }: { book: CodebookView }) {
 
 function Find({ book, list, onFind }: { book: CodebookView; list: string; onFind: (() => void) | undefined }) {
   const { search } = book;
-  const seldom = book.list.value.length <= AT_A_GLANCE && !book.beyondKeys.value && !search.open.value;
+  const seldom = book.list.value.length <= AT_A_GLANCE && !book.beyondKeys.value;
   const at = search.chosen.value && search.results.value.indexOf(search.chosen.value);
   return (
     <input
-      class={seldom ? "s7-filter s7-seldom" : "s7-filter"}
+      class={["s7-filter", seldom && "s7-seldom", search.open.value && "s7-finding"].filter(Boolean).join(" ")}
       type="text"
       role="combobox"
       placeholder="Find a code"
@@ -112,7 +118,7 @@ function Recent({ book, counts, disabled }: Shown) {
     <ul class="s7-recent" aria-label="Used last">
       {ids.map((id) => (
         <li key={id} style={{ "--s7-c": lookOf(book, id).colour }} title={book.codes.value.get(id)!.label}>
-          <CodeButton {...{ book, disabled }} code={book.codes.value.get(id)!} count={counts.get(id) ?? 0} />
+          <CodeButton {...{ book, disabled }} code={book.codes.value.get(id)!} applied={counts.get(id) ?? NEVER} />
         </li>
       ))}
     </ul>
@@ -140,7 +146,7 @@ function Results({ book, counts, id }: Shown & { id: string }) {
             data-stands={counts.has(code.id)}
             style={{ "--s7-c": lookOf(book, code.id).colour }}
           >
-            <CodeName book={book} code={code} count={counts.get(code.id) ?? 0} />
+            <CodeName book={book} code={code} applied={counts.get(code.id) ?? NEVER} />
           </li>
         ))}
       </ul>
@@ -173,8 +179,8 @@ function Tree({ book, counts, disabled }: Shown) {
   const hidden = hiddenCounts(book, counts);
   const draw = (row: Row): VNode => {
     const { id } = row.code;
-    const shown = { count: counts.get(id) ?? 0, hidden: hidden.get(id) ?? 0, folded: book.folded.value.has(id) };
-    const look = `${id} ${book.keyOf(row.code)} ${shown.count} ${shown.hidden} ${shown.folded}`;
+    const shown = { applied: counts.get(id) ?? NEVER, hidden: hidden.get(id) ?? NEVER, folded: book.folded.value.has(id) };
+    const look = JSON.stringify([id, book.keyOf(row.code), shown]);
     const view = before.get(look) ?? <TreeRow key={id} {...{ book, row, disabled, ...shown }} />;
     drawn.current.rows.set(look, view);
     return view;
@@ -189,22 +195,21 @@ function Tree({ book, counts, disabled }: Shown) {
 /** How often codes that are folded away are applied, for each code that hides them. */
 function hiddenCounts(book: CodebookView, counts: Counts): Counts {
   const [tree, folded] = [book.tree.value, book.folded.value];
-  const sum = (rows: Row[]) => rows.reduce((total, { code }) => total + (counts.get(code.id) ?? 0), 0);
   const hiding = tree.flatMap((row, at): [Row, number][] => (folded.has(row.code.id) ? [[row, at + 1]] : []));
-  return new Map(hiding.map(([row, from]) => [row.code.id, sum(tree.slice(from, from + row.below))]));
+  return new Map(hiding.map(([row, from]) => [row.code.id, sum(tree.slice(from, from + row.below).map(({ code }) => counts.get(code.id) ?? NEVER))]));
 }
 
 interface RowProps {
   book: CodebookView;
   row: Row;
   disabled: boolean;
-  count: number;
+  applied: Applied;
   /** How often the codes that it folds away are applied. */
-  hidden: number;
+  hidden: Applied;
   folded: boolean;
 }
 
-function TreeRow({ book, row: { code, depth, below }, disabled, count, hidden, folded }: RowProps) {
+function TreeRow({ book, row: { code, depth, below }, disabled, applied, hidden, folded }: RowProps) {
   const style = { "--s7-c": lookOf(book, code.id).colour, "--s7-depth": Math.min(depth, DEEPEST) };
   const name = code.codable ? undefined : <span class="s7-label" dir="auto">{code.label}</span>;
   const heading = below > 0 && (
@@ -212,41 +217,43 @@ function TreeRow({ book, row: { code, depth, below }, disabled, count, hidden, f
       <span class="s7-triangle" aria-hidden="true">{folded ? "▸" : "▾"}</span>
       {name}
       {folded && <span class="s7-folded">{below}</span>}
-      <Count n={hidden} />
+      <Count {...hidden} />
     </button>
   );
   return (
     <li class={name ? "s7-group" : below ? undefined : "s7-leaf"} style={style} data-code={code.id}>
       {heading || name}
-      {!name && <CodeButton {...{ book, code, count, disabled }} />}
+      {!name && <CodeButton {...{ book, code, applied, disabled }} />}
     </li>
   );
 }
 
 const lookOf = (book: CodebookView, id: string) => book.looks.value.get(id) ?? UNKNOWN;
 
-function CodeButton({ book, code, count, disabled }: { book: CodebookView; code: Code; count: number; disabled: boolean }) {
+function CodeButton({ book, code, applied, disabled }: { book: CodebookView; code: Code; applied: Applied; disabled: boolean }) {
   return (
-    <button type="button" class="s7-code" data-code={code.id} aria-pressed={count > 0} disabled={disabled}>
-      <CodeName {...{ book, code, count }} />
+    <button type="button" class="s7-code" data-code={code.id} aria-pressed={applied.n > 0} disabled={disabled}>
+      <CodeName {...{ book, code, applied }} />
     </button>
   );
 }
 
-function CodeName({ book, code, count }: { book: CodebookView; code: Code; count: number }) {
+function CodeName({ book, code, applied }: { book: CodebookView; code: Code; applied: Applied }) {
   return (
     <>
       <kbd>{book.keyOf(code)}</kbd>
       <span class="s7-sample" style={sample(lookOf(book, code.id))} />
-      <span class="s7-label" dir="auto">{code.label}</span>
-      <Count n={count} />
+      <span class="s7-label" dir="auto" data-short={code.look.short}>{code.label}</span>
+      <Count {...applied} />
     </>
   );
 }
 
-function Count({ n }: { n: number }) {
+/** A dot for the whole text, a number for its words. */
+function Count({ n, whole }: Applied) {
   if (!n) return null;
+  const words = whole ? n - 1 : n;
   return (
-    <span class="s7-applied" aria-label={`applied ${n === 1 ? "once" : `${n} times`} here`}>{n === 1 ? "✓" : `✓ ${n}`}</span>
+    <span class="s7-applied" aria-label={`applied ${n === 1 ? "once" : `${n} times`} here`}>{[whole && "●", words > 0 && words].filter(Boolean).join(" ")}</span>
   );
 }

@@ -9,13 +9,16 @@ interface Props {
   book: CodebookView;
   /** The first is the one that the others are compared with. */
   columns: readonly CoderColumn[];
+  /** The code whose words are shown, where there is no room for those of all. */
+  wordsOf?: string | undefined;
+  compact?: boolean;
 }
 
-export function CodersTable({ label, text, book, columns }: Props) {
+export function CodersTable({ label, text, book, columns, wordsOf, compact = false }: Props) {
   const there = new Set(columns.flatMap(({ codings }) => codings.map(({ code }) => code)));
   const codes = [...book.list.value.map(({ id }) => id).filter((id) => there.delete(id)), ...there];
   return (
-    <div class="s7-coders" role="region" aria-label={label} tabIndex={0}>
+    <div class={compact ? "s7-coders s7-compact" : "s7-coders"} role="region" aria-label={label} tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -32,18 +35,21 @@ export function CodersTable({ label, text, book, columns }: Props) {
           {codes.map((code) => (
             <tr key={code}>
               <th scope="row">
-                <kbd>{(book.looks.value.get(code) ?? UNKNOWN).tag}</kbd> {book.codes.value.get(code)?.label ?? code}
+                <kbd>{(book.looks.value.get(code) ?? UNKNOWN).tag}</kbd> {(compact ? book.codes.value.get(code)?.look.short : book.codes.value.get(code)?.label) ?? code}
               </th>
               {columns.map(({ coder, codings, signs }) => (
                 <td key={coder} class={signs?.[code] && `s7-sign-${signs[code]}`}>
                   {signs?.[code] && <SignOf sign={signs[code]} coder={coder} />}
-                  <Quotes text={text} codings={codings} code={code} />
+                  {compact ? !signs?.[code] && <b>{codings.some((coding) => coding.code === code) ? "✓" : "–"}</b> : <Quotes text={text} codings={codings} code={code} />}
                 </td>
               ))}
             </tr>
           ))}
         </tbody>
       </table>
+      {wordsOf !== undefined && columns.map(({ coder, codings }) => (
+        <p key={coder}><b>{coder}</b> <Quotes text={text} codings={codings} code={wordsOf} /></p>
+      ))}
       {!codes.length && <p class="s7-hint">Nobody applied a code here.</p>}
     </div>
   );

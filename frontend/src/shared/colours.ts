@@ -1,8 +1,8 @@
 // How codes look on screen: a colour, the pattern of a line, a tag; and how marked words are drawn.
 import type { Code } from "./protocol";
 
-/** How much of a colour stands behind the words, and behind those of the marked coding. */
-export const [TINT, ACTIVE_TINT] = [10, 18];
+/** How much of a colour stands behind the words; next to a margin of codings, behind those of the marked one alone. */
+export const [TINT, ACTIVE_TINT] = [10, 14];
 export const MOST_TINTS = 3;
 
 export interface Look {
@@ -15,12 +15,12 @@ export interface Look {
 
 const PATTERNS = [
   (colour: string) => `linear-gradient(${colour}, ${colour})`,
-  (colour: string) => `repeating-linear-gradient(90deg, ${colour} 0 8px, transparent 8px 12px)`,
-  (colour: string) => `repeating-linear-gradient(90deg, ${colour} 0 3px, transparent 3px 6px)`,
-  (colour: string) =>
-    `repeating-linear-gradient(90deg, ${colour} 0 9px, transparent 9px 12px, ${colour} 12px 15px, transparent 15px 18px)`,
+  (colour: string, to = "90deg") => `repeating-linear-gradient(${to}, ${colour} 0 8px, transparent 8px 12px)`,
+  (colour: string, to = "90deg") => `repeating-linear-gradient(${to}, ${colour} 0 3px, transparent 3px 6px)`,
+  (colour: string, to = "90deg") =>
+    `repeating-linear-gradient(${to}, ${colour} 0 9px, transparent 9px 12px, ${colour} 12px 15px, transparent 15px 18px)`,
 ];
-const [LINE, LANES] = [3, 4];
+const LINE = 3;
 /** Of colleagues: the height of a hollow line with the room below it, and how many there are one below the other. */
 const [THEIR_LINE, THEIR_LANES] = [6, 4];
 
@@ -38,6 +38,11 @@ export function sample({ colour, pattern }: Look): Record<string, string> {
   return { "background-image": PATTERNS[pattern]!(colour) };
 }
 
+/** The same line from above to below, beside the words. */
+export function sideOf({ colour, pattern }: Look): Record<string, string> {
+  return { "background-image": PATTERNS[pattern]!(colour, "180deg") };
+}
+
 export interface Mark extends Look {
   lane: number;
   active: boolean;
@@ -46,21 +51,22 @@ export interface Mark extends Look {
   coder?: string | undefined;
 }
 
-/** Of one's own codings the deepest lane, of colleagues' how many lanes there are, in the whole text. */
-export interface Depth { own: number; theirs: number; }
+/** Of one's own codings the deepest lane, of colleagues' how many lanes there are, in the whole text; whether a margin names them. */
+export interface Depth { own: number; theirs: number; margin?: boolean; }
 
 /**
  * Below the words one line a coding, each in its own of the text's lanes, and behind them their tints, one over the
  * other. Colleagues' codings have hollow lines, below all of one's own, and no tint.
  */
 export function markStyle(marks: readonly Mark[], deepest: Depth): Record<string, string> {
-  const [depth, below] = [Math.min(deepest.own, LANES - 1), Math.min(deepest.theirs, THEIR_LANES) * THEIR_LINE];
+  const most = deepest.margin ? 3 : 4;
+  const [depth, below] = [Math.min(deepest.own, most - 1), Math.min(deepest.theirs, THEIR_LANES) * THEIR_LINE];
   const lines = marks.map(({ colour, pattern, lane, coder }) =>
     coder === undefined
-      ? { image: PATTERNS[pattern]!(colour), place: at(below + (depth - (lane % LANES)) * (LINE + 1), LINE) }
+      ? { image: PATTERNS[pattern]!(colour), place: at(below + (depth - (lane % most)) * (LINE + 1), LINE) }
       : { image: hollow(colour), place: at(below - ((lane % THEIR_LANES) + 1) * THEIR_LINE, THEIR_LINE - 1) },
   );
-  const tinted = marks.filter(({ pending, coder }) => !pending && coder === undefined).slice(0, MOST_TINTS);
+  const tinted = marks.filter(({ pending, active, coder }) => (deepest.margin ? active : !pending) && coder === undefined).slice(0, MOST_TINTS);
   const tints = tinted.map(({ colour, active }) => `color-mix(in srgb, ${colour} ${active ? ACTIVE_TINT : TINT}%, transparent)`);
   return {
     background: [

@@ -3,9 +3,15 @@ import { useEffect, useRef } from "preact/hooks";
 import { Button } from "./button";
 import type { Turn } from "./protocol";
 
-interface Props { unit: { unit_id: string; context: readonly Turn[] }; open: boolean; onToggle: () => void; }
+interface Props {
+  unit: { unit_id: string; context: readonly Turn[] };
+  open: boolean;
+  onToggle: () => void;
+  /** Whether its last turn stays where it is folded. */
+  keepsLast?: boolean;
+}
 
-export function Conversation({ unit, open, onToggle }: Props) {
+export function Conversation({ unit, open, onToggle, keepsLast = false }: Props) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (box.current) box.current.scrollTop = box.current.scrollHeight;
@@ -15,14 +21,15 @@ export function Conversation({ unit, open, onToggle }: Props) {
   const turns = unit.context.length - Number(question);
   const before = turns > 0 && `Conversation before (${turns} ${turns === 1 ? "turn" : "turns"})`;
   const heading = [question && "Question", before].filter(Boolean).join(" · ");
+  const shown = open ? unit.context : keepsLast ? unit.context.slice(-1) : [];
   return (
     <section class="s7-context">
       <Button class="s7-quiet" aria-expanded={open} onClick={onToggle}>
         {open ? "▾" : "▸"} {heading}
       </Button>
-      {open && (
+      {shown.length > 0 && (
         <div class="s7-turns" ref={box} tabIndex={0} role="log" aria-label={heading}>
-          {unit.context.map((turn, index) => (
+          {shown.map((turn, index) => (
             <p key={index} class={turn.role === "user" ? "s7-turn s7-user" : "s7-turn"}>
               {turn.role && <span class="s7-role">{turn.role}</span>}
               {turn.text}

@@ -95,3 +95,11 @@ test("the card ends with the keys that all widgets have", async () => {
   await press("?");
   expect([...el.querySelectorAll(".s7-help kbd")].map((kbd) => kbd.textContent)).toEqual(["a", "?", "Esc"]);
 });
+
+test("the card of keys is shut by any other key, which does what it does; arrows scroll it", async () => {
+  await press("?");
+  await press("ArrowDown");
+  expect([!!find(".s7-help"), done]).toEqual([true, []]);
+  await press("a");
+  expect([!!find(".s7-help"), done]).toEqual([false, ["a"]]);
+});

@@ -55,6 +55,8 @@ interface Props {
   tools?: ComponentChildren;
   /** What stands above the message. */
   notice?: ComponentChildren;
+  /** At the end of the status line: what may be pressed next. */
+  hints?: ComponentChildren;
   /** Words in the place of the page, until there is something to show. */
   placeholder?: string | false | undefined;
   children: ComponentChildren;
@@ -67,6 +69,12 @@ export function Frame(props: Props) {
   const leaving = useLeaving(root, session);
   const goHome = () => (root.current?.querySelector<HTMLElement>(props.home ?? ".s7") ?? root.current)?.focus({ preventScroll: true });
 
+  useLayoutEffect(() => {
+    const at = root.current!;
+    // Where a window is as long as the notebook in it, its height says nothing of what is on the screen.
+    if (innerHeight > screen.height) at.style.setProperty("--s7-frame", `min(640px, ${screen.availHeight - 220}px)`);
+    at.addEventListener("focusin", () => at.clientHeight <= innerHeight && at.scrollIntoView?.({ block: "nearest" }), { once: true });
+  }, []);
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => void (session.isUnsaved && event.preventDefault());
     addEventListener("beforeunload", warn);
@@ -84,6 +92,10 @@ export function Frame(props: Props) {
   };
 
   const press = (event: KeyboardEvent, target: Element) => {
+    if (session.showHelp.value && !/^(Escape|\?)$/.test(event.key)) {
+      if (scrollCard(root.current!, event.key)) return event.preventDefault();
+      session.showHelp.value = false;
+    }
     const { hear, inField, press, commands = {}, repeats = /^Arrow/, opens = "", undo, redo } = now.current;
     if (hear) return hear(event, target, () => escape(event, target));
     if (event.key === "Escape") return event.preventDefault(), escape(event, target);
@@ -108,8 +120,9 @@ export function Frame(props: Props) {
     session.focus.value = null;
     if (wanted === ".s7" || wanted === props.home) return goHome();
     const give = () => focusOn(root.current?.querySelector<HTMLElement>(wanted));
-    // A part that is drawn by itself comes after the page.
-    if (!give()) queueMicrotask(() => give() || root.current?.focus());
+    give();
+    // A part that is drawn by itself comes after the page, in the place of what was there.
+    queueMicrotask(() => (root.current && focusIn(root.current)?.matches(wanted)) || give() || root.current?.focus());
   }, [wanted]);
 
   const down = (event: MouseEvent) => {
@@ -133,7 +146,10 @@ export function Frame(props: Props) {
       <Message session={session} />
       <Card session={session} keys={props.keys} />
       {props.placeholder ? <p class="s7-waiting">{props.placeholder}</p> : props.children}
-      <Status session={session} />
+      <div class="s7-foot">
+        <Status session={session} />
+        {props.hints}
+      </div>
     </div>
   );
 }
@@ -164,7 +180,14 @@ function Message({ session }: { session: Session }) {
 
 function Card({ session, keys }: { session: Session; keys: Rows | VNode }) {
   if (!session.showHelp.value) return null;
-  return Array.isArray(keys) ? <Help rows={[...(keys as Rows), ...EVERYWHERE]} /> : (keys as VNode);
+  return <div class="s7-card" tabIndex={0}>{Array.isArray(keys) ? <Help rows={[...(keys as Rows), ...EVERYWHERE]} /> : (keys as VNode)}</div>;
+}
+
+/** Whether the key scrolls the card of keys, which it then does; any other key shuts it, and acts. */
+function scrollCard(root: HTMLElement, key: string): boolean {
+  const [card, by] = [root.querySelector(".s7-card")!, { ArrowDown: 40, ArrowUp: -40, PageDown: 300, PageUp: -300 }[key]];
+  if (by) card.scrollTop += by;
+  return by !== undefined;
 }
 
 function Status({ session }: { session: Session }) {

@@ -14,6 +14,8 @@ interface Shown {
   active: number;
   /** Where its blocks begin, where that was measured on the screen. */
   starts?: readonly number[] | null;
+  /** Whether a margin says what is coded: then nothing stands above the words. */
+  margin?: boolean;
 }
 
 type CodingMark = Mark & Pick<Coding, "code" | "start">;
@@ -38,18 +40,19 @@ export class MarkedText {
     return { starts, lane: [...lane, ...below], depth, segments: segments(text, all, cuts) };
   });
   /** What all pieces share: where it changes, all are drawn anew. */
-  private readonly afresh = latest((_text: string, _codes: unknown, _looks: unknown, _own: number, _theirs: number) => {
+  private readonly afresh = latest((_text: string, _codes: unknown, _looks: unknown, _own: number, _theirs: number, _margin: boolean) => {
     this.pieces.clear();
     this.marks = [];
     this.blocks.clear();
   });
 
-  draw({ unit, book, selection, active, theirs = NONE, starts: measured = null }: Shown): VNode[] {
+  draw({ unit, book, selection, active, theirs = NONE, starts: measured = null, margin = false }: Shown): VNode[] {
     const [codes, looks] = [book.codes.value, book.looks.value];
     const memos = unit.memos ?? NO_MEMOS;
     if (!onSameWords(unit.codings, this.ownCodings)) this.ownCodings = unit.codings;
-    const { starts, lane, depth, segments } = this.cut(unit.text, this.ownCodings, theirs, memos, measured);
-    this.afresh(unit.text, codes, looks, depth.own, depth.theirs);
+    const { starts, lane, depth: lanes, segments } = this.cut(unit.text, this.ownCodings, theirs, memos, measured);
+    const depth = { ...lanes, margin };
+    this.afresh(unit.text, codes, looks, depth.own, depth.theirs, margin);
     const before = this.pieces;
     this.pieces = new Map();
 
@@ -123,10 +126,10 @@ function looksAs(piece: Piece, { end, selected }: Segment, marks: readonly Codin
 
 function view(text: string, { start, end, selected }: Segment, here: readonly CodingMark[], memo: Span | undefined, codes: ReadonlyMap<string, Code>, depth: Depth): VNode {
   const own = here.filter(({ coder }) => coder === undefined);
-  const begins = here.filter((mark) => mark.start === start);
+  const begins = depth.margin ? [] : here.filter((mark) => mark.start === start);
   const tags = begins.filter(({ coder }) => coder === undefined).map(({ tag }) => tag);
   const theirs = begins.filter(({ coder }) => coder !== undefined).map(({ tag, coder }) => `${coder} ${tag}`);
-  if (memo?.start === start) tags.push("✎");
+  if (memo?.start === start && !depth.margin) tags.push("✎");
   const names = [
     (here.length || memo) && "s7-mark",
     memo && "s7-noted",

@@ -2,6 +2,10 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 import { Button } from "./button";
 import { SCROLLS } from "./keys";
+import { lineHeight, paneOf } from "./onscreen";
+
+/** The text begins no lower than so far down its pane: what stands before it is scrolled away. */
+const LOWEST = 0.4;
 
 interface Props {
   box: { current: HTMLElement | null };
@@ -15,16 +19,17 @@ interface Props {
 export function More({ box, unit_id, ended, onEnd }: Props) {
   const [below, setBelow] = useState(0);
   useLayoutEffect(() => {
-    const at = box.current!;
-    at.scrollTop = 0;
+    const [at, pane] = [box.current!, paneOf(box.current!)];
+    pane.scrollTop = 0;
+    pane.scrollTop = Math.max(0, at.getBoundingClientRect().top - pane.getBoundingClientRect().top - LOWEST * pane.clientHeight);
     const count = () => setBelow(linesBelow(at));
     const resized = new ResizeObserver(count);
-    for (const part of [at, ...at.children]) resized.observe(part);
-    at.addEventListener("scroll", count);
+    for (const part of [pane, at, ...at.children]) resized.observe(part);
+    pane.addEventListener("scroll", count);
     count();
     return () => {
       resized.disconnect();
-      at.removeEventListener("scroll", count);
+      pane.removeEventListener("scroll", count);
     };
   }, [unit_id]);
   useLayoutEffect(() => {
@@ -45,17 +50,15 @@ export function More({ box, unit_id, ended, onEnd }: Props) {
   );
 }
 
-function lineHeight(box: HTMLElement): number {
-  return parseFloat(getComputedStyle(box).lineHeight) || 20;
-}
-
-function linesBelow(box: HTMLElement): number {
-  return Math.max(0, Math.round((box.scrollHeight - box.clientHeight - box.scrollTop) / lineHeight(box)));
+function linesBelow(text: HTMLElement): number {
+  const [end, pane] = [text.querySelector(".s7-end")!.getBoundingClientRect(), paneOf(text).getBoundingClientRect()];
+  return Math.max(0, Math.round((end.bottom - pane.bottom) / lineHeight(text)));
 }
 
 /** Scroll the text by a key's name: a page less a line, or to an end. */
-export function scrollText(box: HTMLElement, key: string): void {
-  const page = Math.max(box.clientHeight - lineHeight(box), lineHeight(box));
+export function scrollText(text: HTMLElement, key: string): void {
+  const [box, line] = [paneOf(text), lineHeight(text)];
+  const page = Math.max(box.clientHeight - line, line);
   const places: Record<string, number> = {
     PageDown: box.scrollTop + page,
     PageUp: box.scrollTop - page,

@@ -85,13 +85,23 @@ export function offsetAt(container: Element, x: number, y: number): number | nul
   return node && container.contains(node) ? offsetOf(container, node, offset) : null;
 }
 
-/** A span and where it begins, in pixels from the upper left corner of the container's parent. */
+/** A span and where it begins, in pixels from the upper left corner of what holds the pane. */
 export interface Placed { span: Span; left: number; top: number; }
+
+/** What scrolls a text. */
+export function paneOf(text: Element): HTMLElement {
+  return text.closest<HTMLElement>(".s7-scroll") ?? (text as HTMLElement);
+}
+
+export function lineHeight(text: Element): number {
+  return parseFloat(getComputedStyle(text).lineHeight) || 20;
+}
 
 /** Those of the spans, given in reading order, that are in sight in the container. */
 export function inSight(container: Element, spans: readonly Span[]): Placed[] {
   const nodes = new TextNodes(container);
-  const [box, corner] = [container.getBoundingClientRect(), container.parentElement!.getBoundingClientRect()];
+  const pane = paneOf(container);
+  const [box, corner] = [pane.getBoundingClientRect(), pane.parentElement!.getBoundingClientRect()];
   const [top, bottom] = [Math.max(box.top, 0), Math.min(box.bottom, innerHeight)];
   const place = (span: Span) => nodes.range(span).getClientRects()[0] ?? new DOMRect(box.left, top, 0, 0);
   const middle = (span: Span) => place(span).top + place(span).height / 2;
@@ -104,10 +114,10 @@ export function inSight(container: Element, spans: readonly Span[]): Placed[] {
   });
 }
 
-/** Scroll the container, and nothing around it, until the span's edge is in sight; its other one too where both fit. */
+/** Scroll the text, and nothing around it, until the span's edge is in sight; its other one too where both fit. */
 export function reveal(container: Element, span: Span, edge: "start" | "end"): void {
-  const nodes = new TextNodes(container);
-  const box = container.getBoundingClientRect();
+  const [nodes, pane] = [new TextNodes(container), paneOf(container)];
+  const box = pane.getBoundingClientRect();
   const edges = [
     { start: span.start, end: span.start + 1 },
     { start: span.end - 1, end: span.end },
@@ -116,8 +126,8 @@ export function reveal(container: Element, span: Span, edge: "start" | "end"): v
   for (const range of edge === "end" ? edges : edges.reverse()) {
     const at = range.getBoundingClientRect();
     const [above, below] = [at.top - MARGIN - box.top, at.bottom + MARGIN - box.bottom];
-    if (above < 0) container.scrollTop += above;
-    else if (below > 0) container.scrollTop += below;
+    if (above < 0) pane.scrollTop += above;
+    else if (below > 0) pane.scrollTop += below;
   }
 }
 

@@ -48,7 +48,7 @@ export function withSelection(pieces: readonly Segment[], selection: Span | null
 }
 
 /** For each coding the lane of its line: no two that overlap share one, and there are no more than needed. */
-export function lanes(codings: readonly Coding[]): number[] {
+export function lanes(codings: readonly Pick<Coding, "start" | "end">[]): number[] {
   const lane = codings.map(() => 0);
   const ends: number[] = [];
   for (const { start, end, index } of byStart(codings)) {
@@ -60,7 +60,7 @@ export function lanes(codings: readonly Coding[]): number[] {
 }
 
 /** The codings of a span from left to right, of those that begin together the longest first. */
-function byStart(codings: readonly Coding[]): (Span & { index: number })[] {
+function byStart(codings: readonly Pick<Coding, "start" | "end">[]): (Span & { index: number })[] {
   return codings
     .map(({ start, end }, index) => ({ start, end, index }))
     .filter((span): span is Span & { index: number } => span.start !== null && span.end !== null)

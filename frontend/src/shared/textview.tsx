@@ -1,8 +1,9 @@
 // A text with its codings; its text nodes join to exactly the text, so that offsets can be counted.
-import type { VNode } from "preact";
+import type { ComponentChildren, VNode } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { CodebookView } from "./codebook";
 import { useLongParagraphs } from "./longparagraphs";
+import { Margin, type MarginItem } from "./margin";
 import { MarkedText } from "./marks";
 import { More } from "./more";
 import { reveal, selectedSpan } from "./onscreen";
@@ -26,6 +27,10 @@ interface Props {
   /** Whether the text's end has been on the screen, and what is to be done when it is: where nothing depends on it, it has. */
   ended?: boolean;
   onEnd?: () => void;
+  /** What stands in the margin, and whose each of its lanes is where there are several people's. */
+  margin?: { label: string; items: readonly MarginItem[]; people?: readonly string[] | undefined };
+  /** What stands before the text, and scrolls with it. */
+  before?: ComponentChildren;
   /** What is drawn over the text. */
   children?: VNode | null;
 }
@@ -42,8 +47,8 @@ export function TextView(props: Props) {
   }, [sought]);
   if (!frozen || drawn.current?.unit_id !== unit.unit_id) {
     const view = (
-      <div class="s7-text" ref={box} tabIndex={0} role="region" aria-label="Text" lang="" dir="auto" {...handlers(box, { ...props, selection, active })}>
-        {marked.current.draw({ ...props, selection, active, starts })}
+      <div class="s7-text" ref={box} lang="" dir="auto" {...handlers(box, { ...props, selection, active })}>
+        {marked.current.draw({ ...props, selection, active, starts, margin: !!props.margin })}
         <div class="s7-end" />
       </div>
     );
@@ -52,7 +57,13 @@ export function TextView(props: Props) {
   const names = ["s7-reading", props.children && "s7-lettered", props.theirs?.length && "s7-with-theirs"];
   return (
     <div class={names.filter(Boolean).join(" ")}>
-      {drawn.current!.view}
+      <div class="s7-scroll" tabIndex={0} role="region" aria-label="Text">
+        {props.before}
+        <div class={props.margin ? "s7-page s7-with-margin" : "s7-page"}>
+          {drawn.current!.view}
+          {props.margin && <Margin key={unit.unit_id} text={box} starts={starts} {...props.margin} />}
+        </div>
+      </div>
       <More box={box} unit_id={unit.unit_id} ended={props.ended ?? true} onEnd={props.onEnd} />
       {props.children}
     </div>

@@ -74,10 +74,9 @@ test("the code picker counts what is coded, and reports the code that is picked"
   const codings = [coding("help", 0, 1), coding("help", 2, 3)];
   const onPick = ({ id }: { id: string }) => picked.push(id);
   await draw(<CodePicker {...{ book, codings, onPick }} disabled={false} />);
-  expect([texts(".s7-label"), texts(".s7-applied"), texts("h4")]).toEqual([["Care", "Help"], ["✓ 2"], ["Care"]]);
+  expect([texts(".s7-label"), texts(".s7-applied")]).toEqual([["Care", "Help"], ["2"]]);
   await click("li:nth-child(2) button");
-  await act(() => void (book.definition.ask("help")));
-  expect([picked, texts("h4")]).toEqual([["help"], ["Help"]]);
+  expect(picked).toEqual(["help"]);
   await draw(<CodePicker {...{ book, codings, onPick }} disabled />);
   await click("li:nth-child(1) button");
   expect(picked).toEqual(["help"]);
@@ -91,7 +90,7 @@ test("a parent is a heading that folds its codes, and says how often they are ap
   await draw(<CodePicker {...{ book, codings }} disabled={false} onPick={() => {}} />);
   expect(texts(".s7-codes .s7-label")).toEqual(["Kind", "Care", "Act", "Help"]);
   for (const parent of ["kind", "act"]) await click(`.s7-fold[data-code=${parent}]`);
-  expect(texts(".s7-codes li")).toEqual(["▸Kind1✓", "▸1✓aAct"]);
+  expect(texts(".s7-codes li")).toEqual(["▸Kind11", "▸11aAct"]);
   expect(el.querySelector(".s7-code")!.getAttribute("aria-pressed")).toBe("false");
   await click(".s7-codebook header button");
   expect(texts(".s7-codes .s7-label")).toEqual(["Kind", "Care", "Act", "Help"]);

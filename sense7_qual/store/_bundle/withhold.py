@@ -17,9 +17,11 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual import redact
+from sense7_qual._formats import CROWD_ID
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Code, Codebook, Facet
+from sense7_qual.corpus import QUESTION
 from sense7_qual.errors import ArgumentError
 from sense7_qual.store._operations.contents import CONTENTS, WITHHELD, Cover, published_text
 from sense7_qual.store._stored.repeated_passages import Passages, passages_of, short_text
@@ -97,14 +99,15 @@ def _paraphrased(units: pd.DataFrame, places: Sequence[Place]) -> list[_Row]:
 
 
 def all_texts(units: pd.DataFrame) -> Iterator[tuple[str, str, int | None, str]]:
-    """Yield every text of the units, and every turn before one, with its place."""
+    """Yield every text of the units, and every turn before one but the study's questions, with its place."""
     for unit_id, text in zip(units["unit_id"], units["text"], strict=True):
         yield unit_id, "text", None, text
     if "context" not in units:
         return
     for unit_id, context in zip(units["unit_id"], units["context"], strict=True):
         for turn, said in enumerate(json.loads(context) if isinstance(context, str) else ()):
-            yield unit_id, "context", turn, said["text"]
+            if said["role"] != QUESTION:
+                yield unit_id, "context", turn, said["text"]
 
 
 def _covered(texts: Iterable[str]) -> list[str]:
@@ -368,14 +371,19 @@ def refuse_personal(
         if told:
             raise ArgumentError(
                 f"bundle: expected {column!r} to tell nobody who somebody is – found {len(told)} of "
-                f"{len(values)} that look like addresses, numbers or names of people (rows "
+                f"{len(values)} that look like addresses, names or crowd service ids of people (rows "
                 f"{first_three(sorted(told))} of store.units) – make the study with other ids (corpus.read, "
                 f"Store.create); if these are pseudonyms, pass accept=[{column!r}]."
             )
 
 
 def _is_personal(value: str) -> bool:
-    """Return True if an id may be a name: two or three words of letters alone, or one with a capital."""
+    """Return True for an id of a crowd service, and for what may be a name.
+
+    Names are two or three words of letters alone, or one with a capital.
+    """
+    if CROWD_ID.fullmatch(value):
+        return True
     parts = [part for part in _PARTED.split(value) if part]
     if not parts or not all(part.isalpha() and len(part) > 1 for part in parts):
         return False

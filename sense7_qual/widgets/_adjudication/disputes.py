@@ -107,7 +107,7 @@ class Disputes:
     # in which order ---------------------------------------------------------------------------------
 
     def ordered(self, by: By, names: Names) -> list[dict[str, Any]]:
-        """Return all disagreements in an order: unit_id, code, how many applied it, of how many, group."""
+        """Return all disagreements in an order, each with how many applied the code, group and words."""
         called = self.decisions["coder"].map(names.coder).astype("string")
         rows = adjudication.queue(
             self.decisions.assign(coder=called), rulings=list(self.settled.values()), by=by,
@@ -116,11 +116,19 @@ class Disputes:
         )  # fmt: skip
         groups = rows["group"].fillna("") if "group" in rows else [""] * len(rows)
         return [
-            {"unit_id": unit_id, "code": code, "n_applied": int(n), "n_coders": int(of), "group": str(group)}
+            {"unit_id": unit_id, "code": code, "n_applied": int(n), "n_coders": int(of), "group": str(group),
+             "words": around(self._read.texts[unit_id], self._begins.get((unit_id, code), 0))}
             for unit_id, code, n, of, group in zip(
                 rows["unit_id"], rows["code"], rows["n_applied"], rows["n_coders"], groups, strict=True
             )
-        ]
+        ]  # fmt: skip
+
+    @cached_property
+    def _begins(self) -> dict[Key, int]:
+        """Where the first words with the code begin, of disagreements on words."""
+        spans = self._read.standing[0].dropna(subset=["start"])
+        first = spans.groupby(["unit_id", "code"])["start"].min()
+        return {(str(unit_id), str(code)): int(start) for (unit_id, code), start in first.items()}
 
     # how much is left -------------------------------------------------------------------------------
 
@@ -162,6 +170,16 @@ class Disputes:
             "alpha": "" if alpha is None else " → ".join(coefficient(one, 2) for one in alpha),
             "narrower": "" if narrower is None else f"{percent(narrower)} %",
         }
+
+
+_BEFORE, _LINE = 6, 90  # characters of the text before the words, and in all
+
+
+def around(text: str, start: int) -> str:
+    """Return a line of a text from a little before `start` on, without cutting the first word."""
+    begin = text.rfind(" ", 0, max(0, start - _BEFORE)) + 1
+    line = " ".join(text[begin : begin + _LINE].split())
+    return f"{'…' * (begin > 0)}{line}{'…' * (begin + _LINE < len(text))}"
 
 
 def _share(n: int, of: Any) -> str:

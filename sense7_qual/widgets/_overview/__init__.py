@@ -16,7 +16,7 @@ from sense7_qual.widgets._base import STATIC, Asked, Later, field, listen
 from sense7_qual.widgets._codes import described_book
 from sense7_qual.widgets._lead import LeadWidget
 from sense7_qual.widgets._lead_view import Board
-from sense7_qual.widgets._overview.attention import attention, change, drift_rows, page, text_of
+from sense7_qual.widgets._overview.attention import attention, change, drift_rows, leaning_rows, page, text_of
 from sense7_qual.widgets._overview.rows import (
     agreement_by_round,
     agreement_rows,
@@ -148,8 +148,10 @@ class OverviewWidget(LeadWidget):
         self._decided, self._agreed, self._by_round = board.read.independent, agreed, by_round
         said = agreement_words(board, agreed, width=self._width)
         self._tell_part("agreement", rows=agreed, words=said, by_round=by_round)
+        leaning = leaning_rows(board)
+        self._tell_part("leaning", rows=leaning)
         self._tell_part("change", **change(board))
-        self._tell_part("attention", rows=attention(board, progress, agreed, drift_rows(board)))
+        self._tell_part("attention", rows=attention(board, progress, agreed, drift_rows(board), leaning))
         self._tell({"type": "counted"})
 
     def _tell_part(self, name: str, **content: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual._present import coefficient, number
+from sense7_qual._present import coefficient, number, percent
 from sense7_qual.codebook import emerged
 from sense7_qual.codings import development, saturation
 from sense7_qual.errors import ActError
@@ -15,7 +15,7 @@ from sense7_qual.widgets._lead_view import Board
 from sense7_qual.widgets._offsets import folded, utf16_units
 from sense7_qual.widgets._overview.rows import LEAST
 
-__all__ = ["PAGE", "attention", "behind", "change", "drift_rows", "page", "text_of"]
+__all__ = ["PAGE", "attention", "behind", "change", "drift_rows", "leaning_rows", "page", "text_of"]
 
 _REVIEW: Final = (
     "qual.widgets.CodingWidget(store, coder={0!r}{1}, review=qual.codings.stale(store.codings(coder={0!r}), "
@@ -30,11 +30,12 @@ def attention(
     progress: Sequence[Mapping[str, Any]],
     agreement: Sequence[Mapping[str, Any]],
     drifts: Sequence[Mapping[str, Any]] = (),
+    leaning: Sequence[Mapping[str, Any]] = (),
 ) -> list[Item]:
     """List the next steps, most pressing first.
 
-    Agreement and drifts are empty while they are being computed. Each case has ``what``, ``todo``, ``cell``
-    (what to run for it), ``door`` (to the texts) and ``n`` (how many).
+    Agreement, drifts and who codes differently (`leaning_rows`) are empty while they are being computed. Each
+    case has ``what``, ``todo``, ``cell`` (what to run for it), ``door`` (to the texts) and ``n`` (how many).
 
     First what holds others up (a round that waits to be unblinded), then what makes the numbers wrong (texts
     to look at again), then what makes them weak (coders who drift, codes that are not agreed on), then what
@@ -46,7 +47,7 @@ def attention(
         *_to_unblind(board, progress),
         *_to_review(board),
         *_drifting(board, drifts),
-        *_weak(board, agreement),
+        *_weak(board, agreement, {row["code"]: row for row in reversed(leaning)}),
         *_to_settle(board),
         *_to_answer(board),
     ]
@@ -101,21 +102,59 @@ def _drifting(board: Board, drifts: Sequence[Mapping[str, Any]]) -> Iterator[Ite
             )
 
 
-def _weak(board: Board, agreement: Sequence[Mapping[str, Any]]) -> Iterator[Item]:
+def _weak(
+    board: Board, agreement: Sequence[Mapping[str, Any]], leaning: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Item]:
     low = [row for row in agreement if row["alpha"] is not None and row["alpha"] < LEAST]
     for row in sorted(low, key=lambda row: row["alpha"]):
         surely = row["high"] is not None and row["high"] < LEAST
         where = f"alpha {row['value']} {row['interval']}".strip()
+        what = f"{row['label']}: {where} on {row['n']} {_texts(row['n'])}, under .667" + (
+            "." if surely else "; the interval reaches beyond it." if row["interval"] else "."
+        )
+        if row["code"] in leaning:
+            yield _read_together(board, what, leaning[row["code"]])
+            continue
         yield _item(
             board,
-            f"{row['label']}: {where} on {row['n']} {_texts(row['n'])}, under .667"
-            + ("." if surely else "; the interval reaches beyond it." if row["interval"] else "."),
+            what,
             "Read the disagreements; sharpen its definition, or merge or split it."
             if surely
             else "Code more texts twice to be sure; read the disagreements in the meantime.",
             door={"of": "open", "code": row["code"]},
             cell=f"qual.widgets.CodebookWidget(store, coder={board.viewer!r}{_also(board)})",
         )  # fmt: skip
+
+
+def _read_together(board: Board, what: str, row: Mapping[str, Any]) -> Item:
+    """Advise to talk before the rule is sharpened: one coder reads the code differently from the others."""
+    who, with_whom = ("You apply", "the others") if row["coder"] == board.viewer else (
+        f"{row['coder']} applies", row["coder"]
+    )  # fmt: skip
+    return _item(
+        board,
+        what,
+        f"{who} it to {row['share']} of {row['n']} texts, the others to {row['others']}. Read these with "
+        f"{with_whom} first: the rule may be good.",
+        door={"of": "against", "coder": row["coder"], "code": row["code"]}, cell="",
+    )  # fmt: skip
+
+
+def leaning_rows(board: Board) -> list[dict[str, Any]]:
+    """Return the coders who surely apply a code more or less than the others, the largest difference first.
+
+    ``n_apart`` counts the texts on which they decided against most of the others.
+    """
+    apart = board.against.groupby(["coder", "code"])["unit_id"].size()
+    return [
+        {
+            "coder": row["coder"], "code": row["code"], "label": board.label(row["code"]),
+            "n": int(row["n_units"]), "at": float(row["prevalence"]), "others_at": float(row["others"]),
+            "share": f"{percent(row['prevalence'])} %", "others": f"{percent(row['others'])} %",
+            "n_apart": int(apart.get((row["coder"], row["code"]), 0)),
+        }
+        for row in board.leanings.to_dict("records")
+    ]  # fmt: skip
 
 
 def _to_settle(board: Board) -> Iterator[Item]:
@@ -401,7 +440,7 @@ def _stale(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
 
 
 def _later(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
-    """The texts after the first third of a coder's, in the order in which they were first finished."""
+    """The texts after the first third of a coder's, with the code first, as they were first finished."""
     found = board.drift
     n_later = int(
         found.loc[(found["coder"] == asked["coder"]) & (found["code"] == asked["code"]), "n_later"].sum()
@@ -411,10 +450,21 @@ def _later(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
     mine = decided[(decided["coder"] == asked["coder"]) & (decided["code"] == asked["code"])]
     applied = dict(zip(mine["unit_id"], mine["applied"], strict=True))
     units = [unit for unit in order["unit_id"] if unit in applied]
-    later = units[len(units) - n_later :]
+    later = sorted(units[len(units) - n_later :], key=lambda unit: not applied[unit])
     notes = {True: "applied", False: "not applied"}
     title = f"{asked['coder']}, {_label(board, asked)}: the texts after the first third"
     return title, [(unit, notes[bool(applied[unit])]) for unit in later]
+
+
+def _against(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
+    """The texts on which a coder decided against most of the others, those with the coder's code first."""
+    rows = board.against
+    rows = rows[(rows["coder"] == asked["coder"]) & (rows["code"] == asked["code"])]
+    applied = dict(zip(rows["unit_id"], rows["applied"], strict=True))
+    notes = {1: f"only {asked['coder']} applied it", 0: f"{asked['coder']} did not apply it"}
+    units = sorted(applied, key=lambda unit: (not applied[unit], board.places.get(unit, 0)))
+    title = f"{_label(board, asked)}: {asked['coder']} against the others"
+    return title, [(unit, notes[int(applied[unit])]) for unit in units]
 
 
 def _proposals(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
@@ -454,5 +504,6 @@ _DOORS: Final[Mapping[str, Callable[[Board, Mapping[str, Any]], tuple[str, Rows]
     "open": _open,
     "stale": _stale,
     "later": _later,
+    "against": _against,
     "proposals": _proposals,
 }

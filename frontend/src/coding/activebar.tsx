@@ -1,0 +1,45 @@
+// The coding that the next key acts on, always in the same place: its facets, doubt, memo and removal.
+import { Button } from "../shared/button";
+import { UNKNOWN } from "../shared/colours";
+import type { Coding } from "../shared/protocol";
+import { FacetButtons } from "./facetbuttons";
+import type { Unit } from "./messages";
+import type { Session } from "./session";
+
+/** Until so many texts are finished, the bar says what may be done where nothing is coded. */
+const HINTED = 20;
+
+export function ActiveBar({ session, unit }: { session: Session; unit: Unit | null }) {
+  const coding = unit?.codings[session.active.value];
+  if (unit && coding) return <Bar session={session} unit={unit} coding={coding} />;
+  return (
+    <div class="s7-active-bar">
+      {unit && session.finished.value < HINTED && (
+        <p class="s7-hint">Press a code’s key to apply it to the whole text, or select words first. If no code fits, finish without one.</p>
+      )}
+    </div>
+  );
+}
+
+function Bar({ session, unit, coding }: { session: Session; unit: Unit; coding: Coding }) {
+  const { code, start, end } = coding;
+  const [label, look] = [session.label(code), session.book.looks.value.get(code) ?? UNKNOWN];
+  const unsure = coding.confidence === "unsure";
+  const take = (action: () => void) => session.presses.inTurn(action, unit);
+  const note = () => (start === null ? (session.focus.value = ".s7-memo textarea") : session.memos.onSpan(unit, { start, end: end! }));
+  return (
+    <div class="s7-active-bar" role="group" aria-label="Marked coding" style={{ "--s7-c": look.colour }}>
+      <span class="s7-swatch" />
+      <kbd>{look.tag}</kbd>
+      <strong title={label} onClick={() => (session.book.definition.ask(code), session.panel.pick("rule"))}>
+        <span class="s7-whole-name">{label}</span>
+        <span class="s7-short-name">{session.shortName(code)}</span>
+      </strong>
+      <q dir="auto">{start === null ? "whole text" : `“${unit.text.slice(start, end!)}”`}</q>
+      <FacetButtons session={session} coding={coding} label={label} take={take} />
+      <Button class="s7-facet" aria-pressed={unsure} aria-label={`${label}: unsure`} onClick={() => take(() => session.toggleUnsure(coding))} words="unsure" />
+      <Button class="s7-facet s7-plain s7-note-button" aria-label={`Write a memo on ${start === null ? "this text" : "these words"}`} title="Memo" onClick={() => take(note)} words="✎" />
+      <Button class="s7-facet s7-plain s7-remove" aria-label={`Remove ${label}`} title="Remove" onClick={() => take(() => session.remove(coding))} words="×" />
+    </div>
+  );
+}

@@ -1,0 +1,125 @@
+// What is coded on the text as a whole, and what is said of the text; and the codings of its words, for the margin.
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "../shared/button";
+import { UNKNOWN } from "../shared/colours";
+import type { MarginItem } from "../shared/margin";
+import type { Coding } from "../shared/protocol";
+import { sameSpan } from "../shared/spans";
+import type { Unit } from "./messages";
+import type { Session } from "./session";
+
+/** What a coding states beside its code, in the values' own words; and that there is a memo on exactly its words. */
+function stated(session: Session, unit: Unit, { code, start, end, facets, confidence }: Coding): string[] {
+  const values = session.book.facetsOf(code).flatMap(({ name, values }) => values.find((value) => value.name === facets[name])?.label ?? []);
+  const noted = start === null ? unit.memo : unit.memos.some((memo) => sameSpan(memo, { start, end }));
+  return [...values, ...(confidence === "unsure" ? ["unsure"] : []), ...(noted ? ["✎"] : [])];
+}
+
+/** The codings of words as they stand in the margin, and the memos on words that no coding has. */
+export function marginItems(session: Session, unit: Unit): MarginItem[] {
+  const take = (action: () => void) => session.presses.inTurn(action, unit);
+  const own = unit.codings.flatMap((coding, index): MarginItem[] => {
+    if (coding.start === null) return [];
+    const span = { start: coding.start, end: coding.end! };
+    return [{
+      id: `${coding.code}:${span.start}:${span.end}`,
+      span,
+      look: session.book.looks.value.get(coding.code) ?? UNKNOWN,
+      name: session.shortName(coding.code),
+      more: stated(session, unit, coding),
+      title: session.described(coding, unit),
+      names: ["s7-coding", coding.pending && "s7-pending"],
+      active: index === session.active.value,
+      onPick: () => take(() => (session.marked.value = coding)),
+    }];
+  });
+  const bare = unit.memos.filter((memo) => !unit.codings.some((coding) => sameSpan(coding, memo)));
+  const memos = bare.map((memo): MarginItem => ({
+    id: memo.memo_id,
+    span: memo,
+    look: { ...UNKNOWN, pattern: 2, tag: "✎" },
+    name: "Memo",
+    more: [],
+    title: `Memo on “${unit.text.slice(memo.start, memo.end)}”: ${memo.text}`,
+    names: ["s7-memo-label"],
+    onPick: () => take(() => session.memos.onSpan(unit, memo)),
+  }));
+  return [...own, ...memos];
+}
+
+/** One lane for each person, with the codings of words; one's own are marked by a click, others' words are selected. */
+export function peopleItems(session: Session, unit: Unit): MarginItem[] {
+  const own = marginItems(session, unit).filter(({ names }) => names.includes("s7-coding")).map((item) => ({ ...item, person: 0 }));
+  const theirs = session.colleagues.shown.value.flatMap(({ coder, codings }, at) =>
+    codings.filter(({ start }) => start !== null).map((coding): MarginItem => {
+      const span = { start: coding.start!, end: coding.end! };
+      return {
+        id: `${coder}:${coding.code}:${span.start}:${span.end}`,
+        span,
+        look: session.book.looks.value.get(coding.code) ?? UNKNOWN,
+        name: session.shortName(coding.code),
+        more: [],
+        title: `${coder}: ${session.described(coding, unit)}`,
+        names: ["s7-of-colleague"],
+        person: at + 1,
+        onPick: () => session.presses.inTurn(() => session.selecting.select(span), unit),
+      };
+    }),
+  );
+  return [...own, ...theirs];
+}
+
+export function WholeText({ session, unit }: { session: Session; unit: Unit }) {
+  const row = useRef<HTMLDivElement>(null);
+  const chips = unit.codings.flatMap((coding, index) => (coding.start === null ? [{ coding, active: index === session.active.value }] : []));
+  useLayoutEffect(() => {
+    const fit = () => {
+      const at = row.current!;
+      at.classList.remove("s7-tight", "s7-tighter");
+      for (const name of ["s7-tight", "s7-tighter"]) if (at.scrollWidth > at.clientWidth) at.classList.add(name);
+    };
+    fit();
+    const observer = new ResizeObserver(fit);
+    observer.observe(row.current!);
+    return () => observer.disconnect();
+  });
+  const take = (action: () => void) => session.presses.inTurn(action, unit);
+  return (
+    <div class="s7-whole" ref={row}>
+      <span class="s7-whole-words">Whole text</span>
+      {chips.length > 0 && (
+        <ul aria-label="Codings of the whole text">
+          {chips.map(({ coding, active }) => {
+            const look = session.book.looks.value.get(coding.code) ?? UNKNOWN;
+            const title = session.described(coding, unit);
+            return (
+              <li key={coding.code} class={["s7-coding", coding.pending && "s7-pending", active && "s7-active"].filter(Boolean).join(" ")} style={{ "--s7-c": look.colour }}>
+                <button type="button" tabIndex={active ? 0 : -1} title={title} aria-label={title} aria-current={active ? "true" : undefined} onClick={() => take(() => (session.marked.value = coding))}>
+                  <kbd>{look.tag}</kbd>
+                  <strong>{session.shortName(coding.code)}</strong>
+                  {stated(session, unit, coding).map((words) => <em key={words}>{words}</em>)}
+                </button>
+              </li>
+            );
+          })}
+        </ul>
+      )}
+      <span class="s7-space" />
+      <span class="s7-unit-line">
+        <span class="s7-unit-id">{unit.unit_id}</span>
+        {unit.finished && <span class="s7-done">✓ finished</span>}
+        <Rating session={session} unit={unit} />
+      </span>
+    </div>
+  );
+}
+
+function Rating({ session, unit }: { session: Session; unit: Unit }) {
+  if (unit.rating === null) return null;
+  const shown = session.ratingShown.value;
+  const waits = session.ratingOfFinished.value !== null && !unit.finished;
+  const words = waits ? "Rating: shown once finished" : shown ? `Rating: ${unit.rating}` : "Show rating";
+  return (
+    <Button class="s7-quiet s7-rating" aria-pressed={shown} disabled={waits} onClick={() => session.toggleRating()} words={words} />
+  );
+}

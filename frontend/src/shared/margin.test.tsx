@@ -1,0 +1,37 @@
+// The margin: lanes by lines, labels that never cover each other, and one label for each coding.
+import { render } from "preact";
+import { act } from "preact/test-utils";
+import { expect, test } from "vitest";
+import { UNKNOWN } from "./colours";
+import { lanesOf, Margin, pushed, type MarginItem } from "./margin";
+
+test("two on one line have lanes of their own, and a lane is used again on the lines below", () => {
+  const lines = [
+    { first: 0, last: 1 },
+    { first: 1, last: 1 },
+    { first: 2, last: 4 },
+    { first: 3, last: 3 },
+  ];
+  expect(lanesOf(lines)).toEqual([0, 1, 0, 1]);
+});
+
+test("a label is pushed down by those above it and no further", () => {
+  expect(pushed([0, 0, 31, 200])).toEqual([0, 24, 48, 200]);
+});
+
+test("each has its bar and its label, in the order of the text; the marked one is the stop of the Tab key", async () => {
+  const [box, el, picked] = [document.createElement("div"), document.createElement("div"), [] as string[]];
+  box.textContent = "one two three";
+  document.body.replaceChildren(box, el);
+  const item = (id: string, start: number, end: number, active: boolean): MarginItem => ({
+    id, span: { start, end }, look: { ...UNKNOWN, tag: id }, name: id, more: ["met"], title: `${id}, met`, names: ["s7-coding"], active, onPick: () => void picked.push(id),
+  });
+  await act(() => render(<Margin text={{ current: box }} label="Codings of words" starts={null} items={[item("b", 4, 7, true), item("a", 0, 3, false)]} />, el));
+  const buttons = [...el.querySelectorAll("button")];
+  expect(buttons.map((button) => [button.textContent, button.tabIndex, button.getAttribute("aria-label")])).toEqual([["aamet", -1, "a, met"], ["bbmet", 0, "b, met"]]);
+  expect(el.querySelectorAll(".s7-stripe")).toHaveLength(2);
+  expect(el.querySelectorAll(".s7-label.s7-active strong")[0]!.textContent).toBe("b");
+  buttons[0]!.click();
+  expect(picked).toEqual(["a"]);
+  await act(() => render(null, el));
+});

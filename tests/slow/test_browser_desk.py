@@ -1,0 +1,173 @@
+"""The coding desk keeps still: the text keeps its room and the finish button its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.helpers import lab as labs
+from tests.helpers.coding_page import cell, enter, press, saved, sound, study
+from tests.helpers.nightly import nightly_but
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
+
+TEXT: Final = " ".join(
+    f"In sentence {number} it asked how my sister had reacted, and it remembered the exam."
+    for number in range(6)
+)
+
+# Of the window with JupyterLab in it, and whether its side bar is open: the least height of the text's box.
+LEAST: Final = {
+    (1400, 900, True): 560,
+    (1280, 720, False): 390,
+    (1024, 768, False): 420,
+    (900, 800, True): 380,
+}
+
+MEASURED: Final = """() => {
+  const find = selector => document.querySelector(`.s7 ${selector}`);
+  const root = document.querySelector('.s7').getBoundingClientRect();
+  const text = find('.s7-scroll').getBoundingClientRect();
+  const finish = find('.s7-footer .s7-primary').getBoundingClientRect();
+  return {
+    still: [text.top - root.top, text.height, finish.top - root.top, root.height].map(Math.round),
+    inside: root.top >= -1 && root.bottom <= innerHeight + 1,
+    header: find('.s7-header').scrollWidth - find('.s7-header').clientWidth,
+  };
+}"""
+
+# What of the desk is not where a click on its middle would meet it.
+COVERED: Final = """() => {
+  const met = one => {
+    const {left, top, width, height} = one.getBoundingClientRect();
+    if (!width) return true;
+    const at = document.elementFromPoint(left + width / 2, top + height / 2);
+    return at === one || one.contains(at);
+  };
+  const all = ['.s7-active-bar strong', '.s7-active-bar .s7-facet', '.s7-footer .s7-primary', '.s7-state',
+    '.s7-margin li.s7-active button', '.s7-whole .s7-active button'];
+  return all.filter(name => ![...document.querySelectorAll(`.s7 ${name}`)].every(met));
+}"""
+
+# How many letters the lines of the text have, but the last.
+LETTERS: Final = """() => {
+  const text = document.querySelector('.s7-text'), lines = new Map(), range = document.createRange();
+  const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    for (let at = 0; at < walker.currentNode.length; at++) {
+      range.setStart(walker.currentNode, at);
+      range.setEnd(walker.currentNode, at + 1);
+      const line = Math.round(range.getBoundingClientRect().top / 8);
+      lines.set(line, (lines.get(line) ?? 0) + 1);
+    }
+  }
+  return [...lines.values()].slice(0, -1).sort((a, b) => a - b);
+}"""
+
+
+def states(page: Page) -> Iterator[tuple[str, bool]]:
+    """Bring the desk into one state after the other; say which, and whether all of it is in sight then."""
+    yield "no code", True
+    press(page, *"1234567")
+    yield "seven codes on the whole text", True
+    press(page, *"1234567")
+    for key in "132465":
+        press(page, "w", "w", "Shift+ArrowRight", "Shift+ArrowRight", key)
+    page.keyboard.press("Escape")
+    yield "six codes on words", True
+    for _ in range(3):
+        page.keyboard.press("ArrowUp")
+        yield "another coding is marked", True
+    page.keyboard.press("v")
+    yield "its facets", True
+    page.keyboard.press("Escape")
+    page.keyboard.press("/")
+    page.keyboard.type("co")
+    yield "a code is looked for", True
+    page.keyboard.press("Escape")
+    page.keyboard.press("w")
+    page.keyboard.press("m")
+    yield "a memo on words", False
+    page.keyboard.type("Why?")
+    press(page, "Escape")
+    page.keyboard.press("m")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Space")
+    yield "letters", True
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    for key, name in (("?", "the keys"), ("+", "a new code"), (",", "the texts"), ("<", "the history")):
+        page.keyboard.press(key)
+        yield name, False
+        page.keyboard.press("Escape")
+    page.keyboard.press("c")
+    yield "the conversation folded", True
+    press(page, "Enter")
+    yield "the next text", True
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "side_bar"), nightly_but(LEAST, here=[(1400, 900, True), (900, 800, True)])
+)
+def test_nothing_moves_while_one_codes(
+    lab: labs.Lab, tmp_path: Path, width: int, height: int, side_bar: bool
+) -> None:
+    folder = study(tmp_path / "study", [TEXT] * 3)
+    labs.notebook(lab.root / "still.ipynb", cell(folder))
+    with lab.page(width=width, height=height, new=True) as page:
+        enter(lab, page, "still.ipynb")
+        if not side_bar:
+            page.evaluate("() => window.jupyterapp.commands.execute('application:toggle-left-area')")
+        page.locator(".jp-InputArea").evaluate_all("all => all.forEach(one => one.style.display = 'none')")
+        page.locator(".s7").evaluate("root => root.scrollIntoView({block: 'nearest'})")
+        page.locator(".s7").focus()
+        first: dict[str, Any] | None = None
+        for state, in_sight in states(page):
+            page.wait_for_timeout(100)
+            measured = page.evaluate(MEASURED)
+            first = first or measured
+            assert (state, measured) == (state, first)
+            if in_sight:
+                assert (state, page.evaluate(COVERED)) == (state, [])
+        assert first is not None
+        saved(page)
+        assert first["inside"]
+        assert first["header"] <= 0
+        assert first["still"][1] >= LEAST[width, height, side_bar]
+        # At 200 % a page is 450 pixels high: there the conversation gives way, not the text.
+        page.locator(".s7").evaluate("root => root.style.setProperty('--s7-frame', '450px')")
+        page.set_viewport_size({"width": 700, "height": 600})
+        assert page.evaluate(MEASURED)["still"][1] >= 200
+        page.set_viewport_size({"width": width, "height": height})
+        if width > 1000:
+            letters = page.evaluate(LETTERS)
+            assert letters[len(letters) // 2] >= 44
+            assert letters[-1] <= 76
+
+
+def test_names_in_the_margin_are_shown_whole_or_not_at_all(lab: labs.Lab, tmp_path: Path) -> None:
+    folder = study(tmp_path / "study", [TEXT])
+    labs.notebook(lab.root / "names.ipynb", cell(folder))
+    cut = """() => [...document.querySelectorAll('.s7 :is(.s7-margin, .s7-whole) li button')].flatMap(
+      button => {
+      const box = button.getBoundingClientRect();
+      return [...button.children].filter(part => {
+        const {top, bottom, left, right, width} = part.getBoundingClientRect();
+        const out = top >= box.bottom - 1 || width === 0;
+        return !out && (right > box.right + 1 || left < box.left - 1 || bottom > box.bottom + 1);
+      }).map(part => part.textContent);
+    })"""
+    with lab.page(new=True) as page:
+        enter(lab, page, "names.ipynb")
+        for key in "1234567":
+            press(page, "w", "Shift+ArrowRight", key, "v", "u")
+        press(page, "Escape", "3")
+        for width in (1400, 1180, 1024, 900):
+            page.set_viewport_size({"width": width, "height": 800})
+            page.wait_for_timeout(200)
+            assert (width, page.evaluate(cut)) == (width, [])
+        sound(page, "one column")
