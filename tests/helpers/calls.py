@@ -61,7 +61,10 @@ PARTS = {
     "acts.overlap",
     "acts.place_of_step",
     "acts.kinds_where",
+    "adjudication.against_others",
+    "adjudication.coder_profiles",
     "codebook.check_codebook",
+    "codebook.redefined",
     "rounds.Sight",
     "agreement.sets.set_alpha_of",
     "agreement.sets.set_distances",
@@ -713,7 +716,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.Text.write": method("write", partial(x.made, "report.methods"), path=partial(path, ".md"),
                                     overwrite=lambda: False, paper_size=lambda: "letter"),
         "codebook.changes": call(qual.codebook.changes, old=x.codebook, new=x.changed, merged=None,
-                                  split=None),
+                                  split=None, meaning=None),
         "codebook.combine": call(qual.codebook.combine, base=x.codebook, ours=x.changed, theirs=x.codebook),
         "codebook.emerged": call(qual.codebook.emerged, revisions=(),
                                   codebooks={x.codebook.fingerprint: x.codebook}),
@@ -744,7 +747,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             "desk.append_after", store, acts=lambda: [k.finish(**act)], n_read=lambda: 1, meet=lambda: print),
         "store.Store.revise": method(
             "revise", fresh, codebook=lambda: x.changed, why=lambda: "clearer", coder=lambda: "lead",
-            merged=lambda: None, split=lambda: None),
+            merged=lambda: None, split=lambda: None, meaning=lambda: None),
         "store.Store.acts": method("acts", store, coder=lambda: "ana", kind=lambda: "finish",
                                    viewer=lambda: None),
         **{f"store.Store.{name}": method(name, store, coder=lambda: "ana", viewer=lambda: None)
