@@ -250,11 +250,12 @@ class _Question:
 
     def _blank(self, choice: Choice) -> tuple[pd.Index[Any], int]:
         """Return the rows without any text, and the number of blank answers in the others."""
-        table = self._found.table[list(choice.columns["text"])]
+        names = list(choice.columns["text"])
+        table = self._found.rows_of(names)[names]
         if self._previews and choice.preview != "keep":
             table = table.drop(index=self._previews.at)
         blank = table.fillna("").apply(lambda column: column.str.strip() == "")
-        without = blank.all(axis="columns") & bool(choice.columns["text"])
+        without = blank.all(axis="columns") & bool(names)
         return table.index[without], int(blank[~without].to_numpy().sum())
 
     def refuse_open(self, choice: Choice, *, skip_empty: bool) -> None:

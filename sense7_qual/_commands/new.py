@@ -163,6 +163,8 @@ def _delimiter(word: str) -> str:
 
 
 def _lines(words: str) -> list[int]:
+    if not re.fullmatch("[0-9]+(,[0-9]+)?", words):
+        raise argparse.ArgumentTypeError(f"expected a line or two, such as 1 or 1,2, found {words!r}")
     return [int(line) for line in words.split(",")]
 
 
@@ -172,7 +174,9 @@ def _units(parsed: argparse.Namespace) -> tuple[pd.DataFrame, str | None, list[s
 
     options = ("delimiter", "encoding", "sheet", "header", "kind")
     found = corpus.recognise(parsed.data, **{option: getattr(parsed, option) for option in options})
-    print(f"{Path(parsed.data).name} – {found!r}", *listed(found), sep="\n")
+    print(f"{Path(parsed.data).name} – {found!r}")
+    corpus.refuse_other(found)  # before anything is asked
+    print(*listed(found), sep="\n")
     given = {role: getattr(parsed, role) for role in ROLES}
     said = {"preview": parsed.preview, "skip_empty": parsed.skip_empty, "fixed": parsed.fixed}
     choice = choose(found, given, **said, ask=not parsed.yes)

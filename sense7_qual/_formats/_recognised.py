@@ -139,6 +139,12 @@ class Recognised:
         filled = self.table[column].notna()
         return filled if closing is None else filled | self.table[closing].notna()
 
+    def rows_of(self, texts: Sequence[str]) -> pd.DataFrame:
+        """Return the table without the rows of forms that have none of the texts."""
+        if not self.closes or not texts:
+            return self.table
+        return self.table[pd.concat([self.of_form(text) for text in texts], axis=1).any(axis=1)]
+
     def refuse_merged(self, column: str) -> None:
         """Raise `ImportRefused` where a text is in merged cells, and would be in several units."""
         if column in self.merged:

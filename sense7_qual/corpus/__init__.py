@@ -32,7 +32,7 @@ from sense7_qual.corpus._assign import assign, inclusion
 from sense7_qual.corpus._hand_sample import hand_sample
 from sense7_qual.corpus._plan import Assignment as Assignment, assignments as assignments, planned as planned
 from sense7_qual.corpus._questions import QUESTION as QUESTION
-from sense7_qual.corpus._read import read
+from sense7_qual.corpus._read import read, refuse_other as refuse_other
 from sense7_qual.corpus._recognise import recognise
 from sense7_qual.corpus._sense7 import read_sense7, read_sense7_messages
 

@@ -30,7 +30,7 @@ from sense7_qual.corpus._questions import QUESTION, RatingColumns, by_question, 
 from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.frames import UNITS
 
-__all__ = ["read"]
+__all__ = ["read", "refuse_other"]
 
 _CONTRACT: Final = (*UNITS.columns, "context")
 
@@ -199,7 +199,7 @@ def _seen(source: str | os.PathLike[str] | pd.DataFrame | Recognised, **how: Any
         )
     else:
         found = source
-    _refuse_other(found)
+    refuse_other(found)
     return found
 
 
@@ -229,9 +229,8 @@ def _responses(
 
     These are rows of other forms, which cannot hold a text, previews, and rows that repeat a text.
     """
-    table, left_out = found.table, []
+    table, left_out = found.rows_of(texts), []
     if found.closes:
-        table = table[pd.concat([found.of_form(text) for text in texts], axis=1).any(axis=1)]
         ids = [name for name in ids if table[name].notna().any()]  # of a form that is not repeated
         left_out += [f"{n} rows of other forms"] if (n := len(found.table) - len(table)) else []
     for ask in found.asks:
@@ -273,12 +272,13 @@ def _rows(
     )
 
 
-def _refuse_other(found: Recognised) -> None:
+def refuse_other(found: Recognised) -> None:
     """Refuse a file that holds something other than texts to code, and name the function that reads it."""
     asked = next((ask for ask in found.asks if ask.parameter == "kind"), None)
     if asked:
         raise ImportRefused(
-            f'{found.name}: expected to be told {asked} – pass kind="table" to take its rows as texts.'
+            f'{found.name}: expected to be told {asked} – pass kind="table" to take its rows as texts '
+            "(sense7-qual new: --kind table)."
         )
     of = f" of {found.program}" if found.program else ""
     ways = {

@@ -13,7 +13,7 @@ import pytest
 
 import sense7_qual as qual
 from sense7_qual._commands import main
-from tests.helpers.exports import qualtrics, written
+from tests.helpers.exports import maxqda, mturk, qualtrics, redcap, written
 from tests.helpers.places import ROOT
 
 SENTINEL = "Sentinel-Quokka"
@@ -165,6 +165,23 @@ def test_columns_that_fit_alike_are_asked_about_and_a_number_answers(here, monke
     )
 
 
+def test_a_file_of_something_else_is_refused_before_anything_is_asked(here, monkeypatch, capsys) -> None:
+    asked = answers(monkeypatch, "", "")
+    written(maxqda([(1, SENTINEL)]), here, "csv")
+    assert main(["new", "pilot", "--data", "export.csv"]) == 1
+    assert "read them with codings.read" in capsys.readouterr().err
+    written(mturk([(1, SENTINEL)]), here, "csv")
+    assert main(["new", "pilot", "--data", "export.csv"]) == 1
+    assert "(sense7-qual new: --kind table)" in capsys.readouterr().err
+    assert asked == []
+
+
+def test_rows_of_other_forms_are_not_counted_as_rows_without_a_text(here, capsys) -> None:
+    written(redcap(ANSWERS), here, "csv")
+    assert main(["new", "pilot", "--data", "export.csv", "--yes", "--text", "why"]) == 0
+    assert "Left out: nothing.\n" in capsys.readouterr().out
+
+
 def test_no_column_that_looks_like_answers_is_asked_about(here, monkeypatch, capsys) -> None:
     TABLE.drop(columns="Why").to_csv("data.csv", index=False)
     assert main(["new", "pilot", "--data", "data.csv", "--yes"]) == 1
@@ -237,7 +254,6 @@ def test_two_questions_with_a_rating_each_are_one_study(here, capsys) -> None:
         (["--text", "-"], "name it by its number: --text 4"),
         (["--text", "6"], "no column '6'"),
         (["--text", "0"], "no column '0'"),
-        (["--header", "1,2,3"], "expected header"),
         (["--coders", "ana,a na"], "expected a pseudonym"),
         (["--coders", "ana,ana"], "'ana'"),
         (["--coders", "ana", "--overlap", "7"], "overlap"),
