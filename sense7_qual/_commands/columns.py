@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from sense7_qual._commands.words import count
@@ -33,6 +34,9 @@ ROLES: Final[Mapping[str, tuple[str, str]]] = {
 _NONE: Final = "-"  # the answer for "no column"
 _ALWAYS: Final = ("text", "case_id", "rating")  # said also where there is no column
 _LONGEST: Final = 60
+_WIDE: Final = 40  # columns: from here on those that are alike are told together
+_FEWEST_TOGETHER: Final = 4
+_ALONE: Final = ("words", "checklist", "conversation", "labels", "personal")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -62,15 +66,24 @@ class Choice:
 def listed(found: Recognised) -> Iterator[str]:
     """Yield a line for each column: its number, what it is, how many cells are filled, its name and wording.
 
-    A long name may be somebody's text where the file has no header: then only its length is shown.
+    A long name may be somebody's text where the file has no header: then only its length is shown. In a wide
+    file neighbours that are neither words nor in a role have one line.
     """
-    columns = found.columns.fillna({"wording": ""})
+    columns = found.columns.fillna({"wording": "", "role": ""})
     filled = [f"{n:,} of {n_rows:,}" for n, n_rows in columns[["n_filled", "n_rows"]].values]
     wide, wider = max(map(len, columns["what"])), max(map(len, filled))
-    named = columns[["number", "column", "wording", "what"]].values
-    for (number, column, wording, what), n_filled in zip(named, filled, strict=True):
-        asked = f" – {_shortened(wording)}" if wording else ""
-        yield f"{number:>4}  {what:<{wide}}  {n_filled:>{wider}}  {known_as(found, column)}{asked}"
+    of_many = len(columns) > _WIDE
+    rows = zip(columns[["number", "column", "wording", "what", "role"]].values, filled, strict=True)
+    for alone, group in groupby(rows, key=lambda row: bool(row[0][4]) or row[0][3] in _ALONE):
+        neighbours = list(group)
+        if of_many and not alone and len(neighbours) >= _FEWEST_TOGETHER:
+            (first, name, *_), (last, *_) = neighbours[0][0], neighbours[-1][0]
+            kinds = ", ".join(dict.fromkeys(what for (_, _, _, what, _), _ in neighbours))
+            yield f"{first:>4}–{last}  {kinds}: {len(neighbours)} columns from {known_as(found, name)}"
+            continue
+        for (number, column, wording, what, _), n_filled in neighbours:
+            asked = f" – {_shortened(wording)}" if wording else ""
+            yield f"{number:>4}  {what:<{wide}}  {n_filled:>{wider}}  {known_as(found, column)}{asked}"
 
 
 def known_as(found: Recognised, column: str) -> str:

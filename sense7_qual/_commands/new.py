@@ -31,6 +31,7 @@ short notebook for coders and one for the lead next to it. The command lists the
 their numbers, proposes which is what and asks once: Enter accepts, "-" means none. --yes
 accepts the proposal without asking, and stops where only you can answer. A COLUMN is a name
 or a number. Existing files are never overwritten."""
+_NAMED: Final = 8  # columns that are kept
 _TEMPLATES: Final = Path(__file__).parent / "notebooks"
 _NO_PATH: Final = re.compile(r"[^\w-]+")
 _QUESTION: Final = "question"  # the variable of `corpus.read` that names it
@@ -184,7 +185,8 @@ def _units(parsed: argparse.Namespace) -> tuple[pd.DataFrame, str | None, list[s
         units = corpus.read(replace(found, roles={}), **choice.arguments(), empty="skip")
     names = [name for name in found.table.columns.tolist() if name in units and name not in choice.taken]
     kept = [known_as(found, name) for name in names]
-    print(f"Kept as further columns: {', '.join(kept) or '–'}")
+    more = f" and {len(kept) - _NAMED} more" if len(kept) > _NAMED else ""
+    print(f"Kept as further columns: {', '.join(kept[:_NAMED]) or '–'}{more}")
     rated = choice.columns["rating"]
     questions = units[_QUESTION].unique().tolist() if len(choice.columns["text"]) > 1 else []
     return units, "rating" if len(rated) > 1 else next(iter(rated), None), questions

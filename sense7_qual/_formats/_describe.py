@@ -24,6 +24,9 @@ _NUMBERED: Final = "(id|key|no|nr|number|code|name)?"
 _SHORTEST_TEXT: Final = 12  # characters, in the median: below it are labels and names
 _MOST_SCALE_POINTS: Final = 11
 _LONGEST_ID: Final = 60
+_ID: Final = re.compile(
+    r"(?<![^\W_])I[Dd](?![^\W_])"
+)  # as a word of its own: "Antwort ID", "ID de respuesta"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -193,7 +196,11 @@ def _guessed(columns: list[_Column]) -> Iterator[tuple[str, str]]:
     texts = "unit|message|msg|row|item|comment|text|response|answer|utterance|record"
     yield from take(
         "unit_id",
-        lambda c: c.identifies and c.n_distinct == c.n_rows and c.named(f"({texts})?(id|key|uuid)"),
+        lambda c: (
+            c.identifies
+            and c.n_distinct == c.n_rows
+            and (c.named(f"({texts})?(id|key|uuid)") or _ID.search(c.name) is not None)
+        ),
     )
     yield from take("position", lambda c: c.whole and c.named("position|pos|order|turn(no|index)?|index"))
     asked = ".*(text|comment|explanation|reason|why|answer|response|feedback|utterance).*"

@@ -1,6 +1,6 @@
-"""The tables of a file as they are in it, whatever stands above their header and however cells are merged.
+"""The tables of a workbook, a Word document or a CSV, with the rows above the header and merged cells.
 
-For files whose header has to be looked for: a workbook's sheets, the tables of a Word document, a CSV.
+For readers that look for the header themselves.
 """
 
 from __future__ import annotations

@@ -85,7 +85,8 @@ def recognised(
 def _with_keys(table: pd.DataFrame, column: str, name: str, limits: Limits) -> pd.DataFrame:
     """Return the table with the keys of the JSON objects of a column as columns, in its stead."""
     filled, others = table[column].dropna(), table.drop(columns=column)
-    found = frame_of(read_json_lines("\n".join(filled), name, limits), limits).set_axis(filled.index)
+    lines = "\n".join(re.sub(r"[\r\n]+", " ", cell) for cell in filled)
+    found = frame_of(read_json_lines(lines, name, limits), limits).set_axis(filled.index)
     keys = {key: f"{column}.{key}" for key in found.columns if key in others.columns}
     return others.join(found.rename(columns=keys))
 
@@ -102,6 +103,7 @@ def _recognised(
     counted: bool,
 ) -> Recognised:
     spec, names = KINDS.get(kind, _TABLE), list(table.columns)
+    asks = tuple(_asks(spec, table))
     labelled = {*labels, *_fitting(spec.get("labelled", ()), names)}
     why = [*(TITLE for _ in titles), *rows.left_out]
     left_out = pd.DataFrame({"line": [*titles, *rows.left_out.index], "why": why})
@@ -118,11 +120,11 @@ def _recognised(
         keeps_variables=spec.get("variables", True),
         personal={name: why for name, why in personal_columns(table).items() if name not in labelled},
         aside=tuple(_fitting(spec.get("aside", ()), names)),
-        roles=_roles(spec, names),
+        roles=_roles(spec, table.drop(index=[at for ask in asks for at in ask.at])),
         once=spec.get("once", False),
         n_unfinished=int(table[spec["unfinished"]].isna().to_numpy().sum()) if "unfinished" in spec else 0,
         closes=tuple(_fitting(spec.get("closes", ()), names)),
-        asks=tuple(_asks(spec, table)),
+        asks=asks,
         merged={cells.header[at]: kept for at in sorted(cells.merged) if (kept := _below(cells, at))},
         renamed=tuple(rows.twice),
         named=named,
@@ -209,18 +211,21 @@ def _evidence(
         yield f"lists of labels in column {first_three(shown(n) for n in labels if not WHO.fullmatch(n))}"
 
 
-def _roles(spec: _Kind, names: Sequence[str]) -> dict[str, str | tuple[str, ...]]:
+def _roles(spec: _Kind, responses: pd.DataFrame) -> dict[str, str | tuple[str, ...]]:
+    names = list(responses.columns)
+
     def there(role: str) -> list[str]:
         columns = (names[0] if name == _FIRST and names else name for name in spec.get(role, ()))
         return [name for name in columns if name in names]
 
     ids, people = there("unit_id"), there("case_id")
+    known = [name for name in people if responses[name].fillna("").str.strip().ne("").all()]
     roles: dict[str, str | tuple[str, ...]] = {}
     if ids:
         roles["unit_id"] = ids[0] if len(ids) == 1 else tuple(ids)
     if people:
-        roles["case_id"] = people[0]
-    return roles
+        roles["case_id"] = (known or people)[0]
+    return roles | dict(zip(["text"], there("text"), strict=False))
 
 
 def _asks(spec: _Kind, table: pd.DataFrame) -> Iterator[Ask]:

@@ -15,7 +15,7 @@ from xml.parsers import expat
 
 import pandas as pd
 
-from sense7_qual._formats._cells import Cells, written
+from sense7_qual._formats._cells import Cells, text_of, written
 from sense7_qual._formats._harmless import BROKEN_ZIP, require_harmless
 from sense7_qual._limits import Limits
 from sense7_qual._messages import did_you_mean, first_three, shown
@@ -127,7 +127,7 @@ def _sheet_cells(
                 unknown.append(cell.coordinate)
         # Many cells may share one long string, which takes no room until each is written out.
         _require_characters(characters, len(packed), name, limits)
-        if any(texts):
+        if any(map(text_of, texts)):
             cells[number] = texts
     if unknown:
         refused |= _formulas_without_value(packed, sheet, name, limits, frozenset(unknown))

@@ -37,7 +37,7 @@ _FORMS: Final = {
     "key": re.compile(r"\S"),
     "codable": re.compile("(?i)true|false"),
 }
-"""Fields whose column counts only where every value has the form."""
+"""A column of such a field counts only where every value has the form."""
 _NUMBER: Final = re.compile(r"[\d.,%\s]+")
 _SIGNS: Final = re.compile(r">|\\|::")
 _BULLET: Final = re.compile(r"[○●•▪◦]\s+")  # as ATLAS.ti marks codes and groups
@@ -75,7 +75,7 @@ def read_table(
 # The table, and its header
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class _Table:
     """A header and the rows below it."""
 
@@ -131,7 +131,7 @@ class _Table:
 def _table_of_codes(
     grids: Sequence[Grid | ImportRefused], path: Path, fields: Collection[str], columns: Names
 ) -> _Table:
-    """Return the one table whose header names codes."""
+    """Return the one table with a header of codes."""
     tables = [
         table
         for grid in grids
@@ -279,7 +279,7 @@ def _is_reference(table: _Table, at: int) -> bool:
 
 
 def _of_names(table: _Table, labels: Sequence[int]) -> tuple[int, Sequence[int], Sequence[int]]:
-    """Return which column of names is the codes', which are headings above it, and which may hold ids."""
+    """Divide the columns of names: that of the codes, the headings above it, and those that may hold ids."""
     first = labels[0]
     levels = table.grid.across.get((table.header, first), 1)
     if levels > 1:  # a tree by indentation below one name
@@ -295,7 +295,7 @@ def _of_names(table: _Table, labels: Sequence[int]) -> tuple[int, Sequence[int],
 # The tree
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class _Node:
     """A code, or a heading above codes."""
 

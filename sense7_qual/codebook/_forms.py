@@ -18,7 +18,11 @@ _NO_ID: Final = re.compile("[^A-Za-z0-9_.-]+")
 
 
 def free_id(label: str, taken: Collection[str], times: Counter[str]) -> str:
-    """Return an id made of a code's name; `times` counts how often the same was made, from call to call."""
+    """Return an id made of a code's name; `times` counts how often the same was made, from call to call.
+
+    >>> free_id("Would recommend?", ["would-recommend"], Counter())
+    'would-recommend-2'
+    """
     check_arguments(free_id, locals())
     plain = unicodedata.normalize("NFKD", label).encode("ascii", "ignore").decode()
     base = _NO_ID.sub("-", plain).strip("-.")[:56].lower()

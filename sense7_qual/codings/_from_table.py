@@ -143,8 +143,8 @@ def _marked(
     if bad.any():
         raise TableError(
             "table: expected 1 or 0, yes or no, x or ✓ in the code columns – found other values in "
-            f"{int(bad.sum())} cells of {first_three(long.loc[bad, 'code'].unique())} – say what they mean: "
-            "values={…: True, …: False}."
+            f"{int(bad.sum())} cells of {first_three(long.loc[bad, 'code'].unique())}, first in row "
+            f"{bad.argmax() % len(rows) + 1} – say what they mean: values={{…: True, …: False}}."
         )
     return long
 

@@ -116,7 +116,10 @@ def read(
     ids = {"unit_id": told["unit_id"], "coder": told["coder"], "coders": coders}
     coverage = {"finished": told["finished"], "units": units}
     if ANSWER in table:
-        return _decided(table, codebook, codes, **ids)
+        rows = rows_of(table[[told["unit_id"], told["coder"]]], coders)
+        meant = table[NAMES].map(code_ids(table[NAMES], codebook, codes))
+        decided = rows.assign(code=meant, applied=table[ANSWER] == "TRUE")
+        return DECISIONS.check(decided[decided["code"].notna()])
     if marks:
         _warn_without(marks, codebook)
         return from_table(table, codes=marks, blank=blank, values=values, **ids, **coverage)
@@ -264,19 +267,3 @@ def _refuse_finished(table: pd.DataFrame, told: Mapping[str, Any], said: Mapping
             f"{len(twice)}, such as text {word(twice[told['unit_id']].iloc[0])} – delete all but one; if two "
             "people shared an account, give each a name of their own."
         )
-
-
-def _decided(
-    table: pd.DataFrame,
-    codebook: Codebook,
-    codes: Mapping[str, str | None] | None,
-    *,
-    unit_id: str,
-    coder: str,
-    coders: Mapping[str, str] | None,
-) -> pd.DataFrame:
-    """Return the decisions of answers to one code each: accepted or rejected."""
-    rows = rows_of(table[[unit_id, coder]], coders)
-    meant = table[NAMES].map(code_ids(table[NAMES], codebook, codes))
-    decided = rows.assign(code=meant, applied=table[ANSWER] == "TRUE")
-    return DECISIONS.check(decided[decided["code"].notna()])

@@ -113,14 +113,14 @@ def plan_of(store: Any, round: str | None) -> pd.DataFrame:
 
 
 def named(round: str | None) -> str:
-    """Return what a round is called in an error."""
+    """Name a round in an error."""
     return "the plan" if round is None else f"round {round!r}"
 
 
 # A coder's record, as far as a sheet shows it
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Row:
     """What a coder says of one text."""
 
@@ -146,7 +146,7 @@ class Own:
         self._to_review = set(open_still["unit_id"])
 
     def row(self, unit_id: str) -> Row:
-        """Return what the coder says of a text now."""
+        """Return the coder's present work on a text."""
         codings, written = self._codings(unit_id), self._memo(unit_id)
         return Row(
             codes=frozenset(str(act.code) for act in codings),
@@ -209,7 +209,7 @@ def cell_text(text: str) -> str:
 
 
 def hash_of(text: str) -> str:
-    """Return what says whether a text is as it was written."""
+    """Hash a text as a cell holds it, to notice a change."""
     return hashlib.sha256(cell_text(text).encode()).hexdigest()[:32]
 
 
@@ -250,7 +250,7 @@ def _workbook(store: Any, coder: str, round: str | None, unit_ids: Sequence[str]
 
 
 def _turns(units: pd.DataFrame) -> dict[str, list[str]]:
-    """Return what stands before each text, as a column named by what it is; none where there is nothing."""
+    """Return the turns before each text, as a column named question or conversation, if there are any."""
     if "context" not in units.columns or units["context"].isna().all():
         return {}
     turns = [json.loads(context) if pd.notna(context) else [] for context in units["context"]]
@@ -267,7 +267,7 @@ def _turns(units: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def _labels(codes: Sequence[Code]) -> list[str]:
-    """Return what each code's column is called: its label, with its id where two are alike."""
+    """Name each code's column: its label, with its id where two are alike."""
     times = Counter(code.label for code in codes)
     taken = {"unit_id", "question", "conversation", "text", "unsure", "memo", "finished"}
     return [

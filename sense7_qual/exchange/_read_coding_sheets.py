@@ -72,7 +72,7 @@ def read_coding_sheets(store: Any, path: str | Path) -> list[Act]:
     wanted = {
         unit_id: record.acts_to(unit_id, row, at=note.at)
         for unit_id, row in sheet.rows.items()
-        if unit_id not in gone
+        if unit_id in record.texts
     }
     changed = [unit_id for unit_id, acts in wanted.items() if acts]
     unsure = [unit_id for unit_id, row in sheet.rows.items() if row.unsure and not row.codes]
@@ -112,7 +112,7 @@ def _moved_since(sheet: _Sheet, record: Own) -> set[str]:
     return {act.unit_id for act in later if act.unit_id and act.at not in read}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class _Sheet:
     """What a coding sheet says of itself, and the rows that are filled in."""
 

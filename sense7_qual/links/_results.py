@@ -185,7 +185,7 @@ WITH_MODEL: Final = Contract("with_model", ("source", "code"), {
         "`clusters_of_one`, `ties_left_out`; "
         "`drawn_not_coded` (texts that were drawn have no human decision, so those that do may not stand for "
         "all); `model_differs` (row `model`: its link is not people's, Holm's p below .05); `model_not_used` "
-        f"(row {_OF_CODED}: model_weight is 0, so the row repeats people's)"),
+        f"(row {_OF_CODED}: model_weight is 0, so rank_biserial is people's)"),
     **settings("none, because nothing is resampled"),
     "reason": reason(f"why rank_biserial, its interval and p are missing: {_WHY}"),
     "odds_ratio_reason": reason(

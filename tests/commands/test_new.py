@@ -433,3 +433,17 @@ def test_a_column_that_the_output_cannot_hold_is_no_error(here) -> None:
     done = subprocess.run(command, env=env, capture_output=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
     assert rb"\u53c2\u52a0\u8005" in done.stdout
+
+
+def test_a_wide_file_is_listed_by_its_words_and_the_rest_together(here, monkeypatch, capsys) -> None:
+    wide = TABLE.assign(**{f"Likert {n}": [str(row % 5) for row in range(8)] for n in range(50)})
+    wide["Last"] = [f"And {SENTINEL} said more, time {n}." for n in range(8)]
+    wide.to_csv("wide.csv", index=False)
+    answers(monkeypatch, "text=Why", "", "")
+    assert main(["new", "study", "--data", "wide.csv"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.lstrip()[:1].isdigit() for line in lines) < 12
+    assert any(line.startswith("   6–55") and "50 columns from Likert 0" in line for line in lines)
+    assert any(line.startswith("  56  words") for line in lines)
+    kept = next(line for line in lines if line.startswith("Kept as further columns"))
+    assert kept.endswith("and 43 more")

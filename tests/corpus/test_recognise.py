@@ -96,6 +96,16 @@ def test_unfinished_responses_of_limesurvey_are_kept_and_counted(tmp_path: Path)
     assert units["unit_id"].tolist() == units["case_id"].tolist() == ["0", "1", "2"]
 
 
+def test_the_data_of_a_task_of_label_studio_are_columns_as_they_are_written(tmp_path: Path) -> None:
+    data = '{\n "text": "one\\ntwo\u2028three", "id": 7, "share": 1.50}'
+    table = pd.DataFrame({"id": [1], "data": [data], "annotations": ["[]"]})
+    found = corpus.recognise(table)
+    assert found.kind == "label studio"
+    assert found.table.to_dict("records") == [
+        {"id": "1", "annotations": "[]", "text": "one\ntwo\u2028three", "data.id": "7", "share": "1.50"}
+    ]
+
+
 @pytest.mark.parametrize("kind", [*OBJECTS, "label studio rows"])
 def test_texts_that_others_labelled_are_each_one_unit_without_the_labels(kind: str, tmp_path: Path) -> None:
     units, said = units_of(made(kind, ANSWERS, tmp_path), text="text")
@@ -442,9 +452,8 @@ def test_rows_of_blanks_are_left_out_in_every_format(suffix: str, tmp_path: Path
     path = tmp_path / f"a.{suffix}"
     match suffix:
         case "csv" | "xlsx":
-            path = written(
-                [["id", "said"], *([cell or "" for cell in row] for row in rows)], tmp_path, suffix
-            )
+            lines = [["", " "], ["id", "said"], *([cell or "" for cell in row] for row in rows)]
+            path = written(lines, tmp_path, suffix)
         case "jsonl" | "json":
             frame.to_json(path, orient="records", lines=suffix == "jsonl")
         case "parquet":
@@ -558,3 +567,26 @@ def test_a_workbook_with_the_name_of_a_text_is_told_so(tmp_path: Path) -> None:
         with pytest.raises(ImportRefused, match=r"found an Excel workbook .* rename it"):
             corpus.recognise(book.rename(book.with_suffix(suffix)))
         book = book.with_suffix(suffix)
+
+
+@quiet
+def test_the_participant_is_in_a_column_that_every_response_fills(tmp_path: Path) -> None:
+    rows = qualtrics(ANSWERS).rows()
+    pids = ["PROLIFIC_PID", "PROLIFIC_PID", '{"ImportId":"PROLIFIC_PID"}', "5f0c1a2b3c4d5e6f7a8b9c0d"]
+    filled = [[*row, pid] for row, pid in zip(rows, [*pids, pids[3][::-1], "a" * 24], strict=True)]
+    assert corpus.recognise(written(filled, tmp_path, "csv")).roles["case_id"] == "PROLIFIC_PID"
+    filled[-1][-1] = " "
+    assert corpus.recognise(written(filled, tmp_path, "csv")).roles["case_id"] == "ResponseId"
+
+
+def test_a_text_that_stands_once_for_each_coder_is_still_the_text(tmp_path: Path) -> None:
+    found = corpus.recognise(made("prodigy", [*ANSWERS, *ANSWERS, *ANSWERS], tmp_path))
+    assert found.columns.set_index("role")["column"]["text"] == "text"
+
+
+@pytest.mark.parametrize("name", ["Antwort ID", "ID de respuesta", "Response ID", "SurveyID", "Idea"])
+def test_an_id_is_a_word_of_its_own_in_a_name(name: str) -> None:
+    table = pd.DataFrame({name: ["11", "12", "13"], "why": ["It was kind to me"] * 3})
+    columns = corpus.recognise(table).columns
+    ids = columns.loc[columns["role"].eq("unit_id").fillna(False), "column"].tolist()
+    assert ids == ([] if name in ("SurveyID", "Idea") else [name])

@@ -247,7 +247,7 @@ def test_a_revised_codebook_or_another_study_needs_new_sheets(store: Store, tmp_
     assert exchange.read_coding_sheets(store, ana) == []
     edit(ana, m0_finished=1)
     read_in(store, ana)
-    assert decided(store)["m0", "hot"] is False
+    assert [decided(store)["m0", code] for code in ("warm", "cold", "hot")] == [True, False, False]
     assert ("m1", "hot") not in decided(store)
 
 

@@ -191,6 +191,9 @@ assert len(written.table.rows) > 3 and len(written.files) > 3
 qual.exchange.export(store, folder + ".xlsx")
 losses = qual.exchange.write_project(store, folder + ".qdpx")
 project = qual.exchange.read_project(folder + ".qdpx")
+store.assign(coders=["ana"], overlap=1.0, coder="lead")
+for sheet in qual.exchange.write_coding_sheets(store, folder + "-sheets"):
+    qual.exchange.read_coding_sheets(store, sheet)
 found = qual.exchange.match(store, project)
 assert project.decisions()["applied"].any() and len(losses.frame) == len(losses)
 store.copies.hand_out("blind", "dee", folder + "-dee")

@@ -71,6 +71,15 @@ CALLS: dict[str, Call] = {
         u["stars"], u["other"] > 3, groups=u["case_id"], **k
     ),
     "marginal": lambda d, u, **k: links.models.marginal(u["stars"], u["other"] > 3, groups=u["case_id"], **k),
+    "with_model": lambda d, u, **k: links.models.with_model(
+        d[d["coder"] == "ana"][::2],
+        u,
+        **BY,
+        **k,
+        inclusion="equal",
+        odds_ratios=False,
+        model=d[d["coder"] == "ben"].assign(coder="model-ben"),
+    ),
     "polychoric": lambda d, u, **k: links.scales.polychoric(u["stars"], u["other"], **k),
 }
 

@@ -206,6 +206,8 @@ def test_texts_that_were_not_drawn_are_refused() -> None:
     without = given["inclusion"].drop(columns="drawn").iloc[21:]
     with pytest.raises(TableError, match=r"that were drawn – found \d+ others: 'u000"):
         linked(given, inclusion=without)
+    with pytest.raises(TableError, match="True or False in column 'drawn'"):
+        linked(given, inclusion=given["inclusion"].assign(drawn="False"))
     with pytest.raises(TableError, match="probabilities above 0"):
         linked(given, inclusion=given["inclusion"].assign(probability=0.0))
 
@@ -276,6 +278,8 @@ def test_decisions_after_suggestions_were_seen_are_left_out() -> None:
     assert found["caution"].fillna("").tolist() == ["drawn_not_coded", "", "drawn_not_coded"]
     with pytest.raises(TableError, match="without seeing suggestions"):
         linked(given, shown=shown.where(shown, True))
+    with pytest.raises(TableError, match="expected True or False by unit"):
+        linked(given, shown=shown.astype(str))
     with pytest.raises(QualError, match="expected shown to be a Series"):
         linked(given, shown=shown.to_frame())
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from sense7_qual import acts
 from sense7_qual.acts import Act
@@ -232,6 +232,50 @@ def test_a_coding_is_moved_with_facets_doubt_and_memo_and_taken_back_by_one_undo
     assert do(again, "redo").target == step[0].step
     assert spans_of(again) == moved
     assert len(again.history) == 4  # one line for the step
+
+
+DEED = st.tuples(
+    st.sampled_from(["apply", "move", "move", "memo", "finish", "undo", "undo", "redo"]),
+    st.sampled_from(CODES[:2]), st.integers(0, 5), st.integers(0, 5),
+)  # fmt: skip
+
+
+def seen(on: Session) -> tuple[Any, ...]:
+    unit = on.unit(0)
+    codings = {(one["code"], one["start"], one["end"], str(one["facets"])) for one in unit["codings"]}
+    return codings, {(one["start"], one["end"], one["text"]) for one in unit["memos"]}, unit["finished"]
+
+
+@settings(max_examples=60)
+@given(st.lists(DEED, max_size=14))
+def test_each_press_is_taken_back_by_one_undo_whatever_it_moved(
+    drawn: list[tuple[str, str, int, int]],
+) -> None:
+    on, back, ahead = session(), [], []
+    for what, code, one, other in drawn:
+        before, first, last = seen(on), *sorted((one, other))
+        span = {"start": 8 + first, "end": 8 + max(last, first + 1)}  # behind the emoji, which is not cut
+        if what in ("undo", "redo"):
+            stack, rest = (back, ahead) if what == "undo" else (ahead, back)
+            if stack:
+                do(on, what)
+                expected = stack.pop()
+                rest.append(before)
+                assert seen(on) == expected
+            continue
+        spans = [each for each in on.unit(0)["codings"] if each["code"] == code]
+        if what == "move":
+            if not spans or (spans[0]["start"], spans[0]["end"]) == (span["start"], span["end"]):
+                continue
+            at = {name: spans[0][name] for name in ("start", "end")}
+            do_step(on, "apply", code=code, **span, **{"from": at})
+        elif what == "memo":
+            do(on, "memo", text=f"{first}", target_kind="span", **span)
+        else:
+            do(on, what, **({} if what == "finish" else {"code": code, "facets": {"valence": "met"}, **span}))
+        back.append(before)
+        ahead.clear()
+        assert seen(session([*on._known.values()])) == seen(on)  # also after a restart
 
 
 def test_a_memo_stays_where_another_coding_is_on_exactly_its_words() -> None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
+from sense7_qual._contract import Column, Contract
 from sense7_qual._debias import probabilities_of
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
@@ -21,6 +22,7 @@ Floats = npt.NDArray[np.float64]
 Inclusion = Literal["equal"] | pd.DataFrame
 
 _NOT_DRAWN: Final = 0.001
+_DRAWN: Final = Contract("inclusion", ("unit_id",), {"unit_id": Column("id"), "drawn": Column("boolean")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def _applied(decided: pd.DataFrame, code: str, texts: pd.DataFrame) -> Floats:
 def _draw(inclusion: pd.DataFrame, by_hand: pd.Index) -> tuple[pd.Series, pd.Index]:
     """Return the probability of each unit and the units drawn, if known; refuse others coded by hand."""
     chance = probabilities_of(inclusion)
-    drawn = chance.index[inclusion["drawn"].to_numpy(dtype=np.bool_)] if "drawn" in inclusion else None
+    drawn = chance.index[_DRAWN.check(inclusion)["drawn"]] if "drawn" in inclusion else None
     others = by_hand[~by_hand.isin(chance.index if drawn is None else drawn)]
     if len(others):
         raise TableError(

@@ -177,8 +177,10 @@ def _left_out(people: pd.DataFrame, learned: pd.Index, shown: pd.Series | None) 
     """Mark the decisions on texts from which the model has learned, or with suggestions seen; not on all."""
     out = people["unit_id"].isin(learned)
     if shown is not None:
-        seen = indexed_by_unit(shown, name="shown").eq(True).fillna(False).astype(bool)
-        out |= people["unit_id"].isin(seen.index[seen])
+        seen = indexed_by_unit(shown, name="shown")
+        if not seen.isin([True, False]).all():
+            raise TableError("shown: expected True or False by unit – found other values – True means shown.")
+        out |= people["unit_id"].isin(seen.index[seen.astype(bool)])
     if len(people) and out.all():
         raise TableError(
             "with_model: expected texts coded by hand without seeing suggestions, of participants from whom "
