@@ -55,7 +55,7 @@ def hand_sample(
     by : {"random", "model"}
         "random": each text with the same probability. "model": three times as often where the model applies
         `code`, as far as probabilities stay below 1. That helps a code on less than a quarter of the texts,
-        of which the model is known to find most; for other codes intervals get wider.
+        of which the model is known to find most; for other codes intervals can get wider.
     code : str, optional
         The code, for "model".
     cluster : str

@@ -44,8 +44,8 @@ def by_hand(linked: pd.DataFrame, *, n: Sequence[int]) -> pd.DataFrame:
     -----
     What the links by hand share with the link in all texts stays; the rest of their variances goes with the
     number of texts. Participants with the code by hand are interpolated between those of the pilot and those
-    with the model's codes on all texts. A forecast from a small pilot is rough: from 12 % of 600 texts, nine
-    in ten were between two thirds and one and a half times what they should have been
+    with the model's codes on all texts. A forecast from a small pilot is rough: from an eighth of 600 texts,
+    nine in ten were between two thirds and one and a half times what they should have been
     (benchmarks/links_with_model.md).
 
     Without a pilot: a model with an F1 of .7 or more saves a sixth to a third of the texts, if its errors do
