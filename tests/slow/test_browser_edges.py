@@ -32,6 +32,12 @@ def test_an_edge_moves_by_one_key_and_a_code_takes_the_selection_each_with_one_u
         page.wait_for_function("() => document.querySelector('.s7-active-bar q').innerText.endsWith('what”')")
         press(page, "Home")  # any other key keeps it
         assert spans(folder) == [("t0/1", "cognitive", "remembered what")]
+        names = (".s7-margin .s7-active button", ".s7-text .s7-active")
+        label, words = (page.locator(name).first.bounding_box() for name in names)
+        assert label is not None
+        assert words is not None
+        assert abs(label["y"] - words["y"]) < 10  # next to its words
+        assert label["x"] > words["x"] + words["width"]
         kept = Store(folder).codings().iloc[0]
         assert (kept["confidence"], kept["valence"]) == ("unsure", "met")
         (memo,) = Store(folder).memos().itertuples()
