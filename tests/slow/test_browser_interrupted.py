@@ -44,7 +44,7 @@ def _called_finished(page: Page) -> list[str]:
 
 def test_a_kernel_killed_in_a_burst_loses_no_press_that_was_taken(lab: labs.Lab, folder: Path) -> None:
     labs.notebook(lab.root / "killed.ipynb", CELL.format(folder=str(folder)))
-    with lab.page(height=1_700) as page:
+    with lab.page(width=1700, height=1_700) as page:
         enter(lab, page, "killed.ipynb")
         _unfinished_are_listed(page)
         for place in range(12):

@@ -28,7 +28,7 @@ function Bar({ session, unit, coding }: { session: Session; unit: Unit; coding: 
   const take = (action: () => void) => session.presses.inTurn(action, unit);
   const note = () => (start === null ? (session.focus.value = ".s7-memo textarea") : session.memos.onSpan(unit, { start, end: end! }));
   return (
-    <div class="s7-active-bar" role="group" aria-label="Marked coding" style={{ "--s7-c": look.colour }}>
+    <div class={session.edges.moving.value ? "s7-active-bar s7-moving" : "s7-active-bar"} role="group" aria-label="Marked coding" style={{ "--s7-c": look.colour }}>
       <span class="s7-swatch" />
       <kbd>{look.tag}</kbd>
       <strong title={label} onClick={() => (session.book.definition.ask(code), session.panel.pick("rule"))}>
@@ -36,10 +36,25 @@ function Bar({ session, unit, coding }: { session: Session; unit: Unit; coding: 
         <span class="s7-short-name">{session.shortName(code)}</span>
       </strong>
       <q dir="auto">{start === null ? "whole text" : `“${unit.text.slice(start, end!)}”`}</q>
+      <Before session={session} unit={unit} take={take} />
       <FacetButtons session={session} coding={coding} label={label} take={take} />
       <Button class="s7-facet" aria-pressed={unsure} aria-label={`${label}: unsure`} onClick={() => take(() => session.toggleUnsure(coding))} words="unsure" />
       <Button class="s7-facet s7-plain s7-note-button" aria-label={`Write a memo on ${start === null ? "this text" : "these words"}`} title="Memo" onClick={() => take(note)} words="✎" />
       <Button class="s7-facet s7-plain s7-remove" aria-label={`Remove ${label}`} title="Remove" onClick={() => take(() => session.remove(coding))} words="×" />
     </div>
+  );
+}
+
+/** On which words it was before its edge was moved, or its key was pressed on other words. */
+function Before({ session, unit, take }: { session: Session; unit: Unit; take: (action: () => void) => void }) {
+  const [moving, widened] = [session.edges.moving.value, session.widened.value];
+  const from = moving?.coding ?? widened?.from;
+  if (!from) return null;
+  return (
+    <span class="s7-before">
+      <span class="s7-was">was “{unit.text.slice(from.start!, from.end!)}”</span>
+      {moving && <span><kbd>Esc</kbd> as it was</span>}
+      {widened && !moving && <Button onClick={() => take(() => session.keepBoth())} words="Keep both" />}
+    </span>
   );
 }

@@ -135,6 +135,7 @@ export class Kernel {
     for (const act of this.done.filter((act) => act.unit_id === unit_id)) {
       const { code = "", start = null, end = null, facets = {}, confidence = null } = act;
       const key = `${code}:${start}:${end}`;
+      if (act.from) codings.delete(`${act.code}:${act.from.start}:${act.from.end}`);
       if (act.kind === "apply") {
         // As in the record: a coding that is applied again is the last one.
         codings.delete(key);

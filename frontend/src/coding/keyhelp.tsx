@@ -29,7 +29,7 @@ const GROUPS: readonly { title: string; fixed: Rows; commands: Record<string, st
     title: "Select words",
     fixed: [
       ["mouse", "Drag for whole words (with Alt: exactly); double-click for a word, triple-click for a sentence"],
-      ["Shift+←→", "Move the end of the selection by a word (↑↓: by a sentence)"],
+      ["Shift+←→", "Move the end of the selection by a word (↑↓: by a sentence); without one, of the marked coding"],
       ["Alt+Shift+←→", "Move its start by a word (↑↓: by a sentence); also Ctrl+Shift"],
     ],
     commands: {

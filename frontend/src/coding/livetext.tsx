@@ -1,5 +1,6 @@
 // The text that keys are meant for, in its pane or in its row of the grid: words of it can be selected and marked.
 import { Conversation } from "../shared/conversation";
+import { UNKNOWN } from "../shared/colours";
 import { TextView } from "../shared/textview";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
@@ -15,6 +16,7 @@ export function TextWithMargin({ session, unit }: { session: Session; unit: Unit
       session={session}
       unit={unit}
       before={<Conversation unit={unit} open={open} keepsLast onToggle={() => (session.showContext.value = !open)} />}
+      handles={handles(session, unit)}
       margin={{
         label: "Codings of words",
         items: people.length ? peopleItems(session, unit) : marginItems(session, unit),
@@ -24,9 +26,22 @@ export function TextWithMargin({ session, unit }: { session: Session; unit: Unit
   );
 }
 
-type LiveProps = { session: Session; unit: Unit } & Pick<Parameters<typeof TextView>[0], "before" | "margin">;
+/** The ends of the marked coding, which is of words. */
+function handles(session: Session, unit: Unit): LiveProps["handles"] {
+  const coding = unit.codings[session.stands.value];
+  if (!coding || coding.start === null || session.selecting.letters.value) return undefined;
+  const { edges } = session;
+  return {
+    span: { start: coding.start, end: coding.end! },
+    colour: (session.book.looks.value.get(coding.code) ?? UNKNOWN).colour,
+    onDrag: (edge, at, exact) => edges.drag(edge, at, exact),
+    onDrop: () => edges.keep(),
+  };
+}
 
-export function LiveText({ session, unit, before, margin }: LiveProps) {
+type LiveProps = { session: Session; unit: Unit } & Pick<Parameters<typeof TextView>[0], "before" | "margin" | "handles">;
+
+export function LiveText({ session, unit, before, margin, handles }: LiveProps) {
   const { selecting } = session;
   const letters = selecting.letters.value;
   return (
@@ -35,6 +50,7 @@ export function LiveText({ session, unit, before, margin }: LiveProps) {
       book={session.book}
       before={before}
       {...(margin && { margin })}
+      handles={handles}
       onMemo={(span) => session.presses.inTurn(() => session.memos.onSpan(unit, span), unit)}
       selection={selecting.span.value}
       active={session.active.value}

@@ -73,6 +73,12 @@ export function Page({ session }: { session: Session }) {
   const unitNow = () => session.unit.value;
   useLayoutEffect(() => void (session.ended.value ??= new Set()), []);
   useLayoutEffect(() => {
+    // Before the check for what is not saved hears of it.
+    const keep = () => session.edges.keep();
+    addEventListener("beforeunload", keep, true);
+    return () => removeEventListener("beforeunload", keep, true);
+  }, []);
+  useLayoutEffect(() => {
     // In the grid a text is drawn once its row is in sight, which says so itself.
     if (unit && !session.grid.on.value) session.drawn.value = unit.unit_id;
   }, [unit?.unit_id, session.grid.on.value]);
@@ -118,7 +124,7 @@ export function Page({ session }: { session: Session }) {
     if (kind === "rows") return session.grid.page(id!);
     if (kind === "start" || kind === "end") {
       const [granularity, step] = id!.split(":");
-      return session.selecting.move(kind as Edge, granularity as Granularity, Number(step) as Step);
+      return (session.edges.isReady ? session.edges : session.selecting).move(kind as Edge, granularity as Granularity, Number(step) as Step);
     }
     const field = (selector: string) => {
       opened.current = root.current!.querySelector<TextField>(selector);
@@ -169,6 +175,7 @@ export function Page({ session }: { session: Session }) {
   const back = (): boolean => {
     const { newCode, memos, book, facets, grid, decide, newer, selecting, panel } = session;
     book.definition.endGlimpse();
+    if (session.edges.cancel()) return true;
     if (newCode.seen.value) newCode.close();
     else if (memos.open.value) memos.close();
     else if (book.search.open.value) book.search.close();
@@ -218,6 +225,7 @@ export function Page({ session }: { session: Session }) {
 
   /** A press whose turn has come; in a field that an earlier press of the same burst opened, it writes. */
   const act = (event: KeyboardEvent, escape: () => void) => {
+    if (!/^(start|end):/.test(means(event) ?? "") && event.key !== "Escape") session.edges.keep();
     const field = opened.current;
     if (field && field === focusIn(root.current!)) return void (inField(event, field, (action) => action()) || write(field, event));
     if (session.newCode.seen.value) return session.newCode.typed(event);
@@ -300,6 +308,7 @@ export function Page({ session }: { session: Session }) {
   };
   const pointed = (event: PointerEvent) => {
     taken.current = false;
+    session.edges.keep();
     startDrag(event, session, root.current!);
   };
 

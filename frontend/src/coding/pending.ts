@@ -17,10 +17,24 @@ function answered(unit: Unit, act: Act, state: (row: Suggestion) => Suggestion["
   return { ...unit, suggestions: { ...unit.suggestions, rows } };
 }
 
+/** The memo on exactly these words goes along with a coding that is moved, unless another coding stands on them. */
+function withMoved(unit: Unit, { code, from, start, end }: Act): Unit {
+  const isThere = (one: Coding) => sameSpan(one, from!);
+  const alone = unit.codings.filter(isThere).every((one) => one.code === code);
+  const memos = alone ? unit.memos.filter((memo) => sameSpan(memo, from!)) : [];
+  return {
+    ...unit,
+    n_acts: unit.n_acts + 1 + memos.length,
+    codings: unit.codings.map((one) => (one.code === code && isThere(one) ? { ...one, start: start!, end: end! } : one)),
+    memos: unit.memos.map((memo) => (memos.includes(memo) ? { ...memo, start: start!, end: end! } : memo)),
+  };
+}
+
 /** The unit as it will stand once `act` is recorded. */
 export function withAct(before: Unit, act: Act): Unit {
   if (act.unit_id !== before.unit_id) return before;
-  const unit = { ...before, n_acts: before.n_acts + 1 };
+  const there = act.from ? withMoved(before, act) : before;
+  const unit = { ...there, n_acts: there.n_acts + 1 };
   const target = { start: act.start ?? null, end: act.end ?? null };
   const same = (coding: Coding) => coding.code === act.code && sameSpan(coding, target);
   switch (act.kind) {

@@ -1,11 +1,12 @@
 // What one open view of the coding widget shows, and what a person can do in it.
-import { computed, signal } from "@preact/signals";
+import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Model } from "../shared/channel";
 import { WidgetSession } from "../shared/session";
 import type { Act, Code, Coding, Span } from "../shared/protocol";
 import { sameSpan } from "../shared/spans";
 import { Colleagues } from "./colleagues";
 import { Decide } from "./decide";
+import { Edges, moveTo, overlapped } from "./edges";
 import { Facets, type Mark } from "./facets";
 import { Grid } from "./gridrows";
 import { History } from "./history";
@@ -48,7 +49,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   private before = "";
   /** The texts whose end has been on the screen; null where that cannot be known. */
   readonly ended = signal<ReadonlySet<string> | null>(null);
-  readonly selecting = new Selecting(
+  readonly selecting: Selecting = new Selecting(
     () => this.unit.value?.text ?? "",
     (words) => this.say(words),
   );
@@ -83,11 +84,24 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
    * The unit on screen, with the acts that are still on their way. None while another one is loading, so
    * that no key can code a text that is no longer meant.
    */
-  readonly unit = computed(() => {
+  private readonly still = computed(() => {
     const unit = this.target.value === null ? this.known.value : null;
     return unit && this.outbox.waiting.value.reduce(withAct, unit);
   });
   readonly marked = signal<Mark | null>(null);
+  readonly edges: Edges = new Edges({
+    marked: this.marked,
+    still: this.still,
+    selected: () => this.selecting.span.value,
+    seek: (span, edge) => this.selecting.seek(span, edge),
+    label: (code) => this.label(code),
+    say: (words) => this.say(words),
+    do: (act, unit) => this.do(act, unit),
+  });
+  readonly unit: ReadonlySignal<Unit | null> = this.edges.shown;
+  override readonly held = computed(() => this.edges.moving.value !== null);
+  /** The coding whose words became the selection because its code's key was pressed on some of them, and from where. */
+  readonly widened = signal<{ from: Coding; to: Mark } | null>(null);
   /** Its index on the unit on screen, -1 where it does not stand there. */
   readonly stands = computed(() => {
     const mark = this.marked.value;
@@ -208,6 +222,11 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     if (ofMemos && this.side.value === "memos") this.memoList.list.renew();
   }
 
+  override close(): void {
+    this.edges.keep();
+    super.close();
+  }
+
   /** Under another version of the codebook, what stands on a text may be another thing. */
   private askAgain(): void {
     this.units.clear();
@@ -284,6 +303,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   private show(unit: Unit): void {
     const other = this.known.value?.place !== unit.place;
+    if (other) this.edges.keep();
     this.known.value = unit;
     this.target.value = null;
     if (!other) return;
@@ -327,6 +347,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   goto(place: number): void {
     if (!Number.isInteger(place) || place < 0 || place >= this.total.value) return;
     if (this.message.value !== this.lasting) this.message.value = null;
+    this.edges.keep();
     this.target.value = place;
     const cached = this.units.get(place) ?? this.grid.units.value.get(place);
     if (cached) this.show(cached);
@@ -403,6 +424,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     if (!unit) return;
     this.facets.close();
     this.newCode.justAdded = null;
+    this.widened.value = null;
     const { unit_id } = unit;
     // What was done just before counts as seen.
     const { n_acts } = this.unit.value?.unit_id === unit_id ? this.unit.value : unit;
@@ -413,14 +435,37 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   toggle(code: Code): void {
     const unit = this.unit.value;
     if (!unit || !code.codable) return;
-    const target = this.selecting.span.value ?? WHOLE;
+    const span = this.selecting.span.value;
+    const target = span ?? WHOLE;
     const stands = unit.codings.some((coding) => coding.code === code.id && sameSpan(coding, target));
+    const { coding: before, others } = overlapped(unit.codings, code.id, stands ? null : span);
+    if (before) return this.widen(before, span!, others);
     this.do({ kind: stands ? "remove" : "apply", code: code.id, ...target });
     const where = this.selecting.span.value ? "the selection" : "the whole text";
     this.say(`${code.label} ${stands ? "removed from" : "applied to"} ${where}`);
     this.book.definition.ask(code.id);
     if (!stands) this.book.recent.use(code, this.takenKeys());
     this.marked.value = stands ? null : { code: code.id, ...target };
+  }
+
+  /** The words of a coding with this code that overlap the selection become the selection; what it states stays. */
+  private widen(from: Coding, to: Span, others: number): void {
+    this.do(moveTo(from, to));
+    this.marked.value = { code: from.code, ...to };
+    this.widened.value = { from, to: this.marked.value };
+    const more = others ? `; ${others === 1 ? "another one overlaps" : `${others} others overlap`} these words` : "";
+    this.say(`${this.label(from.code)} moved to the selection${more}`);
+    this.book.definition.ask(from.code);
+  }
+
+  /** Both stay: the coding on its words as before, and another one on the selection. */
+  keepBoth(): void {
+    const { to } = this.widened.value ?? {};
+    if (!to) return;
+    this.takeBack("undo");
+    this.do({ kind: "apply", ...to });
+    this.marked.value = to;
+    this.say(`${this.label(to.code)} applied there too`);
   }
 
   /** Keys that mean something already, with Shift too. */
@@ -525,6 +570,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   }
 
   takeBack(kind: "undo" | "redo"): void {
+    this.widened.value = null;
     const waits = this.outbox.waiting.value.length > 0;
     if (!waits && !(kind === "undo" ? this.canUndo : this.canRedo).value) return this.say(`Nothing to ${kind}`);
     this.push({ kind });

@@ -17,7 +17,7 @@ const EVERYWHERE: Rows = [
   ["Esc", "Back; twice, not too fast: return to the notebook"],
 ];
 
-type Session = Pick<WidgetSession<never, never, never>, "coder" | "message" | "announced" | "showHelp" | "focus" | "presses" | "isUnsaved"> & {
+type Session = Pick<WidgetSession<never, never, never>, "coder" | "message" | "announced" | "showHelp" | "focus" | "presses" | "held" | "isUnsaved"> & {
   channel: Parameters<typeof SaveState>[0]["line"];
   say(words: string): void;
 };
@@ -159,7 +159,7 @@ export function Frame(props: Props) {
 function Saving({ session, quiet }: { session: Session; quiet: boolean }) {
   // What an earlier view left unsent is known once the kernel has answered.
   if (!session.coder.value) return null;
-  return <SaveState line={session.channel} queued={session.presses.waiting.value.length > 0} quiet={quiet} />;
+  return <SaveState line={session.channel} queued={session.presses.waiting.value.length > 0 || session.held.value} quiet={quiet} />;
 }
 
 function HelpButton({ session }: { session: Session }) {

@@ -50,6 +50,8 @@ export abstract class WidgetSession<Question extends Kind, Answer extends Kind, 
   /** What was done last, on the screen and to screen readers. */
   readonly announced = signal("");
   readonly showHelp = signal(false);
+  /** Whether something was done that is recorded in a moment. */
+  readonly held: ReadonlySignal<boolean> = NEVER;
   /** What gets the focus once it is drawn. */
   readonly focus = signal<string | null>(null);
   abstract readonly presses: PressQueue;
@@ -83,7 +85,7 @@ export abstract class WidgetSession<Question extends Kind, Answer extends Kind, 
 
   /** Whether something would be lost with the page. */
   get isUnsaved(): boolean {
-    return this.outbox.waiting.value.length > 0 || this.presses.waiting.value.length > 0;
+    return this.held.value || this.outbox.waiting.value.length > 0 || this.presses.waiting.value.length > 0;
   }
 
   /** Say it on the screen and to screen readers, which hear only what differs from the words before. */

@@ -3,6 +3,7 @@ import type { ComponentChildren, VNode } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { CodebookView } from "./codebook";
 import { useLongParagraphs } from "./longparagraphs";
+import { Handles } from "./handles";
 import { Margin, type MarginItem } from "./margin";
 import { MarkedText } from "./marks";
 import { More } from "./more";
@@ -29,6 +30,8 @@ interface Props {
   onEnd?: () => void;
   /** What stands in the margin, and whose each of its lanes is where there are several people's. */
   margin?: { label: string; items: readonly MarginItem[]; people?: readonly string[] | undefined };
+  /** The words whose two ends can be dragged. */
+  handles?: Omit<Parameters<typeof Handles>[0], "text" | "starts"> | undefined;
   /** What stands before the text, and scrolls with it. */
   before?: ComponentChildren;
   /** What is drawn over the text. */
@@ -61,6 +64,7 @@ export function TextView(props: Props) {
         {props.before}
         <div class={props.margin ? "s7-page s7-with-margin" : "s7-page"}>
           {drawn.current!.view}
+          {props.handles && <Handles text={box} starts={starts} {...props.handles} />}
           {props.margin && <Margin key={unit.unit_id} text={box} starts={starts} {...props.margin} />}
         </div>
       </div>
