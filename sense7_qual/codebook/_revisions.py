@@ -28,7 +28,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Final
 
 from sense7_qual._arguments import check_arguments, read_mapping
@@ -56,7 +56,7 @@ class Change:
     kind: str
     code: str
     into: tuple[str, ...] = ()
-    why: str = ""
+    why: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,7 +221,7 @@ def _parts(code: str, codes: Sequence[str]) -> tuple[str, ...]:
 
 
 def _edits(old: Code, new: Code) -> list[str]:
-    different = {field.name for field in fields(Code) if getattr(old, field.name) != getattr(new, field.name)}
+    different = {one.name for one in fields(Code) if getattr(old, one.name) != getattr(new, one.name)}
     kinds = {"rename": {"label"}, "move": {"parent"}, "redefine": set(_MEANING)}
     edited = [kind for kind, names in kinds.items() if different & names]
     return edited + ["annotate"] * bool(different - set().union(*kinds.values()))
@@ -348,7 +348,7 @@ def combine(base: Codebook, ours: Codebook, theirs: Codebook) -> Codebook:
     order = dict.fromkeys([*theirs.ids, *ours.ids] if ours.ids == base.ids else [*ours.ids, *theirs.ids])
     codes = [_combined([side.get(one) for side in sides], conflicts) for one in order]
     own = {}
-    for name in (field.name for field in fields(Codebook) if field.compare and field.name != "codes"):
+    for name in (one.name for one in fields(Codebook) if one.compare and one.name != "codes"):
         values = [getattr(book, name) for book in (base, ours, theirs)]
         own[name] = _value(f"the codebook's {name}", values, conflicts)
     if conflicts:
@@ -367,7 +367,7 @@ def _combined(sides: Sequence[Code | None], conflicts: list[str]) -> Code | None
         chosen: Code | None = _value(f"code {present[0].id!r}", sides, conflicts)
         return chosen
     values = {}
-    for name in (field.name for field in fields(Code)):
+    for name in (one.name for one in fields(Code)):
         what = f"{name} of code {present[0].id!r}"
         values[name] = _value(what, [getattr(code, name) for code in present], conflicts)
     return replace(present[0], **values)

@@ -108,6 +108,7 @@ def test_a_claim_has_a_reason_of_its_own_and_survives_writing() -> None:
     assert read == step
     assert '"why": ""' not in replace(step, changes=changes(old, new)).to_text()
     assert redefined(old, new) == [CODE]
+    assert "typing" not in f"{made} {step!r}"  # a reason may quote a participant
 
 
 @pytest.mark.parametrize(

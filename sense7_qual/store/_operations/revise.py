@@ -9,7 +9,7 @@ was coded in either copy is carried over.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sense7_qual.acts import Act, stamp
@@ -32,7 +32,7 @@ class Wish:
     coder: str
     merged: Mapping[str, str]
     split: Mapping[str, Sequence[str]]
-    meaning: Mapping[str, str | tuple[str, str]]
+    meaning: Mapping[str, str | tuple[str, str]] = field(repr=False)
     revisions: Callable[[], Sequence[Revision]]
 
     def on(self, current: Codebook, versions: Mapping[str, Codebook]) -> tuple[Codebook, list[Act]]:

@@ -54,7 +54,7 @@ class State:
     merged: Mapping[str, str] = field(default_factory=dict)
     split: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     taken: Mapping[str, str] = field(default_factory=dict)
-    meaning: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    meaning: Mapping[str, tuple[str, str]] = field(default_factory=dict, repr=False)
     used: frozenset[str] = frozenset()
     reserved: Mapping[str, str] = field(default_factory=dict)
 
