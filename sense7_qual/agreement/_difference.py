@@ -83,7 +83,7 @@ def difference(
     The standard error is the jackknife's: each participant is left out of both alphas at once. Interval and
     p take Student's t with Satterthwaite's degrees of freedom, at most the equivalent number of equal
     clusters (see `by_code`). In simulated studies of 12 to 60 participants 95 % intervals held the true
-    difference in 93 to 97 % (benchmarks/difference_coverage.md).
+    difference in 92 to 98 % (benchmarks/difference_coverage.md).
 
     References
     ----------
