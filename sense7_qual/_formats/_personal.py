@@ -58,9 +58,11 @@ def is_personal(name: str) -> bool:
 
 
 def _sample(column: pd.Series) -> list[str]:
-    filled = column.dropna()
-    filled = filled[filled.ne("")]
-    return [cell.strip() for cell in filled.iloc[:: len(filled) // _LOOKED_AT + 1]]
+    if len(column) > _LOOKED_AT:
+        filled = column.dropna()
+        column = filled[filled.ne("")]
+        column = column.iloc[:: len(column) // _LOOKED_AT + 1]
+    return [cell.strip() for cell in column.array if cell is not pd.NA and cell]
 
 
 def _form(cells: Sequence[str]) -> str | None:

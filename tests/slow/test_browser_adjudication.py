@@ -79,8 +79,8 @@ UNSEEN = """() => {
 PLACES = """() => ({
   n: document.querySelectorAll('.s7-reading-of').length,
   readings: document.querySelector('.s7-readings').getBoundingClientRect().bottom,
-  text: document.querySelector('.s7-text').getBoundingClientRect().top,
-  room: document.querySelector('.s7-text').clientHeight,
+  text: document.querySelector('.s7-scroll').getBoundingClientRect().top,
+  room: document.querySelector('.s7-scroll').clientHeight,
   buttons: document.querySelector('.s7-verdict').getBoundingClientRect().top,
 })"""
 

@@ -20,8 +20,8 @@ N_TEXTS = 1_000 if os.environ.get("SOAK") else 40  # each way to code comes in e
 
 
 MARKS = r"""() => [...document.querySelectorAll('.s7-mark')].map(mark => [
-  mark.textContent, mark.dataset.tag ?? null,
-  getComputedStyle(mark).backgroundImage.match(/color\(srgb [\d. ]+/g)])"""
+  mark.textContent,
+  getComputedStyle(mark).backgroundImage.match(/rgb\([\d, ]+\)/g)])"""
 
 
 def typed(place: int) -> str:
@@ -84,11 +84,12 @@ def test_enter_in_the_filter_applies_and_the_next_enter_finishes(lab: labs.Lab, 
         page.keyboard.type("/topic 11\n/topic 11\n\n", delay=5)
         saved(page)
         shows(page, "t5/1")
-        # Two codings of which one lies in the other are seen as two: a tag, a colour and a line each.
+        # Two codings of which one lies in the other are seen as two: a label, a colour and a line each.
         press(page, "s", "1", "Escape", "w", "2")
         marks = page.evaluate(MARKS)
-        assert [(text, tags) for text, tags, _ in marks] == [("Text", "1 2"), (" 5.", None)]
-        assert [len(set(colours)) for _, _, colours in marks] == [2, 1]
+        assert [text for text, _ in marks] == ["Text", " 5."]
+        assert [len(set(colours)) for _, colours in marks] == [2, 1]
+        assert page.locator(".s7-margin .s7-coding strong").all_inner_texts() == ["0", "1"]
     expected = [(f"t{place}/1", f"c{code}", None) for place, code in enumerate((10, 11, 11, 11, 11))]
     assert sorted(spans(folder)) == [*expected, ("t5/1", "c0", "Text 5."), ("t5/1", "c1", "Text")]
     assert len(qual.Store(folder).coverage()) == 5
