@@ -23,7 +23,7 @@ __all__ = [
 
 PAGES: Final = {"light": "#ffffff", "dark": "#212121"}
 """The background of each theme (JupyterLab's)."""
-TINT: Final = 0.18
+TINT: Final = 0.14
 """The most of a code's colour that is behind its line: in a coding that is marked."""
 LINES: Final = ("solid", "dashed", "dotted", "dash-dot")
 PALETTE: Final = (

@@ -258,7 +258,10 @@ def test_every_kind_of_act_with_words_is_planted() -> None:
         "assign",
     }
     assert planted | bare | {"open_round", "record_themes"} == set(acts.KINDS)
-    looked_over = {"round", "code", "facets", "coder", "memo_id", "target", "unit_id", "text"}
+    looked_over = {
+        *("round", "code", "facets", "coder", "memo_id", "target", "unit_id", "text"),
+        *("step", "moved_from"),
+    }
     fixed = {"act_id", "kind", "at", "codebook", "confidence", "target_kind"}
     assert {one.name for one in fields(Act) if "str" in str(one.type)} == looked_over | fixed
 

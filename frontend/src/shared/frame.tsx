@@ -73,7 +73,11 @@ export function Frame(props: Props) {
     const at = root.current!;
     // Where a window is as long as the notebook in it, its height says nothing of what is on the screen.
     if (innerHeight > screen.height) at.style.setProperty("--s7-frame", `min(640px, ${screen.availHeight - 220}px)`);
-    at.addEventListener("focusin", () => at.clientHeight <= innerHeight && at.scrollIntoView?.({ block: "nearest" }), { once: true });
+    const show = () => void (at.clientHeight <= innerHeight && at.scrollIntoView?.({ block: "nearest" }));
+    let held = false;
+    at.addEventListener("pointerdown", () => (held = true), { once: true, capture: true });
+    // What the mouse is on must not move before the button is up: the click would be lost.
+    at.addEventListener("focusin", () => (held ? addEventListener("pointerup", () => setTimeout(show), { once: true }) : show()), { once: true });
   }, []);
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => void (session.isUnsaved && event.preventDefault());
