@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -32,6 +33,7 @@ def export(
     *,
     table: Literal["texts", "codings", "reliability", "memos"] = "texts",
     with_agreement: bool = True,
+    labels: Mapping[str, str] | None = None,
     overwrite: bool = False,
 ) -> LossReport:
     """Write the coded data: one row per text, with a column of 0 and 1 for each code of each coder.
@@ -54,6 +56,10 @@ def export(
         reliability functions (R: irr, irrCAC; SPSS: the macro KALPHA), one code at a time; "memos".
     with_agreement : bool
         Whether a workbook has the sheet "reliability".
+    labels : mapping of column to str, optional
+        What variables of the study mean, such as the wordings of a survey, ``corpus.recognise(file).labels``:
+        their labels in SPSS and Stata, and on the sheet "columns". Columns that the study lacks are passed
+        over.
     overwrite : bool
         Whether to replace an existing file.
 
@@ -87,7 +93,7 @@ def export(
     lost: dict[str, list[str]] = {"control characters: replaced by U+FFFD": [], "texts cut to a cell": []}
 
     def bytes_of(write: Callable[[dict[str, pd.DataFrame]], bytes]) -> Callable[[], bytes]:
-        return lambda: write(_tables(store, table, with_agreement=with_agreement))
+        return lambda: write(_tables(store, table, with_agreement=with_agreement, labels=labels or {}))
 
     def labelled(write: Callable[..., bytes], *more: Any) -> Callable[[], bytes]:
         def written(tables: dict[str, pd.DataFrame]) -> bytes:
@@ -108,8 +114,10 @@ def export(
     return losses_of(lost.items())
 
 
-def _tables(store: Study, table: str, *, with_agreement: bool) -> dict[str, pd.DataFrame]:
-    tables = coded_tables(store, reliability=with_agreement or table == "reliability")
+def _tables(
+    store: Study, table: str, *, with_agreement: bool, labels: Mapping[str, str]
+) -> dict[str, pd.DataFrame]:
+    tables = coded_tables(store, reliability=with_agreement or table == "reliability", labels=labels)
     if tables[table].empty:
         raise TableError(f"export: the study has no {table} yet. Nothing was written.")
     return tables
@@ -192,7 +200,9 @@ _MEANINGS: Final = {
 _CODING: Final = ["unit_id", "case_id", "coder", "code", "start", "end", "quote"]
 
 
-def coded_tables(store: Study, *, reliability: bool = True) -> dict[str, pd.DataFrame]:
+def coded_tables(
+    store: Study, *, reliability: bool = True, labels: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, pd.DataFrame]:
     """Return the tables of a study by name: texts, codings, memos, columns.
 
     In `texts` the column ``interest.ana`` is 1 where ana applied the code `interest` to the text, 0 where she
@@ -200,7 +210,7 @@ def coded_tables(store: Study, *, reliability: bool = True) -> dict[str, pd.Data
     all decided alike or a ruling settled. `reliability` has a row for each text and code, and the coders'
     decisions before any suggestions of a model as columns; it may be left out. `codings` are those on
     finished texts under the present codebook. `columns` has a row for each column of the others:
-    table, column, meaning, values.
+    table, column, meaning, values. `labels` gives the meaning of variables.
     """
     decided = store.decisions(consensus=True, models=True)
     codes, coders = [code.id for code in store.codebook.codable], list(dict.fromkeys(decided["coder"]))
@@ -219,7 +229,7 @@ def coded_tables(store: Study, *, reliability: bool = True) -> dict[str, pd.Data
         **({"reliability": _reliability(store)} if reliability else {}),
         "memos": store.memos(),
     }
-    return {**tables, "columns": _columns(store, tables, order)}
+    return {**tables, "columns": _columns(store, tables, order, labels)}
 
 
 def _reliability(store: Study) -> pd.DataFrame:
@@ -253,7 +263,9 @@ def _codings(store: Study) -> pd.DataFrame:
     return rows[[*_CODING, *facets, "confidence", "round", "at"]].reset_index(drop=True)
 
 
-def _columns(store: Study, tables: dict[str, pd.DataFrame], decided: list[str]) -> pd.DataFrame:
+def _columns(
+    store: Study, tables: dict[str, pd.DataFrame], decided: list[str], labels: Mapping[str, str]
+) -> pd.DataFrame:
     """Return the meaning and the values of each column of the tables."""
     facets = {facet.name: facet for facet in store.codebook.facets}
     rows = []
@@ -270,7 +282,8 @@ def _columns(store: Study, tables: dict[str, pd.DataFrame], decided: list[str]) 
                 meaning = f"What the coding says: {facets[name].label or name}."
                 values = ", ".join(facets[name].names)
             else:
-                meaning = _MEANINGS.get(name, "A variable of the study, as it was imported.")
+                own = labels.get(name, "A variable of the study, as it was imported.")
+                meaning = _MEANINGS.get(name, own)
                 values = _values(frame[name])
             rows.append((table, name, meaning, values))
     return pd.DataFrame(rows, columns=["table", "column", "meaning", "values"], dtype="string")

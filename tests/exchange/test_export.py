@@ -8,11 +8,12 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from sense7_qual import acts, exchange
+from sense7_qual import acts, corpus, exchange
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.store import Store
 from tests.helpers.hostile_strings import HOSTILE
+from tests.helpers.places import ROOT
 from tests.helpers.small_study import facet
 
 BOOK = Codebook(
@@ -94,3 +95,20 @@ def test_a_file_that_is_there_stays(store: Store, tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match="open study"):
         exchange.export(store.units, tmp_path / "x.csv")  # type: ignore[arg-type]
     assert (tmp_path / "coded.csv").read_text() == "mine"
+
+
+def test_the_wordings_of_a_survey_label_its_columns(tmp_path: Path) -> None:
+    file = ROOT / "data" / "survey_export.csv"
+    found = corpus.recognise(file)
+    with pytest.warns(UserWarning, match="left out"):
+        units = corpus.read(found, text=["Q2", "Q4"], ratings={"Q1": ["Q1", "Q3"]}, preview="skip")
+    store = Store.create(tmp_path / "survey", units=units, codebook=Codebook.read("sense7"), lead="lead")
+    exchange.export(store, tmp_path / "coded.xlsx", labels=found.labels)
+    sheet = openpyxl.load_workbook(tmp_path / "coded.xlsx")["columns"]
+    meanings = {row[1]: row[2] for row in sheet.iter_rows(values_only=True) if row[0] == "texts"}
+    assert meanings["Q1"] == found.labels["Q1"]
+    assert meanings["UserLanguage"] == "User Language"
+    assert meanings["text"] != found.labels.get("text")
+    exchange.export(store, tmp_path / "coded.dta", labels=found.labels)
+    with pd.read_stata(tmp_path / "coded.dta", iterator=True) as reader:
+        assert reader.variable_labels()["UserLanguage"] == "User Language"

@@ -781,7 +781,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             why=lambda: "seen so"),
         "exchange.export": late(
             qual.exchange.export, store=store, path=partial(path, ".csv"), table=lambda: "texts",
-            with_agreement=lambda: True, overwrite=lambda: True),
+            with_agreement=lambda: True, labels=lambda: {"case_id": "Who?"}, overwrite=lambda: True),
         "exchange.write_project": late(
             qual.exchange.write_project, store=store, path=partial(path, ".qdpx"),
             offsets=lambda: "utf-16", layout=lambda: "texts", groups=lambda: None, quotations=lambda: None,
