@@ -153,7 +153,7 @@ def sort(page: Page) -> list[str]:
 
 def settle(page: Page) -> tuple[dict[tuple[str, str], str], int]:
     """Settle disagreements by keys; return the ruling on each text and label, and the number of keys."""
-    page.wait_for_selector(".s7-adjudication .s7-unit-id")
+    page.wait_for_selector(".s7-adjudication .s7-unit-id", state="attached")
     page.locator(".s7").first.focus()
     ruled: dict[tuple[str, str], str] = {}
     n_keys = 0
