@@ -182,15 +182,10 @@ def test_pages_that_claim_less_than_the_footer_are_not_believed(tmp_path: Path) 
 def test_many_columns_take_no_quadratic_time(tmp_path: Path) -> None:
     """A header of 350 kB took a minute to be looked through for names that stand twice."""
     path = tmp_path / "wide.csv"
-    header = [f"c{number}" for number in range(16_000)]
-    for names in ([*header, *header], [*header, "c7"]):
-        path.write_text(",".join(names) + "\n" + "," * (len(names) - 1) + "x\n")
-        start = time.perf_counter()
-        if len(names) > 20_000:
-            with pytest.raises(
-                ImportRefused, match=r"at most 16,384 columns \(limits.columns\) – found 32,000"
-            ):
-                corpus.recognise(path)
-        else:
-            assert corpus.recognise(path).renamed == ("c7",)
-        assert time.perf_counter() - start < 15
+    header = [f"c{number}" for number in range(50_000)]
+    path.write_text(",".join([*header, "c7"]) + "\n" + "," * 50_000 + "\n")
+    start = time.perf_counter()
+    with pytest.raises(ImportRefused, match=r"at most 16,384 columns \(limits.columns\) – found 50,001"):
+        corpus.read(path, text="c1")
+    assert corpus.recognise(path, limits=Limits(columns=60_000)).renamed == ("c7",)
+    assert time.perf_counter() - start < 10

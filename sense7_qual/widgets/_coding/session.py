@@ -330,7 +330,7 @@ class Session(Units):
         return [one] if one is not None else list(self._steps.get(str(act.target), {}).values())
 
     def _units_of(self, act: Act) -> set[str]:
-        """Return the units of this session on which an act changes something."""
+        """Return the coder's units on which an act changes something."""
         return {str(one.unit_id) for one in (act, *self._taken(act)) if one.unit_id in self._place}
 
     def _n_acts_on(self, unit_id: str) -> int:
