@@ -133,7 +133,8 @@ def test_what_was_used_last_is_shown_where_the_codes_do_not_fit(lab, tmp_path, n
         page.set_viewport_size({"width": 700, "height": 475 if n_codes == 7 else 700})
         press(page, "2")
         page.wait_for_selector(".s7-coding")
-        assert page.locator(".s7-recent .s7-code").count() == shown
+        recent = page.locator(".s7-recent .s7-code")
+        assert (recent.count(), shown == 0 or recent.is_visible()) == (shown, True)
 
 
 def test_a_definition_is_reached_by_the_mouse_scrolled_and_pinned(lab, folder):
@@ -190,5 +191,14 @@ def test_a_long_codebook_is_usable_in_narrow_cells_and_accessible(lab, folder, t
             assert codes is not None
             assert text is not None
             assert codes["height"] < 560
-            assert abs(text["y"] - codes["y"]) < 560
+            if width == 1400:  # next to each other; in one column the codes are below, in sight with the text
+                assert abs(text["y"] - codes["y"]) < 500
+            seen = page.locator(".s7").bounding_box()
+            assert seen is not None
+            assert (
+                max(0, seen["y"])
+                <= text["y"]
+                < codes["y"] + codes["height"]
+                <= min(height, seen["y"] + seen["height"])
+            )
             page.keyboard.press("Escape")
