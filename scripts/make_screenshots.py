@@ -497,7 +497,7 @@ def _grid_memos(page: Page) -> None:
     page.keyboard.type("Said twice, in other words.")
     press(page, "Escape")
     page.keyboard.press("#")
-    page.wait_for_selector(".s7-here .s7-coders")
+    page.wait_for_selector(".s7-coders")
     page.keyboard.press(":")
     page.wait_for_selector(".s7-rows .s7-row-quote")
 
