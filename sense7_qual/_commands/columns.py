@@ -100,7 +100,7 @@ def choose(
     fixed: Collection[str],
     ask: bool,
 ) -> Choice:
-    """Return what is guessed, with what is `given` or answered to the one question; roles `fixed` stay."""
+    """Take the guessed columns, changed by `given` and by the answer; roles in `fixed` do not change."""
     question = _Question(found, fixed)
     choice = question.proposed(given, preview)
     if not ask:
@@ -146,7 +146,7 @@ class _Question:
     def _joined(
         chosen: Mapping[str, tuple[str, ...]], others: Mapping[str, tuple[str, ...]]
     ) -> dict[str, tuple[str, ...]]:
-        """Return what is chosen with the other roles, without columns that now have another role."""
+        """Combine the chosen roles with the others, minus columns that now have another role."""
         taken = {name for names in chosen.values() for name in names}
         left = {role: names for role, names in others.items() if role == "unit_id" or not taken & {*names}}
         if len(chosen.get("text", ())) > 1:  # a questionnaire is no conversation
@@ -210,7 +210,7 @@ class _Question:
         return f"Columns: {', '.join(chosen)}. Left out: {left_out}."
 
     def prompt(self, choice: Choice) -> str:
-        """Return what is asked below the sentence."""
+        """Return the question that follows the proposal."""
         if choice.columns["text"]:
             preview = " preview=keep" if self._previews and not choice.preview else ""
             return f"Enter accepts, or type what differs (such as text=19,22 rating={_NONE}{preview}): "

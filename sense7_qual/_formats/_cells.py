@@ -183,7 +183,7 @@ def written(value: object) -> str | None:
 
 
 def text_of(cell: object) -> str:
-    """Return what a cell says, without white space around it; "" where it is missing."""
+    """Return the text of a cell without surrounding white space; "" if it is missing."""
     if isinstance(cell, str):
         return cell.strip()
     try:

@@ -136,7 +136,7 @@ class _Part:
         else:
             self._elements += 1
             if self._elements > self._limits.elements:
-                self._require("elements", self._elements, "XML elements beside the cells")
+                self._require("elements", self._elements, "XML elements outside the cells")
             if tag == _MERGED:
                 self._merged.append(attributes.get("ref", ""))
 

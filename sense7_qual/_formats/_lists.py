@@ -42,7 +42,7 @@ def listed_turns(context: str) -> list[dict[str, str]] | None:
 
 
 def label_columns(table: pd.DataFrame) -> list[str]:
-    """Return the columns of labels, and beside such a one the columns that say who annotated.
+    """Return the columns of labels and, if there are any, the columns that name the annotators.
 
     Labels are JSON lists of words, of ``[start, end, word]`` or of objects with a ``label`` or ``labels``,
     and objects with ``choices`` or ``labels``, in every filled cell: doccano, Label Studio, Prodigy and

@@ -83,7 +83,7 @@ def recognised(
 
 
 def _with_keys(table: pd.DataFrame, column: str, name: str, limits: Limits) -> pd.DataFrame:
-    """Return the table with the keys of the JSON objects of a column as columns, in its stead."""
+    """Replace a column of JSON objects by one column per key."""
     filled, others = table[column].dropna(), table.drop(columns=column)
     lines = "\n".join(re.sub(r"[\r\n]+", " ", cell) for cell in filled)
     found = frame_of(read_json_lines(lines, name, limits), limits).set_axis(filled.index)
@@ -159,7 +159,7 @@ def _kind_of(table: pd.DataFrame, by_header_rows: str, labels: Sequence[str], na
 
 
 def kind_by_names(names: Sequence[str]) -> _Kind:
-    """Return what kinds.toml says of the program that names its columns so; nothing where there is none."""
+    """Return the paragraph of kinds.toml that has these column names; empty if there is none."""
     table = pd.DataFrame(columns=pd.Index(dict.fromkeys(names)), dtype="string")
     return next((spec for spec in KINDS.values() if _is_marked(spec, table)), {})
 

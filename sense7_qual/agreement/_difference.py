@@ -173,7 +173,7 @@ def change(
 
 
 def _counts(decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return what each unit of two coders or more adds to the totals of `binary_alpha`."""
+    """Return the parts of `binary_alpha` of each unit with two coders or more."""
     by_unit = decisions.groupby("unit_id")["applied"].agg(["size", "sum"])
     pairable = by_unit[by_unit["size"] >= 2].astype("float64")
     applied, absent = pairable["sum"], pairable["size"] - pairable["sum"]

@@ -145,7 +145,7 @@ def _files(
 
 
 def _spec(found: Mapping[str, Recognised]) -> Mapping[str, str]:
-    """Return what kinds.toml says about codings in these files, which must be of one kind."""
+    """Return the paragraph on codings in kinds.toml for these files, which must be of one kind."""
     for one in found.values():
         if one.holds in ("codes", "people"):
             door = "read it with Codebook.read" if one.holds == "codes" else "pass the file of the codings"

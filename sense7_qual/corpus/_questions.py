@@ -21,7 +21,7 @@ QUESTION: Final = "question"
 
 
 def named(texts: Columns, columns: Sequence[str]) -> dict[str, str]:
-    """Return what each column of texts is called in the units: Q3, where the third one's name is long."""
+    """Name each column of texts for the units: Q3 for the third one if its name is long."""
     if isinstance(texts, Mapping):
         return renamed(texts)
     return {

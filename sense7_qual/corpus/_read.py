@@ -189,7 +189,7 @@ def read(
 
 
 def _seen(source: str | os.PathLike[str] | pd.DataFrame | Recognised, **how: Any) -> Recognised:
-    """Return what a file is, if it may hold texts to code; looked at once."""
+    """Recognise a file once; refuse it if it cannot hold texts to code."""
     if not isinstance(source, Recognised):
         found = recognised(source, **how)
     elif any(value is not None for value in how.values()):

@@ -107,7 +107,7 @@ def write_coding_sheets(
 
 
 def plan_of(store: Any, round: str | None) -> pd.DataFrame:
-    """Return who codes what in a round, or outside rounds."""
+    """Return the assignment of a round, or outside rounds."""
     plan: pd.DataFrame = store.plan
     return plan if plan.empty else plan[plan["round"].isna() if round is None else plan["round"] == round]
 

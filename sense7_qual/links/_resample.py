@@ -254,7 +254,7 @@ def jackknife_error(values: Floats) -> float:
 
 
 def jackknife_moves(values: Floats) -> Floats:
-    """Return how much each cluster moves an estimate, from the values without each cluster in turn."""
+    """Return the change of an estimate when each cluster is left out in turn."""
     n = len(values)
     return np.asarray(np.sqrt((n - 1) / n) * (values - values.mean()))
 

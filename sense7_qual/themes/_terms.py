@@ -113,7 +113,7 @@ def _diverse(names: list[str], weights: Floats, texts: npt.NDArray[np.bool_]) ->
 
 
 def _has_phrase(word: int, names: list[str], in_texts: npt.NDArray[np.int64]) -> bool:
-    """Return True for a word that stands in a phrase which has half of its texts."""
+    """Return True for a word that is part of a phrase found in half of its texts."""
     if " " in names[word]:
         return False
     return any(

@@ -238,7 +238,7 @@ BOMBS: dict[str, tuple[Callable[[Path], Path], str]] = {
     "rich.xlsx": (rich_text, "more than 40,000 XML elements in one cell"),
     "laughs.xlsx": (laughs, "XML that declares entities"),
     "deep.xlsx": (deep, r"at most 64 levels of XML \(limits.depth\)"),
-    "styles.xlsx": (wide_styles, r"XML elements beside the cells \(limits.elements\)"),
+    "styles.xlsx": (wide_styles, r"XML elements outside the cells \(limits.elements\)"),
     "below.xlsx": (below_the_limits, r"read \(1, 2\)|limits|damaged"),
     "far.xlsx": (far_cells, r"\(limits.cells\)"),
     "row.xlsx": (far_row, r"\(limits.cells\)"),

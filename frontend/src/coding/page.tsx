@@ -24,7 +24,7 @@ import type { Session } from "./session";
 import { pressInSide, Side } from "./side";
 import { WholeText } from "./wholetext";
 
-/** From this width of the widget on, the list of texts stands beside the text; below the other, all is in one column. */
+/** From this width of the widget on, the list of texts is next to the text; below the other, everything is in one column. */
 const [WIDE, NARROW] = [1180, 760];
 
 function Footer({ session, unit }: { session: Session; unit: Unit | null }) {

@@ -48,7 +48,7 @@ export class Panel {
     return there.flatMap(([name, is]) => (is ? [name] : []));
   });
 
-  /** The list stands next to the text where there is room, and the choice of texts above the rows of the grid. */
+  /** The list is next to the text where there is room, and the choice of texts above the rows of the grid. */
   readonly hasSide = computed(() => {
     const { texts, grid, side } = this.parts;
     return texts.isOpen.value && (!grid.on.value || side.value !== "texts");

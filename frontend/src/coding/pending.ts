@@ -17,7 +17,7 @@ function answered(unit: Unit, act: Act, state: (row: Suggestion) => Suggestion["
   return { ...unit, suggestions: { ...unit.suggestions, rows } };
 }
 
-/** The memo on exactly these words goes along with a coding that is moved, unless another coding stands on them. */
+/** The memo on exactly these words goes along with a coding that is moved, unless another coding has exactly these words. */
 function withMoved(unit: Unit, { code, from, start, end }: Act): Unit {
   const isThere = (one: Coding) => sameSpan(one, from!);
   const alone = unit.codings.filter(isThere).every((one) => one.code === code);

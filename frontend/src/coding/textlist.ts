@@ -32,7 +32,7 @@ export class TextList {
   readonly cursor = signal(0);
   readonly total: ReadonlySignal<number>;
 
-  /** Whether the list has a column of its own beside the text; else it takes the panel's place, which may be a sheet over the text. */
+  /** Whether the list has a column next to the text; otherwise it replaces the panel, which may be a sheet over the text. */
   readonly wide = signal(false);
   readonly narrow = signal(false);
   private readonly folded = signal(false);

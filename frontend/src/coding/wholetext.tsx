@@ -8,14 +8,14 @@ import { sameSpan } from "../shared/spans";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
 
-/** What a coding states beside its code, in the values' own words; and that there is a memo on exactly its words. */
+/** The facets of a coding in words, and whether there is a memo on exactly its words. */
 function stated(session: Session, unit: Unit, { code, start, end, facets, confidence }: Coding): string[] {
   const values = session.book.facetsOf(code).flatMap(({ name, values }) => values.find((value) => value.name === facets[name])?.label ?? []);
   const noted = start === null ? unit.memo : unit.memos.some((memo) => sameSpan(memo, { start, end }));
   return [...values, ...(confidence === "unsure" ? ["unsure"] : []), ...(noted ? ["✎"] : [])];
 }
 
-/** The codings of words as they stand in the margin, and the memos on words that no coding has. */
+/** The codings of words as the margin shows them, and the memos on words without a coding. */
 export function marginItems(session: Session, unit: Unit): MarginItem[] {
   const take = (action: () => void) => session.presses.inTurn(action, unit);
   const own = unit.codings.flatMap((coding, index): MarginItem[] => {

@@ -30,7 +30,7 @@ export function CodePicker({ book, codings, disabled, onPick, onFind, children }
   const ids = useRef(`s7-codes-${uuid()}`);
   const { search } = book;
   const codebook = book.codebook.value;
-  // What matches stands in a box as high as that of all codes: nothing below it moves.
+  // The matches have a box as high as that of all codes: nothing below it moves.
   useLayoutEffect(() => void (search.open.value || (high.current = rows.current?.offsetHeight ?? 0)));
   if (!codebook) return null;
   const counts = new Map<string, Applied>();

@@ -1,7 +1,7 @@
 // How codes look on screen: a colour, the pattern of a line, a tag; and how marked words are drawn.
 import type { Code } from "./protocol";
 
-/** How much of a colour stands behind the words; next to a margin of codings, behind those of the marked one alone. */
+/** How much of a colour is behind the words; next to a margin of codings, behind those of the marked one alone. */
 export const [TINT, ACTIVE_TINT] = [10, 14];
 export const MOST_TINTS = 3;
 
@@ -38,7 +38,7 @@ export function sample({ colour, pattern }: Look): Record<string, string> {
   return { "background-image": PATTERNS[pattern]!(colour) };
 }
 
-/** The same line from above to below, beside the words. */
+/** The same line, vertical, next to the words. */
 export function sideOf({ colour, pattern }: Look): Record<string, string> {
   return { "background-image": PATTERNS[pattern]!(colour, "180deg") };
 }

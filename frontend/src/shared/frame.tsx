@@ -125,7 +125,7 @@ export function Frame(props: Props) {
     if (wanted === ".s7" || wanted === props.home) return goHome();
     const give = () => focusOn(root.current?.querySelector<HTMLElement>(wanted));
     give();
-    // A part that is drawn by itself comes after the page, in the place of what was there.
+    // A part with its own signal is drawn after the page and replaces what was there.
     queueMicrotask(() => (root.current && focusIn(root.current)?.matches(wanted)) || give() || root.current?.focus());
   }, [wanted]);
 

@@ -11,7 +11,7 @@ interface Props {
   /** The edge was dragged to this place of the text; with Alt exactly there. */
   onDrag: (edge: Edge, at: number, exact: boolean) => void;
   onDrop: () => void;
-  /** Where the text's blocks begin: it is measured anew where that changes. */
+  /** Where the text's blocks begin; when that changes, the handles are measured again. */
   starts: unknown;
 }
 

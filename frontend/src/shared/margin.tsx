@@ -29,7 +29,7 @@ interface Props {
   label: string;
   /** Whose each lane is, where there are several people's. */
   people?: readonly string[] | undefined;
-  /** Where the text's blocks begin: lines are measured anew where that changes. */
+  /** Where the text's blocks begin; when that changes, the lines are measured again. */
   starts: unknown;
 }
 
@@ -38,7 +38,7 @@ const [LABEL, PERSON] = [24, 48];
 /** A label that was pushed further than this is drawn on its own line while it is active, over others. */
 const FAR = 8 * LABEL;
 
-/** The lines of a text on which something stands, from the first to the last. */
+/** The lines of a text that have codings, from the first to the last. */
 export interface Lines { first: number; last: number; }
 
 /** The lane of each: no two on one line share one. */
@@ -46,7 +46,7 @@ export function lanesOf(lines: readonly Lines[]): number[] {
   return lanes(lines.map(({ first, last }) => ({ start: first, end: last + 1 })));
 }
 
-/** Where labels stand that would like to stand at `tops`, in this order: each pushed down by the one before. */
+/** Where labels go that belong at `tops`, in this order: each is pushed down by the one before. */
 export function pushed(tops: readonly number[]): number[] {
   let free = 0;
   return tops.map((top) => {
@@ -90,7 +90,7 @@ export function Margin({ text, items, label, people, starts }: Props) {
 
 const NONE: Lines = { first: 0, last: 0 };
 
-/** On which lines of the text spans stand, and how high a line is; each place is measured once until lines move. */
+/** The lines of spans in the text, and the height of a line; each place is measured once until lines move. */
 function useLines(text: { current: HTMLElement | null }, items: readonly MarginItem[], starts: unknown) {
   const known = useRef(new Map<string, Lines>());
   const high = useRef(31);

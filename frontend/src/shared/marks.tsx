@@ -14,7 +14,7 @@ interface Shown {
   active: number;
   /** Where its blocks begin, where that was measured on the screen. */
   starts?: readonly number[] | null;
-  /** Whether a margin says what is coded: then nothing stands above the words. */
+  /** Whether a margin shows the codings: then nothing is drawn above the words. */
   margin?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { Button } from "./button";
 import { SCROLLS } from "./keys";
 import { lineHeight, paneOf } from "./onscreen";
 
-/** The text begins no lower than so far down its pane: what stands before it is scrolled away. */
+/** The text begins no lower than this in its pane: what comes before it is scrolled away. */
 const LOWEST = 0.4;
 
 interface Props {

@@ -28,11 +28,11 @@ interface Props {
   /** Whether the text's end has been on the screen, and what is to be done when it is: where nothing depends on it, it has. */
   ended?: boolean;
   onEnd?: () => void;
-  /** What stands in the margin, and whose each of its lanes is where there are several people's. */
+  /** What the margin shows, and the person of each lane if there are several. */
   margin?: { label: string; items: readonly MarginItem[]; people?: readonly string[] | undefined };
-  /** The words whose two ends can be dragged. */
+  /** The words with ends that can be dragged. */
   handles?: Omit<Parameters<typeof Handles>[0], "text" | "starts"> | undefined;
-  /** What stands before the text, and scrolls with it. */
+  /** What comes before the text, and scrolls with it. */
   before?: ComponentChildren;
   /** What is drawn over the text. */
   children?: VNode | null;

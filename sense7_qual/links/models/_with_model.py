@@ -385,7 +385,7 @@ def _intervals(effects: Mapping[str, Pooled], confidence_level: float) -> Row:
 
 
 def _gain(linked: _Links, found: Debiased) -> Row:
-    """Return what the model adds to people's rank-biserial effect, and the covariances it follows from."""
+    """Return the gain from the model for people's rank-biserial effect, and the covariances behind it."""
     own = _alone(linked.human.effects["rank"]).standard_error ** 2
     row: Row = {"model_weight": found.weight, "worth": found.worth, "var_human": own}
     row["width_ratio"] = float(np.sqrt(found.variance / own))
@@ -399,7 +399,7 @@ def _gain(linked: _Links, found: Debiased) -> Row:
 
 
 def _differs(linked: _Links) -> Row:
-    """Return how much the model's link differs from people's on the same texts, and its p."""
+    """Return the difference of the model's link from people's on the same texts, and its p."""
     covariance = linked.covariance("rank")
     if covariance is None:
         return {}

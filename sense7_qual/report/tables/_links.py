@@ -222,7 +222,7 @@ def _notes(
 
 
 def _with_model_note(interval: str, cluster_name: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return how intervals were made, and of the rows of model and people together, what the model added."""
+    """Describe the intervals, and the gain from the model in the rows of model and people."""
     note = (
         f"{interval} of r: each of the {cluster_name} left out in turn, Student's t on Fisher's z, degrees "
         f"of freedom from the {cluster_name} on the rarer side."
