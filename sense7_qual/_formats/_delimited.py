@@ -66,7 +66,7 @@ def read_delimited(text: str, delimiter: str | None, top: int, name: str, limits
     if named := _SEP.match(text):  # as Excel writes and takes it: no row
         delimiter, text, first = delimiter or named[1], text[named.end() :], 2
     while first < top and text:
-        text, first = text[_LINE.match(text).end() :], first + 1  # type: ignore[union-attr]
+        text, first = _LINE.sub("", text, count=1), first + 1
     found = _parted(text, delimiter, first, name, limits)
     columns = [list(column) for column in zip(*found.rows, strict=True)]
     texts = [[cell or None for cell in column[1:]] for column in columns]

@@ -104,9 +104,11 @@ def read(
     """
     check_arguments(read, locals())
     check_codebook(codebook)
-    how = {"delimiter": delimiter, "encoding": encoding, "header": header, "kind": kind, "limits": limits}
+    how: dict[str, Any] = {
+        "delimiter": delimiter, "encoding": encoding, "header": header, "kind": kind, "limits": limits
+    }  # fmt: skip
     files = _files(source, coder, sheet, sheets)
-    found = {who: recognised(file, sheet=of, **how) for who, (file, of) in files.items()}  # type: ignore[arg-type]
+    found = {who: recognised(file, sheet=of, **how) for who, (file, of) in files.items()}
     spec = _spec(found)
     parts = [annotated(one, code).assign(**({_GIVEN: who} if who else {})) for who, one in found.items()]
     table = pd.concat(parts, ignore_index=True)

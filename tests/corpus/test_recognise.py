@@ -28,7 +28,7 @@ from tests.helpers.exports import (
     redcap_forms,
     written,
 )
-from tests.helpers.places import SHARED
+from tests.helpers.places import ROOT, SHARED
 
 PRIVATE = "Sentinel-Quokka"
 ANSWERS = [(4, f"It was kind to me, {PRIVATE}"), (2, "Not really what I had hoped for"), (3, "It was fine")]
@@ -590,3 +590,11 @@ def test_an_id_is_a_word_of_its_own_in_a_name(name: str) -> None:
     columns = corpus.recognise(table).columns
     ids = columns.loc[columns["role"].eq("unit_id").fillna(False), "column"].tolist()
     assert ids == ([] if name in ("SurveyID", "Idea") else [name])
+
+
+def test_the_page_has_a_row_for_each_program() -> None:
+    page = (ROOT / "docs" / "files.md").read_text("utf-8")
+    table = page.partition("## From your program")[2].partition("\n## ")[0]
+    programs = {spec["program"] for spec in KINDS.values()} - {""}
+    assert len(programs) > 12
+    assert {name for name in programs if name not in table} == set()
