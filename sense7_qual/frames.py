@@ -9,8 +9,8 @@ frame               key                                             other column
 ==================  ==============================================  =====================================
 `UNITS`             unit_id                                         text, document_id, case_id, position,
                                                                     context (optional), any variables
-`CODINGS`           unit_id, coder, code, start, end, round         confidence, act_id, at, codebook, and one
-                                                                    for each facet of the codebook
+`CODINGS`           unit_id, coder, code, start, end, round         confidence, found_by, act_id, at,
+                                                                    codebook, and one for each facet
 `COVERAGE`          unit_id, coder, round                           finished_at, codebook, first_finished_at
                                                                     (optional)
 `DECISIONS`         unit_id, coder, code                            applied (bool)
@@ -183,6 +183,7 @@ CODINGS: Final = Contract("codings", ("unit_id", "coder", "code", "start", "end"
     "act_id, at": Column("string",
         "the act that applied the code, and its time, which stays when its edges are corrected"),
     "codebook": Column("string", "the fingerprint of the codebook in force"),
+    "found_by": Column("string", "search, where it was coded as one of the results of a search"),
     "round": _ROUND,
 }, frozenset({"start", "end", "round"}),
     row="One row per code that a coder applied to a unit or span; further columns: one per facet of the "

@@ -25,13 +25,14 @@ from sense7_qual.errors import ActError
 from sense7_qual.frames import MODEL_PREFIX, RESERVED_CODERS, is_model
 
 __all__ = [
-    "CONFIDENCES", "QUOTE_ROLES", "QUOTE_STATES", "REASONS", "UNDECIDED", "Act", "QuoteDecision",
+    "CONFIDENCES", "FOUND_BY", "QUOTE_ROLES", "QUOTE_STATES", "REASONS", "UNDECIDED", "Act", "QuoteDecision",
     "SpanMemo", "check_codable", "check_coder", "check_paraphrase", "check_person", "check_reason",
     "check_word", "each_once", "facet_values", "quote_decision", "quote_facets", "reason_of", "stamp",
     "whole",
 ]  # fmt: skip
 
 CONFIDENCES: Final = ("sure", "unsure")
+FOUND_BY: Final = ("search",)
 
 _ACT_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -76,6 +77,9 @@ class Act:
     moved_from : str, optional
         Where the edges of a coding are corrected: the act that applied the code to the earlier words. The
         coding counts as decided when it was first applied.
+    found_by : {"search"}, optional
+        How the coder came to the words of a coding: among all results of a search, coded at once. The words
+        searched for are not recorded.
     target_kind, memo_id : str, optional
         What a memo is about, and the memo that it revises.
     text : str, optional
@@ -107,6 +111,7 @@ class Act:
     memo_id: str | None = None
     step: str | None = None
     moved_from: str | None = None
+    found_by: str | None = None
     text: str | None = None
 
     def __post_init__(self) -> None:
@@ -116,6 +121,8 @@ class Act:
             facet_values(self.facets)
         if self.confidence is not None:
             check_word("confidence", self.confidence, CONFIDENCES)
+        if self.found_by is not None:
+            self._check_found()
         if not isinstance(self.act_id, str) or not _ACT_ID.fullmatch(self.act_id):
             raise ActError(
                 f"act: expected a lower-case UUID as act_id – found {word(self.act_id)} – leave act_id "
@@ -162,6 +169,14 @@ class Act:
             raise ActError(
                 "act: moved_from belongs to an act that applies a code to words, in a step that also removes "
                 "the code from the earlier words – leave it out."
+            )
+
+    def _check_found(self) -> None:
+        check_word("found_by", self.found_by, FOUND_BY)
+        if self.kind != "apply":
+            raise ActError(
+                f"act: found_by belongs to an act that applies a code – found kind {self.kind!r} – leave it "
+                "out."
             )
 
     def _check_span(self) -> None:

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from sense7_qual._arguments import check_arguments, is_name
 from sense7_qual._messages import word
@@ -40,12 +40,14 @@ def apply(
     facets: Mapping[str, str] | None = None,
     confidence: str | None = None,
     round: str | None = None,
+    found_by: Literal["search"] | None = None,
     act_id: str | None = None,
     at: str | None = None,
 ) -> Act:
     """Apply a code to a unit, or to its code points `start` … `end` (half-open).
 
-    `facets` adds values of the codebook's facets: ``{"valence": "met"}``.
+    `facets` adds values of the codebook's facets: ``{"valence": "met"}``. `found_by` says that the words were
+    coded as one of the results of a search.
 
     Raises
     ------
@@ -65,7 +67,7 @@ def apply(
     stated = None if facets is None else _pairs(codebook.check_facets(code, facets))
     return Act(
         kind="apply", unit_id=unit_id, code=code, start=start, end=end, facets=stated,
-        confidence=confidence, round=round, **stamp(coder, codebook, act_id, at),
+        confidence=confidence, round=round, found_by=found_by, **stamp(coder, codebook, act_id, at),
     )  # fmt: skip
 
 
@@ -301,10 +303,11 @@ def moved(coding: Act, *, start: int, end: int, codebook: Codebook, act_id: str 
     """
     new = Act(
         kind="apply", unit_id=coding.unit_id, code=coding.code, start=start, end=end, facets=coding.facets,
-        confidence=coding.confidence, round=coding.round, **stamp(coding.coder, codebook, act_id, None),
+        confidence=coding.confidence, round=coding.round, found_by=coding.found_by,
+        **stamp(coding.coder, codebook, act_id, None),
     )  # fmt: skip
     old = replace(
-        new, kind="remove", start=coding.start, end=coding.end, facets=None, confidence=None,
+        new, kind="remove", start=coding.start, end=coding.end, facets=None, confidence=None, found_by=None,
         act_id=str(uuid.uuid5(uuid.UUID(new.act_id), "remove")),
     )  # fmt: skip
     applied, removed = in_one_step([new, old])

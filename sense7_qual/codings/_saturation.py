@@ -84,8 +84,8 @@ def development(
     ...                          "finished_at": ["2026-02-03", "2026-02-04", "2026-02-05"], "codebook": None})
     >>> codings = pd.DataFrame({
     ...     "unit_id": ["m1", "m3", "m3"], "coder": "ana", "code": ["hope", "hope", "doubt"], "start": None,
-    ...     "end": None, "round": None, "confidence": None, "act_id": ["1", "2", "3"], "at": None,
-    ...     "codebook": None})
+    ...     "end": None, "round": None, "confidence": None, "found_by": None, "act_id": ["1", "2", "3"],
+    ...     "at": None, "codebook": None})
     >>> result = development(codings, units, cluster="case_id", coverage=coverage)
     >>> result[["n_codes", "n_new"]].values.tolist()
     [[1, 1], [2, 1]]
@@ -183,8 +183,8 @@ def saturation(
     ...                          "finished_at": None, "codebook": None})
     >>> codings = pd.DataFrame([(unit, code) for unit, codes in having.items() for code in codes.split()],
     ...                        columns=["unit_id", "code"])
-    >>> codings = codings.assign(coder="ana", start=None, end=None, round=None, confidence=None, act_id=None,
-    ...                          at=None, codebook=None)
+    >>> codings = codings.assign(coder="ana", start=None, end=None, round=None, confidence=None,
+    ...                          found_by=None, act_id=None, at=None, codebook=None)
     >>> result = saturation(codings, units, cluster="case_id", coverage=coverage, more=[1],
     ...                     emerged=["hope", "doubt", "trust", "fear", "joy"])
     >>> result[["n_codes", "n_once", "n_twice", "new_codes", "total"]].round(2).values.tolist()
@@ -399,8 +399,8 @@ def new_information(
     ...                          "finished_at": [f"2026-02-0{i}" for i in range(1, 8)], "codebook": None})
     >>> codings = pd.DataFrame([(unit, code) for unit, codes in having.items() for code in codes.split()],
     ...                        columns=["unit_id", "code"])
-    >>> codings = codings.assign(coder="ana", start=None, end=None, round=None, confidence=None, act_id=None,
-    ...                          at=None, codebook=None)
+    >>> codings = codings.assign(coder="ana", start=None, end=None, round=None, confidence=None,
+    ...                          found_by=None, act_id=None, at=None, codebook=None)
     >>> result = new_information(codings, units, cluster="case_id", coverage=coverage, n_orders=50)
     >>> result[["place", "n_base", "n_new", "ratio", "reached"]].round(2).values.tolist()
     [[4, 3, 1, 0.33, False], [5, 3, 0, 0.0, True]]

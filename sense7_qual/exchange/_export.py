@@ -191,6 +191,7 @@ _MEANINGS: Final = {
     "end": "Where they end: the character behind the last one.",
     "quote": "The coded words.",
     "confidence": "Whether the coder was unsure.",
+    "found_by": "search: coded as one of the results of a search.",
     "round": "The round of coding.",
     "at": "When it was done (UTC).",
     "memo_id": "The memo's id.",
@@ -260,7 +261,7 @@ def _codings(store: Study) -> pd.DataFrame:
     cases = standing["unit_id"].map(of_text["case_id"])
     facets = [facet.name for facet in store.codebook.facets if facet.name in standing]
     rows = standing.assign(quote=pd.array(quotes, dtype="string"), case_id=cases.astype("string"))
-    return rows[[*_CODING, *facets, "confidence", "round", "at"]].reset_index(drop=True)
+    return rows[[*_CODING, *facets, "confidence", "found_by", "round", "at"]].reset_index(drop=True)
 
 
 def _columns(

@@ -347,9 +347,9 @@ class _Writer:
         self.lost["proposals of codes: left out"] += list(self.store.proposals()["proposal_id"])
         earlier = [each for each in self.store.codebooks if each != self.codebook.fingerprint]
         self.lost["earlier versions of the codebook: left out"] += [each[:12] for each in earlier]
-        self.lost["ways in which codings say more than a code (facets, confidence, round): as notes"] += [
-            ""
-        ] * len(self.notes)
+        self.lost[
+            "ways in which codings say more than a code (facets, confidence, search, round): as notes"
+        ] += [""] * len(self.notes)
         labels = Counter(code.label for code in self.codebook.codes)
         self.lost[
             "codes that share a name: programs that know a code by its name, as QualCoder, read one"

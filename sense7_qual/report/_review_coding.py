@@ -264,6 +264,20 @@ def _unsure(facts: Facts) -> Iterator[Objection]:
         )  # fmt: skip
 
 
+def _found_by_search(facts: Facts) -> Iterator[Objection]:
+    n, total = int((facts.codings["found_by"] == "search").sum()), len(facts.codings)
+    if n:
+        yield Objection(
+            kind="found_by_search", n=n,
+            seen=f"Of {counted(total, 'coding')}, {n:,} {'was' if n == 1 else 'were'} made at once for the "
+            "results of a search.",
+            why="A word is not its meaning: such passages may not have been read, and passages that say the "
+            "same in other words are missed.",
+            answer="Read these passages, remove the code where it does not fit, and report how many were "
+            "found by a search.",
+        )  # fmt: skip
+
+
 def _too_fast(facts: Facts) -> Iterator[Objection]:
     fast = []
     for coder, own in facts.by_hand.groupby("coder"):
@@ -297,5 +311,5 @@ def _repeated(facts: Facts) -> Iterator[Objection]:
 ON_CODING: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
     _unfinished, _no_round, _late, _changed, _revised, _stale, _suggested_first, _rating_seen,
     _participants, _coders_are_participants, _axes, _links, _one_participant, _unused, _undefined, _unsure,
-    _too_fast, _repeated,
+    _found_by_search, _too_fast, _repeated,
 )  # fmt: skip

@@ -269,6 +269,7 @@ def _double(record: Record) -> Iterator[Sentence]:
 
 def _on_record(codings: Traced) -> Sentence:
     spans, unsure = codings["start"].notna().sum(), codings["confidence"].eq("unsure").sum()
+    searched = codings["found_by"].eq("search").sum()
     where: Phrase = (" on whole texts",)
     if spans.value == len(codings.value):
         where = (" on passages of texts",)
@@ -278,6 +279,9 @@ def _on_record(codings: Traced) -> Sentence:
     noted: Phrase = ()
     if unsure.value:
         noted = phrase("; coders marked {n} as unsure", n=count(unsure))
+    if searched.value:
+        noted = (*noted, *phrase("; {n} made at once for the results of a search",
+                                 n=plural(searched, "coding was", "codings were")))  # fmt: skip
     return sentence("The record holds {n}{where}{noted}.", n=plural(codings.shape[0], "coding"), where=where,
                     noted=noted)  # fmt: skip
 

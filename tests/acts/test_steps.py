@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from sense7_qual import acts
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
-from tests.helpers.small_study import CODEBOOK, changed, put
+from tests.helpers.small_study import CODEBOOK, changed, finish, put
 
 EARLY, LATE, LAST = (f"2026-03-0{day}T09:00:00.000Z" for day in (1, 2, 3))
 
@@ -125,3 +126,23 @@ def test_the_undo_of_a_step_on_several_units_is_on_none_and_in_its_one_round() -
     own = acts.memo(coder="ana", unit_id="m1", text="mine", codebook=CODEBOOK)
     step = acts.in_one_step([put(round="one"), put(unit_id="m2", round="one"), own])
     assert (take(step).unit_id, take(step).round) == (None, "one")
+
+
+def test_what_a_search_found_stays_found_by_it_where_its_edges_move() -> None:
+    found = put(start=3, end=9, found_by="search")
+    step = moved(found, 3, 12)
+    assert [act.found_by for act in step] == ["search", None]
+    assert acts.fold([found, *step]).codings["found_by"].tolist() == ["search"]
+    assert acts.fold([put()]).codings["found_by"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (lambda: put(found_by="chance"), "expected found_by out of search"),
+        (lambda: changed(finish(), found_by="search"), "found_by belongs to an act that applies a code"),
+    ],
+)
+def test_only_a_coding_is_found_and_only_by_a_search(made: Callable[[], Act], message: str) -> None:
+    with pytest.raises(ActError, match=message):
+        made()

@@ -20,7 +20,15 @@ def frames(having: list[set[str]]) -> dict[str, pd.DataFrame]:
     coverage = units[["unit_id"]].assign(coder="ana", round=None, finished_at=times, codebook=None)
     rows = [(unit, code) for unit, codes in zip(ids, having, strict=True) for code in sorted(codes)]
     applied = pd.DataFrame(rows, columns=["unit_id", "code"]).assign(
-        coder="ana", start=None, end=None, round=None, confidence=None, act_id=None, at=None, codebook=None
+        coder="ana",
+        start=None,
+        end=None,
+        round=None,
+        confidence=None,
+        found_by=None,
+        act_id=None,
+        at=None,
+        codebook=None,
     )
     return {"codings": applied, "units": units, "coverage": coverage}
 

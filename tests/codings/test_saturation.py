@@ -29,7 +29,15 @@ def frames(
     )
     rows = [(f"m-{name}", one) for name, codes in having.items() for one in codes]
     codings = pd.DataFrame(rows, columns=["unit_id", "code"]).assign(
-        coder=coder, start=None, end=None, round=None, confidence=None, act_id=None, at=None, codebook=None
+        coder=coder,
+        start=None,
+        end=None,
+        round=None,
+        confidence=None,
+        found_by=None,
+        act_id=None,
+        at=None,
+        codebook=None,
     )
     return codings, units, coverage
 

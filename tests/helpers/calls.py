@@ -311,7 +311,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
     return {
         "acts.Act": call(k.Act, kind="apply", codebook=x.codebook.fingerprint, coder="ana", code=code,
                          unit_id="m1", start=0, end=3, **stamp),
-        "acts.apply": call(k.apply, **coded, facets=None, confidence="sure", round=None, **stamp),
+        "acts.apply": call(k.apply, **coded, facets=None, confidence="sure", round=None, found_by=None,
+                           **stamp),
         "acts.check_coder": call(k.check_coder, coder="ana"),
         "acts.check_person": call(k.check_person, coder="ana"),
         "acts.finish": call(k.finish, **act, round=None, **stamp),

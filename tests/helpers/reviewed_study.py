@@ -26,11 +26,11 @@ FLAWS = (
     "unfinished", "no_round", "finished_after_unblinding", "changed_after_unblinding",
     "revised_after_unblinding", "stale_open", "suggestions_first", "rating_seen", "no_participant",
     "few_participants", "coder_is_participant", "one_participant", "code_unused", "no_definition",
-    "many_unsure", "too_fast", "same_texts", "one_coder", "overlap_small", "wide_intervals",
-    "low_agreement", "pooled_coders", "used_by_one", "unsettled", "ruled_own", "swapped_axes",
-    "links_without_clusters", "rating_out_of_scale", "rating_ceiling", "rating_missing_by_condition",
-    "one_condition", "participant_dominates", "same_text_coded_apart", "codes_together", "code_always",
-    "one_second", "faster_than_reading", "coder_names_alike", "copied", "overlap_not_random",
+    "many_unsure", "found_by_search", "too_fast", "same_texts", "one_coder", "overlap_small",
+    "wide_intervals", "low_agreement", "pooled_coders", "used_by_one", "unsettled", "ruled_own",
+    "swapped_axes", "links_without_clusters", "rating_out_of_scale", "rating_ceiling",
+    "rating_missing_by_condition", "one_condition", "participant_dominates", "same_text_coded_apart",
+    "codes_together", "code_always", "one_second", "faster_than_reading", "coder_names_alike", "copied", "overlap_not_random",
     "training_counted", "one_side",
 )  # fmt: skip
 
@@ -176,7 +176,10 @@ def _code(
                     first[unit_id, at] = bool(applied)
                 if applied:
                     unsure = "unsure" if flaw == "many_unsure" and rng.random() < 0.5 else None
-                    batch.append(acts.apply(code=code.id, confidence=unsure, at=tick(), **mine))
+                    searched = "search" if flaw == "found_by_search" and at == 1 else None
+                    batch.append(
+                        acts.apply(code=code.id, confidence=unsure, found_by=searched, at=tick(), **mine)
+                    )
             batch.append(acts.finish(at=tick(), **mine))
         store.append(batch)
 

@@ -48,7 +48,7 @@ def texts_and_codes(n: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
         pd.DataFrame(units, columns=["unit_id", "text", "document_id", "case_id", "position"]),
         pd.DataFrame(decided, columns=["unit_id", "coder", "code", "applied"]),
         pd.DataFrame(spans, columns=["unit_id", "coder", "code", "start", "end"]).assign(
-            confidence=None, act_id=None, at=None, codebook=None, round=None
+            confidence=None, found_by=None, act_id=None, at=None, codebook=None, round=None
         ),
     )
 

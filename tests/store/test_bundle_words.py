@@ -262,7 +262,7 @@ def test_every_kind_of_act_with_words_is_planted() -> None:
         *("round", "code", "facets", "coder", "memo_id", "target", "unit_id", "text"),
         *("step", "moved_from"),
     }
-    fixed = {"act_id", "kind", "at", "codebook", "confidence", "target_kind"}
+    fixed = {"act_id", "kind", "at", "codebook", "confidence", "found_by", "target_kind"}
     assert {one.name for one in fields(Act) if "str" in str(one.type)} == looked_over | fixed
 
 

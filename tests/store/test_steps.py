@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from sense7_qual import acts, exchange, report, rounds
@@ -209,3 +210,28 @@ def test_a_team_of_layout_1_is_brought_up_to_date_by_its_lead(postgres: Callable
     ana = Store(team.addresses["ana"])
     ana.append(moved(first, 0, 9))
     assert spans(ana) == [["m1", "interest", 0, 9]]
+
+
+def test_what_a_search_found_is_kept_read_and_counted_alike(
+    store: Store, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("copies")
+    found = acts.in_one_step([put(unit_id=one, start=0, end=1, found_by="search") for one in ("m1", "m2")])
+    store.append([put(code="affective"), *found, *(finish(one) for one in TEXTS)])
+    store.copies.archive(folder / "copy.zip")
+    restored = Store.restore(folder / "copy.zip", folder / "copy")
+    for one in (Store(store.path), restored):
+        assert one.codings()["found_by"].fillna("").tolist() == ["", "search", "search"]
+        assert one.verify()["ok"].all()
+        objection = next(each for each in report.review(one, n_boot=20) if each.kind == "found_by_search")
+        assert objection.n == one.codings()["found_by"].eq("search").sum() == 2
+        assert "2 codings were made at once for the results of a search" in str(
+            report.methods(one, with_agreement=False, n_boot=20)
+        )
+    exchange.write_project(store, folder / "study.qdpx")
+    assert exchange.read_project(folder / "study.qdpx").codings["found_by"].eq("search").sum() == 2
+    exchange.export(store, folder / "coded.xlsx")
+    assert pd.read_excel(folder / "coded.xlsx", sheet_name="codings")["found_by"].eq("search").sum() == 2
+    store.append([acts.undo(found, codebook=CODEBOOK)])
+    assert Store(store.path).codings()["code"].tolist() == ["affective"]
+    assert "results of a search" not in str(report.methods(store, with_agreement=False, n_boot=20))

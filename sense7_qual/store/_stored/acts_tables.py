@@ -115,6 +115,7 @@ ACTS: Final = Table(
     Column("memo_id", Text),
     Column("step", Text),
     Column("moved_from", Text),
+    Column("found_by", Text),
     Column("text_hash", Text, ForeignKey("texts.text_hash")),
     Column("branch", Text),  # of a merged act: the hash that it had in the copy it came from (`hash_chain`)
     Column("clock", Text),  # of a merged act: when it was done, counted along that copy
@@ -122,7 +123,7 @@ ACTS: Final = Table(
     Column("hash", Text, nullable=False),
 )
 
-NEW_COLUMNS: Final = ("step", "moved_from")
+NEW_COLUMNS: Final = ("step", "moved_from", "found_by")
 """What version 1 did not have."""
 
 _FIELDS: Final = tuple(column.name for column in ACTS.columns if column.name not in BOOKKEEPING)

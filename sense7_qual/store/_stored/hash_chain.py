@@ -290,6 +290,7 @@ class _Shape:
         draft = _Draft()
         (
             draft.kind, draft.coder, draft.codebook, draft.code, draft.facets, draft.confidence, draft.round,
+            draft.found_by,
         ) = alike  # fmt: skip
         (
             draft.act_id, draft.at, draft.unit_id, draft.start, draft.end, draft.applied, draft.target,
@@ -329,7 +330,7 @@ _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
     "applied": (int, bool),
 }
 _ANY: Final = (str, int, bool)  # of a column that a later version adds
-_ALIKE: Final = ("kind", "coder", "codebook", "code", "facets", "confidence", "round")
+_ALIKE: Final = ("kind", "coder", "codebook", "code", "facets", "confidence", "round", "found_by")
 _UNLIKE: Final = tuple(name for name in Act.__slots__ if name not in _ALIKE)
 _link: Final = tuple.__new__  # three times as fast as the constructor of a named tuple
 _PLAIN: Final = frozenset(kinds_where(lambda kind: kind.subject in ("coding", "coverage")))
