@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         adjudication,
         agreement,
         codebook,
+        coders,
         codings,
         corpus,
         errors,
@@ -51,8 +52,8 @@ __version__ = "0.1.0"
 __all__ = [
     "ActError", "AnalysisPlan", "ArgumentError", "Code", "Codebook", "CodebookError", "ImportRefused",
     "QualError", "Store", "StoreError", "TableError", "acts", "adjudication", "agreement", "codebook",
-    "codings", "corpus", "errors", "exchange", "figures", "frames", "links", "models", "ratings", "redact",
-    "report", "rounds", "store", "suggestions", "themes", "widgets",
+    "coders", "codings", "corpus", "errors", "exchange", "figures", "frames", "links", "models", "ratings",
+    "redact", "report", "rounds", "store", "suggestions", "themes", "widgets",
 ]  # fmt: skip
 
 _CLASSES = {"AnalysisPlan": "acts.contents", "Code": "codebook", "Codebook": "codebook", "Store": "store"}

@@ -224,6 +224,13 @@ PROPOSALS: Final = Contract("proposals", ("proposal_id",), {
     "origin": Column("string", "the model that proposed it; missing if a coder did"),
 }, row="One row per proposed code")  # fmt: skip
 
+ABSTAINED: Final = Contract("abstained", ("unit_id", "coder", "code", "round"), {
+    "unit_id, coder, code": Column("id"),
+    "round": _ROUND,
+    "reason": Column("string", "why there is no decision, such as unsure"),
+    "codebook": Column("string", "the fingerprint of the codebook in force"),
+}, frozenset({"round"}), row="One row per unit and code on which a model has no decision")  # fmt: skip
+
 PLAN: Final = Contract("plan", ("coder", "unit_id", "round"), {
     "coder, unit_id": Column("id"),
     "round": _ROUND,

@@ -16,6 +16,8 @@ rule               an adjudicator decides whether a code applies to a unit, or k
 propose            a coder proposes a code that the codebook lacks, with the text that shows it
 show_suggestions   a model's suggestions for a unit are shown to a coder, or withheld by chance; no coding
 reject_suggestion  a coder finds a suggested code wrong for a unit
+describe           how a model was asked that codes: its settings and its prompts' hashes, no coding
+abstain            a model could not decide on a code in a finished unit: neither applied nor absent
 quote              whether words of a unit are printed for a code, and in which words (`codings.quotes`)
 undo               the act `target` is undone, or all acts of the step `target`
 redo               the act or step `target` is redone, in its old place: later acts stay
@@ -43,6 +45,7 @@ Why did coders disagree?             `REASONS`                       ``_act.py``
 What is decided about a quote?       `quote_decision` …              ``_act.py``
 Who may code, who is a person?       `check_coder`, `check_person`   ``_act.py``
 What did a model suggest?            `show_suggestions` …            ``_suggest.py``
+How was a model asked that codes?    `describe`, `abstain`           ``_suggest.py``
 What is to be done, as registered?   `AnalysisPlan`, `preregister`   ``_analysis_plan.py``
 Which count after undo and redo?     `standing`                      ``_fold.py``
 How do acts become frames?           `fold`                          ``_fold.py``

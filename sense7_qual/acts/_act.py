@@ -19,6 +19,7 @@ import numpy as np
 from sense7_qual._arguments import check_arguments, is_name
 from sense7_qual._coder_names import spelling
 from sense7_qual._messages import did_you_mean, word
+from sense7_qual._reasons import Reason
 from sense7_qual.acts._kinds import KINDS, Kind
 from sense7_qual.codebook import Codebook, check_codebook
 from sense7_qual.errors import ActError
@@ -62,8 +63,8 @@ class Act:
         The span in Unicode code points, half-open; both missing for the whole unit.
     facets : str, optional
         The facets of a coding, sorted: ``intensity=high valence=met`` (`facet_values` reads them); the reason
-        of a ruling: ``reason=slip`` (`reason` reads it); the decision about a quote: ``role=shows
-        state=approved words=original``.
+        of a ruling: ``reason=slip`` (`reason` reads it); why a model abstains: ``reason=unsure``; the
+        decision about a quote: ``role=shows state=approved words=original``.
     confidence, round : str, optional
         Whether the coder is unsure of a coding; the round of coding it belongs to. A memo with a round is for
         the team, which sees it once the round is unblinded; only its writer sees one without.
@@ -148,6 +149,13 @@ class Act:
                 raise ActError(f"act: expected {name} for kind {self.kind!r} – found none – name it.")
         if self.traits.facets == "ruling":
             check_reason(self.reason, self.applied)
+        if self.traits.facets == "abstention":
+            check_word("reason", facet_values(str(self.facets)).get("reason", ""), _ABSTENTIONS)
+        if self.traits.of_models and not is_model(self.coder):
+            raise ActError(
+                f"act: expected a model (model-…) as the coder of kind {self.kind!r} – found {self.coder!r} "
+                "– record the run of a model with store.record_model."
+            )
         if self.traits.facets == "quote":
             check_paraphrase(quote_decision(self.facets).paraphrased, self.text)
 
@@ -229,6 +237,12 @@ _TEXTS: Final = (
 _texts_of: Final = attrgetter(*_TEXTS)
 _TEXT_OR_NONE: Final = frozenset({str, NoneType})
 
+
+_ABSTENTIONS: Final = (
+    Reason.UNSURE, Reason.QUOTE_NOT_IN_TEXT, Reason.NO_QUOTE, Reason.UNPARSABLE, Reason.NO_ANSWER,
+    Reason.BLANK_TEXT,
+)  # fmt: skip
+"""Why a model that codes has no decision on a text and a code."""
 
 _PAIR = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}=[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _ASCII: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")

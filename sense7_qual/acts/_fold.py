@@ -15,26 +15,27 @@ from sense7_qual.acts._kinds import KINDS, kinds_where
 from sense7_qual.acts._make import Proposal
 from sense7_qual.codebook import Codebook, check_codebook
 from sense7_qual.errors import ActError
-from sense7_qual.frames import CODINGS, COVERAGE, MEMOS, PROPOSALS, Contract
+from sense7_qual.frames import ABSTAINED, CODINGS, COVERAGE, MEMOS, PROPOSALS, Contract
 
 __all__ = ["Record", "about", "current", "decided_at", "done", "fold", "standing"]
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The result of `fold`: the frames `codings`, `coverage`, `memos` and `proposals` (`frames`)."""
+    """The result of `fold`: the frames `codings`, `coverage`, `memos`, `proposals` and `abstained`."""
 
     codings: pd.DataFrame
     coverage: pd.DataFrame
     memos: pd.DataFrame
     proposals: pd.DataFrame
+    abstained: pd.DataFrame
 
     def __repr__(self) -> str:
         return f"Record({len(self.codings)} codings, {len(self.coverage)} finished, {len(self.memos)} memos)"
 
 
 def fold(acts: Iterable[Act], *, codebook: Codebook | None = None) -> Record:
-    """Replay the acts and return the current codings, coverage, memos and proposals.
+    """Replay the acts and return the current codings, coverage, memos, proposals and abstentions.
 
     The same acts always give the same frames; acts of different coders never affect each other. `codings` has
     a column for each facet of `codebook`, in its order, followed by any others that a coding states.
@@ -66,13 +67,13 @@ def fold(acts: Iterable[Act], *, codebook: Codebook | None = None) -> Record:
     firsts = [first[act.coder, act.unit_id, act.round] for act in about["coverage"]]
     moved = decided_at(every)
     made = [moved.get((act.coder, act.act_id), act.at) for act in about["coding"]] if moved else None
-    codings, coverage, memos, proposals = (
+    codings, coverage, memos, proposals, abstained = (
         _frame(about.pop(subject), contract) for subject, contract in _FRAMES.items()
     )
     coverage["first_finished_at"] = pd.array(firsts, dtype="string")
     if made is not None:
         codings["at"] = pd.array(made, dtype="string")
-    return Record(codings.assign(**facets), coverage, memos, proposals)
+    return Record(codings.assign(**facets), coverage, memos, proposals, abstained)
 
 
 def decided_at(acts: Sequence[Act]) -> dict[tuple[str, str], str]:
@@ -141,13 +142,16 @@ def _proposed(act: Act) -> Proposal | None:
         return None
 
 
-_FRAMES: Final = {"coding": CODINGS, "coverage": COVERAGE, "memo": MEMOS, "proposal": PROPOSALS}
+_FRAMES: Final = {
+    "coding": CODINGS, "coverage": COVERAGE, "memo": MEMOS, "proposal": PROPOSALS, "abstention": ABSTAINED
+}  # fmt: skip
 
 _COLUMNS: Final[Mapping[str, Callable[[Act], object]]] = {
     "finished_at": attrgetter("at"),
     "target_id": _about_what,
     "text": _text,
     "proposal_id": attrgetter("act_id"),
+    "reason": lambda act: act.facet_values["reason"],
     "label": lambda act: (one := _proposed(act)) and one.label,
     "definition": lambda act: (one := _proposed(act)) and one.definition,
     "origin": lambda act: ((one := _proposed(act)) and one.origin) or None,

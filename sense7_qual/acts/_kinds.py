@@ -38,10 +38,12 @@ class Kind:
         What its text is called.
     code : {"none", "codable", "ever"}
         Whether its code must be one that can be applied now, or may be one of any version.
-    facets : {"none", "coding", "ruling", "quote"}
+    facets : {"none", "coding", "ruling", "quote", "abstention"}
         How its facets are read.
     undoable : bool
         Whether its coder can undo it.
+    of_models : bool
+        Whether only a model makes it.
     """
 
     name: str
@@ -53,8 +55,9 @@ class Kind:
     text: TextOf = "none"
     noun: str = ""
     code: Literal["none", "codable", "ever"] = "none"
-    facets: Literal["none", "coding", "ruling", "quote"] = "none"
+    facets: Literal["none", "coding", "ruling", "quote", "abstention"] = "none"
     undoable: bool = True
+    of_models: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "subject", self.subject or self.name)
@@ -105,6 +108,10 @@ _KINDS: Final = (
     Kind(name="show_suggestions", needs=("unit_id",), text="content", undoable=False),
     Kind(name="reject_suggestion", needs=("unit_id", "code"), subject="rejection",
          key=("unit_id", "code", "round"), code="codable"),
+    Kind(name="describe", needs=("text",), key=(), text="content", undoable=False, of_models=True),
+    Kind(name="abstain", needs=("unit_id", "code", "facets"), subject="abstention",
+         key=("unit_id", "code", "round"), code="codable", facets="abstention", undoable=False,
+         of_models=True),
     Kind(name="quote", by="lead", needs=("unit_id", "code", "facets"), text="written", noun="paraphrase",
          code="codable", facets="quote"),
     Kind(name="undo", needs=("target",), undoable=False),

@@ -1,9 +1,9 @@
-"""What a model suggested to a coder, and what the coder refused of it: acts, though never codings."""
+"""What a model suggested to a coder, and how a model that codes was asked: acts, though never codings."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -12,7 +12,11 @@ from sense7_qual.acts._act import Act, check_codable, check_word, each_once, sta
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
-__all__ = ["Suggested", "Suggestion", "before_suggestions", "reject_suggestion", "show_suggestions"]
+__all__ = [
+    "Suggested", "Suggestion", "abstain", "before_suggestions", "describe", "reject_suggestion",
+    "settings_of", "show_suggestions",
+]  # fmt: skip
+
 
 _LONGEST_NAME = 200
 
@@ -209,6 +213,104 @@ def reject_suggestion(
     check_codable(codebook, unit_id, code)
     return Act(
         kind="reject_suggestion", unit_id=unit_id, code=code, round=round,
+        **stamp(coder, codebook, act_id, at),
+    )  # fmt: skip
+
+
+def describe(
+    *,
+    coder: str,
+    settings: Mapping[str, Any],
+    codebook: Codebook,
+    round: str | None = None,
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Record how the model `coder` was asked, before its codings; made by `coders.Run.acts`.
+
+    Parameters
+    ----------
+    settings : mapping
+        What JSON can hold: model, parameters, prompts, counts. No words of a participant and no path.
+
+    Raises
+    ------
+    ActError
+        The coder is no model (``model-…``), or JSON cannot hold the settings.
+
+    Examples
+    --------
+    >>> act = describe(coder="model-a", settings={"model": "a-2025"}, codebook=Codebook.read("sense7"))
+    >>> settings_of(act)
+    {'model': 'a-2025'}
+    """
+    check_arguments(describe, locals())
+    try:
+        text = json.dumps(dict(settings), ensure_ascii=False, sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        raise ActError(
+            "describe: expected settings that JSON can hold – found others – pass names with numbers, words, "
+            "lists or mappings."
+        ) from None
+    return Act(kind="describe", round=round, text=text, **stamp(coder, codebook, act_id, at))
+
+
+def settings_of(act: Act) -> dict[str, Any]:
+    """Return the settings of an act of kind ``describe``.
+
+    Raises
+    ------
+    ActError
+        The text is not what `describe` wrote.
+    """
+    check_arguments(settings_of, locals())
+    try:
+        settings = json.loads(str(act.text))
+        if isinstance(settings, dict):
+            return settings
+    except (ValueError, RecursionError):
+        pass
+    raise ActError(
+        "describe: expected the settings of a model – found something else – record the run with "
+        "store.record_model."
+    )
+
+
+def abstain(
+    *,
+    coder: str,
+    unit_id: str,
+    code: str,
+    reason: str,
+    codebook: Codebook,
+    round: str | None = None,
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Record that the model `coder` has no decision on a code in a unit: it is missing, not absent.
+
+    Parameters
+    ----------
+    reason : str
+        Why: unsure, quote_not_in_text, no_quote, unparsable, no_answer or blank_text.
+
+    Raises
+    ------
+    CodebookError
+        The codebook has no such code.
+    ActError
+        The coder is no model (``model-…``), the code only groups others, or there is no such reason.
+
+    Examples
+    --------
+    >>> abstain(coder="model-a", unit_id="m17", code="interest", reason="unsure",
+    ...         codebook=Codebook.read("sense7")).facets
+    'reason=unsure'
+    """
+    check_arguments(abstain, locals())
+    check_codable(codebook, unit_id, code)
+    return Act(
+        kind="abstain", unit_id=unit_id, code=code, facets=f"reason={reason}", round=round,
         **stamp(coder, codebook, act_id, at),
     )  # fmt: skip
 

@@ -32,6 +32,7 @@ def decisions(
     round: str | None = None,
     revisions: Sequence[Revision] | None = None,
     facet: str | None = None,
+    abstained: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Return a decision for every finished unit × coder × code: whether the code is applied.
 
@@ -59,6 +60,9 @@ def decisions(
         of them, on different spans. Codings without a value count as `relational.valence=unstated`, which
         exists only for codes with codings of this kind on finished units. Codes without the facet stay as
         they are.
+    abstained : DataFrame, optional
+        As ``acts.fold(…).abstained``: what a model could not decide is neither applied nor absent, and has no
+        row.
 
     Returns
     -------
@@ -112,7 +116,38 @@ def decisions(
     applied = codings[["unit_id", "coder", "code"]].drop_duplicates()
     marked = grid.merge(applied, how="left", on=["unit_id", "coder", "code"], indicator="found")
     marked["applied"] = (marked.pop("found") == "both").to_numpy()
+    if abstained is not None and len(abstained):
+        marked = _without_abstained(marked, abstained, coverage, codebook, revisions or ())
     return DECISIONS.check(marked.drop(columns="named"), as_written=True)
+
+
+def _without_abstained(
+    marked: pd.DataFrame,
+    abstained: pd.DataFrame,
+    coverage: pd.DataFrame,
+    codebook: Codebook,
+    revisions: Sequence[Revision],
+) -> pd.DataFrame:
+    """Leave out what was not applied because its coder abstained from it in the round that counts."""
+    paths = {name: steps(revisions, name, codebook.fingerprint) for name in set(abstained["codebook"])}
+    now = [
+        _followed(code, paths[name])
+        for code, name in zip(abstained["code"], abstained["codebook"], strict=True)
+    ]
+    open_still = abstained[["unit_id", "coder", "round"]].assign(named=now).explode("named")
+    here = open_still.merge(coverage[["unit_id", "coder", "round"]], on=["unit_id", "coder", "round"])
+    cells = here[["unit_id", "coder", "named"]].drop_duplicates().assign(open=True)
+    joined = marked.merge(cells, how="left", on=["unit_id", "coder", "named"])
+    return joined[joined["applied"] | joined.pop("open").isna()]
+
+
+def _followed(code: str, path: Sequence[Revision]) -> list[str]:
+    """Return the codes that one has become by merging and splitting."""
+    codes = [code]
+    for step in path:
+        into = {one.code: list(one.into) for one in step.changes if one.kind in ("merge", "split")}
+        codes = [after for before in codes for after in into.get(before, [before])]
+    return codes
 
 
 def _refuse_others(codings: pd.DataFrame, coverage: pd.DataFrame, codebook: Codebook) -> None:

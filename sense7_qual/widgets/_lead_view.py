@@ -166,7 +166,10 @@ class Seen:
         return codings.carried(record.codings, record.coverage, self.codebook, revisions=self.revisions)
 
     def _decisions(self, record: Record) -> pd.DataFrame:
-        return codings.decisions(record.codings, record.coverage, self.codebook, revisions=self.revisions)
+        return codings.decisions(
+            record.codings, record.coverage, self.codebook, revisions=self.revisions,
+            abstained=record.abstained,
+        )  # fmt: skip
 
     @cached_property
     def answered(self) -> frozenset[str]:

@@ -135,7 +135,7 @@ def test_the_acts_are_about_the_texts_and_the_shipped_codebook(
     assert len({act.act_id for act in record}) == len(record)
     assert {act.coder for act in record} == {"ana", "ben", "chi", "lead"}
     assert {act.kind for act in record} == set(acts.kinds_where(lambda kind: kind.by != "team")) - {
-        "propose", "show_suggestions", "reject_suggestion", "quote"
+        "propose", "show_suggestions", "reject_suggestion", "quote", "describe", "abstain"
     }  # fmt: skip  # no other is missing
     for coder in ("ana", "ben", "chi", "lead"):
         times = [act.at for act in record if act.coder == coder]

@@ -32,7 +32,7 @@ FLOORS = {
         "frames",
     ],
     2: ["acts", "agreement", "codebook", "codings", "corpus", "links", "ratings", "redact", "rounds"],
-    3: ["adjudication", "suggestions", "themes"],  # do not import each other
+    3: ["adjudication", "coders", "suggestions", "themes"],  # do not import each other
     4: ["_present", "exchange", "figures", "report"],
     5: ["models", "store", "widgets"],  # nor do the doors to the outside: a widget is given what it needs
     6: ["_commands"],  # the command line

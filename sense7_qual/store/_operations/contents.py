@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import Act, check_person, stamp
-from sense7_qual.acts.contents import AnalysisPlan, Proposal, SpanMemo, Suggested
+from sense7_qual.acts.contents import AnalysisPlan, Proposal, SpanMemo, Suggested, settings_of
 from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.corpus import Assignment
 from sense7_qual.errors import ActError, CodebookError
@@ -372,6 +372,7 @@ CONTENTS: Final[Mapping[str, Content]] = {
     "quote": Content(lambda act: act.text, _check_paraphrase),
     "show_suggestions": Content(_suggested, _check_suggested, keeps=True,
                                 stand_in=lambda line, cover: _covered(line["text"], "model", cover.model)),
+    "describe": Content(settings_of, keeps=True),
     "open_round": Content(lambda act: opened([act]), _check_opened, keeps=True),
     "assign": Content(Assignment.from_act, _check_assigned, keeps=True),
     "revise": Content(_revision, keeps=True,

@@ -100,8 +100,9 @@ def _decided(
 ) -> pd.DataFrame:
     record = fold(acts, codebook=known.codebook)
     return codings.decisions(
-        record.codings, record.coverage, known.codebook, round=round, revisions=revisions, facet=facet
-    )
+        record.codings, record.coverage, known.codebook, round=round, revisions=revisions, facet=facet,
+        abstained=record.abstained,
+    )  # fmt: skip
 
 
 def _agreed(
