@@ -189,7 +189,7 @@ def _holds_json(table: pd.DataFrame, pattern: str, what: str) -> bool:
 
 
 def _holds_values(table: pd.DataFrame, pattern: str, values: Sequence[str]) -> bool:
-    """Return True if the last column is so named, and all that are hold these values, one of them the last."""
+    """Return True if the last column is so named, and all so named hold these values, one the last."""
     if len(table.columns) < 2 or not _fitting([pattern], list(table.columns[-1:])):
         return False
     found = [{*table[name].dropna().unique()} for name in _fitting([pattern], list(table.columns))]
