@@ -3,7 +3,7 @@
 =============================================  ==============================  =======================
 question                                       function                        file
 =============================================  ==============================  =======================
-What is this file, and what is in it?          `recognised`, `Recognised`      ``_recognise.py``,
+What is this file, and what is in it?          `recognise`, `Recognised`      ``_recognise.py``,
                                                                                ``_recognised.py``
 By which marks is a program known?                                             ``kinds.toml``
 Which cells are in it?                         `read_cells`, `read_strings`    ``_files.py`` and a file
@@ -11,9 +11,9 @@ Which cells are in it?                         `read_cells`, `read_strings`    `
 Which tables are in it, as they are?           `read_grids`                    ``_grids.py``
 Where does the table begin?                                                    ``_header.py``
 Which rows below the first are headers?                                        ``_header_rows.py``
-What may a column be?                          `Recognised.columns`            ``_describe.py``
-Which columns name or place people?                                            ``_personal.py``
-Which cells hold turns, or labels?             `listed_turns`                  ``_lists.py``
+What may a column be?                          `Recognised.columns`            ``_recognised.py``
+Which columns name or place people?                                            ``_recognise.py``
+Which cells hold turns, or labels?             `listed_turns`                  ``_json.py``
 =============================================  ==============================  =======================
 """
 
@@ -28,13 +28,13 @@ from sense7_qual._formats._files import (
     read_strings as read_strings,
 )
 from sense7_qual._formats._grids import Grid as Grid, grid_of_text as grid_of_text, read_grids as read_grids
-from sense7_qual._formats._lists import listed_turns as listed_turns
-from sense7_qual._formats._personal import CROWD_ID as CROWD_ID
+from sense7_qual._formats._json import listed_turns as listed_turns
 from sense7_qual._formats._recognise import (
+    CROWD_ID as CROWD_ID,
     KINDS as KINDS,
     kind_by_names as kind_by_names,
-    recognised as recognised,
+    recognise as recognise,
 )
 from sense7_qual._formats._recognised import Ask as Ask, Recognised as Recognised
 
-__all__ = ["Ask", "Recognised", "recognised"]
+__all__ = ["Ask", "Recognised", "recognise"]

@@ -12,7 +12,7 @@ import decimal
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -23,7 +23,17 @@ from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, places, shown
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["Cells", "cells_of", "frame_of", "require_size", "text_of", "written"]
+__all__ = [
+    "Cells",
+    "are_measured",
+    "cells_of",
+    "frame_of",
+    "is_measured",
+    "is_word",
+    "require_size",
+    "text_of",
+    "written",
+]
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
@@ -209,3 +219,29 @@ def _plain(value: object) -> object:
     if isinstance(value, dt.date | dt.time):
         return value.isoformat()
     raise TypeError
+
+
+# Is a cell a number, a date, a time, or a word?
+
+# Digits, with the marks and letters that numbers, dates and times are written with.
+_MEASURED: Final = re.compile(
+    r"(?:[\W\d_]|(?<=\d)[TZ]|(?<=\d)e(?=[-+]?\d)|[ap]\.?m\b|UTC|GMT)+", re.IGNORECASE
+)
+_MISSING: Final = frozenset({"", "na", "n/a", "nan", "null", "none"})
+
+
+def are_measured(column: Iterable[object], but: Collection[int] = ()) -> bool:
+    """Return True if the filled cells, of which there are some, are numbers, dates or times."""
+    texts = (text_of(cell) for at, cell in enumerate(column) if at not in but)
+    filled = (text for text in texts if text.casefold() not in _MISSING)
+    return next((is_measured(text) for text in filled), False) and all(map(is_measured, filled))
+
+
+def is_measured(text: str) -> bool:
+    """Return True for a number, a date or a time."""
+    return any(map(str.isdecimal, text)) and _MEASURED.fullmatch(text) is not None
+
+
+def is_word(text: str) -> bool:
+    """Return True for a filled cell with a letter that is no number, date or time."""
+    return text.casefold() not in _MISSING and any(map(str.isalpha, text)) and not is_measured(text)

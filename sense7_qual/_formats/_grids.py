@@ -5,18 +5,24 @@ For readers that look for the header themselves.
 
 from __future__ import annotations
 
+import io
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from sense7_qual._formats._cells import written
 from sense7_qual._formats._delimited import read_delimited
-from sense7_qual._formats._docx import read_word_tables
+from sense7_qual._formats._harmless import BROKEN_ZIP, require_harmless
 from sense7_qual._formats._xlsx import read_sheets
 from sense7_qual._limits import Limits
+from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["Grid", "grid_of_text", "read_grids"]
+if TYPE_CHECKING:
+    from docx.table import Table
+
+__all__ = ["Grid", "grid_of_text", "read_grids", "read_word_tables"]
 
 Rows = dict[int, list[str | None]]
 Range = tuple[int, int, int, int]
@@ -69,3 +75,67 @@ def grid_of_text(text: str, name: str, limits: Limits) -> Grid:
     columns = [[written(cell) for cell in column] for column in cells.columns]
     rows = dict(zip(cells.index, map(list, zip(*columns, strict=True)), strict=True)) if columns else {}
     return Grid(name, "line", {cells.top: list(cells.header), **rows} if cells.header else {})
+
+
+# The tables of a Word document, a ZIP of XML that is looked through before it is opened
+
+
+def read_word_tables(
+    packed: bytes, table: str | None, name: str, limits: Limits
+) -> dict[str, tuple[Rows, list[Range]] | ImportRefused]:
+    """Return the filled rows of each table, by number, and its merged cells (column, row, to column, to row).
+
+    Tables are called "table 1", "table 2" …; a table within a cell belongs to no row.
+    """
+    require_harmless(packed, limits=limits, name=name, kind="Word document")
+    try:
+        tables = {f"table {number}": each for number, each in enumerate(_tables(packed), start=1)}
+        if table is not None and table not in tables:
+            raise ImportRefused(f"{name}: expected a {table!r} – found none – {did_you_mean(table, tables)}")
+        kept = tables if table is None else {table: tables[table]}
+        return {title: _rows(each, name, limits) for title, each in kept.items()}
+    except ImportRefused:  # a ValueError too, which says more
+        raise
+    except (*BROKEN_ZIP, SyntaxError, LookupError, TypeError, AttributeError):  # of python-docx, and of lxml
+        raise ImportRefused(
+            f"{name}: expected a Word document – found a damaged one – open it in Word or LibreOffice and "
+            "save it again as .docx."
+        ) from None
+
+
+def _tables(packed: bytes) -> list[Table]:
+    from docx import Document
+
+    return list(Document(io.BytesIO(packed)).tables)
+
+
+def _rows(table: Table, name: str, limits: Limits) -> tuple[Rows, list[Range]]:
+    rows: Rows = {}
+    merged: dict[tuple[int, int], Range] = {}  # by the first column and the last row so far
+    read = 0
+    for number, row in enumerate(table.rows, start=1):
+        cells: list[str | None] = []
+        for cell, span in [
+            (None, row.grid_cols_before),
+            *((each, each.grid_span) for each in row._tr.tc_lst),
+        ]:
+            read += span
+            limits.require("cells", read, name=name, of="cells of tables", remedy="split the table")
+            column, last = len(cells) + 1, len(cells) + span
+            cells += [_text(cell, table) or None, *[None] * (span - 1)] if cell is not None else [None] * span
+            above = merged.pop((column, number - 1), None) if _continues(cell) else None
+            merged[column, number] = (column, above[1] if above else number, last, number)
+        rows[number] = cells
+    places = [place for place in merged.values() if place[:2] != place[2:]]
+    held = {number for _, first, _, last in places for number in range(first, last + 1)}
+    return {number: cells for number, cells in rows.items() if any(cells) or number in held}, places
+
+
+def _continues(cell: Any) -> bool:
+    return cell is not None and cell.vMerge == "continue"
+
+
+def _text(cell: Any, table: Table) -> str:
+    from docx.table import _Cell
+
+    return str(_Cell(cell, table).text).strip()

@@ -14,8 +14,7 @@ from typing import Final
 
 import pandas as pd
 
-from sense7_qual._formats._cells import Cells, text_of
-from sense7_qual._formats._measured import are_measured, is_measured
+from sense7_qual._formats._cells import Cells, are_measured, is_measured, text_of
 from sense7_qual._messages import first_three
 from sense7_qual.errors import ImportRefused, TableError
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._formats._cells import Cells, cells_of, frame_of
 from sense7_qual._formats._files import read_cells
 from sense7_qual._formats._header import (
@@ -25,15 +28,13 @@ from sense7_qual._formats._header import (
     without_row_numbers,
 )
 from sense7_qual._formats._header_rows import HeaderRows, without_header_rows
-from sense7_qual._formats._json import read_json_lines
-from sense7_qual._formats._lists import WHO, label_columns, parsed_json
-from sense7_qual._formats._personal import personal_columns
+from sense7_qual._formats._json import WHO, label_columns, parsed_json, read_json_lines
 from sense7_qual._formats._recognised import TITLE, Ask, Recognised
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, shown
 from sense7_qual.errors import ImportRefused, TableError
 
-__all__ = ["KINDS", "kind_by_names", "recognised"]
+__all__ = ["CROWD_ID", "KINDS", "is_personal", "kind_by_names", "personal_columns", "recognise"]
 
 _Kind = Mapping[str, Any]
 KINDS: Final[Mapping[str, _Kind]] = tomllib.loads((Path(__file__).parent / "kinds.toml").read_text("utf-8"))
@@ -41,7 +42,7 @@ _TABLE: Final[_Kind] = {"program": "", "holds": "texts"}
 _FIRST: Final = "#1"  # how kinds.toml calls the first column, whatever its name
 
 
-def recognised(
+def recognise(
     source: str | os.PathLike[str] | pd.DataFrame,
     *,
     delimiter: str | None = None,
@@ -51,7 +52,53 @@ def recognised(
     kind: str | None = None,
     limits: Limits | None = None,
 ) -> Recognised:
-    """Look at a file or a frame: see `corpus.recognise`."""
+    """Say which program wrote a file, what it holds, which rows are left out, and what has to be asked.
+
+    A file is what a mark of its program says it is: something the program writes and a person would not.
+    Without a mark it is a table. `read`, `Codebook.read`, `codings.read` and ``sense7-qual new`` take their
+    rows from the same look. Print the result; it quotes no cell.
+
+    Parameters
+    ----------
+    source, delimiter, encoding, sheet, header, kind, limits
+        As for `read`.
+
+    Returns
+    -------
+    Recognised
+        kind ("qualtrics", …, "table"), program, holds ("texts", "codings", "codes" or "people"), evidence
+        (the marks), header (the lines of names and wordings), labels (column → wording), left_out (a frame:
+        line, why), labelled (columns of others' labels), personal (column → why), roles (unit_id, case_id →
+        column), asks (what must be said before the file can be read), table (the rows as strings), and
+        columns (a frame: number, column, wording, n_filled, n_rows, what it is (``words``, ``numbers``,
+        ``dates``, ``few answers``, ``checklist``, ``conversation``, ``the same in every row``, ``empty``,
+        ``personal`` or ``labels``), and the role that it may have in `read`).
+
+        A role is the program's, or a guess from the name and the form of the cells: check it. A text is prose
+        of 12 characters or more in the median, most of which differs from row to row; several columns have
+        this role if they fit alike. A context is JSON lists of turns, a rating numbers other than 0 and 1
+        under a name or question of a rating.
+
+    Raises
+    ------
+    ImportRefused, TableError
+        As for `read`, if the file cannot be read; or the file has the marks of two programs.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"ResponseId": ["Response ID", '{"ImportId":"_recordId"}', "R_1"],
+    ...                       "Q2": ["Why?", '{"ImportId":"QID2_TEXT"}', "It heard me out."]})
+    >>> found = recognise(table)
+    >>> found
+    Qualtrics: 1 row, texts to code
+      2 import ids and nothing else in row 2
+      left out: rows 1, 2 (questions, import ids)
+    >>> found.labels["Q2"], found.roles["unit_id"]
+    ('Why?', 'ResponseId')
+    >>> found.columns[["number", "column", "what", "role"]].values.tolist()
+    [[1, 'ResponseId', 'words', 'unit_id'], [2, 'Q2', 'words', 'text']]
+    """
+    check_arguments(recognise, locals())
     if kind not in {None, "table"}:
         raise TableError(f"expected kind='table', or no kind – found {kind!r} – leave it out.")
     lines = header_lines(header)
@@ -242,3 +289,77 @@ def _asks(spec: _Kind, table: pd.DataFrame) -> Iterator[Ask]:
             values = ", ".join(sorted(previews.unique()))
             what = f"{n_rows} that {spec['program']} marks as previews or tests, {marked['column']} {values},"
             yield Ask("preview", what, previews.index)
+
+
+# Columns of personal data: who somebody is, where, or how to reach them; by their names or their cells
+
+
+_WORDS: Final = tomllib.loads((Path(__file__).parent / "people.toml").read_text("utf-8"))
+_PERSONAL: Final = frozenset(map(str.casefold, _WORDS["personal"]))
+_BESIDE: Final = _PERSONAL | frozenset(_WORDS["beside"])
+_BEGINS: Final = re.compile("(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_BETWEEN: Final = re.compile(r"[\s\d_.,:;?!*/|()\[\]{}<>#@&+=-]+")
+
+CROWD_ID: Final = re.compile(r"[\da-f]{24}")
+"""An id of Prolific, which leads to a person there."""
+_PART: Final = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
+_FORMS: Final = {
+    "e-mail addresses": re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+"),
+    "IP addresses": re.compile(
+        rf"{_PART}(?:\.{_PART}){{3}}|(?=.*::|(?:[^:]*:){{7}})[\da-fA-F]{{0,4}}(?::[\da-fA-F]{{0,4}}){{2,7}}"
+    ),
+    "ids of a crowd service": CROWD_ID,
+}
+_PRECISE: Final = re.compile(r"-?\d{1,3}\.\d{4,20}")
+_NEAR_ZERO: Final = 4  # degrees: smaller numbers may be shares and scores
+_LOOKED_AT: Final = 200  # filled cells of a column, evenly spread
+
+
+def personal_columns(table: pd.DataFrame) -> dict[str, str]:
+    """Return the columns of a frame of strings that are personal, and why; no cell is quoted."""
+    found = {name: "its name" for name in table.columns if is_personal(name)}
+    cells = {name: _sample(table[name]) for name in table.columns}
+    found |= {name: why for name in cells if name not in found and (why := _form(cells[name]))}
+    for pair in pairwise(table.columns):
+        if all(name not in found for name in pair) and _are_coordinates(*(cells[name] for name in pair)):
+            found |= dict.fromkeys(pair, "coordinates")
+    return {name: found[name] for name in table.columns if name in found}
+
+
+def is_personal(name: str) -> bool:
+    """Return True if all words of a column's name fit one of personal data, and one of them says so.
+
+    >>> [is_personal(name) for name in ("RecipientFirstName", "E-Mail", "Name of the assistant")]
+    [True, True, False]
+    """
+    said = unicodedata.normalize("NFC", _BEGINS.sub(" ", name)).casefold()
+    words = [word for word in _BETWEEN.split(said) if word]
+    return not _PERSONAL.isdisjoint(words) and _BESIDE.issuperset(words)
+
+
+def _sample(column: pd.Series) -> list[str]:
+    if len(column) > _LOOKED_AT:
+        filled = column.dropna()
+        column = filled[filled.ne("")]
+        column = column.iloc[:: len(column) // _LOOKED_AT + 1]
+    return [cell.strip() for cell in column.array if cell is not pd.NA and cell]
+
+
+def _form(cells: Sequence[str]) -> str | None:
+    return next((why for why, form in _FORMS.items() if _are_half(cells, form)), None)
+
+
+def _are_half(cells: Sequence[str], form: re.Pattern[str]) -> bool:
+    return bool(cells) and 2 * sum(form.fullmatch(cell) is not None for cell in cells) >= len(cells)
+
+
+def _are_coordinates(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Return True for a column of latitudes and one of longitudes."""
+    return all(
+        _are_half(cells, _PRECISE) and all(_NEAR_ZERO < abs(degrees) <= most for degrees in _degrees(cells))
+        for cells, most in ((first, 90), (second, 180))
+    )
+
+
+def _degrees(cells: Sequence[str]) -> Iterator[float]:
+    yield from (float(cell) for cell in cells if _PRECISE.fullmatch(cell))

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._formats import KINDS, Recognised, recognised
+from sense7_qual._formats import KINDS, Recognised, recognise
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, outside, word
 from sense7_qual.codebook import Codebook, check_codebook
@@ -108,7 +108,7 @@ def read(
         "delimiter": delimiter, "encoding": encoding, "header": header, "kind": kind, "limits": limits
     }  # fmt: skip
     files = _files(source, coder, sheet, sheets)
-    found = {who: recognised(file, sheet=of, **how) for who, (file, of) in files.items()}
+    found = {who: recognise(file, sheet=of, **how) for who, (file, of) in files.items()}
     spec = _spec(found)
     parts = [annotated(one, code).assign(**({_GIVEN: who} if who else {})) for who, one in found.items()]
     table = pd.concat(parts, ignore_index=True)

@@ -9,7 +9,7 @@ sets how much a file may hold.
 question                                       function                        file
 =============================================  ==============================  ======================
 How do my files become units?                  `read`                          ``_read.py``
-What is a file, and which column is what?      `recognise`                     ``_recognise.py``
+What is a file, and which column is what?      `recognise`                     ``../_formats/``
 … the workbook of the SENSE-7 data set?        `read_sense7`,                  ``_sense7.py``
                                                `read_sense7_messages`
 Who codes what?                                `assign`                        ``_assign.py``
@@ -25,14 +25,14 @@ Which formats are read, and how safely?        `Limits`                        `
 from __future__ import annotations
 
 from sense7_qual._arguments import canonical as canonical
+from sense7_qual._formats import recognise
 from sense7_qual._limits import Limits
 from sense7_qual._rating_values import SENSE7_DIMENSIONS as SENSE7_DIMENSIONS, sense7_levels as sense7_levels
 from sense7_qual.corpus._assign import assign, inclusion
+from sense7_qual.corpus._columns import QUESTION as QUESTION
 from sense7_qual.corpus._hand_sample import hand_sample
 from sense7_qual.corpus._plan import Assignment as Assignment, assignments as assignments, planned as planned
-from sense7_qual.corpus._questions import QUESTION as QUESTION
 from sense7_qual.corpus._read import read, refuse_other as refuse_other
-from sense7_qual.corpus._recognise import recognise
 from sense7_qual.corpus._sense7 import read_sense7, read_sense7_messages
 
 __all__ = [

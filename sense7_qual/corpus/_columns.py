@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -20,8 +20,21 @@ from sense7_qual._messages import did_you_mean, first_three, places, shown
 from sense7_qual.errors import TableError
 
 __all__ = [
-    "Columns", "ids_of", "labels_of", "missing", "positions_of", "renamed", "require", "turns_of", "unit_ids",
-]  # fmt: skip
+    "QUESTION",
+    "Columns",
+    "RatingColumns",
+    "by_question",
+    "ids_of",
+    "labels_of",
+    "missing",
+    "named",
+    "positions_of",
+    "put_together",
+    "renamed",
+    "require",
+    "turns_of",
+    "unit_ids",
+]
 
 Columns = str | Sequence[str] | Mapping[str, str]
 """A column, several, or {column: its name in the units}."""
@@ -152,3 +165,58 @@ def labels_of(rating_labels: Mapping[str, float | None] | None) -> dict[str, flo
             )
         known[str(label).strip().casefold()] = None if value is None or np.isnan(value) else float(value)
     return known
+
+
+# Several columns of texts, one for each question: a unit is one participant's answer to one question
+
+
+RatingColumns = str | Sequence[str] | Mapping[str, str | Sequence[str]]
+
+QUESTION: Final = "question"
+"""The variable that names the question, and the role of the turn that holds its wording."""
+
+
+def named(texts: Columns, columns: Sequence[str]) -> dict[str, str]:
+    """Name each column of texts for the units: Q3 for the third one if its name is long."""
+    if isinstance(texts, Mapping):
+        return renamed(texts)
+    return {
+        name: f"Q{columns.index(name) + 1}"
+        if shown(name, limit=40, words=4) != name and name in columns
+        else name
+        for name in renamed(texts)
+    }
+
+
+def by_question(ratings: RatingColumns, n_questions: int) -> list[dict[str, str]]:
+    """Return for each question the columns of its ratings, with their names in the units."""
+    of_all = ratings if isinstance(ratings, Mapping) else renamed(ratings)
+    rated: list[dict[str, str]] = [{} for _ in range(n_questions)]
+    for name, of in of_all.items():
+        if isinstance(of, str):
+            pairs = [(name, of)] * n_questions
+        elif len(of) == n_questions:
+            pairs = [(column, name) for column in of]
+        else:
+            raise TableError(
+                f"expected {n_questions} columns of rating {name!r}, one for each column of texts – "
+                f"found {len(of)} – name them in the same order."
+            )
+        for question, (column, rating) in zip(rated, pairs, strict=True):
+            question[column] = rating
+    return rated
+
+
+def put_together(parts: Mapping[str, pd.DataFrame], wordings: Iterable[str]) -> pd.DataFrame:
+    """Return the units of all questions, one question after the other, its wording above their context."""
+    asked = [
+        part.assign(unit_id=part["unit_id"] + f"/{name}", context=_asked(part["context"], wording))
+        for (name, part), wording in zip(parts.items(), wordings, strict=True)
+    ]
+    return pd.concat(asked)
+
+
+def _asked(contexts: pd.Series, wording: str) -> list[str]:
+    turn = {"role": QUESTION, "text": wording}
+    before = (json.loads(said) if isinstance(said, str) else [] for said in contexts)
+    return [json.dumps([turn, *turns], ensure_ascii=False) for turns in before]

@@ -11,22 +11,26 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual._arguments import canonical, check_arguments
-from sense7_qual._formats import Recognised, recognised
+from sense7_qual._formats import Recognised, recognise
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, places, shown
 from sense7_qual._rating_values import ratings_of
 from sense7_qual.corpus._columns import (
+    QUESTION,
     Columns,
+    RatingColumns,
+    by_question,
     ids_of,
     labels_of,
     missing,
+    named,
     positions_of,
+    put_together,
     renamed,
     require,
     turns_of,
     unit_ids,
 )
-from sense7_qual.corpus._questions import QUESTION, RatingColumns, by_question, named, put_together
 from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.frames import UNITS
 
@@ -191,7 +195,7 @@ def read(
 def _seen(source: str | os.PathLike[str] | pd.DataFrame | Recognised, **how: Any) -> Recognised:
     """Recognise a file once; refuse it if it cannot hold texts to code."""
     if not isinstance(source, Recognised):
-        found = recognised(source, **how)
+        found = recognise(source, **how)
     elif any(value is not None for value in how.values()):
         raise TableError(
             "expected no delimiter, encoding, sheet, header, kind or limits for what `recognise` has read – "

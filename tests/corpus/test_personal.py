@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from sense7_qual import corpus
-from sense7_qual._formats._personal import is_personal
+from sense7_qual._formats._recognise import is_personal
 from tests.helpers.places import ROOT
 
 SENTINEL = "quokka"
