@@ -56,6 +56,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "next_colleague": ";",
     "layout": "#",
     "take_codebook": ">",
+    "large_view": "F",
     "undo": "z",
     "redo": "y",
     "help": "?",

@@ -101,7 +101,7 @@ def test_quotes_are_chosen_by_keys_and_outlive_a_killed_kernel(lab: labs.Lab, tm
         lab.run_all(page)
         page.wait_for_selector(".s7-passage .s7-text")
         page.wait_for_selector(".s7-saved")
-        page.get_by_role("button", name="↶ Undo").click()
+        page.get_by_role("button", name="Undo", exact=True).click()
         page.wait_for_function("() => document.querySelector('.s7-status').innerText.startsWith('Undone')")
         page.wait_for_selector(".s7-saved")
     store = qual.Store(folder)

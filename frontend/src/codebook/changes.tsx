@@ -12,6 +12,11 @@ export function Changes({ session }: { session: Session }) {
   const draft = session.draft.value!;
   return (
     <div class="s7-beside-body">
+      {draft.moved_on && (
+        <p class="s7-notice" role="status">
+          Somebody else has revised the codebook since you started this draft. Saving combines both; if you changed the same thing, you choose.
+        </p>
+      )}
       {session.saved.value && <SavedNote session={session} saved={session.saved.value} />}
       {session.conflict.value && <ConflictForm session={session} conflict={session.conflict.value} />}
       <section aria-label="Steps">
@@ -163,8 +168,8 @@ function ConflictChoice({ row, chosen, onChoose }: { row: ConflictRow; chosen: C
       <div dir="auto">
         <b class="s7-strong">{row.label || "The codebook"}</b> {row.field ?? "(the whole code)"}
       </div>
-      {row.base.length > 0 && <Lines class="s7-before" name="Before" lines={row.base} />}
-      <div class="s7-sides">
+      {row.base.length > 0 && <Lines class="s7-base-lines" name="Before" lines={row.base} />}
+      <div class="s7-choices">
         {sides.map(([side, words, lines]) => (
           <Button key={side} class={`s7-${side}`} aria-pressed={chosen === side} onClick={() => onChoose(side)}>
             <Lines name={words} lines={lines} />

@@ -145,16 +145,9 @@ export function Page({ session }: { session: Session }) {
           <Tool name="Redo" sign="↷" press="y" ready={!!draft?.undone.length} run={() => session.takeBack("redo")} />
         </>
       }
-      notice={
-        draft?.moved_on && (
-          <p class="s7-notice" role="status">
-            Somebody else has revised the codebook since you started this draft. Saving combines both; if you changed the same thing, you choose.
-          </p>
-        )
-      }
       placeholder={!draft && WAITING}
     >
-      <div class="s7-revision">
+      <div class="s7-panes s7-revision">
         <CodeTree session={session} />
         <section class="s7-middle">
           {tab === "sorting" ? <SortingPane session={session} /> : tab === "versions" ? <Comparison session={session} /> : <Fields session={session} />}

@@ -87,7 +87,7 @@ export function CodeTree({ session }: { session: Session }) {
         <span class="s7-space" />
         <Button title="Add a code (+)" onClick={() => session.begin("add")} words="+ Code" />
       </div>
-      <div ref={box} class="s7-tree" role="tree" tabIndex={0} aria-label="Codes of the draft" aria-activedescendant={place < 0 ? undefined : `${id.current}-${place}`} onDragLeave={left}>
+      <div ref={box} class="s7-tree s7-box" role="tree" tabIndex={0} aria-label="Codes of the draft" aria-activedescendant={place < 0 ? undefined : `${id.current}-${place}`} onDragLeave={left}>
         {rows.map(({ code, depth, below }, n) => (
           <Row
             key={code.id}
@@ -137,7 +137,7 @@ function Row({ session, code, depth, below, id, drop, dragged, drag }: RowProps)
   const folded = isFolded(session, code);
   const change = code.is_new ? "new" : code.altered.length ? "changed" : "";
   const figures = session.figures.value?.[code.id];
-  const names = ["s7-tree-row", marked && "s7-here", drop && `s7-drop-${drop}`, dragged && "s7-dragged"].filter(Boolean).join(" ");
+  const names = ["s7-row s7-tree-row", marked && "s7-here", drop && `s7-drop-${drop}`, dragged && "s7-dragged"].filter(Boolean).join(" ");
   return (
     <div
       id={id}

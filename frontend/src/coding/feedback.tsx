@@ -62,7 +62,7 @@ function Rule({ code }: { code: Code | undefined }) {
     ["Not when", code.avoid_when],
   ];
   return (
-    <div class="s7-rule">
+    <div class="s7-gold-rule">
       <p><strong>{code.label}:</strong> {code.definition}</p>
       {rules.map(
         ([words, items]) =>

@@ -64,6 +64,7 @@ const GROUPS: readonly { title: string; fixed: Rows; commands: Record<string, st
       colleagues: "Colleagues’ codings next to yours, once the round is unblinded",
       next_colleague: "The next colleague",
       take_codebook: "Take in the study’s current codebook",
+      large_view: "Large view, over the whole window (also Esc: back)",
     },
   },
   {

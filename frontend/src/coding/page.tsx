@@ -168,6 +168,7 @@ export function Page({ session }: { session: Session }) {
       undo: () => session.takeBack("undo"),
       redo: () => session.takeBack("redo"),
       help: () => (session.showHelp.value = !session.showHelp.value),
+      large_view: () => (session.large.value = !session.large.value),
     };
     commands[kind!]?.();
   };

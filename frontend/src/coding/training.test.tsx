@@ -50,7 +50,7 @@ test("Enter finishes and shows what differs with the code's rule, Enter again go
   const rows = [...el.querySelectorAll(".s7-feedback-row")];
   expect(rows.map((row) => row.className)).toEqual(["s7-feedback-row s7-missed", "s7-feedback-row s7-added"]);
   expect(rows[0]!.textContent).toContain("Affective missed: gold has itso far 3 right, 2 missed, 1 added");
-  expect(find(".s7-rule")!.textContent).toBe("Affective: It felt.Use when: a feeling is namedNot when: only facts");
+  expect(find(".s7-gold-rule")!.textContent).toBe("Affective: It felt.Use when: a feeling is namedNot when: only facts");
   expect(find(".s7-status")!.textContent).toContain("2 codes differ from the gold decisions");
   expect(find(".s7-training")!.textContent).toContain("1 of at most 6 texts; so far kappa .71 (.55–.84)");
   await press("Enter");
@@ -76,7 +76,7 @@ test("a verdict stands in the banner and is read out", async () => {
   await press("Enter");
   expect(find(".s7-training-fail")!.textContent).toContain("Stopped after 15 texts.");
   expect(find(".s7-status")!.textContent).toContain("All codes match the gold decisions. Stopped after 15 texts.");
-  expect(find(".s7-rule")).toBeNull(); // the rule is shown where something differs
+  expect(find(".s7-gold-rule")).toBeNull(); // the rule is shown where something differs
 });
 
 test("in any other round Enter finishes and goes on", async () => {

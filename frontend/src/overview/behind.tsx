@@ -17,7 +17,7 @@ export function Behind({ session }: { session: Session }) {
   const { list } = session;
   const [count, cursor] = [list.count.value, list.cursor.value];
   return (
-    <div class="s7-behind">
+    <div class="s7-panes s7-behind">
       <section class="s7-listed" aria-label={session.title.value || "Texts"}>
         <div class="s7-back-line">
           <Button class="s7-back" title="Back (Esc)" onClick={() => session.back()} words="← Overview" />

@@ -94,7 +94,7 @@ export function Page({ session }: { session: Session }) {
       {session.door.value ? (
         <Behind session={session} />
       ) : (
-        <div class="s7-overview">
+        <div class="s7-panes s7-overview">
           <div class="s7-column">
             <Next session={session} />
             <RoundsPanel session={session} />

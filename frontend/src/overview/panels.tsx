@@ -10,7 +10,7 @@ interface Props { session: Session; }
 
 function Panel({ name, title, children }: { name: string; title: string; children: ComponentChildren }) {
   return (
-    <section class={`s7-panel ${name}`} aria-label={title}>
+    <section class={`s7-board ${name}`} aria-label={title}>
       <h4>{title}</h4>
       {children}
     </section>

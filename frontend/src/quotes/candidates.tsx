@@ -83,7 +83,7 @@ export function Candidates({ session }: { session: Session }) {
           words="⟳"
         />
       </h4>
-      <div class="s7-candidate-rows" ref={box} role={rows.length ? "listbox" : undefined} aria-label="Passages" tabIndex={0}>
+      <div class="s7-candidate-rows s7-box" ref={box} role={rows.length ? "listbox" : undefined} aria-label="Passages" tabIndex={0}>
         {rows.map((row, at) => (
           <Row key={keyOf(row)} session={session} row={row} at={at} />
         ))}
@@ -102,7 +102,7 @@ function Row({ session, row, at }: { session: Session; row: Candidate; at: numbe
   const quote = row.quote?.state === "refused" ? null : row.quote;
   const role = quote?.role ?? row.role;
   return (
-    <div class={["s7-candidate", here && "s7-here", state === "refused" && "s7-is-out"].filter(Boolean).join(" ")} role="option" aria-selected={here} onClick={() => session.choose(at)}>
+    <div class={["s7-row s7-candidate", here && "s7-here", state === "refused" && "s7-is-out"].filter(Boolean).join(" ")} role="option" aria-selected={here} onClick={() => session.choose(at)}>
       <p class="s7-candidate-words" dir="auto" lang="">{quote?.paraphrase ? quote.paraphrase : <Flagged {...(quote?.words ?? row)} />}</p>
       <p class="s7-candidate-about">
         {state && (

@@ -1,7 +1,7 @@
 // The quotes widget on screen: the codes, the passages of the open one, and the open passage.
 import { useRef } from "preact/hooks";
 import { startDrag } from "../shared/drag";
-import { Bar, Frame, WAITING, Who } from "../shared/frame";
+import { Bar, Frame, Tool, WAITING, Who } from "../shared/frame";
 import { scrollsText } from "../shared/more";
 import { waitingWords } from "../shared/pressqueue";
 import type { Step } from "../shared/words";
@@ -108,9 +108,15 @@ export function Page({ session }: { session: Session }) {
       redo={() => session.redo()}
       on={{ onPointerDown: drag }}
       bar={<Header session={session} />}
+      tools={
+        <>
+          <Tool name="Undo" sign="↶" press="u" ready run={() => session.undo()} />
+          <Tool name="Redo" sign="↷" press="y" ready run={() => session.redo()} />
+        </>
+      }
       placeholder={!session.welcomed.value && WAITING}
     >
-      <div class="s7-quote-panes">
+      <div class="s7-panes s7-quote-panes">
         <Codes session={session} />
         <Candidates session={session} />
         {passage && row ? <PassagePane session={session} passage={passage} row={row} /> : <p class="s7-passage s7-hint">{row ? waitingWords("Reading the text…", session.presses.waiting.value.length) : "No passage is open."}</p>}

@@ -24,8 +24,10 @@ export function PassagePane({ session, passage, row }: { session: Session; passa
         sought={session.selecting.sought.value}
         frozen={session.selecting.dragging.value}
       />
-      <InPrint session={session} passage={passage} row={row} />
-      <Standing session={session} passage={passage} row={row} />
+      <div class="s7-beneath">
+        <InPrint session={session} passage={passage} row={row} />
+        <Standing session={session} passage={passage} row={row} />
+      </div>
       <Buttons session={session} row={row} />
     </section>
   );
@@ -102,9 +104,6 @@ function Buttons({ session, row }: { session: Session; row: Candidate }) {
       )}
       <Button title="To the selected words; with none selected, the whole passage again" onClick={() => session.shorten()} press="c" words="Shorten" />
       <Button aria-pressed={against} title="Whether it disconfirms the code" onClick={() => session.turn()} press="d" words="Disconfirms" />
-      <span class="s7-space" />
-      <Button onClick={() => session.undo()} words="↶ Undo" />
-      <Button onClick={() => session.redo()} words="↷ Redo" />
     </div>
   );
 }

@@ -93,7 +93,7 @@ test("a button takes no focus from a click, and what is to have it gets it once 
 
 test("the card ends with the keys that all widgets have", async () => {
   await press("?");
-  expect([...el.querySelectorAll(".s7-help kbd")].map((kbd) => kbd.textContent)).toEqual(["a", "?", "Esc"]);
+  expect([...el.querySelectorAll(".s7-help kbd")].map((kbd) => kbd.textContent)).toEqual(["a", "F", "?", "Esc"]);
 });
 
 test("the card of keys is shut by any other key, which does what it does; arrows scroll it", async () => {
@@ -102,4 +102,36 @@ test("the card of keys is shut by any other key, which does what it does; arrows
   expect([!!find(".s7-help"), done]).toEqual([true, []]);
   await press("a");
   expect([!!find(".s7-help"), done]).toEqual([false, ["a"]]);
+});
+
+test("F shows the widget over the whole window and back, and Escape shuts that last; the page is not drawn anew", async () => {
+  const [root, field] = [find(".s7")!, find("textarea")!];
+  const isLarge = () => [root.classList.contains("s7-large"), root.popover, el.style.minHeight !== ""];
+  await press("F");
+  expect(isLarge()).toEqual([true, "manual", true]);
+  await press("F", { repeat: true });
+  expect(isLarge()[0]).toBe(true);
+  await press("F", {}, field);
+  expect(isLarge()[0]).toBe(true);
+  form = true;
+  await press("Escape");
+  expect([form, isLarge()[0]]).toEqual([false, true]);
+  await press("Escape");
+  expect([isLarge(), session.announced.value]).toEqual([[false, null, false], ""]);
+  await press("F");
+  await press("F");
+  expect([isLarge()[0], find("textarea") === field, done]).toEqual([false, true, []]);
+});
+
+test("where a window is as long as the notebook, large is what fits the screen", async () => {
+  const height = innerHeight;
+  Object.defineProperty(screen, "height", { value: 900, configurable: true });
+  Object.defineProperty(screen, "availHeight", { value: 860, configurable: true });
+  Object.assign(globalThis, { innerHeight: 9000 });
+  await press("F");
+  const root = find(".s7")!;
+  expect([root.style.getPropertyValue("--s7-frame"), root.classList.contains("s7-large")]).toEqual(["680px", false]);
+  await press("F");
+  expect(root.style.getPropertyValue("--s7-frame")).toBe("min(640px, 640px)");
+  Object.assign(globalThis, { innerHeight: height });
 });

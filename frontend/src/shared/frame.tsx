@@ -6,6 +6,7 @@ import { Button } from "./button";
 import type { Model } from "./channel";
 import type { WidgetSession } from "./session";
 import { focusIn, hearKeys, isTextField, type TextField } from "./keys";
+import { useLargeView } from "./largeview";
 import { useLeaving } from "./leaving";
 import { SaveState } from "./savestate";
 import { watchTheme } from "./theme";
@@ -13,11 +14,12 @@ import { watchTheme } from "./theme";
 export const WAITING = "Waiting for the kernel… If you restarted it, run the cell again.";
 
 const EVERYWHERE: Rows = [
+  ["F", "Large view, over the whole window (F or Esc: back)"],
   ["?", "Show or hide these keys"],
   ["Esc", "Back; twice, not too fast: return to the notebook"],
 ];
 
-type Session = Pick<WidgetSession<never, never, never>, "coder" | "message" | "announced" | "showHelp" | "focus" | "presses" | "held" | "isUnsaved"> & {
+type Session = Pick<WidgetSession<never, never, never>, "coder" | "message" | "announced" | "showHelp" | "large" | "focus" | "presses" | "held" | "isUnsaved"> & {
   channel: Parameters<typeof SaveState>[0]["line"];
   say(words: string): void;
 };
@@ -53,8 +55,6 @@ interface Props {
   quiet?: boolean;
   state?: VNode;
   tools?: ComponentChildren;
-  /** What stands above the message. */
-  notice?: ComponentChildren;
   /** At the end of the status line: what may be pressed next. */
   hints?: ComponentChildren;
   /** Words in the place of the page, until there is something to show. */
@@ -69,10 +69,9 @@ export function Frame(props: Props) {
   const leaving = useLeaving(root, session);
   const goHome = () => (root.current?.querySelector<HTMLElement>(props.home ?? ".s7") ?? root.current)?.focus({ preventScroll: true });
 
+  useLargeView(root, session.large.value);
   useLayoutEffect(() => {
     const at = root.current!;
-    // Where a window is as long as the notebook in it, its height says nothing of what is on the screen.
-    if (innerHeight > screen.height) at.style.setProperty("--s7-frame", `min(640px, ${screen.availHeight - 220}px)`);
     const show = () => void (at.clientHeight <= innerHeight && at.scrollIntoView?.({ block: "nearest" }));
     let held = false;
     at.addEventListener("pointerdown", () => (held = true), { once: true, capture: true });
@@ -85,13 +84,13 @@ export function Frame(props: Props) {
     return () => removeEventListener("beforeunload", warn);
   }, []);
 
-  /** One thing after the other is shut: the card, what is open in the page, the message; then the desk is left. */
+  /** One thing after the other is shut: the card, what is open in the page, the message, the large view; then the desk is left. */
   const escape = (event: KeyboardEvent, target: Element) => {
     const { home, back } = now.current;
     if (session.showHelp.value) return void (session.showHelp.value = false);
     if (back(target)) return;
     if (session.message.value) session.message.value = null;
-    else if (!home || target === root.current || target.matches(home)) return leaving.escape(event);
+    else if (!home || target === root.current || target.matches(home)) return session.large.value ? toggle(session.large) : leaving.escape(event);
     if (home) goHome();
   };
 
@@ -109,12 +108,13 @@ export function Frame(props: Props) {
     if (press?.(event, target)) return event.preventDefault();
     const held = event.ctrlKey || event.metaKey;
     const turn = event.key.toLowerCase() === "z" ? (event.shiftKey ? redo : undo) : undefined;
-    const command = held ? turn : event.altKey ? undefined : event.key === "?" ? () => toggleHelp(session) : commands[event.key];
-    if (!command) return;
+    const shown = held || event.altKey ? undefined : { "?": session.showHelp, F: session.large }[event.key];
+    const command = held ? turn : event.altKey ? undefined : commands[event.key];
+    if (!shown && !command) return;
     event.preventDefault();
-    if (event.key === "?") command();
-    // One that is held down does nothing twice.
-    else if (!event.repeat || repeats.test(event.key)) session.presses.inTurn(command, { opens: !held && opens.includes(event.key) });
+    // What is held down does nothing twice.
+    if (shown) event.repeat || toggle(shown);
+    else if (!event.repeat || repeats.test(event.key)) session.presses.inTurn(command!, { opens: !held && opens.includes(event.key) });
   };
   useLayoutEffect(() => hearKeys(() => root.current, press), []);
 
@@ -143,10 +143,9 @@ export function Frame(props: Props) {
         {props.state}
         <span class="s7-tools">
           {props.tools}
-          <HelpButton session={session} />
+          <Buttons session={session} />
         </span>
       </header>
-      {props.notice}
       <Message session={session} />
       <Card session={session} keys={props.keys} />
       {props.placeholder ? <p class="s7-waiting">{props.placeholder}</p> : props.children}
@@ -166,9 +165,13 @@ function Saving({ session, quiet }: { session: Session; quiet: boolean }) {
   return <SaveState line={session.channel} queued={session.presses.waiting.value.length > 0 || session.held.value} quiet={quiet} />;
 }
 
-function HelpButton({ session }: { session: Session }) {
+/** What every header ends with. */
+function Buttons({ session: { large, showHelp } }: { session: Session }) {
   return (
-    <Button aria-expanded={session.showHelp.value} aria-label="Keys" title="Keys (?)" onClick={() => toggleHelp(session)} words="?" />
+    <>
+      <Button aria-pressed={large.value} aria-label="Large view" title="Large view (F)" onClick={() => toggle(large)} words="⤢" />
+      <Button aria-expanded={showHelp.value} aria-label="Keys" title="Keys (?)" onClick={() => toggle(showHelp)} words="?" />
+    </>
   );
 }
 
@@ -200,8 +203,8 @@ function Status({ session }: { session: Session }) {
   );
 }
 
-function toggleHelp({ showHelp }: Session): void {
-  showHelp.value = !showHelp.value;
+function toggle(shown: Session["large"]): void {
+  shown.value = !shown.value;
 }
 
 /** Give the focus to what is drawn now, all of it in sight. */

@@ -50,6 +50,8 @@ export abstract class WidgetSession<Question extends Kind, Answer extends Kind, 
   /** What was done last, on the screen and to screen readers. */
   readonly announced = signal("");
   readonly showHelp = signal(false);
+  /** Whether the widget takes the whole window. */
+  readonly large = signal(false);
   /** Whether something was done that is recorded in a moment. */
   readonly held: ReadonlySignal<boolean> = NEVER;
   /** What gets the focus once it is drawn. */

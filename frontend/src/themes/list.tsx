@@ -15,7 +15,7 @@ function Line({ session, row, id }: { session: Session; row: Theme; id: string }
   const open = row.theme === session.open.value;
   const palette = session.palette.value;
   const onMap = session.places.value !== null && !session.by.value;
-  const names = ["s7-theme-row", open && "s7-here", row.dismissed && "s7-dismissed"].filter(Boolean).join(" ");
+  const names = ["s7-row s7-theme-row", open && "s7-here", row.dismissed && "s7-dismissed"].filter(Boolean).join(" ");
   const share = row.stability === null ? "–" : row.stability.toFixed(2);
   return (
     <div id={id} class={names} role="option" aria-selected={open} onClick={() => session.show(row.theme)}>
@@ -47,7 +47,7 @@ export function ThemeList({ session }: { session: Session }) {
           words={themes?.recorded ? "Compute again" : "Compute themes"}
         />
       </div>
-      <div ref={box} class="s7-theme-rows" role="listbox" tabIndex={0} aria-label="Themes" aria-activedescendant={open === null ? undefined : `${id}-${open}`}>
+      <div ref={box} class="s7-theme-rows s7-box" role="listbox" tabIndex={0} aria-label="Themes" aria-activedescendant={open === null ? undefined : `${id}-${open}`}>
         {rows.map((row) => (
           <Line key={row.theme} session={session} row={row} id={`${id}-${row.theme}`} />
         ))}

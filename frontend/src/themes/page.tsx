@@ -75,7 +75,7 @@ export function Page({ session }: { session: Session }) {
       tools={<Tool name="Undo" sign="↶" press="u" ready={session.themes.value?.can_undo ?? false} run={() => session.undo()} />}
       placeholder={!session.coder.value ? WAITING : !session.themes.value && "Reading the themes…"}
     >
-      <div class="s7-themes">
+      <div class="s7-panes s7-themes">
         <ThemeList session={session} />
         <OpenTheme session={session} />
         <MapPane session={session} />
