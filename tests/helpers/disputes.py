@@ -75,6 +75,34 @@ def ordinary(folder: Path) -> qual.Store:
     return store
 
 
+def long_texts(folder: Path, *, n_coders: int, n: int = 30) -> qual.Store:
+    """Make a study with one disagreement on words of each of `n` texts of 300 to 800 letters."""
+    told = qual.corpus.read(ROOT / "data" / "explanations.csv", text="Comment", unit_id="MessageId")["text"]
+    texts, words = [], list(told)
+    while len(texts) < n:
+        text = words.pop()
+        while len(text) < 300 + 17 * len(texts) % 400:
+            text += " " + words.pop()
+        texts.append(text[:800])
+    folder.mkdir(parents=True)
+    source = folder / "texts.csv"
+    rows = {
+        "id": [f"t{at:02}" for at in range(n)],
+        "text": texts,
+        "person": [f"p{at % 7}" for at in range(n)],
+    }
+    pd.DataFrame(rows).to_csv(source, index=False)
+    units = qual.corpus.read(source, text="text", unit_id="id", case_id="person")
+    store = qual.Store.create(folder / "study", units=units, codebook=qual.Codebook.read("sense7"))
+    coders = ["anabel", "benno", "chi", "dee", "eli", "fay"][:n_coders]
+    named = {"coder": "chair", "codebook": store.codebook}
+    store.append([rounds.open_round("one", units=list(units["unit_id"]), coders=coders, **named)])
+    for at, (unit_id, text) in enumerate(zip(units["unit_id"], units["text"], strict=True)):
+        _decide(store, unit_id, text, coders, "one", n_applied=1 + at % (n_coders - 1))
+    store.append([rounds.unblind("one", **named)])
+    return store
+
+
 def _decide(
     store: qual.Store, unit_id: str, text: str, coders: list[str], round_: str, *, n_applied: int
 ) -> None:

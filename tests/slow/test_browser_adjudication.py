@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 import sense7_qual as qual
 from tests.helpers import lab as labs
 from tests.helpers.axe import AXE, SHOWN, show_in, sound
-from tests.helpers.disputes import disputed, ordinary, sentences
+from tests.helpers.disputes import disputed, long_texts, ordinary, sentences
 from tests.helpers.hostile_words import drawn
 from tests.helpers.panes import in_adjudication
 from tests.helpers.revised_codebooks import edited
@@ -76,6 +76,10 @@ UNSEEN = """() => {
   const first = at(text, left + 20, top + 20) ? [] : ['the first line of the text'];
   return [...all.filter(one => !seen(one)).map(one => one.innerText), ...first];
 }"""
+SIZE = """() => {
+  const {offsetWidth, offsetHeight} = document.querySelector('.s7');
+  return [offsetWidth, offsetHeight];
+}"""
 PLACES = """() => ({
   n: document.querySelectorAll('.s7-reading-of').length,
   readings: document.querySelector('.s7-readings').getBoundingClientRect().bottom,
@@ -117,6 +121,64 @@ def test_what_each_coder_decided_is_in_sight_before_the_ruling(
     assert all(place["readings"] <= place["text"] for place in places)
     assert len({place["buttons"] for place in places}) == 1
     assert min(place["room"] for place in places if place["room"]) >= 130
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("n_coders", [3, 6])
+@pytest.mark.parametrize(
+    ("width", "height", "room"), [(1100, 590, {3: 306, 6: 216}), (716, 860, {3: 576, 6: 486})]
+)
+def test_a_click_meets_every_reading_and_the_text_keeps_its_room(
+    lab: labs.Lab, tmp_path: Path, width: int, height: int, room: dict[int, int], n_coders: int
+) -> None:
+    """The widget at two sizes in JupyterLab, over 30 disagreements on texts of 300 to 800 letters."""
+    folder = Path(long_texts(tmp_path / "study", n_coders=n_coders).path)
+    met, rooms, sizes = [], set(), set()
+    with lab.page(width=1400, height=height + 130) as page:
+        enter(lab, page, folder, f"long-{n_coders}-{width}.ipynb")
+        page.evaluate("() => window.jupyterapp.shell.collapseLeft()")
+        now = page.locator(".s7").bounding_box()
+        page.set_viewport_size({"width": round(1400 + width - now["width"]), "height": height + 130})
+        page.wait_for_function("width => document.querySelector('.s7').offsetWidth === width", arg=width)
+        for _ in range(30):
+            met.append(page.evaluate(UNSEEN))
+            rooms.add(page.evaluate(PLACES)["room"])
+            sizes.add(tuple(page.evaluate(SIZE)))
+            page.keyboard.press("ArrowRight")
+            page.wait_for_timeout(150)
+            page.wait_for_selector(".s7-case")
+    assert met == [[]] * 30
+    assert sizes == {(width, height)}
+    assert min(rooms) == max(rooms) >= room[n_coders]
+
+
+SLOW = """() => {
+  const send = WebSocket.prototype.send;
+  WebSocket.prototype.send = function (data) { setTimeout(() => send.call(this, data), 200); };
+}"""
+
+
+@pytest.mark.nightly
+def test_no_ruling_is_lost_however_fast_the_keys_come(lab: labs.Lab, tmp_path: Path) -> None:
+    waits = [(0, False), (5, False), (15, False), (25, False), (40, False), (15, True)]
+    n = 20
+    folders = [Path(disputed(tmp_path / f"study-{at}", sentences(n)).path) for at in range(len(waits))]
+    recorded = {}
+    for (wait, slow), folder in zip(waits, folders, strict=True):
+        with lab.page(new=slow) as page:
+            enter(lab, page, folder, f"burst-{wait}-{slow}.ipynb")
+            if slow:
+                page.evaluate(SLOW)
+            for at in range(n):
+                page.keyboard.press("ad"[at % 2], delay=0)
+                page.wait_for_timeout(wait)
+                page.keyboard.press("1234"[at % 4], delay=0)
+                page.wait_for_timeout(wait)
+            settled(page, n)
+        ruled = {act.unit_id: (act.applied, act.reason) for act in qual.Store(folder).rulings()}
+        reasons = ["slip", "unclear_rule", "ambiguous_text", "missing_code"]
+        recorded[wait, slow] = sum(ruled.get(f"t{at:02}") == (not at % 2, reasons[at % 4]) for at in range(n))
+    assert recorded == dict.fromkeys(waits, n)
 
 
 def test_many_disagreements_are_settled_by_two_keys_each(lab: labs.Lab, tmp_path: Path) -> None:
@@ -162,21 +224,21 @@ def test_a_note_undo_and_a_changed_code_by_keys_and_by_mouse(lab: labs.Lab, tmp_
         settled(page, 1)
         page.keyboard.press("y")
         settled(page, 2)
-        page.get_by_role("button", name="↶ Undo").click()
+        page.get_by_role("button", name="Undo").click()
         settled(page, 1)
-        page.get_by_role("button", name="↷ Redo").click()
+        page.get_by_role("button", name="Redo").click()
         settled(page, 2)
         page.keyboard.press("u")
         settled(page, 1)
         shows(page, "t01")
         # by mouse: decide, say why, go back in the list, take it back
         page.get_by_role("button", name="Does not apply").click()
-        page.get_by_role("button", name="The rule of the code is unclear").click()
+        page.get_by_role("button", name="Rule unclear").click()
         settled(page, 2)
         page.locator(".s7-queue-row >> nth=0").click()
         shows(page, "t00")
         assert "As agreed: a1." in page.locator(".s7-standing").inner_text()
-        page.get_by_role("button", name="↶ Undo").click()
+        page.get_by_role("button", name="Undo").click()
         settled(page, 1)
         shows(page, "t01")
         # its text as an example, once it is shown what becomes stale

@@ -80,6 +80,17 @@ def test_the_queue_holds_what_may_be_seen_and_its_figures_are_those_of_the_engin
     assert (lead.widget.n_open, lead.widget.n_settled) == (2, 3)
 
 
+def test_the_queue_says_who_decided_and_who_stands_apart(folder: Store) -> None:
+    lead = Adjudicator(folder)
+    rows = {(row["unit_id"], row["code"]): row for row in lead.ask("hello")["rows"]}
+    assert all(row["coders"] == ["ana", "ben", "cleo"] for row in rows.values())
+    apart = {key: row["apart"] for key, row in rows.items()}
+    assert apart == {("m1", "warm"): ["ana"], ("m1", "kind"): ["ben"], ("m3", "warm"): ["ana"],
+                     ("m4", "warm"): ["cleo"], ("m5", "cold"): ["ben"]}  # fmt: skip
+    lead.ask("names", letters=True)
+    assert {name for row in lead.told[-1]["rows"] for name in row["apart"]} <= set("ABCDE")
+
+
 @pytest.mark.parametrize("by", ["split", "code", "pair", "participant"])
 def test_each_order_is_that_of_the_engine(folder: Store, by: str) -> None:
     lead = Adjudicator(folder)

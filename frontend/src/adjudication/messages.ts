@@ -16,6 +16,9 @@ export interface QueueRow extends Key {
   settled: Settled | null;
   /** A line of the text around the disputed words. */
   words: string;
+  /** Who decided, and who of them decided against most of the others. */
+  coders: string[];
+  apart: string[];
 }
 
 export interface OfCode {

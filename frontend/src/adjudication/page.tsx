@@ -1,9 +1,12 @@
 // The adjudication widget on screen: the queue, the text with its readings and the ruling, and the rule of the code.
 import { useRef } from "preact/hooks";
 import { Button } from "../shared/button";
+import { UNKNOWN } from "../shared/colours";
 import { Conversation } from "../shared/conversation";
 import { Definition } from "../shared/definition";
-import { Bar, Frame, WAITING, Who } from "../shared/frame";
+import { Bar, Frame, Tool, WAITING, Who } from "../shared/frame";
+import type { MarginItem } from "../shared/margin";
+import { isTextField } from "../shared/keys";
 import { scrollsText } from "../shared/more";
 import { waitingWords } from "../shared/pressqueue";
 import { TextView } from "../shared/textview";
@@ -25,6 +28,7 @@ const KEYS: [string, string][] = [
   ["→ ←", "Next, previous (also ↓ ↑)"],
   ["Enter", "Next open disagreement"],
   ["o", "Change the order of the queue"],
+  ["/", "Find words, a code or a coder in the queue (Enter: open the first)"],
   [",", "The queue, or the rule (in narrow windows)"],
   ["t", "The conversation before"],
   ["w", "All codes on the text, or only the disputed one"],
@@ -60,8 +64,10 @@ function TextPane({ session, dispute }: { session: Session; dispute: Dispute }) 
   const memos = dispute.coders.flatMap((one) => one.memos).flatMap(({ start, end }) => (start === null ? [] : [{ start, end: end! }]));
   const applied = dispute.coders.filter((one) => one.applied).length;
   const decided = dispute.coders.filter((one) => one.applied !== null).length;
+  const [spans, picked, open] = [session.spans.value, session.picked.value, session.showConversation.value];
+  const people = [...new Set(spans.map(({ coder }) => coder))];
   return (
-    <section class="s7-case" aria-label="Text and readings">
+    <section class={people.length > WIDE_LANES ? "s7-case s7-many-lanes" : "s7-case"} style={{ "--s7-people": people.length }} aria-label="Text and readings">
       <div class="s7-unit-line">
         <span class="s7-disputed" style={{ "--s7-c": looks.value.get(dispute.code)?.colour ?? "currentColor" }} title={session.label(dispute.code)} dir="auto">
           {session.label(dispute.code)}
@@ -82,15 +88,38 @@ function TextPane({ session, dispute }: { session: Session; dispute: Dispute }) 
         <span class="s7-unit-id" dir="auto" title={dispute.unit_id}>{dispute.unit_id}</span>
       </div>
       <Readings session={session} dispute={dispute} />
-      <Conversation unit={dispute} open={session.showConversation.value} onToggle={() => (session.showConversation.value = !session.showConversation.value)} />
       <TextView
-        unit={{ unit_id: dispute.unit_id, text: dispute.text, codings: [], memos }}
+        key={dispute.unit_id}
+        unit={{ unit_id: dispute.unit_id, text: dispute.text, codings: session.marks.value, memos }}
         book={session.book}
-        theirs={session.spans.value}
+        active={picked}
+        sought={session.sought.value}
+        onMark={(coding) => (session.picked.value = session.marks.value.indexOf(coding))}
+        before={<Conversation unit={dispute} open={open} onToggle={() => (session.showConversation.value = !open)} />}
+        margin={{ label: "Words that were coded", items: laneItems(session, dispute, people), people }}
       />
       <RulingBar session={session} />
     </section>
   );
+}
+
+/** With more people than this their lanes are narrower. */
+const WIDE_LANES = 4;
+
+/** The words that each coder coded, in a lane for each of those who coded words; a click shows which words they are. */
+function laneItems(session: Session, { text }: Dispute, people: readonly string[]): MarginItem[] {
+  return session.spans.value.map(({ coder, code, start, end }, at) => ({
+    id: `${coder}:${code}:${start}:${end}`,
+    span: { start: start!, end: end! },
+    look: { ...(session.book.looks.value.get(code) ?? UNKNOWN), tag: "" },
+    name: session.label(code),
+    more: [],
+    title: `${coder}: ${session.label(code)}, “${text.slice(start!, end!)}”`,
+    names: [],
+    active: at === session.picked.value,
+    person: people.indexOf(coder),
+    onPick: () => (session.picked.value = at),
+  }));
 }
 
 function Beside({ session, dispute }: { session: Session; dispute: Dispute }) {
@@ -129,9 +158,11 @@ function beginChange(session: Session, kind: Kind): void {
 export function Page({ session }: { session: Session }) {
   const root = useRef<HTMLDivElement>(null);
 
-  const back = () => {
+  const back = (target: Element) => {
     if (session.noting.value) session.endNote();
     else if (session.changing.draft.value) session.changing.end();
+    else if (isTextField(target) && !session.filter.on.value) session.showQueue.value = false;
+    else if (isTextField(target)) session.filter.clear();
     else if (session.verdict.value !== null) {
       session.verdict.value = null;
       session.say("");
@@ -140,11 +171,13 @@ export function Page({ session }: { session: Session }) {
     return true;
   };
 
-  const inField = (event: KeyboardEvent): boolean => {
+  const inField = (event: KeyboardEvent, field: Element): boolean => {
     const sent = event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat;
     if (sent && session.noting.value) session.endNote();
     else if (sent) session.changing.save();
-    return sent;
+    const found = !sent && event.key === "Enter" && field.matches(".s7-find");
+    if (found) session.toFirstShown();
+    return sent || found;
   };
 
   const commands: Record<string, () => void> = {
@@ -167,6 +200,7 @@ export function Page({ session }: { session: Session }) {
     ArrowDown: () => session.go(1),
     ArrowLeft: () => session.go(-1),
     ArrowUp: () => session.go(-1),
+    "/": () => session.beginFinding(),
     ",": () => (session.showQueue.value = !session.showQueue.value),
   };
 
@@ -179,12 +213,18 @@ export function Page({ session }: { session: Session }) {
       name="adjudication"
       label="Disagreements"
       keys={KEYS}
-      opens="necs"
+      opens="necs/"
       home=".s7"
       still="button, .s7-queue-row"
       undo={() => session.undo()}
       redo={() => session.redo()}
       press={(event) => scrollsText(root.current!, event.key)}
+      tools={
+        <>
+          <Tool name="Undo" sign="↶" press="u" ready run={() => session.undo()} />
+          <Tool name="Redo" sign="↷" press="y" ready run={() => session.redo()} />
+        </>
+      }
       bar={<Header session={session} />}
       placeholder={!session.welcomed.value && WAITING}
     >

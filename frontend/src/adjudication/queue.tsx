@@ -1,15 +1,16 @@
 // The queue: in which order disagreements come, which are settled, and what the next ones bring.
 import { Button } from "../shared/button";
 import { UNKNOWN } from "../shared/colours";
+import { Select, type Option } from "../shared/fields";
 import { VirtualList } from "../shared/virtuallist";
-import type { By, QueueRow, Settled } from "./messages";
+import type { QueueRow, Settled } from "./messages";
 import type { Session } from "./session";
 
-const ORDERS: [By, string, string][] = [
-  ["split", "Hardest", "Hardest first: where coders are split most evenly"],
-  ["code", "Code", "By code, most open disagreements first"],
-  ["pair", "Pair", "By pair of coders"],
-  ["participant", "Person", "By participant"],
+const ORDERS: readonly Option[] = [
+  ["split", "Hardest first"],
+  ["code", "By code"],
+  ["pair", "By pair of coders"],
+  ["participant", "By participant"],
 ];
 const ROW_HEIGHT = 48;
 /** With more coders, their number is said in figures. */
@@ -25,28 +26,22 @@ export const SIGNS: Record<Settled | "pending", [string, string]> = {
 /** A line of the list: the name of a group, or a row of the queue. */
 type Line = { group: string; n: number } | { place: number };
 
-function lines(rows: readonly QueueRow[]): Line[] {
+function lines(rows: readonly QueueRow[], places: readonly number[]): Line[] {
   const counts = new Map<string, number>();
-  for (const { group } of rows) counts.set(group, (counts.get(group) ?? 0) + 1);
-  return rows.flatMap(({ group }, place): Line[] => {
-    const begins = group !== "" && group !== rows[place - 1]?.group;
+  for (const at of places) counts.set(rows[at]!.group, (counts.get(rows[at]!.group) ?? 0) + 1);
+  return places.flatMap((place, n): Line[] => {
+    const { group } = rows[place]!;
+    const begins = group !== "" && group !== rows[places[n - 1] ?? -1]?.group;
     return begins ? [{ group, n: counts.get(group)! }, { place }] : [{ place }];
   });
 }
 
 export function QueueList({ session }: { session: Session }) {
-  const rows = session.rows.value;
-  const shown = lines(rows);
+  const shown = lines(session.rows.value, session.filter.places.value);
   const cursor = Math.max(0, shown.findIndex((line) => "place" in line && line.place === session.place.value));
-  const by = session.by.value;
   return (
     <section class="s7-queue" aria-label="Disagreements">
-      <div class="s7-orders" role="group" aria-label="Order (o)">
-        {ORDERS.map(([name, words, title]) => (
-          <Button key={name} aria-pressed={by === name} title={title} onClick={() => session.order(name)} words={words} />
-        ))}
-        <Button class="s7-quiet" aria-label="Read the study again" title="Read the study again" onClick={() => session.order(by, true)} words="⟳" />
-      </div>
+      <Finding session={session} />
       <VirtualList
         count={shown.length}
         rowHeight={ROW_HEIGHT}
@@ -60,6 +55,27 @@ export function QueueList({ session }: { session: Session }) {
       <Brings session={session} />
       <OfCodes session={session} />
     </section>
+  );
+}
+
+/** The field to find in, the order, and what else the queue is narrowed by. */
+function Finding({ session }: { session: Session }) {
+  const { filter } = session;
+  const by = session.by.value;
+  const leave = (change: () => void) => {
+    change();
+    session.focus.value = ".s7";
+  };
+  return (
+    <div class="s7-finding">
+      <input class="s7-find" type="search" aria-label="Find in the queue (/)" placeholder="Find words, code, coder" dir="auto" value={filter.query.value} onInput={(event) => (filter.query.value = event.currentTarget.value)} />
+      <Select class="s7-order" aria-label="Order (o)" value={by} options={ORDERS} onPick={(name) => leave(() => session.order(name as typeof by))} />
+      <span class="s7-count s7-number" role="status" title="Shown in the queue">{filter.places.value.length}</span>
+      <Button class="s7-quiet" aria-label="Read the study again" title="Read the study again" onClick={() => session.order(by, true)} words="⟳" />
+      <Select aria-label="Code" value={filter.code.value} options={[["", "All codes"], ...filter.codes.value.map((code): Option => [code, session.label(code)])]} onPick={(code) => leave(() => (filter.code.value = code))} />
+      <Select aria-label="Coder who decided against most of the others" value={filter.coder.value} options={[["", "All coders"], ...filter.coders.value.map((coder): Option => [coder, `${coder} apart`])]} onPick={(coder) => leave(() => (filter.coder.value = coder))} />
+      <Button aria-pressed={filter.openOnly.value} title="Show open disagreements only" onClick={() => (filter.openOnly.value = !filter.openOnly.value)} words="Open" />
+    </div>
   );
 }
 
@@ -101,8 +117,8 @@ function Brings({ session }: { session: Session }) {
   const { n, codes } = session.brings.value;
   if (!n) return null;
   return (
-    <div class="s7-brings">
-      <h5>{n === 1 ? "Settling the last one brings" : `Settling the next ${n} brings`}</h5>
+    <details class="s7-brings">
+      <summary>{n === 1 ? "Settling the last one brings" : `Settling the next ${n} brings`}</summary>
       <ul tabIndex={0} aria-label="What settling the next ones brings">
         {codes.map(({ code, before, after, alpha, narrower }) => (
           <li key={code}>
@@ -116,7 +132,7 @@ function Brings({ session }: { session: Session }) {
         ))}
       </ul>
       <p class="s7-hint">Share of each code’s consensus still missing. Rulings do not change α; it shows the value if the coders agreed on these.</p>
-    </div>
+    </details>
   );
 }
 

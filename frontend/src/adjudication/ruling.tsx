@@ -5,6 +5,9 @@ import { SIGNS } from "./queue";
 import { DIFFERENT, type Session } from "./session";
 import { shownDate } from "../shared/times";
 
+/** The reasons in as few words as their buttons have room for. */
+const SHORT: Record<string, string> = { slip: "Slip", unclear_rule: "Rule unclear", ambiguous_text: "Text ambiguous", missing_code: "Code missing" };
+
 export function RulingBar({ session }: { session: Session }) {
   const verdict = session.verdict.value;
   return (
@@ -18,16 +21,12 @@ export function RulingBar({ session }: { session: Session }) {
       <div class="s7-verdicts" role="group" aria-label="Does the code apply?">
         <Button class="s7-verdict" aria-pressed={verdict === true} onClick={() => session.decide(true)} press="a" words="Applies" />
         <Button class="s7-verdict" aria-pressed={verdict === false} onClick={() => session.decide(false)} press="d" words="Does not apply" />
-        <Button class="s7-verdict" title="Both readings are valid: consensus has no row here" onClick={() => session.because(DIFFERENT)} press="f" words="Different readings" />
+        <Button class="s7-verdict" title="Both readings are valid: consensus has no row here" onClick={() => session.because(DIFFERENT)} press="f" words="Both valid" />
         <span class="s7-ruling-tools">
           <Button class="s7-quiet" aria-expanded={session.noting.value} title="A note in words (n)" onClick={() => session.beginNote()}>
             ✎<span class="s7-tool-word"> Note</span>
             {session.note.value && " ·"}
           </Button>
-          <Button class="s7-quiet" title="Undo the last ruling (u)" onClick={() => session.undo()}>
-            ↶<span class="s7-tool-word"> Undo</span>
-          </Button>
-          <Button class="s7-quiet" title="Redo (y)" onClick={() => session.redo()}>↷<span class="s7-tool-word"> Redo</span></Button>
         </span>
       </div>
       <div class={verdict === null ? "s7-reasons s7-waits" : "s7-reasons"} role="group" aria-label="Why did the coders differ?">
@@ -35,7 +34,7 @@ export function RulingBar({ session }: { session: Session }) {
           ({ name, label }, n) =>
             // That one needs no decision before it: its button stands above, its number works all the same.
             name !== DIFFERENT && (
-              <Button key={name} disabled={verdict === null} onClick={() => session.because(name)} press={n + 1} words={label} />
+              <Button key={name} disabled={verdict === null} title={label} onClick={() => session.because(name)} press={n + 1} words={SHORT[name] ?? label} />
             ),
         )}
       </div>

@@ -43,7 +43,7 @@ class Kernel {
   }
 
   queue(): Queue {
-    const rows = Array.from({ length: this.n }, (_, n): QueueRow => ({ unit_id: `m${n}`, code: "warm", n_applied: 1, n_coders: 2, group: "", words: "", settled: this.ruling(`m${n}`)?.settled ?? null }));
+    const rows = Array.from({ length: this.n }, (_, n): QueueRow => ({ unit_id: `m${n}`, code: "warm", n_applied: 1, n_coders: 2, group: "", words: "", coders: ["ana", "ben"], apart: [], settled: this.ruling(`m${n}`)?.settled ?? null }));
     const settled = rows.filter((row) => row.settled).length;
     return { by: this.by, letters: this.letters, rows, words: "Counted.", n_open: this.n - settled, n_settled: settled, by_code: [], brings: { n: 0, codes: [] } };
   }
@@ -389,4 +389,24 @@ test("a change is saved once exactly what is written was counted, and counted an
   vi.advanceTimersByTime(1);
   kernel.answer();
   expect(changing.foretold.value).not.toBe(null);
+});
+
+test("next, and the next open one, are among those that the queue shows", () => {
+  again(4);
+  session.filter.query.value = "shown";
+  session.rows.value = session.rows.value.map((row, at) => ({ ...row, words: at % 2 ? "shown" : "" }));
+  expect(session.filter.places.value).toEqual([1, 3]);
+  session.toNextOpen();
+  expect(session.place.value).toBe(1);
+  session.go(1);
+  session.go(1);
+  expect(session.place.value).toBe(3);
+  kernel.answer();
+  session.decide(true);
+  session.because("slip");
+  expect(session.place.value).toBe(1);
+  kernel.answer();
+  session.decide(true);
+  session.because("slip");
+  expect([session.place.value, session.announced.value]).toEqual([1, "Warm: applies. All disagreements among those shown are settled"]);
 });

@@ -2,9 +2,10 @@
 import { batch, computed, signal } from "@preact/signals";
 import type { Model } from "../shared/channel";
 import { kept } from "../shared/keeper";
-import type { Theirs } from "../shared/protocol";
+import type { Coding, Theirs } from "../shared/protocol";
 import { QueueSession } from "../shared/queue";
 import { Changing } from "./changing";
+import { Filter } from "./filter";
 import type { Answer, Begun, Brings, By, Dispute, Done, Key, OfCode, Progress, Question, Queue, QueueRow, Reason, Settled, Similar, Told, Unsaved, Welcome } from "./messages";
 
 /** The reason that goes with no decision: both readings stand. */
@@ -37,6 +38,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
   private readonly rulings = signal<ReadonlyMap<string, Settled>>(new Map());
   protected readonly keyOf = keyOf;
   readonly dispute = this.shown;
+  readonly filter = new Filter({ rows: this.rows, isOpen: (row) => this.settledOf(row) === null, label: (code) => this.label(code) });
   private readonly answeredSimilar = signal<Similar | null>(null);
   readonly similar = computed((): Similar | null => {
     const [here, shown] = [this.here.value, this.answeredSimilar.value];
@@ -62,12 +64,22 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
   private readonly ahead = new Map<string, Dispute>();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** The codings of words that are drawn on the text, each with whose it is. */
+  /** The codings of words that are drawn on the text, each with whose it is; those with the disputed code come first. */
   readonly spans = computed((): readonly Theirs[] => {
     const shown = this.dispute.value;
     if (!shown) return [];
     const all = shown.coders.flatMap(({ coder, codings }) => codings.map((coding): Theirs => ({ ...coding, coder })));
-    return all.filter(({ code, start }) => start !== null && (this.allCodes.value || code === shown.code));
+    const [with_it, other] = [true, false].map((is) => all.filter(({ code, start }) => start !== null && (code === shown.code) === is));
+    return this.allCodes.value ? [...with_it!, ...other!] : with_it!;
+  });
+  /** The same as they are drawn on the text; whose they are, the lanes say. */
+  readonly marks = computed(() => this.spans.value.map(({ coder: _, ...coding }): Coding => coding));
+  /** Which of them is tinted: the first, until another one is clicked. */
+  readonly picked = signal(0);
+  /** The first words that were coded are brought into sight. */
+  readonly sought = computed(() => {
+    const first = this.spans.value[0];
+    return first ? ({ span: { start: first.start!, end: first.end! }, edge: "start" } as const) : null;
   });
 
   readonly presses = this.keys(signal(false));
@@ -136,6 +148,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     batch(() => {
       this.place.value = place;
       this.verdict.value = null;
+      this.picked.value = 0;
       this.noting.value = false;
       this.changing.end();
       this.book.definition.ask(row.code);
@@ -166,23 +179,45 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     if (at >= 0) this.open(at);
   }
 
-  /** The places of the next `n` that are open, from the top again after the last. */
+  /** The places of the next `n` shown in the queue that are open, from the top again after the last. */
   private nextOpen(n = 1): number[] {
-    const [rows, places] = [this.rows.value, [] as number[]];
-    for (let step = 1; step < rows.length && places.length < n; step++) {
-      const at = (this.place.value + step) % rows.length;
+    const [rows, shown, here] = [this.rows.value, this.filter.places.value, this.place.value];
+    const ahead = [...shown.filter((at) => at > here), ...shown.filter((at) => at < here)];
+    const places: number[] = [];
+    for (const at of ahead) {
+      if (places.length === n) break;
       if (this.settledOf(rows[at]!) === null) places.push(at);
     }
     return places;
+  }
+
+  override go(by: 1 | -1): void {
+    const [shown, here] = [this.filter.places.value, this.place.value];
+    const next = by > 0 ? shown.find((at) => at > here) : shown.findLast((at) => at < here);
+    if (next !== undefined) this.open(next);
   }
 
   toNextOpen(): void {
     const [next] = this.nextOpen();
     if (next !== undefined) return this.open(next);
     const here = this.here.value;
-    if (here && this.settledOf(here) === null) return this.say("This is the last open disagreement");
+    const among = this.filter.on.value ? " among those shown" : "";
+    if (here && this.settledOf(here) === null) return this.say(`This is the last open disagreement${among}`);
     this.open(this.place.value);
-    this.say("All disagreements are settled");
+    this.say(`All disagreements${among} are settled`);
+  }
+
+  beginFinding(): void {
+    this.showQueue.value = true;
+    this.focus.value = ".s7-find";
+  }
+
+  /** Leave the field for the first of what was found. */
+  toFirstShown(): void {
+    const [first] = this.filter.places.value;
+    if (first === undefined) return this.say("Nothing found");
+    this.open(first);
+    this.focus.value = ".s7";
   }
 
   order(by: By, fresh = false): void {
@@ -223,7 +258,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     const words = { true: "applies", false: "does not apply", null: "both readings are valid" }[`${applied}`];
     const last = !this.nextOpen().length;
     this.toNextOpen();
-    this.say(`${this.label(code)}: ${words}${last ? ". All disagreements are settled" : ""}`);
+    this.say(`${this.label(code)}: ${words}${last ? `. ${this.announced.value}` : ""}`);
   }
 
   protected leave(): void {

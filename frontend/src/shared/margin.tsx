@@ -33,8 +33,10 @@ interface Props {
   starts: unknown;
 }
 
-/** The height of a label, and the width of a person's lane. */
-const [LABEL, PERSON] = [24, 48];
+/** The height of a label. */
+const LABEL = 24;
+/** Where a person's lane begins. */
+const laneOf = (person: number) => `calc(${person} * var(--s7-person))`;
 /** A label that was pushed further than this is drawn on its own line while it is active, over others. */
 const FAR = 8 * LABEL;
 
@@ -60,12 +62,12 @@ export function Margin({ text, items, label, people, starts }: Props) {
   const { lines, high } = useLines(text, items, starts);
   const order = items.map((item) => ({ item, lines: lines(item.span) })).sort((a, b) => a.lines.first - b.lines.first || a.item.span.start - b.item.span.start);
   const lane = lanesOf(order.map((one) => one.lines));
-  const left = (at: number) => (people ? `${order[at]!.item.person! * PERSON}px` : `calc(${lane[at]} * var(--s7-lane))`);
+  const left = (at: number) => (people ? laneOf(order[at]!.item.person!) : `calc(${lane[at]} * var(--s7-lane))`);
   const wanted = order.map((one) => one.lines.first * high + (high - LABEL) / 2);
   const tops = people ? wanted : pushed(wanted);
   return (
     <div class={people ? "s7-margin s7-of-people" : "s7-margin"} style={{ "--s7-lanes": Math.max(0, ...lane) + 1 }}>
-      {people?.map((name, at) => <span key={name} class="s7-lane-name" style={{ left: `${at * PERSON}px` }}>{name}</span>)}
+      {people?.map((name, at) => <span key={name} class="s7-lane-name" style={{ left: laneOf(at) }} title={name}>{name}</span>)}
       <ul aria-label={label}>
         {order.map(({ item, lines: { first, last } }, at) => {
           const far = item.active && tops[at]! - wanted[at]! > FAR;

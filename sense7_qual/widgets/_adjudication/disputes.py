@@ -107,7 +107,7 @@ class Disputes:
     # in which order ---------------------------------------------------------------------------------
 
     def ordered(self, by: By, names: Names) -> list[dict[str, Any]]:
-        """Return all disagreements in an order, each with how many applied the code, group and words."""
+        """Return all disagreements in an order, each with its group, its words and who decided how."""
         called = self.decisions["coder"].map(names.coder).astype("string")
         rows = adjudication.queue(
             self.decisions.assign(coder=called), rulings=list(self.settled.values()), by=by,
@@ -117,11 +117,27 @@ class Disputes:
         groups = rows["group"].fillna("") if "group" in rows else [""] * len(rows)
         return [
             {"unit_id": unit_id, "code": code, "n_applied": int(n), "n_coders": int(of), "group": str(group),
-             "words": around(self._read.texts[unit_id], self._begins.get((unit_id, code), 0))}
+             "words": around(self._read.texts[unit_id], self._begins.get((unit_id, code), 0)),
+             **self._sides(unit_id, code, names)}
             for unit_id, code, n, of, group in zip(
                 rows["unit_id"], rows["code"], rows["n_applied"], rows["n_coders"], groups, strict=True
             )
         ]  # fmt: skip
+
+    @cached_property
+    def _decided(self) -> dict[Key, tuple[list[str], list[str]]]:
+        """Who applied the code and who did not, of each disagreement."""
+        found: dict[Key, tuple[list[str], list[str]]] = {key: ([], []) for key in self.keys}
+        columns = (self.decisions[name].tolist() for name in ("unit_id", "code", "coder", "applied"))
+        for unit_id, code, coder, applied in zip(*columns, strict=True):
+            if (unit_id, code) in found:
+                found[unit_id, code][not applied].append(coder)
+        return found
+
+    def _sides(self, unit_id: str, code: str, names: Names) -> dict[str, list[str]]:
+        sides = [[names.coder(one) for one in side] for side in self._decided[unit_id, code]]
+        fewer, more = sorted(sides, key=len)
+        return {"coders": sorted([*fewer, *more]), "apart": fewer if len(fewer) < len(more) else []}
 
     @cached_property
     def _begins(self) -> dict[Key, int]:
