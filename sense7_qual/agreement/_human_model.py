@@ -256,8 +256,7 @@ def _interval(units: pd.DataFrame, parts: Floats, kappa: float, how: Resampling)
     low, high, reason = _left_out(sums, effective_number(parts, cluster, cross_kappa), kappa, rests_on, how)
     if not np.isnan(low):
         low, high = cut_off(low, high, kappa, smallest)
-        reason = None if many else reason
-    return {"low": low, "high": high, "reason": reason}
+    return {"low": low, "high": high, "reason": None if many and not np.isnan(low) else reason}
 
 
 def _left_out(
