@@ -10,12 +10,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import require_column
+from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._contract import Column, Contract
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, SUGGESTIONS, is_model
 
-__all__ = ["Debiased", "debiased", "model_codes", "probabilities_of"]
+__all__ = [
+    "Debiased", "debiased", "drawn_texts", "model_codes", "probabilities_of", "refuse_not_drawn",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 
@@ -23,6 +26,8 @@ _LEARNED: Final = Contract("model", ("unit_id", "code"), {
     "unit_id, code": Column("id"),
     "learned": Column("boolean"),
 })  # fmt: skip
+_DRAWN: Final = Contract("inclusion", ("unit_id",), {"unit_id": Column("id"), "drawn": Column("boolean")})
+_NOT_DRAWN: Final = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +119,64 @@ def probabilities_of(inclusion: pd.DataFrame) -> pd.Series:
                 "corpus.inclusion or corpus.hand_sample returns."
             )
     return pd.Series(chance, index=pd.Index(ids))
+
+
+def drawn_texts(inclusion: pd.DataFrame, by_hand: pd.Index, *, function: str) -> tuple[pd.Series, pd.Index]:
+    """Return the probability of each unit and the units drawn, if known; refuse others coded by hand."""
+    chance = probabilities_of(inclusion)
+    drawn = chance.index[_DRAWN.check(inclusion)["drawn"]] if "drawn" in inclusion else None
+    others = by_hand[~by_hand.isin(chance.index if drawn is None else drawn)]
+    if len(others):
+        raise TableError(
+            f"{function}: expected only texts coded by hand that were drawn – found {len(others)} others: "
+            f"{first_three(others)} – leave these out, or draw texts with corpus.hand_sample."
+        )
+    return chance, chance.index[:0] if drawn is None else drawn
+
+
+def refuse_not_drawn(
+    code: str,
+    model: Floats,
+    weight: Floats,
+    cluster: npt.NDArray[np.int64],
+    n_codes: int,
+    *,
+    function: str,
+) -> None:
+    """Raise `TableError` if a model's codes show that the texts coded by hand were picked.
+
+    `model` (texts,) has 1, 0 and NaN (none), `weight` 1 / probability of a text coded by hand, 0 of others.
+    """
+    by_hand, everywhere, p = _shares(model, weight, cluster)
+    if p * n_codes < _NOT_DRAWN:
+        raise TableError(
+            f"{function}: expected texts coded by hand that were drawn as inclusion says – found that the "
+            f"model applies {code!r} to {by_hand:.0%} of them (weighted) and to {everywhere:.0%} of all "
+            "texts – pass the probabilities with which they were drawn, or draw others with "
+            "corpus.hand_sample."
+        )
+
+
+def _shares(model: Floats, weight: Floats, cluster: npt.NDArray[np.int64]) -> tuple[float, float, float]:
+    """Return the model's share of a code by hand and everywhere, and p of the hypothesis that they are equal.
+
+    The variance is that of leaving out participants, but at least that of independent texts: the former is 0
+    where the texts coded by hand are all alike.
+    """
+    from scipy import special
+
+    said = ~np.isnan(model)
+    model, weight, number = model[said], weight[said], np.unique(cluster[said], return_inverse=True)[1]
+    clusters = len(np.unique(number[weight > 0]))
+    if clusters < FEWEST_CLUSTERS:
+        return np.nan, np.nan, 1.0
+    terms = (weight * model, weight, model, np.ones(len(model)))
+    sums = np.stack([np.bincount(number, one) for one in terms])
+    total = sums.sum(axis=1)
+    by_hand, everywhere = (float(part / whole) for part, whole in (total[:2], total[2:]))
+    without = total[:, None] - sums
+    moved = without[0] / without[1] - without[2] / without[3]
+    alone = everywhere * (1 - everywhere) * np.square(weight).sum() / weight.sum() ** 2
+    error = np.sqrt(max((len(moved) - 1) * np.var(moved), alone))
+    p = 2 * special.stdtr(clusters - 1, -abs(by_hand - everywhere) / error) if error > 0 else 1.0
+    return by_hand, everywhere, float(p)

@@ -24,7 +24,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual import codings
-from sense7_qual._bootstrap import FEWEST_CLUSTERS
+from sense7_qual._bootstrap import FEWEST_CLUSTERS, paired_interval, share_interval
 from sense7_qual._reasons import Reason
 from sense7_qual.adjudication._results import CODERS
 from sense7_qual.errors import TableError
@@ -286,55 +286,30 @@ def _view(cells: Floats, resampled: Floats, level: float, tested: int) -> dict[s
     }
     filled = (cells.sum(axis=1) > 0).sum()
     if filled >= FEWEST_CLUSTERS:
-        low, high = _difference(sums, resampled, int(filled), level)
-        surely = _difference(sums, resampled, int(filled), 1 - (1 - level) / tested)
+        spread = _variance(resampled[:, 3] - resampled[:, 1], resampled.sum(axis=1))
+        paired = (added / n, missed / n, spread, n, int(filled))
+        low, high = paired_interval(*paired, level)
+        surely = paired_interval(*paired, 1 - (1 - level) / tested)
         view |= {"difference_low": low, "difference_high": high}
         view["leans"] = "more" if surely[0] > 0 else "less" if surely[1] < 0 else None
     few = filled < FEWEST_CLUSTERS
     for name, right, wrong in (("sensitivity", 0, 1), ("specificity", 2, 3)):
-        if sums[right] + sums[wrong]:
-            view[name] = sums[right] / (sums[right] + sums[wrong])
+        n_of, whole = sums[right] + sums[wrong], resampled[:, [right, wrong]].sum(axis=1)
+        if n_of:
+            view[name] = sums[right] / n_of
         having = int((cells[:, [right, wrong]].sum(axis=1) > 0).sum())
         few |= having < FEWEST_CLUSTERS
         if having >= FEWEST_CLUSTERS:
-            ends = _share(sums[right], sums[wrong], resampled[:, [right, wrong]], having, level)
+            spread = _variance(resampled[:, right], whole)
+            ends = share_interval(sums[right] / n_of, spread, n_of, having, level)
             view[f"{name}_low"], view[f"{name}_high"] = ends
     return view | ({"reason": Reason.FEW_CLUSTERS} if few else {})
 
 
-def _difference(sums: Floats, resampled: Floats, n_clusters: int, level: float) -> tuple[float, float]:
-    """Return the ends of the paired difference: Bonett and Price, for the units that clusters are worth."""
-    from scipy import special
-
-    n, missed, added = sums.sum(), sums[1], sums[3]
-    total = resampled.sum(axis=1)
-    has_units = total > 0
-    spread = np.var((resampled[has_units, 3] - resampled[has_units, 1]) / total[has_units])
-    simple = ((missed + added) / n - ((added - missed) / n) ** 2) / n
-    worth = n / max(1.0, float(spread / simple)) if simple > 0 else float(n_clusters)
-    more, less = ((count / n * worth + 1) / (worth + 2) for count in (added, missed))
-    error = np.sqrt((more + less - (more - less) ** 2) / (worth + 2))
-    half = special.stdtrit(n_clusters - 1, (1 + level) / 2) * error
-    return max(-1.0, float(more - less - half)), min(1.0, float(more - less + half))
-
-
-def _share(
-    right: float, wrong: float, resampled: Floats, n_clusters: int, level: float
-) -> tuple[float, float]:
-    """Return the ends of a share: Clopper and Pearson, for the units that clusters are worth."""
-    from scipy import special
-
-    n, share = right + wrong, right / (right + wrong)
-    total = resampled.sum(axis=1)
-    has_units = total > 0
-    spread = float(np.var(resampled[has_units, 0] / total[has_units]))
-    worth = float(n_clusters) if share in (0, 1) else n / max(1.0, spread * n / (share * (1 - share)))
-    tail = (1 - level) / 2
-    worth *= float(special.ndtri(1 - tail) / special.stdtrit(n_clusters - 1, 1 - tail)) ** 2
-    hits = share * worth
-    low = special.betaincinv(hits, worth - hits + 1, tail) if hits > 0 else 0.0
-    high = special.betaincinv(hits + 1, worth - hits, 1 - tail) if hits < worth else 1.0
-    return float(low), float(high)
+def _variance(part: Floats, whole: Floats) -> float:
+    """Return the variance of a share over resamples, of those with any units."""
+    filled = whole > 0
+    return float(np.var(part[filled] / whole[filled]))
 
 
 _FEWEST_AGAIN: Final = 20

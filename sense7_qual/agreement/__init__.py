@@ -29,6 +29,7 @@ Is the table in a database, or too large?  `patterns`                    ``_engi
 Which codes are mixed up?                  `confusion`                   ``diagnosis/``
 Which units cost most agreement?           `by_unit`                     ``diagnosis/``
 May a model replace a coder?               `alternative_annotator_test`  ``diagnosis/``
+What is it worth, code by code?            `model_card`, `model_words`   ``diagnosis/``
 Are the numbers right?                     `cross_check`                 ``diagnosis/``
 =========================================  ============================  ==================================
 """
@@ -47,6 +48,8 @@ from sense7_qual.agreement._results import (
     CROSS_CHECK as CROSS_CHECK,
     DIFFERENCE as DIFFERENCE,
     HUMAN_MODEL as HUMAN_MODEL,
+    MODEL_CARD as MODEL_CARD,
+    MODEL_WORDS as MODEL_WORDS,
 )
 from sense7_qual.agreement._sequential import sequential
 from sense7_qual.agreement._units_needed import UnitsNeeded as UnitsNeeded, units_needed

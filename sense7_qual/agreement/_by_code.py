@@ -160,7 +160,7 @@ def by_code(
             rows.append({"code": code, **row, **settings})
         return _result(rows, decisions)
     for code, table, groups in code_tables(decisions, units, cluster):
-        row = _row(table, groups, n_boot, confidence_level, seed)
+        row = row_of_table(table, groups, n_boot, confidence_level, seed)
         rows.append({"code": code, **row, **_others(table), **settings})
     return _result(rows, decisions)
 
@@ -308,7 +308,7 @@ def _others(table: Coded) -> dict[str, Any]:
     }
 
 
-def _row(
+def row_of_table(
     table: Coded, cluster: Integers, n_boot: int, confidence_level: float, seed: int
 ) -> dict[str, object]:
     """Return a code's alpha and its interval, of the units with two or more decisions."""
@@ -379,7 +379,7 @@ def _expected(sums: Floats) -> Floats:
     return np.asarray(2 * sums[..., 1] * sums[..., 2] / total**2 * worth / (worth - 1))
 
 
-def _value(sums: Floats) -> Floats:
+def weighted_alpha(sums: Floats) -> Floats:
     """Return alpha of sums (…, 4), NaN where nothing varies."""
     with np.errstate(invalid="ignore", divide="ignore"):
         expected = _expected(sums)
@@ -393,7 +393,7 @@ def alpha_of(table: Coded, weight: Floats, cluster: Integers, confidence_level: 
     if not len(weight):
         return columns | {"reason": Reason.NO_PAIRABLE_UNITS}
     sums = _sums(table.codes, weight)
-    value = float(_value(sums.sum(axis=0)))
+    value = float(weighted_alpha(sums.sum(axis=0)))
     if math.isnan(value):
         return columns | {"reason": Reason.NO_VARIATION}
     columns["alpha"] = value
@@ -408,7 +408,7 @@ def alpha_of(table: Coded, weight: Floats, cluster: Integers, confidence_level: 
         return columns | _ends(ends, value) | {"reason": Reason.NO_DISAGREEMENT}
     if rests_on.other < FEWEST:
         return columns | {"reason": Reason.FEW_CLUSTERS if clustered else Reason.FEW_UNITS}
-    without = _value(of_group.sum(axis=0) - of_group)
+    without = weighted_alpha(of_group.sum(axis=0) - of_group)
     deviations = np.nan_to_num(without - np.nanmean(without))
     times = np.ones(len(without), dtype=np.int64)
     error = jackknife_error(deviations, times)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -26,7 +26,7 @@ from sense7_qual.agreement._results import DIFFERENCE
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import clusters_by_unit
 
-__all__ = ["change", "difference"]
+__all__ = ["change", "difference", "interval_of"]
 
 Floats = npt.NDArray[np.float64]
 
@@ -169,7 +169,7 @@ def change(
     row["difference"] = float(_difference(total))
     if np.isnan(row["difference"]):
         return row | {"reason": Reason.NO_VARIATION}
-    return row | _interval(parts, number, confidence_level)
+    return row | interval_of(parts, number, confidence_level, _difference, sides=((1, 2), (4, 5)))
 
 
 def _counts(decisions: pd.DataFrame) -> pd.DataFrame:
@@ -185,28 +185,39 @@ def _difference(totals: Floats) -> Floats:
     return np.asarray(binary_alpha(totals[..., 3:]) - binary_alpha(totals[..., :3]))
 
 
-def _interval(parts: Floats, number: npt.NDArray[np.int64], confidence_level: float) -> dict[str, Any]:
-    """Return the interval and p from leaving out each cluster of both."""
+def interval_of(
+    parts: Floats,
+    number: npt.NDArray[np.int64],
+    confidence_level: float,
+    value: Callable[[Floats], Floats],
+    *,
+    sides: Sequence[tuple[int, int]],
+) -> dict[str, Any]:
+    """Return the interval and p of a difference of two coefficients from leaving out each cluster of both.
+
+    `value` is the difference, of sums of the columns of `parts` (units, columns); `sides` are the columns of
+    the two that count answers applied and absent.
+    """
     from scipy import special
 
     sums = summed(parts, np.arange(len(parts)), number)
     if len(sums) == 1:
         return {"reason": Reason.ONE_CLUSTER}
     once = np.ones(len(sums), dtype=np.int64)
-    deviations = left_out(sums, once, _difference)
-    if np.isnan(deviations).any() or min(_with_rarer(sums[:, :3]), _with_rarer(sums[:, 3:])) < FEWEST:
+    deviations = left_out(sums, once, value)
+    if np.isnan(deviations).any() or min(_with_rarer(sums[:, list(side)]) for side in sides) < FEWEST:
         return {"reason": Reason.FEW_CLUSTERS}
     error = jackknife_error(deviations, once)
     if error == 0:
         return {"reason": Reason.ONE_PATTERN}
-    value = float(_difference(sums.sum(axis=0)))
-    degrees = min(degrees_of_freedom(deviations, once), effective_number(parts, number, _difference))
+    found = float(value(sums.sum(axis=0)))
+    degrees = min(degrees_of_freedom(deviations, once), effective_number(parts, number, value))
     half = float(special.stdtrit(degrees, (1 + confidence_level) / 2)) * error
-    p = 2 * float(special.stdtr(degrees, -abs(value) / error))
-    return {"low": max(value - half, -2.0), "high": min(value + half, 2.0), "p": p}
+    p = 2 * float(special.stdtr(degrees, -abs(found) / error))
+    return {"low": max(found - half, -2.0), "high": min(found + half, 2.0), "p": p}
 
 
 def _with_rarer(sums: Floats) -> int:
-    """Count the clusters with the rarer answer."""
-    rarer = 1 if sums[:, 1].sum() <= sums[:, 2].sum() else 2
+    """Count the clusters with the rarer answer, of the numbers applied and absent (clusters, 2)."""
+    rarer = 0 if sums[:, 0].sum() <= sums[:, 1].sum() else 1
     return int((sums[:, rarer] > 0).sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -42,7 +42,9 @@ from sense7_qual.agreement._results import HUMAN_MODEL, PAIRWISE
 from sense7_qual.errors import TableError
 from sense7_qual.frames import clusters_by_unit
 
-__all__ = ["Integers", "human_model", "pairwise"]
+__all__ = [
+    "Integers", "cross_kappa", "cross_parts", "cross_row", "human_model", "pairwise", "with_model",
+]  # fmt: skip
 
 Floats = npt.NDArray[np.float64]
 
@@ -127,8 +129,8 @@ def human_model(
     for code in own["code"].unique().tolist():
         rows.append({"code": code} | _among_humans(among, code) | settings)
         for model in models:
-            shared = _with_model(own[own["code"] == code], models, model, clusters)
-            with_humans = _cross(shared, how)
+            shared = with_model(own[own["code"] == code], models, model, clusters)
+            with_humans = cross_row(shared, how)
             rows.append({"code": code, "model": model} | with_humans | settings)
     return HUMAN_MODEL.frame(rows)
 
@@ -154,7 +156,7 @@ def _among_humans(among: pd.DataFrame, code: str) -> dict[str, Any]:
     return row | {name: among.loc[code, column] for name, column in names.items()}
 
 
-def _with_model(
+def with_model(
     of_code: pd.DataFrame, models: Sequence[str], model: str, clusters: pd.Series | None
 ) -> pd.DataFrame:
     """Return the units that the model and a human decided on: cluster, n_humans, n_applied, by_model."""
@@ -168,16 +170,14 @@ def _with_model(
     return units
 
 
-def _cross(units: pd.DataFrame, how: Resampling) -> dict[str, Any]:
+def cross_row(units: pd.DataFrame, how: Resampling) -> dict[str, Any]:
     """Return the cross-kappa of the humans and a model, with its interval."""
-    n, applied = (units[name].to_numpy(dtype=np.float64) for name in ("n_humans", "n_applied"))
-    by_model = units["by_model"].to_numpy(dtype=np.float64)
+    n, applied, by_model = _columns(units)
     differ = np.divide(np.where(by_model == 1, n - applied, applied), n)
-    parts = [(n + 1) * differ, n + 1, applied, n - applied, by_model, 1 - by_model]
     cluster = units["cluster"].to_numpy(dtype=np.int64)
-    n_clusters = int(cluster.max()) + 1 if len(cluster) else 0
-    by_unit = np.stack(parts, axis=1)
-    kappa = float(_cross_kappa(by_unit.sum(axis=0)))
+    n_clusters = len(np.unique(cluster))
+    by_unit = cross_parts(units)
+    kappa = float(cross_kappa(by_unit.sum(axis=0)))
     row: dict[str, Any] = {
         "comparison": "human–model",
         "statistic": "cross_kappa",
@@ -194,8 +194,21 @@ def _cross(units: pd.DataFrame, how: Resampling) -> dict[str, Any]:
     return row | _interval(units, by_unit, kappa, how)
 
 
-def _cross_kappa(sums: Floats) -> Floats:
-    """Return the cross-kappa (…) from the sums of `_cross` (…, 6), NaN where no disagreement is expected."""
+def cross_parts(units: pd.DataFrame) -> Floats:
+    """Return what each unit adds to the sums of `cross_kappa` (units, 6), by its `weight` if it has one."""
+    n, applied, by_model = _columns(units)
+    differ = np.divide(np.where(by_model == 1, n - applied, applied), n)
+    parts = [(n + 1) * differ, n + 1, applied, n - applied, by_model, 1 - by_model]
+    weight = units["weight"].to_numpy(dtype=np.float64) if "weight" in units else np.ones(len(units))
+    return np.stack(parts, axis=1) * weight[:, None]
+
+
+def _columns(units: pd.DataFrame) -> Iterator[Floats]:
+    return (units[name].to_numpy(dtype=np.float64) for name in ("n_humans", "n_applied", "by_model"))
+
+
+def cross_kappa(sums: Floats) -> Floats:
+    """Return the cross-kappa (…) of sums of `cross_parts` (…, 6), NaN where no disagreement is expected."""
     differ, weight, applied, absent, by_model, not_by_model = np.moveaxis(sums, -1, 0)
     expected = applied * not_by_model + absent * by_model
     n_pairs = (applied + absent) * (by_model + not_by_model)
@@ -221,7 +234,7 @@ def _rests_on(units: pd.DataFrame, sums: Floats) -> Evidence:
 
 
 def _interval(units: pd.DataFrame, parts: Floats, kappa: float, how: Resampling) -> dict[str, Any]:
-    """Resample the clusters, as `by_code` does; leave them out in turn where they are few."""
+    """Resample the clusters, as `by_code` does; where they are few, or weights differ, leave each out."""
     cluster = units["cluster"].to_numpy(dtype=np.int64)
     sums = summed(parts, np.arange(len(parts)), cluster)
     if len(sums) == 1:
@@ -235,14 +248,15 @@ def _interval(units: pd.DataFrame, parts: Floats, kappa: float, how: Resampling)
         return {"low": low, "high": high, "reason": Reason.NO_DISAGREEMENT}
     if rests_on.other < FEWEST:
         return {"reason": Reason.FEW_CLUSTERS}
-    if rests_on.other >= RESAMPLED_FROM:
-        bounds = resampled_interval(parts, cluster, _cross_kappa, how)
+    many, unequal = rests_on.other >= RESAMPLED_FROM, "weight" in units and np.ptp(units["weight"]) > _EQUAL
+    if many and not unequal:
+        bounds = resampled_interval(parts, cluster, cross_kappa, how)
         resamples = {"n_boot": how.n_boot, "n_undefined": bounds.n_undefined}
         return {"low": bounds.low, "high": bounds.high, "reason": bounds.reason} | resamples
-    low, high, reason = _left_out(sums, effective_number(parts, cluster, _cross_kappa), kappa, rests_on, how)
+    low, high, reason = _left_out(sums, effective_number(parts, cluster, cross_kappa), kappa, rests_on, how)
     if not np.isnan(low):
         low, high = cut_off(low, high, kappa, smallest)
-    return {"low": low, "high": high, "reason": reason}
+    return {"low": low, "high": high, "reason": None if many and not np.isnan(low) else reason}
 
 
 def _left_out(
@@ -250,7 +264,7 @@ def _left_out(
 ) -> tuple[float, float, str]:
     """Leave out each cluster in turn; no interval where there is no cross-kappa without one of them."""
     times = np.ones(len(sums), dtype=np.int64)
-    deviations = left_out(sums, times, _cross_kappa)
+    deviations = left_out(sums, times, cross_kappa)
     if np.isnan(deviations).any():
         return np.nan, np.nan, Reason.FEW_CLUSTERS
     error = jackknife_error(deviations, times)

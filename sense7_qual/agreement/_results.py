@@ -20,9 +20,8 @@ from sense7_qual._contract import (
 
 __all__ = [
     "AGREEMENT", "BY_UNIT", "CATEGORIES", "CONFUSION", "CROSS_CHECK", "DIFFERENCE", "DRIFT",
-    "GOLD", "HUMANS", "HUMAN_MODEL", "MODELS", "OVERALL", "OVER_TIME", "PAIRWISE", "SEQUENTIAL",
-        "SPAN_AGREEMENT",
-    "STABILITY",
+    "GOLD", "HUMANS", "HUMAN_MODEL", "MODELS", "MODEL_CARD", "MODEL_WORDS", "OVERALL",
+    "OVER_TIME", "PAIRWISE", "SEQUENTIAL", "SPAN_AGREEMENT", "STABILITY",
 ]  # fmt: skip
 
 _BY_CODE: Final = "One row per code, in the order in which the codes first appear"
@@ -172,6 +171,49 @@ HUMAN_MODEL: Final = Contract("agreement", ("code", "comparison", "model"), {
     "reason": reason(_WHY),
 }, row="For each code, in the order of first appearance, one row for the humans and one for each model"
 )  # fmt: skip
+
+MODEL_CARD: Final = Contract("card", ("code", "model", "measure", "group"), {
+    "code, model": text(),
+    "measure": text(
+        "`sensitivity`, `specificity`, `precision` (against people); `prevalence_people`, "
+        "`prevalence_model`, `prevalence_difference` (model − people, on texts of both); "
+        "`prevalence_all` (of the code in all texts); `worth` (the share of the variance of that "
+        "which the model explains); `alpha_people`, "
+        "`positive_agreement` (of people), `kappa_model` (cross-kappa of the model and people), "
+        "`agreement_difference` (cross-kappa − alpha on texts with two people); `winning_rate` "
+        "(alternative annotator test); `missing` (of all texts; by reason); `failed_quotes` (of the answers "
+        "yes); `retest` (alpha of runs, wordings, orders), `changed` (texts on which one differs); "
+        "`calibration` (texts with the code), `calibration_error`; `sensitivity_difference`, "
+        "`specificity_difference`, `missing_difference` (between groups)"),
+    "group": text("of `missing` the reason; of `retest` and `changed` run, wording or order; of "
+                  "`calibration` the part and its mean probability; of differences the groups, "
+                  "as first – second; else missing", missing=True),
+    "value, low, high": number(
+        "and ends of its interval; shares 0 to 1, coefficients at most 1, differences −2 to 2", high=2),
+    "n_units, n_clusters": count("texts that it rests on, and their participants"),
+    "p, p_holm*": share("two-sided, of no difference; adjusted for all differences of groups in the card"),
+    "confidence_level": share("as given"),
+    "seed*": count("as given", missing=True),
+    "reason": reason(
+        "why a number is missing: `no_comparison` (there are no such texts), `few_clusters` (fewer than six "
+        "participants to count), `few_units`, `one_pattern`; for agreement as in `by_code` "
+        "(`no_pairable_units`, `no_variation`, `one_cluster`, `no_disagreement`, `code_never_applied`), for "
+        "the test `few_humans`"),
+}, missing_in_key=frozenset({"group"}),
+    row="One row per code, measure and group, codes in the order in which people's decisions first have them"
+)  # fmt: skip
+
+MODEL_WORDS: Final = Contract("words", ("code", "model"), {
+    "code, model": text(),
+    "word": text("`not_measured`, `not_fit`, `may_suggest`, `beside_people` or `one_more_coder`"),
+    "n_clusters": count("participants in whose texts people applied the code"),
+    "marks": text("flaws that were found, missing without any: `label` (follows it, not the definition), "
+                  "`definition`, `rules` (examples and counter-examples), `order`, `instruction` (obeys "
+                  "the text), `form` (replies that cannot be used), `quotes`, `groups` (they differ), "
+                  "`sensitivity`, `precision`", missing=True),
+    "lacks": text("what is missing or not good enough for `one_more_coder`: `winning_rate`, "
+                  "`agreement_difference`, `retest`", missing=True),
+}, row="One row per code of the card, in its order")  # fmt: skip
 
 OVER_TIME: Final = Contract("over_time", ("code", "place"), {
     "code": text(),

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling, widened_quantile
+from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling, holm, widened_quantile
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
 from sense7_qual.links._inputs import by_source, checked_decisions, chosen_sources, decided_units
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MANY_CLUSTERS", "Counts", "Resampling", "cluster_sums", "cluster_weights", "count", "decided_by",
-    "effect_of", "holm", "interval", "jackknife_error", "jackknife_interval", "jackknife_moves",
+    "effect_of", "interval", "jackknife_error", "jackknife_interval", "jackknife_moves",
     "jackknife_p", "jackknifed_effects", "left_out", "percentile_interval", "rank_biserial", "reason_of",
     "resampled", "resampled_effects", "settings", "t_test", "with_adjusted",
 ]  # fmt: skip
@@ -292,19 +292,4 @@ def with_adjusted(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     adjusted = rows.copy()
     adjusted.loc[tested, f"{name}_adjusted"] = stats.false_discovery_control(p, method="bh")
     adjusted.loc[tested, f"{name}_holm"] = holm(p)
-    return adjusted
-
-
-def holm(p: Floats) -> Floats:
-    """Return p (n,) adjusted by Holm's step-down procedure.
-
-    The rule by hand: the smallest of three times 3, the next times 2, the largest as it is, never falling:
-
-    >>> holm(np.array([0.01, 0.04, 0.03])).round(6).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(p)
-    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(stepped, 1)
     return adjusted

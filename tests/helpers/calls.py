@@ -413,6 +413,16 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             code_weight=1.0,
             empty=1.0),
         "agreement.human_model": call(a.human_model, decisions=with_model, models=["gpt"], **boot_units),
+        "agreement.diagnosis.model_card": late(
+            a.diagnosis.model_card, decisions=lambda: x.decisions[x.decisions["unit_id"].isin(half)],
+            model=lambda: suggested(), units=lambda: x.units, cluster=lambda: "case_id",
+            inclusion=lambda: "equal", by=lambda: ["EmpathyOverall"], answers=lambda: None,
+            shown=lambda: None, epsilon=lambda: 0.2, n_boot=lambda: 20, confidence_level=lambda: 0.9,
+            seed=lambda: 1),
+        "agreement.diagnosis.model_words": drawn_from(
+            a.diagnosis.model_words, "agreement.diagnosis.model_card", behaviour=None, linked=None,
+            fewest_participants=10, people_agree=0.6, usable=0.9, passed=0.8, half=0.5, narrower=0.9,
+            behind=0.1, steady=0.8, failed_quotes=0.05),
         "agreement.coefficients.icc": call(
             a.coefficients.icc, values=[[1.0, 2, 3, 5], [2.0, 2, 4, 5]], kind="agreement", n_averaged=1,
                               categories=[1, 2, 3, 4, 5]),

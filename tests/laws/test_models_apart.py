@@ -28,7 +28,7 @@ STATISTICS = (
     "agreement.spans.alpha_u_2004", "agreement.diagnosis.alternative_annotator_test",
     "agreement.difference",
     "agreement.by_code", "agreement.diagnosis.by_unit", "agreement.diagnosis.confusion",
-    "agreement.diagnosis.cross_check",
+    "agreement.diagnosis.cross_check", "agreement.diagnosis.model_card",
     "agreement.drift", "agreement.spans.gamma", "agreement.human_model", "agreement.mastery",
     "agreement.over_time",
     "agreement.overall", "agreement.pairwise", "agreement.coefficients.patterns",

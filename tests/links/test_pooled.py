@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from sense7_qual import links, report
+from sense7_qual._bootstrap import holm
 from sense7_qual.errors import QualError
 from sense7_qual.links import _code_to_rating, _pooled, _resample
 from tests.helpers.rating_studies import frames, link, people, study
@@ -237,7 +238,7 @@ def test_adjusted_p_are_those_of_statsmodels() -> None:
     from statsmodels.stats.multitest import multipletests
 
     p = np.random.default_rng(9).random(12) ** 2
-    np.testing.assert_allclose(_resample.holm(p), multipletests(p, method="holm")[1], rtol=1e-12)
+    np.testing.assert_allclose(holm(p), multipletests(p, method="holm")[1], rtol=1e-12)
     rows = _resample.with_adjusted(pd.DataFrame({"p": [*p, np.nan]}), "p")
     np.testing.assert_allclose(rows["p_adjusted"][:12], multipletests(p, method="fdr_bh")[1], rtol=1e-12)
     assert np.isnan(rows["p_holm"].iloc[12])

@@ -38,8 +38,10 @@ from sense7_qual.agreement.diagnosis._alternative_annotator_test import (
     AlternativeAnnotatorTest as AlternativeAnnotatorTest,
     alternative_annotator_test,
 )
+from sense7_qual.agreement.diagnosis._model_card import model_card
+from sense7_qual.agreement.diagnosis._model_words import model_words
 
-__all__ = ["alternative_annotator_test", "by_unit", "confusion", "cross_check"]
+__all__ = ["alternative_annotator_test", "by_unit", "confusion", "cross_check", "model_card", "model_words"]
 
 Floats = npt.NDArray[np.float64]
 Statistic = Callable[[Floats], float]

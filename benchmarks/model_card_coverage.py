@@ -1,0 +1,212 @@
+"""How often the intervals of a model's card hold the truth, and which marks scripted models get.
+
+Usage: python -m benchmarks.model_card_coverage [--studies 400] [--seed 1]
+
+Participants use the code to different degrees (beta, intraclass correlation .3), three people code each drawn
+text and see the truth with probability .9; a model finds .8 of the texts with the code and applies it to .06
+of the others, with participants' error rates .6 apart on the logit. Texts are drawn alike from all
+participants, or three times as often where the model says yes. The truth is that of 20,000 participants. The
+control takes texts for independent. Prints Markdown; model_card_coverage.md is what it printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import special
+
+from sense7_qual.agreement.diagnosis import model_card
+from sense7_qual.corpus._assign import probabilities, systematic
+
+Floats = npt.NDArray[np.float64]
+Truths = npt.NDArray[np.bool_]
+
+MEASURES: Final = (
+    "sensitivity", "specificity", "precision", "prevalence_people", "prevalence_model",
+    "prevalence_difference", "prevalence_all", "kappa_model", "agreement_difference", "missing",
+    "sensitivity_difference", "specificity_difference", "missing_difference",
+)  # fmt: skip
+CODERS: Final = 3
+
+
+@dataclass(frozen=True)
+class Design:
+    """A study: its participants, how common the code is, how texts are drawn, how much worse in group B."""
+
+    participants: int = 60
+    texts: int = 10
+    prevalence: float = 0.2
+    weighted: bool = False
+    within: bool = False
+    worse: float = 0.0
+    share: float = 0.4
+    icc: float = 0.3
+
+
+def study(rng: np.random.Generator, design: Design) -> dict[str, pd.DataFrame]:
+    """Return people's decisions on drawn texts, the model's on all, the texts and the draw."""
+    sizes = rng.integers(design.texts // 2, design.texts + design.texts // 2 + 1, design.participants)
+    case = np.repeat(np.arange(design.participants), sizes)
+    n, strength = len(case), 1 / design.icc - 1
+    often = rng.beta(strength * design.prevalence, strength * (1 - design.prevalence), design.participants)
+    true = rng.random(n) < often[case]
+    in_b = rng.random(n) < 0.5 if design.within else case % 2 == 1
+    found = np.where(true, 0.8 - design.worse * in_b, 0.06)
+    own = 0.6 * rng.standard_normal((design.participants, 2))[case]
+    said = rng.random(n) < special.expit(special.logit(found) + np.where(true, own[:, 0], own[:, 1]))
+    missing = rng.random(n) < special.expit(-2.5 + 0.8 * rng.standard_normal(design.participants))[case]
+    seen = np.where(rng.random((CODERS, n)) < 0.9, true, rng.random((CODERS, n)) < 0.3)
+    weight = np.where(said, 3.0, 1.0) if design.weighted else np.ones(n)
+    chance = probabilities(weight, max(1, round(design.share * n)))
+    order = np.lexsort([rng.random(n), rng.permutation(design.participants)[case]])
+    drawn = np.zeros(n, dtype=bool)
+    drawn[order] = systematic(chance[order], round(chance.sum()), rng)
+    return frames(case, in_b, seen, said, missing, chance, drawn)
+
+
+def frames(
+    case: npt.NDArray[np.intp], in_b: Truths, seen: Truths, said: Truths, missing: Truths, chance: Floats,
+    drawn: Truths,
+) -> dict[str, pd.DataFrame]:  # fmt: skip
+    """Return a study as the frames that `model_card` takes."""
+    unit_id = pd.Series([f"u{i:06}" for i in range(len(case))], dtype="string")
+    people = [pd.DataFrame({"unit_id": unit_id, "coder": f"c{number}", "code": "warm", "applied": one})[drawn]
+              for number, one in enumerate(seen)]  # fmt: skip
+    made = pd.DataFrame({"unit_id": unit_id, "coder": "model-a", "code": "warm", "applied": said})
+    return {
+        "decisions": pd.concat(people, ignore_index=True), "model": made[~missing],
+        "units": pd.DataFrame({"unit_id": unit_id, "case_id": case, "group": np.where(in_b, "b", "a")}),
+        "inclusion": pd.DataFrame({"unit_id": unit_id, "probability": chance, "drawn": drawn}),
+    }  # fmt: skip
+
+
+def card(given: dict[str, Any], *, n_boot: int = 200, cluster: str = "case_id") -> pd.DataFrame:
+    """Return the card of a study, by measure."""
+    made = model_card(**given, cluster=cluster, by=["group"], n_boot=n_boot)
+    return made.set_index("measure")
+
+
+@cache
+def truth(design: Design) -> dict[str, float]:
+    """Return the value of each measure in one study, which is to be very large."""
+    given = study(np.random.default_rng(99), design) | {"inclusion": "equal"}
+    values = card(given, n_boot=1)["value"]
+    return {name: float(values[name]) for name in MEASURES if name in values.index}
+
+
+def held(design: Design, n_studies: int, rng: np.random.Generator, cluster: str = "case_id") -> pd.DataFrame:
+    """Return the share of intervals of each measure that hold the truth, and the share of finds."""
+    true = truth(replace(design, participants=20_000, share=1.0, weighted=False))
+    rows = []
+    for _ in range(n_studies):
+        given = study(rng, design)
+        if cluster == "unit_id":
+            given["units"] = given["units"].assign(text=given["units"]["unit_id"])
+        made = card(given, cluster="text" if cluster == "unit_id" else cluster)
+        rows += [
+            {"measure": name, "there": pd.notna(row["low"]), "held": row["low"] <= true[name] <= row["high"],
+             "found": row["p_holm"] < 0.05, "bias": row["value"] - true[name]}
+            for name, row in made.iterrows() if name in true
+        ]  # fmt: skip
+    frame = pd.DataFrame(rows)
+    of_measure = frame.groupby("measure")
+    there = frame[frame["there"]].groupby("measure")
+    return pd.DataFrame({
+        "n": of_measure["there"].sum(), "held": there["held"].mean(), "found": of_measure["found"].mean(),
+        "bias": of_measure["bias"].mean(),
+    })  # fmt: skip
+
+
+FLAWS: Final = {
+    "follows the label": "swap", "ignores rules": "examples", "order": "order",
+    "obeys the text": "instruction",
+}  # fmt: skip
+ARMS: Final = (("base", "plain", 0, 1), ("run 2", "plain", 0, 2), ("run 3", "plain", 0, 3),
+               ("wording brief", "brief", 0, 1), ("order 1", "plain", 1, 1))  # fmt: skip
+
+
+def flawed(
+    rng: np.random.Generator, given: dict[str, pd.DataFrame], flaw: str
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Return a scripted model's answers, behaviour and decisions: sound but for one flaw.
+
+    A sound model finds .85 of the texts with the code, changes 1 % of its answers when asked again, copies 99
+    of 100 quotes, and passes each prompt of a test of behaviour with probability .97.
+    """
+    table = given["model"][["unit_id", "code"]].merge(given["units"])
+    people = given["decisions"].groupby("unit_id")["applied"].mean().gt(0.5)
+    often = people.mean()
+    true = table["unit_id"].map(people).fillna(pd.Series(rng.random(len(table)) < often)).astype(bool)
+    found = np.where(true, 0.9, 0.04)
+    if flaw == "worse in one language":
+        found = np.where(true & table["group"].eq("b"), 0.5, found)
+    said = rng.random(len(table)) < found
+    arms = []
+    for variant, wording, order, run in ARMS:
+        changes = 0.25 if flaw == "order" and order else 0.01
+        verdict = said ^ (rng.random(len(said)) < changes * (variant != "base"))
+        bad = verdict & (rng.random(len(said)) < (0.2 if flaw == "copies badly" else 0.01))
+        arms.append(pd.DataFrame({
+            "unit_id": table["unit_id"], "code": table["code"], "variant": variant, "wording": wording,
+            "order": order, "run": run, "verdict": np.where(verdict, "yes", "no"),
+            "reason": np.where(bad, "quote_not_in_text", None), "in_the_codebook": False,
+        }))  # fmt: skip
+    answers = pd.concat(arms, ignore_index=True)
+    base = answers[(answers["variant"] == "base") & answers["reason"].isna()]
+    made = base[["unit_id", "code"]].assign(coder="model-a", applied=base["verdict"].eq("yes"))
+    return answers, behaviour_of(rng, flaw), made
+
+
+def behaviour_of(rng: np.random.Generator, flaw: str, n: int = 20) -> pd.DataFrame:
+    """Return the tests of behaviour of a scripted model: .97 pass, of its flaw .4."""
+    names = ("form", "definition", "examples", "name", "swap", "order", "instruction")
+    chance = [0.4 if FLAWS.get(flaw) == name else 0.97 for name in names]
+    passed = rng.binomial(n, chance)
+    return pd.DataFrame({"code": "warm", "test": names, "n_passed": passed, "n": n, "share": passed / n})
+
+
+def main() -> None:
+    """Simulate every design and print how often each interval holds."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--studies", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    rng = np.random.default_rng(arguments.seed)
+    short = [name.replace("prevalence", "prev.").replace("difference", "diff.") for name in MEASURES]
+    short = [name.replace("_", " ") for name in short]
+    print("| participants | code on | drawn | groups | worse |", " | ".join(short), "| false finds % |")
+    print("|---" * (len(MEASURES) + 6) + "|")
+    for design in designs():
+        print(line(design, held(design, arguments.studies, rng)), flush=True)
+    control = Design(prevalence=0.2)
+    print(line(control, held(control, arguments.studies, rng, "unit_id"), "control"), flush=True)
+
+
+def designs() -> list[Design]:
+    """Return the designs, in the order of the table."""
+    plain = [Design(participants=n, prevalence=p, weighted=w)
+             for n in (40, 100) for p in (0.05, 0.1, 0.2, 0.4) for w in (False, True)]  # fmt: skip
+    return plain + [Design(prevalence=p, within=within, worse=worse, participants=80)
+                    for p in (0.2, 0.4) for within in (False, True) for worse in (0.0, 0.2)]  # fmt: skip
+
+
+def line(design: Design, table: pd.DataFrame, name: str = "") -> str:
+    """Return a row: the design, the percentages held (– where under a tenth have an interval)."""
+    enough = table["n"].max() / 10
+    cells = [name or design.participants, design.prevalence, "1–3" if design.weighted else "alike",
+             "within" if design.within else "between", design.worse]  # fmt: skip
+    cells += [f"{100 * table.loc[one, 'held']:.0f}" if table.loc[one, "n"] > enough else "–"
+              for one in MEASURES]  # fmt: skip
+    false = [table.loc[one, "found"] for one in MEASURES[-3:] if design.worse == 0]
+    cells.append(f"{100 * sum(false):.0f}" if false else "–")
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+if __name__ == "__main__":
+    main()
