@@ -19,10 +19,14 @@ from sense7_qual._messages import first_three
 from sense7_qual.errors import ImportRefused, TableError
 
 __all__ = [
+    "APART", "QUESTIONS", "TITLE",
     "below_titles", "distinct_names", "header_lines", "is_evident", "refuse_headless", "without_blank_rows",
     "without_row_numbers",
 ]  # fmt: skip
 
+APART: Final = "read each part by itself, and put the units together (pandas.concat)."
+TITLE: Final = "title"
+QUESTIONS: Final = "questions"
 _FEWEST_BELOW_A_TITLE: Final = 3  # columns: in two, a title is like a header that lacks a name
 
 

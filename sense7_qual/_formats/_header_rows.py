@@ -15,8 +15,7 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual._formats._cells import Cells, are_measured, is_measured, is_word, text_of
-from sense7_qual._formats._header import distinct_names
-from sense7_qual._formats._recognised import APART, QUESTIONS
+from sense7_qual._formats._header import APART, QUESTIONS, distinct_names
 from sense7_qual._messages import first_three, places, shown
 from sense7_qual.errors import ImportRefused, TableError
 

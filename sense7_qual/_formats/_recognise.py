@@ -21,6 +21,7 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._formats._cells import Cells, cells_of, frame_of
 from sense7_qual._formats._files import read_cells
 from sense7_qual._formats._header import (
+    TITLE,
     below_titles,
     header_lines,
     refuse_headless,
@@ -29,7 +30,7 @@ from sense7_qual._formats._header import (
 )
 from sense7_qual._formats._header_rows import HeaderRows, without_header_rows
 from sense7_qual._formats._json import WHO, label_columns, parsed_json, read_json_lines
-from sense7_qual._formats._recognised import TITLE, Ask, Recognised
+from sense7_qual._formats._recognised import Ask, Recognised
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, shown
 from sense7_qual.errors import ImportRefused, TableError

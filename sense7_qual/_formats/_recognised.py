@@ -10,17 +10,13 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual._formats._cells import is_measured
-from sense7_qual._formats._header import is_evident
+from sense7_qual._formats._header import APART, QUESTIONS, TITLE, is_evident
 from sense7_qual._formats._json import listed_turns, parsed_json
 from sense7_qual._messages import first_three, places, shown
 from sense7_qual._rating_values import NUMBER
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["APART", "COLUMNS", "QUESTIONS", "TITLE", "Ask", "Recognised", "described"]
-
-APART: Final = "read each part by itself, and put the units together (pandas.concat)."
-TITLE: Final = "title"
-QUESTIONS: Final = "questions"
+__all__ = ["COLUMNS", "Ask", "Recognised", "described"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -17,7 +17,7 @@ from sense7_qual.codebook._codebook import (
     check_codebook as check_codebook,
 )
 from sense7_qual.codebook._facets import UNSTATED as UNSTATED, Facet, FacetValue as FacetValue
-from sense7_qual.codebook._forms import free_id as free_id
+from sense7_qual.codebook._field_names import free_id as free_id
 from sense7_qual.codebook._revisions import (
     MEANINGS as MEANINGS,
     Change as Change,

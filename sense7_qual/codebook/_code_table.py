@@ -17,8 +17,7 @@ from typing import Any, Final
 from sense7_qual._formats import Grid, decoded, grid_of_text, kind_by_names, read_grids
 from sense7_qual._limits import Limits
 from sense7_qual._messages import did_you_mean, first_three, outside, shown
-from sense7_qual.codebook._field_names import meant, plain
-from sense7_qual.codebook._forms import COLOUR, ID, free_id
+from sense7_qual.codebook._field_names import COLOUR, ID, free_id, meant, plain
 from sense7_qual.codebook._yaml_csv import FACET, Entries, lines, of_rows, refuse_many, refuse_twice
 from sense7_qual.errors import CodebookError, ImportRefused
 

@@ -17,8 +17,7 @@ from sense7_qual._atomic import write_by_suffix
 from sense7_qual._messages import UNPRINTABLE, did_you_mean, first_three, word
 from sense7_qual.codebook import _code_table, _qdc, _yaml_csv
 from sense7_qual.codebook._facets import Facet, check_facets, check_key, facets_of_entries, plain_facets
-from sense7_qual.codebook._field_names import right_names
-from sense7_qual.codebook._forms import COLOUR, ID
+from sense7_qual.codebook._field_names import COLOUR, ID, right_names
 from sense7_qual.codebook._yaml_csv import Entries, refuse_many, refuse_twice
 from sense7_qual.errors import ActError, CodebookError
 

@@ -21,7 +21,7 @@ from typing import Any, Final
 from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
-from sense7_qual.codebook._forms import free_id
+from sense7_qual.codebook._field_names import free_id
 from sense7_qual.codebook._yaml_csv import Entries, load_yaml, refuse_many, to_yaml
 from sense7_qual.errors import CodebookError
 

@@ -14,8 +14,6 @@ What is a file, and which column is what?      `recognise`                     `
                                                `read_sense7_messages`
 Who codes what?                                `assign`                        ``_assign.py``
 How probable was it to be coded twice?         `inclusion`                     ``_assign.py``
-… in a study that keeps its plan?              `planned`, `assignments`,       ``_plan.py``
-                                               `Assignment`
 Which texts do people code, if a model can?    `hand_sample`                   ``_hand_sample.py``
 In which form are texts stored and counted?    `canonical`                     ``../_arguments.py``
 Which formats are read, and how safely?        `Limits`                        ``../_formats/``
@@ -31,7 +29,6 @@ from sense7_qual._rating_values import SENSE7_DIMENSIONS as SENSE7_DIMENSIONS, s
 from sense7_qual.corpus._assign import assign, inclusion
 from sense7_qual.corpus._columns import QUESTION as QUESTION
 from sense7_qual.corpus._hand_sample import hand_sample
-from sense7_qual.corpus._plan import Assignment as Assignment, assignments as assignments, planned as planned
 from sense7_qual.corpus._read import read, refuse_other as refuse_other
 from sense7_qual.corpus._sense7 import read_sense7, read_sense7_messages
 

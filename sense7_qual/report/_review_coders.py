@@ -10,8 +10,8 @@ import pandas as pd
 
 from sense7_qual import agreement
 from sense7_qual._present import coefficient, counted, percent
-from sense7_qual.corpus import assignments
 from sense7_qual.report._review_facts import SIZE, Facts, Objection
+from sense7_qual.rounds import assignments
 
 __all__ = ["ON_AGREEMENT", "ON_CODERS", "ON_OVERLAP"]
 

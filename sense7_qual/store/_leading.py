@@ -18,10 +18,10 @@ from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import Act, Preregistration, check_person, fold, preregister, preregistrations, stamp
 from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Codebook
-from sense7_qual.corpus import Assignment, assign, assignments
+from sense7_qual.corpus import assign
 from sense7_qual.errors import ActError, TableError
 from sense7_qual.frames import require_column
-from sense7_qual.rounds import Round, opened
+from sense7_qual.rounds import Assignment, Round, assignments, opened
 from sense7_qual.store._operations import revise
 from sense7_qual.store._operations.contents import Options, options_act
 from sense7_qual.store._reading import Store as Reading

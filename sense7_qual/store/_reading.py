@@ -14,10 +14,9 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual.acts import Act, Preregistration, preregistrations
 from sense7_qual.codebook import Codebook, Revision
-from sense7_qual.corpus import planned
 from sense7_qual.errors import StoreError, TableError
 from sense7_qual.frames import is_model
-from sense7_qual.rounds import Round, opened
+from sense7_qual.rounds import Round, opened, planned
 from sense7_qual.store._open_study import OpenStudy
 from sense7_qual.store._operations import decide, revise
 from sense7_qual.store._operations.contents import Options, options_after

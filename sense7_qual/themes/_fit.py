@@ -18,8 +18,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.themes._communities import NO_GROUP, Labels, centres
-from sense7_qual.themes._granularity import stability
-from sense7_qual.themes._groups import Groups, groups
+from sense7_qual.themes._granularity import Groups, groups, stability
 from sense7_qual.themes._neighbours import Floats, Vectors, check_number
 from sense7_qual.themes._terms import Terms, labels_of
 from sense7_qual.themes._texts import Embed, Progress, Texts, distinct_texts, embedded, sha256_of

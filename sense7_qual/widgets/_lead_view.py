@@ -20,10 +20,9 @@ from sense7_qual import adjudication, agreement, codings
 from sense7_qual.acts import Act, Record, about, before_suggestions, fold
 from sense7_qual.acts.contents import Proposal
 from sense7_qual.codebook import Codebook, Revision
-from sense7_qual.corpus import planned
 from sense7_qual.errors import ActError
 from sense7_qual.frames import is_model, people
-from sense7_qual.rounds import Round, Sight, opened
+from sense7_qual.rounds import Round, Sight, opened, planned
 from sense7_qual.suggestions import shown as shown_of
 
 __all__ = ["Board", "Seen", "leads_of", "pace", "participants"]

@@ -10,9 +10,10 @@ import pandas as pd
 import pytest
 
 from sense7_qual import Store
-from sense7_qual.corpus import assign, assignments, inclusion
+from sense7_qual.corpus import assign, inclusion
 from sense7_qual.corpus._assign import drawn_first, probabilities
 from sense7_qual.errors import TableError
+from sense7_qual.rounds import assignments
 from tests.helpers.plans import dealt, make_units
 from tests.helpers.small_study import CODEBOOK
 

@@ -35,7 +35,7 @@ Call = tuple[Callable[..., Any], dict[str, Any]]
 # Made by the package alone and handed out; nothing is computed from what they are given.
 RESULTS = {
     "acts.QuoteDecision",
-    "corpus.Assignment",
+    "rounds.Assignment",
     "acts.Preregistration", "acts.Record", "adjudication.Profile", "adjudication.TrueCodes",
     "agreement.diagnosis.AlternativeAnnotatorTest", "agreement.coefficients.Estimate",
     "agreement.spans.Gamma", "agreement.Mastery", "agreement.coefficients.Patterns",
@@ -529,9 +529,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.corpus.hand_sample, units=lambda: x.units, n=lambda: 30, by=lambda: "model",
             model=lambda: suggested(), code=lambda: code, cluster=lambda: "case_id",
             seed=lambda: 0),
-        "corpus.Assignment.from_act": late(qual.corpus.Assignment.from_act, act=lambda: assigned()[0]),
-        "corpus.assignments": late(qual.corpus.assignments, acts=assigned, round=lambda: None),
-        "corpus.planned": late(qual.corpus.planned, acts=assigned, units=lambda: x.units["unit_id"].tolist()),
+        "rounds.Assignment.from_act": late(qual.rounds.Assignment.from_act, act=lambda: assigned()[0]),
+        "rounds.assignments": late(qual.rounds.assignments, acts=assigned, round=lambda: None),
+        "rounds.planned": late(qual.rounds.planned, acts=assigned, units=lambda: x.units["unit_id"].tolist()),
         "corpus.canonical": call(qual.corpus.canonical, text="a text"),
         "corpus.Limits": call(qual.corpus.Limits, **{field.name: 10 for field in limits}),
         "corpus.Limits.unpacked": call(qual.corpus.Limits().unpacked, packed=10),

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sense7_qual import acts, rounds
-from sense7_qual.corpus import Assignment
+from sense7_qual.rounds import Assignment
 from sense7_qual.store._stored import acts_files, layout as studies
 from sense7_qual.store._stored.hash_chain import chained, genesis, text_hash
 from tests.helpers.broken_files import CODEBOOK, ODD, Study, broken_acts, broken_json

@@ -378,10 +378,10 @@ def test_generators_of_acts_are_read_once() -> None:
     assert [one.name for one in opened] == ["one"]
     assert qual.rounds.visible((act for act in [opening]), viewer="ana") == [opening]
     assert len(qual.rounds.progress((one for one in opened), x.coverage)) == 1
-    assert qual.corpus.assignments(act for act in [opening]) == []
-    assert len(qual.corpus.planned((act for act in [opening]), units={"m1"})) == 1
+    assert qual.rounds.assignments(act for act in [opening]) == []
+    assert len(qual.rounds.planned((act for act in [opening]), units={"m1"})) == 1
     assert qual.codings.rulings((act for act in x.acts), x.codebook, revisions=())
-    for function in (qual.rounds.opened, qual.corpus.assignments):
+    for function in (qual.rounds.opened, qual.rounds.assignments):
         with pytest.raises(qual.QualError, match="expected acts to be a list of Act"):
             function(act for act in ["opened"])
 

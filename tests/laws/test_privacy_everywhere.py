@@ -121,8 +121,8 @@ blind = {"units": [first], "coders": ["dee"], "coder": "chair", "codebook": chan
 store.append([qual.rounds.open_round("blind", **blind)])
 store.rounds[-1].gold_decisions
 store.assign(coders=["ana", "ben"], overlap=0.5, seed=7, coder="chair")
-((_, assignment),) = qual.corpus.assignments(store.acts())
-qual.corpus.planned(store.acts(), units=set(units["unit_id"])), assignment.to_text(), store.plan
+((_, assignment),) = qual.rounds.assignments(store.acts())
+qual.rounds.planned(store.acts(), units=set(units["unit_id"])), assignment.to_text(), store.plan
 assert store.desk.current_codebook() == changed.fingerprint
 assert store.desk.use_current_codebook() == changed
 assert store.desk.may_revise

@@ -15,8 +15,9 @@ from hypothesis import given, settings, strategies as st
 
 from sense7_qual import acts, rounds
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.corpus import Assignment, assign, assignments, planned
+from sense7_qual.corpus import assign
 from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError, TableError
+from sense7_qual.rounds import Assignment, assignments, planned
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from tests.helpers.disk import another_computer

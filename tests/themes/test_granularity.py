@@ -13,13 +13,17 @@ from sense7_qual.themes._communities import fuzzy_graph
 from sense7_qual.themes._granularity import (
     GRANULARITIES,
     NOT_DRAWN,
+    Groups,
     Resamples,
     affordable,
     chosen,
+    coarse_themes,
+    groups,
+    level,
     n_neighbours,
+    sub_themes,
     table,
 )
-from sense7_qual.themes._groups import Groups, coarse_themes, groups, level, sub_themes
 from sense7_qual.themes._neighbours import Neighbours, nearest_neighbours
 from tests.helpers.planted_groups import planted, unit
 

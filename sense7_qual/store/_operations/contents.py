@@ -11,9 +11,8 @@ from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import Act, check_person, stamp
 from sense7_qual.acts.contents import AnalysisPlan, Proposal, SpanMemo, Suggested, settings_of
 from sense7_qual.codebook import Codebook, Revision
-from sense7_qual.corpus import Assignment
 from sense7_qual.errors import ActError, CodebookError
-from sense7_qual.rounds import opened
+from sense7_qual.rounds import Assignment, opened
 from sense7_qual.themes import check_recorded
 
 __all__ = [

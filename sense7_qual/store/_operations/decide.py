@@ -12,10 +12,9 @@ from sense7_qual._messages import did_you_mean
 from sense7_qual.acts import Act, about, before_suggestions, fold
 from sense7_qual.adjudication import consensus
 from sense7_qual.codebook import Revision
-from sense7_qual.corpus import planned
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import RESERVED_CODERS, people
-from sense7_qual.rounds import Round, opened
+from sense7_qual.rounds import Round, opened, planned
 from sense7_qual.store._operations.revise import history
 from sense7_qual.store._stored.layout import StudyData
 

@@ -13,7 +13,7 @@ from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual.acts import Act, check_coder
 from sense7_qual.errors import ActError
 from sense7_qual.frames import PLAN
-from sense7_qual.rounds import Round, opened
+from sense7_qual.rounds._rounds import Round, opened
 
 __all__ = ["Assignment", "assignments", "planned"]
 
@@ -28,7 +28,7 @@ class Assignment:
         The ids of each coder's units, in the order of coding; including coders who get no new units and
         keep those that they have begun.
     coders, overlap, seed, stratify, coders_per_unit
-        As they were passed to `assign`.
+        As they were passed to `corpus.assign`.
     calibration : tuple of str
         The units that every one of `coders` codes first.
     weights : str
