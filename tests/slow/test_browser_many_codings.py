@@ -27,6 +27,45 @@ IN_SIGHT = """word => {
   });
 }"""
 
+# Counts the places that are measured, and the nodes of the margin that are changed.
+COUNTED = """() => {
+  window.measured = window.changed = 0;
+  for (const name of ['getBoundingClientRect', 'getClientRects']) {
+    const measure = Range.prototype[name];
+    Range.prototype[name] = function () { window.measured++; return measure.call(this); };
+  }
+  new MutationObserver(list => { window.changed += list.length; }).observe(
+    document.querySelector('.s7-margin'), {subtree: true, childList: true, attributes: true}
+  );
+}"""
+
+
+def work(lab: labs.Lab, folder: Path, n_below: int) -> tuple[int, int, int]:
+    """Code words of a long text; return how much was measured, changed in the margin, and labelled there."""
+    book = Codebook.read("sense7")
+    study(folder, [" ".join(f"word{number:04}" for number in range(3_000))])
+    spans = [(9 * word, 9 * word + 8) for word in (0, 3, 20, *range(2_000, 2_000 + n_below))]
+    Store(folder).append(
+        [acts.apply(coder="ana", unit_id="t0/1", code="interest", start=start, end=end, codebook=book)
+         for start, end in spans]
+    )  # fmt: skip
+    labs.notebook(lab.root / f"below{n_below}.ipynb", cell(folder))
+    with lab.page(new=True) as page:
+        enter(lab, page, f"below{n_below}.ipynb")
+        page.wait_for_timeout(1_000)  # the long paragraph was cut
+        page.evaluate(COUNTED)
+        press(page, "w", "w", "1", "w", "2", "ArrowUp", "u")
+        n_labels = page.locator(".s7-margin .s7-coding").count()
+        return page.evaluate("() => window.measured"), page.evaluate("() => window.changed"), n_labels
+
+
+def test_codings_out_of_sight_cost_a_key_nothing(lab: labs.Lab, tmp_path: Path) -> None:
+    measured, changed, n_labels = work(lab, tmp_path / "few", 1)
+    assert n_labels == 5
+    many = work(lab, tmp_path / "many", 400)
+    assert (many[0], many[2]) == (measured, n_labels)
+    assert many[1] <= changed + 10  # how often it is drawn depends on when the kernel answers
+
 
 def test_every_one_of_hundreds_of_codings_can_be_reached(lab: labs.Lab, tmp_path: Path) -> None:
     folder, book = tmp_path / "study", Codebook.read("sense7")
@@ -40,7 +79,12 @@ def test_every_one_of_hundreds_of_codings_can_be_reached(lab: labs.Lab, tmp_path
     labs.notebook(lab.root / "many.ipynb", cell(folder))
     with lab.page() as page:
         enter(lab, page, "many.ipynb")
-        page.wait_for_function(f"() => document.querySelectorAll('.s7-coding').length === {N}")
+        labels = "() => document.querySelectorAll('.s7-margin .s7-coding').length"
+        page.wait_for_function(f"() => ({labels})() > 50")
+        page.locator(".s7-scroll").focus()
+        for key in ("PageDown",) * 6:
+            page.keyboard.press(key)
+        page.wait_for_function(f"() => ({labels})() === {N}")
         # A coding that is clicked in the text, or gone to by keys, has its label next to it.
         page.keyboard.press("End")
         page.locator(f".s7-text [data-at='{at[350]}']").click()

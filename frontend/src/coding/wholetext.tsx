@@ -72,17 +72,18 @@ export function peopleItems(session: Session, unit: Unit): MarginItem[] {
 export function WholeText({ session, unit }: { session: Session; unit: Unit }) {
   const row = useRef<HTMLDivElement>(null);
   const chips = unit.codings.flatMap((coding, index) => (coding.start === null ? [{ coding, active: index === session.active.value }] : []));
+  const fit = () => {
+    const at = row.current!;
+    at.classList.remove("s7-tight", "s7-tighter");
+    for (const name of ["s7-tight", "s7-tighter"]) if (at.scrollWidth > at.clientWidth) at.classList.add(name);
+  };
   useLayoutEffect(() => {
-    const fit = () => {
-      const at = row.current!;
-      at.classList.remove("s7-tight", "s7-tighter");
-      for (const name of ["s7-tight", "s7-tighter"]) if (at.scrollWidth > at.clientWidth) at.classList.add(name);
-    };
-    fit();
     const observer = new ResizeObserver(fit);
     observer.observe(row.current!);
     return () => observer.disconnect();
-  });
+  }, []);
+  // The rest of the row is as wide as before where the chips are.
+  useLayoutEffect(fit, [JSON.stringify([chips, unit.finished, unit.unit_id, session.ratingShown.value])]);
   const take = (action: () => void) => session.presses.inTurn(action, unit);
   return (
     <div class="s7-whole" ref={row}>

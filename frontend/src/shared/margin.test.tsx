@@ -21,12 +21,12 @@ test("a label is pushed down by those above it and no further", () => {
 
 test("each has its bar and its label, in the order of the text; the marked one is the stop of the Tab key", async () => {
   const [box, el, picked] = [document.createElement("div"), document.createElement("div"), [] as string[]];
-  box.textContent = "one two three";
+  render(<div>one two three</div>, box);
   document.body.replaceChildren(box, el);
   const item = (id: string, start: number, end: number, active: boolean): MarginItem => ({
     id, span: { start, end }, look: { ...UNKNOWN, tag: id }, name: id, more: ["met"], title: `${id}, met`, names: ["s7-coding"], active, onPick: () => void picked.push(id),
   });
-  await act(() => render(<Margin text={{ current: box }} label="Codings of words" starts={null} items={[item("b", 4, 7, true), item("a", 0, 3, false)]} />, el));
+  await act(() => render(<Margin text={{ current: box }} label="Codings of words" starts={[0]} items={[item("b", 4, 7, true), item("a", 0, 3, false)]} />, el));
   const buttons = [...el.querySelectorAll("button")];
   expect(buttons.map((button) => [button.textContent, button.tabIndex, button.getAttribute("aria-label")])).toEqual([["aamet", -1, "a, met"], ["bbmet", 0, "b, met"]]);
   expect(el.querySelectorAll(".s7-stripe")).toHaveLength(2);

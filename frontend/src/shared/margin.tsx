@@ -1,7 +1,8 @@
 // The margin of a text: one bar a coding, as high as its lines, and its label next to it.
+import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { sideOf, type Look } from "./colours";
-import { lineHeight, TextNodes } from "./onscreen";
+import { firstThat, lineHeight, paneOf, TextNodes } from "./onscreen";
 import type { Span } from "./protocol";
 import { lanes } from "./spans";
 
@@ -30,7 +31,7 @@ interface Props {
   /** Whose each lane is, where there are several people's. */
   people?: readonly string[] | undefined;
   /** Where the text's blocks begin; when that changes, the lines are measured again. */
-  starts: unknown;
+  starts: readonly number[];
 }
 
 /** The height of a label. */
@@ -42,6 +43,9 @@ const FAR = 8 * LABEL;
 
 /** The lines of a text that have codings, from the first to the last. */
 export interface Lines { first: number; last: number; }
+
+/** A bar and its label: its lane, where the label belongs and where it is, and whether others are in its way there. */
+interface Placed { item: MarginItem; lines: Lines; lane: number; wanted: number; top: number; far: boolean | undefined; }
 
 /** The lane of each: no two on one line share one. */
 export function lanesOf(lines: readonly Lines[]): number[] {
@@ -58,50 +62,88 @@ export function pushed(tops: readonly number[]): number[] {
   });
 }
 
+/** Draws a row for each block of the text that has been near what is in sight; a change draws its own block's row anew. */
 export function Margin({ text, items, label, people, starts }: Props) {
   const { lines, high } = useLines(text, items, starts);
-  const order = items.map((item) => ({ item, lines: lines(item.span) })).sort((a, b) => a.lines.first - b.lines.first || a.item.span.start - b.item.span.start);
-  const lane = lanesOf(order.map((one) => one.lines));
-  const left = (at: number) => (people ? laneOf(order[at]!.item.person!) : `calc(${lane[at]} * var(--s7-lane))`);
-  const wanted = order.map((one) => one.lines.first * high + (high - LABEL) / 2);
-  const tops = people ? wanted : pushed(wanted);
+  const drawn = useRef(new Map<number, { looks: string; row: VNode }>());
+  const rows = new Map<number, Placed[]>();
+  for (const one of placed(items, lines, high, !!people)) {
+    const block = firstThat(starts, (start) => start > one.item.span.start);
+    rows.set(block, [...(rows.get(block) ?? []), one]);
+  }
+  drawn.current = new Map([...rows].map(([block, here]) => {
+    const [before, looks] = [drawn.current.get(block), JSON.stringify(here)];
+    return [block, before?.looks === looks ? before : { looks, row: <Row key={block} {...{ here, label, high }} /> }];
+  }));
+  const onClick = ({ target }: MouseEvent) => {
+    const id = (target as Element).closest<HTMLElement>("button")?.dataset.id;
+    items.find((item) => item.id === id)?.onPick();
+  };
   return (
-    <div class={people ? "s7-margin s7-of-people" : "s7-margin"} style={{ "--s7-lanes": Math.max(0, ...lane) + 1 }}>
+    <div class={people ? "s7-margin s7-of-people" : "s7-margin"} onClick={onClick}>
       {people?.map((name, at) => <span key={name} class="s7-lane-name" style={{ left: laneOf(at) }} title={name}>{name}</span>)}
-      <ul aria-label={label}>
-        {order.map(({ item, lines: { first, last } }, at) => {
-          const far = item.active && tops[at]! - wanted[at]! > FAR;
-          const top = far ? wanted[at]! : tops[at]!;
-          const named = (...names: (string | false | undefined)[]) => names.filter(Boolean).join(" ");
-          return (
-            <li key={item.id} class={named("s7-label", item.active && "s7-active", far && "s7-far")} style={{ "--s7-c": item.look.colour }}>
-              <span class="s7-stripe" style={{ ...sideOf(item.look), left: left(at), top: `${first * high + 3}px`, height: `${(last - first + 1) * high - 5}px` }} />
-              {top > wanted[at]! && <span class="s7-leader" style={{ left: `calc(${left(at)} + 5px)`, top: `${wanted[at]! + LABEL / 2}px`, height: `${top - wanted[at]!}px` }} />}
-              <button type="button" class={named(item.active && "s7-active", ...item.names)} tabIndex={item.active ? 0 : -1} title={item.title} aria-label={item.title} aria-current={item.active ? "true" : undefined} style={{ top: `${top}px`, left: people ? `calc(${left(at)} + 5px)` : undefined }} onClick={item.onPick}>
-                <kbd>{item.look.tag}</kbd>
-                <strong>{item.name}</strong>
-                {item.more.map((words) => <em key={words}>{words}</em>)}
-              </button>
-            </li>
-          );
-        })}
-      </ul>
+      {[...drawn.current.values()].map(({ row }) => row)}
     </div>
   );
 }
 
-const NONE: Lines = { first: 0, last: 0 };
+/** Those whose lines are known, from the first line to the last. */
+function placed(items: readonly MarginItem[], lines: (span: Span) => Lines | undefined, high: number, ofPeople: boolean): Placed[] {
+  const order = items
+    .flatMap((item) => {
+      const at = lines(item.span);
+      return at ? [{ item, lines: at }] : [];
+    })
+    .sort((a, b) => a.lines.first - b.lines.first || a.item.span.start - b.item.span.start);
+  const lane = lanesOf(order.map((one) => one.lines));
+  const wanted = order.map((one) => one.lines.first * high + (high - LABEL) / 2);
+  const tops = ofPeople ? wanted : pushed(wanted);
+  return order.map((one, at) => {
+    const far = one.item.active && tops[at]! - wanted[at]! > FAR;
+    return { ...one, lane: lane[at]!, wanted: wanted[at]!, top: far ? wanted[at]! : tops[at]!, far };
+  });
+}
 
-/** The lines of spans in the text, and the height of a line; each place is measured once until lines move. */
-function useLines(text: { current: HTMLElement | null }, items: readonly MarginItem[], starts: unknown) {
+function named(...names: (string | false | undefined)[]): string {
+  return names.filter(Boolean).join(" ");
+}
+
+/** The bars and labels of what begins in one block. */
+function Row({ here, label, high }: { here: readonly Placed[]; label: string; high: number }) {
+  return (
+    <ul aria-label={label} style={{ "--s7-lanes": Math.max(...here.map(({ lane }) => lane)) + 1 }}>
+      {here.map(({ item, lines: { first, last }, lane, wanted, top, far }) => {
+        const person = item.person !== undefined && laneOf(item.person);
+        const left = person || `calc(${lane} * var(--s7-lane))`;
+        return (
+          <li key={item.id} class={named("s7-label", item.active && "s7-active", far && "s7-far")} style={{ "--s7-c": item.look.colour }}>
+            <span class="s7-stripe" style={{ ...sideOf(item.look), left, top: `${first * high + 3}px`, height: `${(last - first + 1) * high - 5}px` }} />
+            {top > wanted && <span class="s7-leader" style={{ left: `calc(${left} + 5px)`, top: `${wanted + LABEL / 2}px`, height: `${top - wanted}px` }} />}
+            <button type="button" data-id={item.id} class={named(item.active && "s7-active", ...item.names)} tabIndex={item.active ? 0 : -1} title={item.title} aria-label={item.title} aria-current={item.active ? "true" : undefined} style={{ top: `${top}px`, left: person ? `calc(${left} + 5px)` : undefined }}>
+              <kbd>{item.look.tag}</kbd>
+              <strong>{item.name}</strong>
+              {item.more.map((words) => <em key={words}>{words}</em>)}
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+/** The lines of spans near what is in sight, and the height of a line; each span is measured once until lines move. */
+function useLines(text: { current: HTMLElement | null }, items: readonly MarginItem[], starts: readonly number[]) {
   const known = useRef(new Map<string, Lines>());
+  const near = useRef<Span>({ start: 0, end: 0 });
   const high = useRef(31);
   const [, draw] = useState({});
   const measure = () => {
-    const missing = items.filter(({ span }) => !known.current.has(keyOf(span)));
-    if (!missing.length || !text.current) return;
-    const [nodes, top] = [new TextNodes(text.current), text.current.getBoundingClientRect().top];
-    high.current = lineHeight(text.current);
+    const { start, end } = near.current;
+    const missing = items.filter(({ span }) => span.start < end && start < span.end && !known.current.has(keyOf(span)));
+    if (!missing.length) return;
+    const at = text.current!;
+    const [nodes, top] = [new TextNodes(at), at.getBoundingClientRect().top];
+    high.current = lineHeight(at);
     const lineOf = (start: number) => {
       const at = nodes.range({ start, end: start + 1 }).getBoundingClientRect();
       return Math.max(0, Math.floor((at.top + at.height / 2 - top) / high.current));
@@ -109,19 +151,36 @@ function useLines(text: { current: HTMLElement | null }, items: readonly MarginI
     for (const { span } of missing) known.current.set(keyOf(span), { first: lineOf(span.start), last: lineOf(span.end - 1) });
     draw({});
   };
-  const again = useRef(measure);
-  again.current = measure;
+  const look = (afresh: boolean) => {
+    if (afresh) known.current.clear();
+    near.current = nearby(text.current!, starts);
+    measure();
+  };
+  const again = useRef(look);
+  again.current = look;
   useLayoutEffect(() => {
-    const observer = new ResizeObserver(() => {
-      known.current.clear();
-      again.current();
-    });
-    observer.observe(text.current!);
-    return () => observer.disconnect();
+    const [at, pane] = [text.current!, paneOf(text.current!)];
+    const scrolled = () => again.current(false);
+    const observer = new ResizeObserver(() => again.current(true));
+    observer.observe(at);
+    pane.addEventListener("scroll", scrolled);
+    return () => {
+      observer.disconnect();
+      pane.removeEventListener("scroll", scrolled);
+    };
   }, []);
-  useLayoutEffect(() => known.current.clear(), [starts]);
+  useLayoutEffect(() => look(true), [starts]);
   useLayoutEffect(measure);
-  return { lines: (span: Span) => known.current.get(keyOf(span)) ?? NONE, high: high.current };
+  return { lines: (span: Span) => known.current.get(keyOf(span)), high: high.current };
+}
+
+/** What is in sight of the text, and a screen above and below, in whole blocks. */
+function nearby(text: HTMLElement, starts: readonly number[]): Span {
+  const blocks = [...text.children].slice(0, starts.length);
+  const { top, bottom, height } = paneOf(text).getBoundingClientRect();
+  const from = firstThat(blocks, (block) => block.getBoundingClientRect().bottom >= top - height);
+  const to = firstThat(blocks, (block) => block.getBoundingClientRect().top > bottom + height);
+  return { start: starts[from] ?? Infinity, end: starts[to] ?? Infinity };
 }
 
 const keyOf = ({ start, end }: Span) => `${start}-${end}`;

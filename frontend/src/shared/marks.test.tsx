@@ -6,8 +6,10 @@ import { CodebookView } from "./codebook";
 import { MarkedText } from "./marks";
 import { numbers } from "./numbers.test.kit";
 import type { Coding, Span } from "./protocol";
+import { blocks } from "./spans";
 
 const text = `${"It listened to what I said. ".repeat(50)}\n`.repeat(140);
+const starts = blocks(text);
 const book = new CodebookView();
 book.codebook.value = { title: "Book", version: "1", facets: [], codes: ["1", "2", "3"].map((key) => code(`c${key}`, key)) };
 const random = numbers(3);
@@ -20,7 +22,7 @@ function drawing() {
   const marked = new MarkedText();
   return (selection: Span | null, active: number, some = codings) =>
     marked
-      .draw({ unit: { unit_id: "m1", text, codings: some }, book, selection, active })
+      .draw({ unit: { unit_id: "m1", text, codings: some }, book, selection, active, starts })
       .flatMap((block) => (block as VNode<{ views: VNode[] }>).props.views);
 }
 
@@ -46,7 +48,7 @@ test("a selection, a mark or a coding draws only its own pieces anew", () => {
 test("of a text on screen, a change compares the nodes of its own paragraph alone", () => {
   const marked = new MarkedText();
   const root = document.createElement("div");
-  const show = (selection: Span | null, some = codings) => render(marked.draw({ unit: { unit_id: "m1", text, codings: some }, book, selection, active: -1 }), root);
+  const show = (selection: Span | null, some = codings) => render(marked.draw({ unit: { unit_id: "m1", text, codings: some }, book, selection, active: -1, starts }), root);
   const before = options.diffed;
   let compared = 0;
   options.diffed = (node) => (compared++, before?.(node));
@@ -67,7 +69,7 @@ test("of a text on screen, a change compares the nodes of its own paragraph alon
 
 test("a coding in the midst, taken away or answered, leaves the others as they look", () => {
   const marked = new MarkedText();
-  const fresh = (some: Coding[]) => new MarkedText().draw({ unit: { unit_id: "m1", text, codings: some }, book, selection: null, active: 7 });
+  const fresh = (some: Coding[]) => new MarkedText().draw({ unit: { unit_id: "m1", text, codings: some }, book, selection: null, active: 7, starts });
   const shown = (blocks: VNode[]) => {
     const root = document.createElement("div");
     render(blocks, root);
@@ -76,7 +78,7 @@ test("a coding in the midst, taken away or answered, leaves the others as they l
   const without = codings.filter((_, index) => index !== 900 && index !== 1500);
   const pending = codings.map((coding, index) => (index === 40 ? { ...coding, pending: true } : coding));
   for (const some of [codings, without, pending, codings, [...without].reverse(), []]) {
-    const draw = marked.draw({ unit: { unit_id: "m1", text, codings: some }, book, selection: null, active: 7 });
+    const draw = marked.draw({ unit: { unit_id: "m1", text, codings: some }, book, selection: null, active: 7, starts });
     expect(shown(draw)).toBe(shown(fresh(some)));
   }
 });

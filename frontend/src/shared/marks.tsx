@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import type { CodebookView } from "./codebook";
 import { markStyle, UNKNOWN, type Depth, type Mark } from "./colours";
 import type { CodedText, Code, Coding, Span, Theirs } from "./protocol";
-import { blocks, lanes, segments, withSelection, type Segment } from "./spans";
+import { lanes, segments, withSelection, type Segment } from "./spans";
 
 interface Shown {
   unit: CodedText;
@@ -12,8 +12,8 @@ interface Shown {
   selection: Span | null;
   /** The index of the marked coding, -1 for none. */
   active: number;
-  /** Where its blocks begin, where that was measured on the screen. */
-  starts?: readonly number[] | null;
+  /** Where its blocks begin. */
+  starts: readonly number[];
   /** Whether a margin shows the codings: then nothing is drawn above the words. */
   margin?: boolean;
 }
@@ -32,12 +32,12 @@ export class MarkedText {
   /** The coder's own codings when they were last cut. */
   private ownCodings: readonly Coding[] = [];
   private readonly blocks = new Map<number, { views: readonly VNode[]; node: VNode }>();
-  private readonly cut = latest((text: string, codings: readonly Coding[], theirs: readonly Theirs[], memos: readonly Span[], measured: readonly number[] | null) => {
-    const [starts, lane, below] = [measured ?? blocks(text), lanes(codings), lanes(theirs)];
+  private readonly cut = latest((text: string, codings: readonly Coding[], theirs: readonly Theirs[], memos: readonly Span[], starts: readonly number[]) => {
+    const [lane, below] = [lanes(codings), lanes(theirs)];
     const [own, all] = [Math.max(0, ...new Set(lane)), theirs.length ? [...codings, ...theirs] : codings];
     const depth = { own, theirs: Math.max(-1, ...new Set(below)) + 1 };
     const cuts = [...starts, ...memos.flatMap(({ start, end }) => [start, end])];
-    return { starts, lane: [...lane, ...below], depth, segments: segments(text, all, cuts) };
+    return { lane: [...lane, ...below], depth, segments: segments(text, all, cuts) };
   });
   /** What all pieces share: where it changes, all are drawn anew. */
   private readonly afresh = latest((_text: string, _codes: unknown, _looks: unknown, _own: number, _theirs: number, _margin: boolean) => {
@@ -46,11 +46,11 @@ export class MarkedText {
     this.blocks.clear();
   });
 
-  draw({ unit, book, selection, active, theirs = NONE, starts: measured = null, margin = false }: Shown): VNode[] {
+  draw({ unit, book, selection, active, theirs = NONE, starts, margin = false }: Shown): VNode[] {
     const [codes, looks] = [book.codes.value, book.looks.value];
     const memos = unit.memos ?? NO_MEMOS;
     if (!onSameWords(unit.codings, this.ownCodings)) this.ownCodings = unit.codings;
-    const { starts, lane, depth: lanes, segments } = this.cut(unit.text, this.ownCodings, theirs, memos, measured);
+    const { lane, depth: lanes, segments } = this.cut(unit.text, this.ownCodings, theirs, memos, starts);
     const depth = { ...lanes, margin };
     this.afresh(unit.text, codes, looks, depth.own, depth.theirs, margin);
     const before = this.pieces;

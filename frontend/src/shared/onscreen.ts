@@ -35,7 +35,7 @@ export class TextNodes {
 }
 
 /** The index of the first that fits, of a list in which all behind one that fits do so too. */
-function firstThat<T>(list: readonly T[], fits: (one: T) => boolean): number {
+export function firstThat<T>(list: readonly T[], fits: (one: T) => boolean): number {
   let [low, high] = [0, list.length];
   while (low < high) {
     const middle = (low + high) >> 1;

@@ -1,6 +1,6 @@
 // A text with its codings; its text nodes join to exactly the text, so that offsets can be counted.
 import type { ComponentChildren, VNode } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { CodebookView } from "./codebook";
 import { useLongParagraphs } from "./longparagraphs";
 import { Handles } from "./handles";
@@ -9,6 +9,7 @@ import { MarkedText } from "./marks";
 import { More } from "./more";
 import { reveal, selectedSpan } from "./onscreen";
 import type { CodedText, Coding, Span, Theirs } from "./protocol";
+import { blocks } from "./spans";
 import type { Edge } from "./words";
 
 interface Props {
@@ -44,7 +45,8 @@ export function TextView(props: Props) {
   const marked = useRef<MarkedText | null>(null);
   marked.current ??= new MarkedText();
   const drawn = useRef<{ unit_id: string; view: VNode } | null>(null);
-  const starts = useLongParagraphs(box, unit.text, frozen, Boolean(props.theirs?.length));
+  const cut = useLongParagraphs(box, unit.text, frozen, Boolean(props.theirs?.length));
+  const starts = useMemo(() => cut ?? blocks(unit.text), [cut, unit.text]);
   useLayoutEffect(() => {
     if (sought) reveal(box.current!, sought.span, sought.edge);
   }, [sought]);
