@@ -38,6 +38,10 @@ def test_lines_stand_out_from_the_page_and_from_their_own_tint(theme: str, colou
     for page in GROUNDS[theme]:
         assert min(contrast(colour, page) for colour in colours) >= 3
         assert min(contrast(colour, mixed(colour, TINT, page)) for colour in colours) >= 3
+    tinted = [mixed(colour, TINT, PAGES[theme]) for colour in colours]
+    assert min(map(contrast, colours * 2, [PAGES[theme]] * len(colours) + tinted)) >= 3.1
+    # In the text of the desk only the marked coding has a tint: the words on it.
+    assert min(contrast(ink, behind) for ink in LETTERS[theme] for behind in tinted) >= 8
 
 
 @pytest.mark.parametrize(("theme", "colours"), THEMES)
