@@ -3,11 +3,14 @@
 The same texts get the same codes in every session, by a rule of words (`real_path.WORDS`): by the keys of
 `CodingWidget`; by the buttons of pigeonXT's multi-label form; in molabel, which asks yes or no, in a pass for
 each code. Then one span within a sentence of each text, which neither of the two
-can do. Every session's result is compared with the rule. A press is a key or a click; Alt+2 is one press.
+can do; and that span is made longer by a word, as by somebody who comes back to it. Every session's result is
+compared with the rule. A press is a key or a click; Alt+2 is one press.
 
-Prints Markdown tables. Needs Chromium (`make system`); `pip install pigeonxt-jupyter molabel` for the two
-others, which are left out where they are not installed. Data: first argument, or ../shared/data beside the
-project, or else the shipped synthetic texts.
+    python -m benchmarks.coding_session [CHECKOUT …]
+
+Other checkouts of the project are measured next to this one. Prints Markdown tables. Needs Chromium (`make
+system`); `pip install pigeonxt-jupyter molabel` for the two others, which are left out where they are not
+installed. Data: ../shared/data beside the project, or else the shipped synthetic texts.
 """
 
 from __future__ import annotations
@@ -30,9 +33,10 @@ from playwright.sync_api import Page
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import sense7_qual as qual
-from benchmarks.real_path import DATA, WORDS, codebook, units as real_units
+from benchmarks.real_path import DATA, WORDS, units as real_units
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import enter, saved
+from tests.helpers.places import ROOT
 
 N = 50
 SHIPPED = Path(__file__).parents[1] / "data" / "explanations.csv"
@@ -42,9 +46,16 @@ READS = "words => document.body.innerText.includes(words)"
 WORDS_OF = """text => [...new Intl.Segmenter(undefined, {granularity: 'word'}).segment(text)]
   .filter(piece => piece.isWordLike).map(piece => [piece.index, piece.index + piece.segment.length])"""
 OURS = """
+import sys
+sys.path.insert(0, {tree!r})
 import sense7_qual as qual
 from sense7_qual.widgets import CodingWidget
-CodingWidget(qual.Store({study!r}), coder="ana")
+units = qual.corpus.read({texts!r}, text="text", unit_id="unit_id")
+book = qual.Codebook(name="reactions", codes=tuple(
+    qual.Code(id=name, label=name.capitalize(), key=str(n)) for n, name in enumerate({codes!r}, start=1)
+))
+store = qual.Store.create({study!r}, units=units, codebook=book)
+CodingWidget(store, coder="ana")
 """
 PIGEON = """
 import pandas as pd
@@ -71,6 +82,8 @@ class Session:
 
     name: str
     presses: int = 0
+    edges: int = 0
+    """Presses that correct a span which was coded before."""
     waits: list[float] = field(default_factory=list)
     right: int = 0
 
@@ -78,16 +91,15 @@ class Session:
         """Return the session as a row of the table."""
         waits = np.array(self.waits)
         return (
-            f"| {self.name} | {self.presses / N:.2f} | {np.median(waits):.0f} | "
+            f"| {self.name} | {self.presses / N:.2f} | {self.edges / N:.2f} | {np.median(waits):.0f} | "
             f"{np.percentile(waits, 95):.0f} | {self.right} of {N} |"
         )
 
 
 def texts() -> pd.DataFrame:
     """Return the texts to code, in their order."""
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else DATA
-    if path.exists():
-        return real_units(path).head(N)
+    if DATA.exists():
+        return real_units(DATA).head(N)
     shipped = qual.corpus.read(SHIPPED, text="Comment", unit_id="MessageId", case_id="PID")
     return shipped[shipped["text"].notna()].head(N)
 
@@ -133,21 +145,29 @@ def _enter(page: Page, session: Session, ids: list[str], place: int) -> None:
         _press(page, session, "Enter")
 
 
-def code_whole_texts(server: labs.Lab, folder: Path, units: pd.DataFrame) -> Session:
+def _ours(server: labs.Lab, tree: Path, folder: Path, units: pd.DataFrame) -> str:
+    """Write the notebook in which a checkout makes a study of the texts and shows it; return its name."""
+    units[["unit_id", "text"]].to_csv(folder / "texts.csv", index=False)
+    cell = OURS.format(
+        tree=str(tree), texts=str(folder / "texts.csv"), codes=list(WORDS), study=str(folder / "study")
+    )
+    return labs.notebook(server.root / f"{folder.name}.ipynb", cell).name
+
+
+def code_whole_texts(tree: Path, server: labs.Lab, folder: Path, units: pd.DataFrame) -> Session:
     """Code whole texts by the keys of our widget."""
-    session = Session("this widget, by keys")
-    store = qual.Store.create(folder / "whole", units=units, codebook=codebook())
-    path = labs.notebook(server.root / "whole.ipynb", OURS.format(study=str(folder / "whole")))
+    session = Session(f"this widget ({tree.name}), by keys")
+    name = _ours(server, tree, folder, units)
     keys = {code: str(n) for n, code in enumerate(WORDS, start=1)}
     ids = units["unit_id"].tolist()
-    with server.page() as page:
-        enter(server, page, path.name)
+    with server.page(new=True) as page:
+        enter(server, page, name)
         for place, codes in enumerate(whole(units)):
             _press(page, session, *(keys[code] for code in codes))
             _enter(page, session, ids, place)
         saved(page)
     server.end_kernels()
-    session.right = _as_the_rule(store, ids, whole(units))
+    session.right = _as_the_rule(qual.Store(folder / "study"), ids, whole(units))
     return session
 
 
@@ -158,30 +178,43 @@ def _as_the_rule(store: qual.Store, ids: list[str], codes: list[list[str]]) -> i
     return sum(coded.get(unit_id) == set(wanted) for unit_id, wanted in zip(ids, codes, strict=True))
 
 
-def code_spans(server: labs.Lab, folder: Path, units: pd.DataFrame) -> Session:
-    """Code one span of each text: Space, the letters of its first and of its last word, the code's key."""
-    session = Session("this widget, a span within a sentence")
-    store = qual.Store.create(folder / "spans", units=units, codebook=codebook())
-    path = labs.notebook(server.root / "spans.ipynb", OURS.format(study=str(folder / "spans")))
+def _letters(page: Page, first: int, last: int, n_words: int) -> list[str]:
+    """Put letters on the words; return those of the first and of the last word."""
+    page.keyboard.press("Space")
+    page.wait_for_function("n => document.querySelectorAll('.s7-letters b').length === n", arg=n_words)
+    letters = page.locator(".s7-letters b").all_inner_texts()
+    return [*letters[first].strip(), *letters[last].strip()]
+
+
+def code_spans(tree: Path, server: labs.Lab, folder: Path, units: pd.DataFrame) -> Session:
+    """Code one span of each text by letters on its words; then take one word more into it."""
+    session = Session(f"this widget ({tree.name}), a span within a sentence")
+    moves_edges = (tree / "frontend/src/coding/edges.ts").exists()
+    name = _ours(server, tree, folder, units)
     ids, rng, wanted = units["unit_id"].tolist(), np.random.default_rng(0), []
-    with server.page() as page:
-        enter(server, page, path.name)
+    with server.page(new=True) as page:
+        enter(server, page, name)
         for place, text in enumerate(units["text"]):
             words = [tuple(word) for word in page.evaluate(WORDS_OF, text)]
             first, last = within(text, words, rng)
-            wanted.append((words[first][0], words[last][1]))
-            _press(page, session, "Space")
-            page.wait_for_function(
-                "n => document.querySelectorAll('.s7-letters b').length === n", arg=len(words)
-            )
-            letters = page.locator(".s7-letters b").all_inner_texts()
-            _press(page, session, *letters[first].strip(), *letters[last].strip(), "1")
+            wanted.append((words[first][0], words[last + 1][1]))
+            session.presses += 1
+            _press(page, session, *_letters(page, first, last, len(words)), "1")
+            page.keyboard.press("Escape")
+            if moves_edges:
+                edge = ["Shift+ArrowRight"]
+            else:
+                page.keyboard.press("Delete")
+                edge = ["Delete", "Space", *_letters(page, first, last + 1, len(words)), "1"]
+            for key in edge[0 if moves_edges else 2 :]:
+                page.keyboard.press(key)
+            session.edges += len(edge)
             _enter(page, session, ids, place)
         saved(page)
     server.end_kernels()
-    codings = store.codings().set_index("unit_id")
+    codings = qual.Store(folder / "study").codings()
     session.right = sum(
-        unit in codings.index and (codings.loc[unit, "start"], codings.loc[unit, "end"]) == span
+        codings.loc[codings["unit_id"] == unit, ["start", "end"]].to_numpy().tolist() == [list(span)]
         for unit, span in zip(ids, wanted, strict=True)
     )
     return session
@@ -265,17 +298,20 @@ def main() -> None:
         print("skipped: no Chromium is installed (`make system` installs it)")
         return
     units = texts()
-    sessions = [code_whole_texts, code_spans]
+    trees = [*(Path(name).resolve() for name in sys.argv[1:]), ROOT]
+    sessions = [partial(code, tree) for code in (code_whole_texts, code_spans) for tree in trees]
     sessions += [code_by_buttons] if importlib.util.find_spec("pigeonXT") else []
     sessions += [code_by_passes] if importlib.util.find_spec("molabel") else []
     n_codes = np.mean([len(codes) for codes in whole(units)])
     n_words = units["text"].str.split().str.len().median()
     print(f"{len(units)} texts of {n_words:.0f} words, {n_codes:.2f} codes a text\n")
-    print("| session | presses a text | next text (ms) | p95 | as the rule |")
-    print("|---|--:|--:|--:|--:|")
-    with tempfile.TemporaryDirectory() as folder, labs.running(Path(folder) / "lab") as server:
-        for session in sessions:
-            print(session(server, Path(folder), units).row(), flush=True)
+    print("| session | presses a text | an edge, later | next text (ms) | p95 | as the rule |")
+    print("|---|--:|--:|--:|--:|--:|")
+    with tempfile.TemporaryDirectory() as place, labs.running(Path(place) / "lab") as server:
+        for n, session in enumerate(sessions):
+            folder = Path(place) / f"session{n}"
+            folder.mkdir()
+            print(session(server, folder, units).row(), flush=True)
 
 
 if __name__ == "__main__":

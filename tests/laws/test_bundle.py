@@ -130,6 +130,25 @@ def test_a_class_in_two_sheets_is_noticed() -> None:
     assert classes_defined(sheet) == {"s7-a", "s7-b"}
 
 
+def unnamed(sheet: str, scripts: str) -> list[str]:
+    """Return the classes that a sheet styles and no script names, whole or in two parts (`s7-drop-${place}`)."""
+    beginnings = set(re.findall(r"s7-(?:[\w-]+-)?(?=\$\{)", scripts))
+    words = set(re.findall(r"[\w-]+", scripts))
+    styled = set(re.findall(r"\.(s7-[\w-]+)", re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)))
+    made = {f"{one}{word}" for one in beginnings for word in words} | words
+    return sorted(styled - made)
+
+
+def test_every_class_that_is_styled_is_used() -> None:
+    scripts = {path: path.read_text(encoding="utf-8") for path in sources((".ts", ".tsx"))}
+    for sheet in sources((".css",)):
+        widget = sheet.parent.name
+        used = [text for path, text in scripts.items() if widget in ("shared", path.parent.name)]
+        used += [text for path, text in scripts.items() if path.parent.name == "shared"]
+        assert unnamed(sheet.read_text(encoding="utf-8"), "\n".join(used)) == [], sheet.name
+    assert unnamed(".s7-a {} .s7-b-c {} .s7-d-e {}", "`s7-a s7-b-${x}`; x = 'c'; y = 'e'") == ["s7-d-e"]
+
+
 def test_shared_parts_import_no_widget_and_no_widget_another() -> None:
     wrong = []
     for path in sources((".ts", ".tsx"), tests=True):
