@@ -58,6 +58,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "take_codebook": ">",
     "undo": "z",
     "redo": "y",
+    "inbox": "I",
     "help": "?",
 }
 """Commands with their default keys."""
