@@ -59,6 +59,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "large_view": "F",
     "undo": "z",
     "redo": "y",
+    "inbox": "I",
     "help": "?",
 }
 """Commands with their default keys."""

@@ -75,3 +75,12 @@ class OfStudy(Browser):
         self.widget.send = lambda content, buffers=None: (
             self.told if content["client"] is None else self.heard
         ).append(json.loads(json.dumps(content)))
+
+
+def waiting(browser: Browser) -> tuple[list[str], list[list[Any]]] | None:
+    """Return the codes on which earlier texts wait for a decision, and the texts with theirs; else None."""
+    item = next((one for one in browser.ask("inbox", read=None)["items"] if one["what"] == "new"), None)
+    asked, items = browser.ask("again", of="new"), {}
+    for place, rule in asked["steps"]:
+        items.setdefault(place, []).append(asked["rules"][rule]["code"])
+    return item and (item["codes"], [[place, codes] for place, codes in items.items()])

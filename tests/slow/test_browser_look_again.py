@@ -1,4 +1,4 @@
-"""In a real browser: a button lists the texts to be looked at again after a revision, and two notebooks of
+"""In a real browser: the inbox leads through the texts to be looked at again by keys, and two notebooks of
 one coder show each other's codings before a text is finished."""
 
 from __future__ import annotations
@@ -11,22 +11,26 @@ import pytest
 import sense7_qual as qual
 from sense7_qual import acts
 from tests.helpers import lab as labs
-from tests.helpers.coding_page import enter, press, shows
+from tests.helpers.coding_page import enter, press, saved, shows, sound
 
 pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
-COMMENTS = "comment,id\n" + "".join(f"It listened to me {n} times.,m{n}\n" for n in range(6))
+COMMENTS = "comment,id\n" + "".join(f"It listened to me {n} times.,m{n}\n" for n in range(16))
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> qual.Store:
-    """Return a study in which the definition of a code was changed after ana had finished m2 and m4."""
+    """Return a study in which a code was narrowed after ana had applied it to 12 texts and finished these."""
     (tmp_path / "comments.csv").write_text(COMMENTS)
     units = qual.corpus.read(tmp_path / "comments.csv", text="comment", unit_id="id")
     book = qual.Codebook.read("sense7")
     study = qual.Store.create(tmp_path / "study", units=units, codebook=book)
-    study.append([acts.finish(coder="ana", unit_id=one, codebook=book) for one in ("m2", "m4")])
-    codes = (replace(book.codes[0], definition="Another."), *book.codes[1:])
-    study.revise(replace(book, codes=codes), why="Clearer.", coder="lead")
+    own, code = {"coder": "ana", "codebook": book}, book.codes[0]
+    texts = [f"m{n}" for n in range(2, 14)]
+    study.append([acts.apply(unit_id=one, code=code.id, start=0, end=11, **own) for one in texts])
+    study.append([acts.finish(unit_id=one, **own) for one in texts])
+    codes = (replace(code, definition="Surely " + code.definition), *book.codes[1:])
+    narrower = {code.id: ("narrow", "As all agreed.")}
+    study.revise(replace(book, codes=codes), why="Clearer.", coder="lead", meaning=narrower)
     return study
 
 
@@ -39,21 +43,26 @@ def notebook(lab: labs.Lab, name: str, store: qual.Store) -> str:
     return f"{name}.ipynb"
 
 
-def test_the_message_s_button_lists_the_texts_to_be_looked_at_again_until_none_is_left(
-    lab: labs.Lab, store: qual.Store
-) -> None:
+def test_keys_alone_go_from_the_inbox_through_twelve_texts(lab: labs.Lab, store: qual.Store) -> None:
+    texts = [f"m{n}" for n in range(2, 14)]
     with lab.page() as page:
         enter(lab, page, notebook(lab, "again", store))
-        assert "2 texts need another look" in page.inner_text(".s7-notice")
-        page.click(".s7-look-again")
-        shows(page, "m2")
-        assert "2 of 6 · to look at again" in page.inner_text(".s7-list-note")
-        page.locator(".s7").focus()
-        press(page, "Enter")
-        shows(page, "m4")
-        press(page, "Enter")
-        page.wait_for_selector(".s7-notice", state="detached")
-    assert store.coverage()["codebook"].tolist() == [store.codebook.fingerprint] * 2
+        page.wait_for_selector(".s7-inbox-button b")
+        assert page.inner_text(".s7-inbox-button").split() == ["Inbox", "1"]
+        press(page, "I", "Enter")
+        for at, unit_id in enumerate(texts):
+            shows(page, unit_id)
+            assert page.inner_text(".s7-again span") == f"{at + 1} of 12"
+            assert page.locator(".s7-changed ins").inner_text().strip() == "Surely"
+            page.keyboard.press("n" if at % 2 else "y")
+        saved(page)
+        page.wait_for_selector(".s7-again", state="detached")
+        page.wait_for_function("document.querySelector('.s7-inbox-button').innerText === 'Inbox'")
+        press(page, "n")  # nothing more is asked: it is the next unfinished text
+        sound(page, "after the queue")
+    again = qual.Store(store.path)
+    assert set(again.coverage()["codebook"]) == {store.codebook.fingerprint}
+    assert sorted(again.codings()["unit_id"]) == sorted(texts[::2])
 
 
 def test_a_second_notebook_of_the_coder_shows_the_codings_of_the_first_before_it_finishes_their_text(

@@ -74,7 +74,7 @@ def test_a_colleague_s_code_is_taken_in_by_a_key_without_losing_place_selection_
         other.revise(replace(other.codebook, codes=added), why="It was missing.", coder="ben")
         press(page, "ArrowRight")
         shows(page, "t2/1")
-        page.wait_for_selector(".s7-take")
+        page.wait_for_selector(".s7-inbox-button b")
         sound(page, "a newer codebook")
         press(page, "2", "w")
         selected = page.locator(".s7-selected").inner_text()
@@ -85,15 +85,17 @@ def test_a_colleague_s_code_is_taken_in_by_a_key_without_losing_place_selection_
         assert page.locator(".s7-notice").count() == 0
         key = page.locator(".s7-code", has_text="Hope").locator("kbd").inner_text()
         press(page, key)
-        page.locator(".s7-decide button", has_text="No").click()
+        press(page, "I")
+        page.locator(".s7-refuse").click()
         saved(page)
+        page.keyboard.press("Escape")
         press(page, "z", "z")  # the memo that says so, and the code
 
         newest = qual.Store(folder)
         without = tuple(one for one in newest.codebook if one.id != "affective")
         newest.revise(replace(newest.codebook, codes=without), why="Too broad.", coder="ben")
         press(page, "Enter")
-        page.wait_for_selector(".s7-take")
+        page.wait_for_selector(".s7-inbox-button b")
         page.keyboard.press(">")
         page.wait_for_selector(".s7-meaning")
         sound(page, "what it means")

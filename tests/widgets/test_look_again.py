@@ -12,7 +12,7 @@ import pytest
 from sense7_qual import acts, codings, corpus
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
-from tests.helpers.browser import OfStudy
+from tests.helpers.browser import OfStudy, waiting
 
 SENSE7 = Codebook.read("sense7")
 N = 30
@@ -51,7 +51,7 @@ def test_message_list_and_statistics_name_the_same_texts_until_each_is_finished_
     browser = OfStudy(Store(store.path))
     welcome = browser.ask("hello")
     assert (welcome["n_review"], listed(browser)["n"], len(stale(store))) == (20, 20, 20)
-    assert welcome["notice"] == (
+    assert browser.widget.notice == (
         "20 texts need another look: the codebook was revised after you finished them."
     )
     assert welcome["unit"]["unit_id"] == "m0"
@@ -71,9 +71,9 @@ def test_texts_that_lack_new_codes_alone_are_asked_for_and_not_looked_at_again(s
     book = store.codebook
     hope = Code(id="hope", label="Hope", definition="Looks forward.")
     store.revise(replace(book, codes=(*book.codes, hope)), why="Missing.", coder="lead")
-    welcome = OfStudy(Store(store.path)).ask("hello")
-    assert welcome["n_review"] == 15
-    assert [place for place, _ in welcome["waiting"]["items"]] == list(range(5))
+    browser = OfStudy(Store(store.path))
+    assert browser.ask("hello")["n_review"] == 15
+    assert waiting(browser) == (["hope"], [[place, ["hope"]] for place in range(5)])
     assert len(stale(store)) == 20
 
 

@@ -14,7 +14,7 @@ from sense7_qual.codebook import Code
 from sense7_qual.store import Store
 from sense7_qual.widgets._codes import alike, code_id
 from sense7_qual.widgets._coding.revised import DECLINED
-from tests.helpers.browser import SENSE7, SENTINEL, Browser, OfStudy, new_id, units
+from tests.helpers.browser import SENSE7, SENTINEL, Browser, OfStudy, new_id, units, waiting
 
 
 @pytest.fixture
@@ -88,8 +88,7 @@ def test_an_added_code_is_live_in_all_views_and_what_was_coded_stays(adding: Sto
     after = {code["id"]: code["key"] for code in told["codebook"]["codes"]}
     assert {one: key for one, key in after.items() if one != "hope"} == keys
     assert after["hope"] not in (None, *keys.values())
-    expected = {"codes": ["hope"], "items": [[0, ["hope"]]], "no": DECLINED}
-    assert told["waiting"] == expected
+    assert waiting(browser) == (["hope"], [[0, ["hope"]]])
     code = adding.codebook["hope"]
     assert (code.label, code.definition, code.origin, code.examples) == (
         "Hope",
@@ -100,8 +99,7 @@ def test_an_added_code_is_live_in_all_views_and_what_was_coded_stays(adding: Sto
     assert [one.coder for one in adding.revisions] == ["ana"]
     assert browser.do("apply", "m1", code="hope")["type"] == "done"
     assert browser.ask("unit", place=0)["unit"]["finished"]
-    assert browser.ask("unit", place=0)["notice"] == ""
-    assert OfStudy(adding).ask("hello")["notice"] == ""
+    assert [browser.widget.notice, OfStudy(adding).widget.notice] == ["", ""]
     assert decided(adding) == {}
 
 
@@ -166,11 +164,6 @@ def test_what_is_not_saved_is_not_lost_when_a_code_is_added_meanwhile(adding: St
 # the texts that wait --------------------------------------------------------------------------------
 
 
-def waiting(browser: Browser) -> Any:
-    found = browser.ask("hello")["waiting"]
-    return found and (found["codes"], [list(one) for one in found["items"]])
-
-
 @pytest.mark.long
 def test_texts_that_were_finished_before_wait_until_each_is_decided(adding: Store) -> None:
     browser = OfStudy(adding)
@@ -196,7 +189,9 @@ def test_no_to_earlier_texts_stands_in_the_record_until_its_memo_ends(adding: St
     browser = OfStudy(adding)
     browser.do("finish", "m0")
     add(browser)
-    line = browser.ask("hello")["waiting"]["no"]
+    (item,) = browser.ask("inbox", read=None)["items"]
+    line = item["no"]
+    assert line == DECLINED
     browser.do("memo", None, target_kind="code", code="hope", text=f"Rare.\n{line}")
     assert waiting(browser) is None
     assert waiting(OfStudy(Store(adding.path))) is None

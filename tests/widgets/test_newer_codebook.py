@@ -14,7 +14,7 @@ from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.store import Store
 from sense7_qual.widgets._coding.revised import NewerCodebook
-from tests.helpers.browser import CODES, SENSE7, SENTINEL, Browser, OfStudy, new_id, units
+from tests.helpers.browser import CODES, SENSE7, SENTINEL, Browser, OfStudy, new_id, units, waiting
 
 HOPE = Code(id="hope", label="Hope", definition="Looks forward.")
 
@@ -75,7 +75,7 @@ def test_one_that_leaves_what_was_coded_is_taken_in_at_once(store: Store) -> Non
     (told,) = browser.told
     assert (told["type"], told["newer"], told["under"]) == ("codebook", False, store.codebook.fingerprint)
     assert told["flags"] == "ffc."
-    assert told["waiting"]["items"] == [[0, ["hope"]], [1, ["hope"]]]
+    assert waiting(browser) == (["hope"], [[0, ["hope"]], [1, ["hope"]]])
     assert browser.widget.notice == ""
     assert browser.do("apply", "m2", code="hope")["can_redo"] is False
     assert store.codings(coder="ana").iloc[-1]["codebook"] == store.codebook.fingerprint

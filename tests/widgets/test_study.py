@@ -113,15 +113,16 @@ def test_a_round_that_nobody_opened_is_refused(folder: Store) -> None:
 
 def test_the_coder_is_told_when_the_codebook_was_revised_since_the_study_was_opened(store: Store) -> None:
     widget = CodingWidget(store, coder="ana")
-    assert told(widget, "hello")["notice"] == ""
+    told(widget, "hello")
+    assert widget.notice == ""
     other = Store(store.path)
     other.revise(redefined(SENSE7, "Another one."), why="Clearer.", coder="lead")
     assert store.desk.current_codebook() == other.codebook.fingerprint != store.codebook.fingerprint
     answer = told(widget, "unit", place=1, peek=True)  # what is fetched ahead asks nothing of the study
-    assert answer["notice"] == ""
+    assert (answer["newer"], widget.notice) == (False, "")
     for answer in (told(widget, "unit", place=1), told(widget, "hello"), finish(widget, "m0")):
-        assert "The codebook was revised after you opened the study. Load the new version" in answer["notice"]
-    assert widget.notice == answer["notice"]
+        assert answer["newer"]
+        assert "The codebook was revised after you opened the study. Load the new version" in widget.notice
     assert "revised after you opened the study" in CodingWidget(store, coder="ben").notice
     again = CodingWidget(Store(store.path), coder="ana")
     assert again.notice == ("One text needs another look: the codebook was revised after you finished it.")
@@ -130,7 +131,8 @@ def test_the_coder_is_told_when_the_codebook_was_revised_since_the_study_was_ope
 def test_a_revision_in_the_same_notebook_is_told_of_as_well(folder: Store) -> None:
     widget = CodingWidget(folder, coder="ana")
     folder.revise(redefined(SENSE7, "Another one."), why="Clearer.", coder="lead")
-    assert "revised after you opened the study" in finish(widget, "m0")["notice"]
+    finish(widget, "m0")
+    assert "revised after you opened the study" in widget.notice
     assert CodingWidget(folder, coder="ben").notice == ""
 
 
@@ -147,8 +149,11 @@ def test_without_revisions_texts_coded_with_an_earlier_codebook_are_counted_unti
         units=folder.units, codebook=folder.codebook, acts=folder.acts, append=folder.append
     )
     widget = CodingWidget(study, coder="ana")
-    assert told(widget, "hello")["notice"].startswith("You coded 3 of these 4 texts with an earlier version")
-    assert finish(widget, "m0")["notice"].startswith("You coded 2 of these 4")
+    assert widget.notice.startswith("You coded 3 of these 4 texts with an earlier version")
+    (item,) = told(widget, "inbox", read=None)["items"]
+    assert item["title"] == "You coded 3 of these 4 texts with an earlier version of the codebook"
+    finish(widget, "m0")
+    assert widget.notice.startswith("You coded 2 of these 4")
     assert CodingWidget(study, coder="ana", review=["m1", "m2"]).notice == ("2 texts need another look.")
 
 

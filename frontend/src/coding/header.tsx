@@ -4,6 +4,7 @@ import { Button } from "../shared/button";
 import { Bar, Tool, Who } from "../shared/frame";
 import { keyLabel } from "../shared/keys";
 import { LayoutButtons } from "./grid";
+import { InboxButton } from "./inboxpane";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
 import { ListNote, TextsButton } from "./texts";
@@ -56,6 +57,7 @@ export function Tools({ session }: { session: Session }) {
   const take = (kind: "undo" | "redo") => session.presses.inTurn(() => session.takeBack(kind), { mustWait: session.mustWait(kind) });
   return (
     <>
+      {session.total.value > 0 && <InboxButton session={session} />}
       <Tool name="Undo" sign="↶" press="z" ready={session.canUndo.value} run={() => take("undo")} />
       <Tool name="Redo" sign="↷" press="y" ready={session.canRedo.value} run={() => take("redo")} />
     </>

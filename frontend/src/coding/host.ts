@@ -8,8 +8,8 @@ export interface Host {
   ask(question: Question): void;
   say(words: string): void;
   /** Do this on a text, or on none. */
-  do(act: Omit<Act, "id" | "unit_id">, unit: Unit | null): void;
-  push(...acts: Omit<Act, "id">[]): void;
+  do(act: Omit<Act, "id" | "unit_id">, unit: Unit | null): readonly Act[];
+  push(...acts: Omit<Act, "id">[]): readonly Act[];
   takeBack(): void;
   /** A text came with an answer: whoever shows it takes it as it is now. */
   came(unit: Unit): void;
@@ -22,6 +22,10 @@ export interface Host {
   keep(): void;
   /** Write on each of these codes, in a memo, that their texts are left as they are. */
   leave(codes: readonly string[], line: string): void;
+  /** List the texts to look at again, and go to the first. */
+  listAgain(): void;
+  /** Something in the inbox may be another thing now. */
+  inboxChanged(): void;
   /** How many texts are to be looked at again. */
   toReview(): number;
   book: CodebookView;

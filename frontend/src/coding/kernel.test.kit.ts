@@ -3,12 +3,14 @@ import type { Model, Reply } from "../shared/channel";
 import { code } from "../shared/code.test.kit";
 import { shelf } from "../shared/outbox";
 import type { Act, Coding, Facet } from "../shared/protocol";
-import type { Beside, ColleaguesQuestion, FreeMemo, GridQuestion, HistoryRow, ListQuestion, Memo, MemoRow, NewCodeQuestion, Query, RoundState, Row, ShownSuggestions, SpanMemo, Suggestion, TrainingProgress, Unit, Waiting } from "./messages";
+import type { Again, Beside, ColleaguesQuestion, FreeMemo, GridQuestion, HistoryRow, InboxItem, InboxQuestion, ListQuestion, Memo, MemoRow, NewCodeQuestion, Query, RoundState, Row, ShownSuggestions, SpanMemo, Suggestion, TrainingProgress, Unit } from "./messages";
 import { Session } from "./session";
 
 interface Message extends Partial<Query> {
-  type: "hello" | "unit" | "act" | ListQuestion["type"] | NewCodeQuestion["type"] | ColleaguesQuestion["type"] | "feedback" | "suggestions" | GridQuestion["type"] | "memos" | "history" | "back" | "take_codebook";
+  type: "hello" | "unit" | "act" | ListQuestion["type"] | NewCodeQuestion["type"] | ColleaguesQuestion["type"] | "feedback" | "suggestions" | GridQuestion["type"] | "memos" | "history" | "back" | "take_codebook" | InboxQuestion["type"];
   agreed?: string | null;
+  read?: string | null;
+  of?: string;
   act_id?: string;
   on?: string;
   first?: number;
@@ -44,8 +46,6 @@ export class Kernel {
   readonly received: Message[] = [];
   readonly recorded: Act[] = [];
   position = 0;
-  /** What the coder should know of the codebook. */
-  notice = "";
   /** Whether there is a newer one, and what it means for codings. */
   newer = false;
   /** The places of the texts that are to be looked at again. */
@@ -55,7 +55,10 @@ export class Kernel {
   layout: "text" | "grid" = "text";
   newCodes: "add" | "propose" = "propose";
   roundName: string | null = null;
-  waiting: Waiting | null = null;
+  /** What waits in the inbox, the questions that it leads to, and whether the widget begins with them. */
+  inbox: InboxItem[] = [];
+  again: Again = { steps: [], rules: [], under: "f1" };
+  begins = false;
   round: RoundState = null;
   /** What colleagues coded, by place. */
   colleagues: Record<number, Beside[]> = {};
@@ -132,7 +135,7 @@ export class Kernel {
     let finished = false;
     let memo: Memo | null = null;
     let memos: SpanMemo[] = [];
-    for (const act of this.done.filter((act) => act.unit_id === unit_id)) {
+    for (const act of this.done.filter((act) => act.unit_id === unit_id).flatMap((act): Act[] => [...(act.with ?? []).map((part): Act => ({ ...part, id: act.id, unit_id })), act])) {
       const { code = "", start = null, end = null, facets = {}, confidence = null } = act;
       const key = `${code}:${start}:${end}`;
       if (act.from) codings.delete(`${act.code}:${act.from.start}:${act.from.end}`);
@@ -152,7 +155,7 @@ export class Kernel {
   }
 
   private actsOn(unit_id: string): number {
-    return this.recorded.filter((act) => act.unit_id === unit_id).length;
+    return this.recorded.filter((act) => act.unit_id === unit_id).reduce((n, act) => n + 1 + (act.with?.length ?? 0), 0);
   }
 
   /** The same coder does this in another window: the next answer brings it along. */
@@ -290,6 +293,10 @@ export class Kernel {
     else if (message.type === "feedback") tell(this.feedback(message.place!));
     else if (message.type === "take_codebook") tell(this.take(message.agreed ?? null));
     else if (message.type === "add_code") tell(this.add(message));
+    else if (message.type === "inbox") {
+      this.inbox = this.inbox.filter(({ id }) => id !== message.read);
+      tell({ type: "inbox", items: this.inbox });
+    } else if (message.type === "again") tell({ type: "again", ...this.again });
     else if (message.type === "memos") tell(this.memos(message));
     else if (message.type === "history") tell(this.history());
     else if (message.type === "back") tell(this.back(message.act_id!));
@@ -350,7 +357,7 @@ export class Kernel {
   /** What is said to all views of another version of the codebook. */
   ofCodebook(under: string, work_id: string): object {
     const { codebook } = this.welcome() as { codebook: object };
-    return { type: "codebook", id: null, client: null, codebook, under, work_id, ...this.noticed(), waiting: this.waiting, ...this.progress() };
+    return { type: "codebook", id: null, client: null, codebook, under, work_id, ...this.noticed(), ...this.progress() };
   }
 
   /** What stands in the record before any view is open. */
@@ -362,14 +369,14 @@ export class Kernel {
   private take(agreed: string | null): object {
     if (!this.newer) return { type: "taken", words: "" };
     if (this.meaning.length && agreed !== "f3") return { type: "newer", under: "f3", words: this.meaning };
-    [this.newer, this.notice] = [false, ""];
+    this.newer = false;
     this.codes = [...this.codes.slice(this.meaning.length ? 1 : 0), code("hope", "9")];
     this.tell(this.ofCodebook("f3", "newest"));
     return { type: "taken", words: "‘Hope’ is new" };
   }
 
   private noticed() {
-    return { notice: this.notice, newer: this.newer, n_review: this.toReview().length };
+    return { newer: this.newer, n_review: this.toReview().length };
   }
 
   /** The texts that are to be looked at again and are not finished. */
@@ -389,12 +396,12 @@ export class Kernel {
       work_id: "work",
       under: "f1",
       new_codes: this.newCodes,
-      waiting: this.waiting,
+      again: this.begins,
       colleagues: this.round,
       training: this.training,
       suggest: this.suggest,
       codebook: { title: "Book", version: "1", facets: this.facets, codes: this.codes },
-      commands: { next_word: "w", next_coding: "ArrowDown", previous_coding: "ArrowUp", remove_coding: "Delete", unsure: "u", next: "ArrowRight", back: "ArrowLeft", memo: "m", code_memo: "M", memos: ":", history: "<", new_code: "+", facet: "v", filter: "/", pin: "-", finish_and_next: "Enter", undo: "z", help: "?", rating: "r", select_by_letters: " ", find_text: ".", texts: ",", colleagues: "=", next_colleague: ";", accept_suggestion: "*", reject_suggestion: "!", layout: "#", take_codebook: ">" },
+      commands: { next_word: "w", next_coding: "ArrowDown", previous_coding: "ArrowUp", remove_coding: "Delete", unsure: "u", next: "ArrowRight", back: "ArrowLeft", memo: "m", code_memo: "M", memos: ":", history: "<", new_code: "+", facet: "v", filter: "/", pin: "-", finish_and_next: "Enter", undo: "z", help: "?", rating: "r", select_by_letters: " ", find_text: ".", texts: ",", colleagues: "=", next_colleague: ";", accept_suggestion: "*", reject_suggestion: "!", layout: "#", take_codebook: ">", inbox: "I" },
       ...this.progress(),
       show_rating: this.showRating,
       layout: this.layout,

@@ -63,6 +63,7 @@ const GROUPS: readonly { title: string; fixed: Rows; commands: Record<string, st
       context: "Show or hide the conversation",
       colleagues: "Colleagues’ codings next to yours, once the round is unblinded",
       next_colleague: "The next colleague",
+      inbox: "What waits for you: texts to look at again, answers, rounds",
       take_codebook: "Take in the study’s current codebook",
       large_view: "Large view, over the whole window (also Esc: back)",
     },

@@ -149,26 +149,49 @@ export type SuggestionsAnswer = { type: "suggestions"; place: number } & (
   | { state: "shown"; unit: Unit; quotes: Record<string, string[]> }
 );
 
-/** The texts that were finished before a code was there: their places, each with the codes to decide on. */
-export interface Waiting {
-  /** The line of a memo on a code which says that they are left as they are. */
-  no: string;
-  codes: string[];
-  items: [number, string[]][];
+/** What the inbox lists, after the news that was opened (`read`); and the questions on texts to look at again. */
+export type InboxQuestion = { type: "inbox"; read: string | null } | { type: "again"; of: "stale" | "new" };
+
+/** The rule of a code as it was and is; `of`: the codes that were split into it. */
+export interface Rule {
+  code: string;
+  what: string;
+  of: string[];
+  /** The words in both wordings ("="), those that are gone and those that are new. */
+  parts: { name: string; words: ["=" | "-" | "+", string][] }[];
 }
 
-/**
- * What the coder should know of the codebook; `newer`: that there is one that can be taken in; `n_review`: how many
- * texts are to be looked at again.
- */
-export interface Notice { notice: string; newer: boolean; n_review: number; }
+/** Something that waits; news is read once. */
+export interface InboxItem {
+  id: string;
+  what: "newer" | "again" | "earlier" | "new" | "reworded" | "answer" | "discussion" | "training" | "round";
+  title: string;
+  more: string;
+  is_news: boolean;
+  n?: number;
+  rule?: Rule;
+  /** Of an answer: the place of the text, where it is coded here. */
+  place?: number | null;
+  /** Whether it is about the round that is coded here. */
+  here?: boolean;
+  /** Of texts finished before these codes existed: the line of a memo on a code by which they stay undecided. */
+  codes?: string[];
+  no?: string;
+}
+
+/** `steps`: a text, and which of the rules is asked about; `under`: the version of the codebook. */
+export interface Again { steps: [number, number][]; rules: Rule[]; under: string; }
+
+export type InboxAnswer = { type: "inbox"; items: InboxItem[] } | ({ type: "again" } & Again);
+
+/** Of the codebook: whether a newer one can be loaded; `n_review`: how many texts are to be looked at again. */
+export interface Notice { newer: boolean; n_review: number; }
 
 /** `under` is the codebook's fingerprint, `flags` how far each text is under it. */
 export interface OfTheCodebook extends Notice {
   work_id: string;
   codebook: Codebook;
   under: string;
-  waiting: Waiting | null;
   flags: string;
   n_finished: number;
 }
@@ -188,7 +211,7 @@ export type Question =
   | { type: "unit"; place: number; peek?: boolean }
   | { type: "feedback" | "suggestions"; place: number }
   | { type: "back"; act_id: string }
-  | ListQuestion | GridQuestion | NewCodeQuestion | TakeQuestion | ColleaguesQuestion | MemoQuestion | HistoryQuestion;
+  | ListQuestion | GridQuestion | NewCodeQuestion | TakeQuestion | ColleaguesQuestion | MemoQuestion | HistoryQuestion | InboxQuestion;
 
 /** What the list shows of a text: its first words, or before, at and after what was looked for. */
 export interface Row {
@@ -258,6 +281,8 @@ export type Welcome = {
   show_rating: boolean | "finished";
   colleagues?: RoundState;
   layout: "text" | "grid";
+  /** Whether it begins with the texts to look at again. */
+  again: boolean;
   training?: TrainingProgress | null;
   /** When suggestions are shown of a text: once it is finished, or from the start; null where they are not. */
   suggest?: "finished" | "shown" | null;
@@ -267,7 +292,7 @@ export type Welcome = {
   unit: Unit | null;
 } & OfTheCodebook & Partial<Counts>;
 
-export type Answer = Welcome | ({ type: "unit"; unit: Unit } & Notice) | ListAnswer | GridAnswer | NewCodeAnswer | TakeAnswer | ColleaguesAnswer | Feedback | SuggestionsAnswer | MemoAnswer | HistoryAnswer | BackAnswer;
+export type Answer = Welcome | ({ type: "unit"; unit: Unit } & Notice) | ListAnswer | GridAnswer | NewCodeAnswer | TakeAnswer | ColleaguesAnswer | Feedback | SuggestionsAnswer | MemoAnswer | HistoryAnswer | BackAnswer | InboxAnswer;
 
 /** An act of this or another view was recorded: its unit as it is now, or for an act on no text, the `memos`. */
 export type Done = { type: "done"; kind: Act["kind"]; unit: Unit; memos?: FreeMemo[] } & Notice & Counts;

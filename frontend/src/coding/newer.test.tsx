@@ -24,7 +24,8 @@ async function press(key: string, more = {}): Promise<void> {
 
 async function show(prepare: (kernel: Kernel) => void = () => {}): Promise<void> {
   kernel = new Kernel(TEXTS);
-  [kernel.newer, kernel.notice] = [true, "The codebook was revised."];
+  kernel.newer = true;
+  kernel.inbox = [{ id: "newer:", what: "newer", title: "The codebook was revised", more: "", is_news: false }];
   prepare(kernel);
   await doing(() => void (close = widget.render({ model: kernel.model(), el })));
   await answer();
@@ -47,7 +48,6 @@ test("a key takes it in: place, selection, codings and history stay, and the new
   await press("1");
   await press("ArrowRight", { shiftKey: true });
   await answer();
-  expect(words(".s7-take")).toContain("Load it now");
   await press(">");
   await answer();
   expect(asked()).toEqual([null]);
@@ -72,7 +72,7 @@ test("one that changes what codings mean says so first, and is taken in or not",
   await press("Escape");
   expect(find(".s7-meaning")).toBeNull();
   expect(asked()).toEqual([null]);
-  await doing(() => find(".s7-take")!.click());
+  await press(">");
   await answer();
   await doing(() => find(".s7-meaning .s7-take")!.click());
   await answer();
@@ -82,13 +82,16 @@ test("one that changes what codings mean says so first, and is taken in or not",
 
 test("what is on its way is recorded first, and so is a memo that is being written", async () => {
   await show();
+  await doing(() => find(".s7-inbox-button")!.click());
+  await answer();
+  await doing(() => find(".s7")!.focus());
   await press("1", { altKey: true });
   await press("M");
   await doing(() => {
     find<HTMLTextAreaElement>(".s7-memo-form textarea")!.value = "why?";
     find(".s7-memo-form textarea")!.dispatchEvent(new Event("input", { bubbles: true }));
   });
-  await doing(() => find(".s7-take")!.click());
+  await doing(() => find(".s7-item")!.click());
   expect(asked()).toEqual([]);
   expect(words(".s7-status")).toContain("once everything is saved");
   await answer();
@@ -106,27 +109,7 @@ test("what is not saved stays, and the codebook that it belongs to as well", asy
 });
 
 test("where there is none, the key says so", async () => {
-  await show((on) => ([on.newer, on.notice] = [false, ""]));
+  await show((on) => (on.newer = false));
   await press(">");
   expect([asked(), words(".s7-status")]).toEqual([[], "You already have the current codebook"]);
-});
-
-test("texts to be looked at again: the message's button lists just these and goes to the first, until none is left", async () => {
-  await show((on) => {
-    [on.newer, on.notice, on.review] = [false, "2 texts need another look.", [1, 2]];
-  });
-  const button = () => find(".s7-look-again");
-  expect(button()!.textContent).toBe("Show these 2 texts");
-  await doing(() => button()!.click());
-  await answer();
-  const list = () => kernel.received.filter(({ type }) => type === "list").at(-1)!;
-  expect([list().state, list().find]).toEqual(["review", ""]);
-  expect([words(".s7-unit-id"), words(".s7-list-note span")]).toEqual(["m1", "2 of 3 · to look at again"]);
-  await press("Enter");
-  await answer();
-  expect([words(".s7-unit-id"), button()!.textContent]).toEqual(["m2", "Show this text"]);
-  await press("Enter");
-  kernel.notice = "";
-  await answer();
-  expect(find(".s7-notice")).toBeNull();
 });

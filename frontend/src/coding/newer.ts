@@ -7,8 +7,6 @@ import type { Answer, Notice, Question, TakeAnswer, TakeQuestion } from "./messa
 type Meaning = Extract<TakeAnswer, { type: "newer" }>;
 
 export class Newer {
-  /** What the coder should know of the codebook; it stays on screen while it is so. */
-  readonly notice = signal("");
   /** Whether there is one that can be taken in. */
   readonly there = signal(false);
   /** How many texts are to be looked at again. */
@@ -42,9 +40,8 @@ export class Newer {
     this.end();
   }
 
-  noticed({ notice, newer, n_review }: Notice): void {
+  noticed({ newer, n_review }: Notice): void {
     this.toReview.value = n_review;
-    this.notice.value = notice;
     this.there.value = newer;
     if (!newer) this.meaning.value = null;
   }

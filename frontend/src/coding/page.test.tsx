@@ -125,26 +125,6 @@ describe("where a dialog of the page took the keyboard in a burst, and an Enter 
   });
 });
 
-describe("what the coder should know of the codebook", () => {
-  test("is on screen as long as it is so, also after the messages were closed", async () => {
-    await show();
-    expect(find(".s7-notice")).toBeNull();
-    kernel.notice = "The codebook of this study was revised.";
-    await press("1");
-    await answer();
-    expect(texts(".s7-notice")).toEqual(["The codebook of this study was revised."]);
-    expect(find(".s7-notice")!.getAttribute("role")).toBe("status");
-    await press("Escape");
-    await press("ArrowRight");
-    await answer();
-    expect(texts(".s7-notice")).toHaveLength(1);
-    kernel.notice = "";
-    await press("Enter");
-    await answer();
-    expect(find(".s7-notice")).toBeNull();
-  });
-});
-
 describe("the text", () => {
   test("is shown letter by letter, never as HTML", async () => {
     await show();

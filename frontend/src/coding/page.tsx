@@ -88,7 +88,7 @@ export function Page({ session }: { session: Session }) {
   const pick = (code: Code) => session.grid.hides("code:") || session.presses.inTurn(() => session.toggle(code), { unit_id: unit?.unit_id });
   const keymap = () => ({ commands: session.commands.value, codes: session.book.list.value, given: session.book.recent.keys.value });
 
-  const means = (event: KeyboardEvent) => session.decide.meaning(event) ?? session.grid.meaning(event, meaning(event, keymap()));
+  const means = (event: KeyboardEvent) => session.again.meaning(event) ?? session.grid.meaning(event, meaning(event, keymap()));
 
   const text = () => root.current!.querySelector<HTMLElement>(".s7-text");
   const putLetters = () => {
@@ -116,7 +116,7 @@ export function Page({ session }: { session: Session }) {
     const [kind, id] = what.split(/:(.*)/s);
     const { book } = session;
     const code = id !== undefined && book.codes.value.get(id);
-    if (kind === "decide") return session.decide.do(id!);
+    if (kind === "again") return session.again.do(id!);
     if (!/^(detail|pin|scroll)/.test(kind!)) book.definition.endGlimpse();
     if (kind === "code" && code) return session.toggle(code);
     if (kind === "detail" && code) return book.definition.glimpse(code.id), session.panel.pick("rule");
@@ -156,6 +156,7 @@ export function Page({ session }: { session: Session }) {
       texts: () => session.showSide("texts"),
       memos: () => session.showSide("memos"),
       history: () => session.showSide("history"),
+      inbox: () => session.showSide("inbox"),
       take_codebook: () => session.newer.take(),
       layout: () => session.grid.show(session.grid.on.value ? "text" : "grid"),
       pin: () => book.open.value && book.definition.togglePin(book.open.value.id),
@@ -174,7 +175,7 @@ export function Page({ session }: { session: Session }) {
   };
 
   const back = (): boolean => {
-    const { newCode, memos, book, facets, grid, decide, newer, selecting, panel } = session;
+    const { newCode, memos, book, facets, grid, again, newer, selecting, panel } = session;
     book.definition.endGlimpse();
     if (session.edges.cancel()) return true;
     if (newCode.seen.value) newCode.close();
@@ -182,10 +183,9 @@ export function Page({ session }: { session: Session }) {
     else if (book.search.open.value) book.search.close();
     else if (facets.shown.value) facets.close();
     else if (grid.picking.value) grid.picking.value = false;
-    else if (decide.step.value) decide.end();
-    else if (decide.isAsked) decide.later.value = true;
     else if (newer.meaning.value) newer.leave();
     else if (panel.shown.value === "side") session.texts.leave(true);
+    else if (again.step.value) again.end();
     else if (panel.close()) return true;
     else if (selecting.span.value && !session.message.value) selecting.span.value = null;
     else return false;
@@ -262,7 +262,7 @@ export function Page({ session }: { session: Session }) {
     if (what === null && !(written && letters)) return;
     event.preventDefault();
     // The list is no part of the text: it waits for nothing.
-    const list = /^(find_text|texts|memos|history)$/.test(what ?? "") && !presses.waiting.value.length && !session.selecting.letters.value && !form;
+    const list = /^(find_text|texts|memos|history|inbox)$/.test(what ?? "") && !presses.waiting.value.length && !session.selecting.letters.value && !form;
     if (list) return void (event.repeat || run(what!));
     if (session.grid.hides(what)) return;
     if (event.repeat && !session.grid.repeats(what) && !/word|sentence|scroll/.test(what ?? "")) return;

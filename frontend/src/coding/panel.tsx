@@ -4,7 +4,7 @@ import { CodePicker } from "../shared/codepicker";
 import { Definition } from "../shared/definition";
 import type { Code } from "../shared/protocol";
 import { BesideTable } from "./besides";
-import { CodebookNotice, DecideBanner } from "./codebooknotice";
+import { AgainBar, NewerMeaning, Rule } from "./lookagainview";
 import { FeedbackPanel, TrainingBanner } from "./feedback";
 import { CodeMemoButton, SpanMemos } from "./memoforms";
 import type { Unit } from "./messages";
@@ -30,8 +30,8 @@ export function RightColumn({ session, unit, onPick, onFind }: Props) {
       </CodePicker>
       <div class="s7-notices">
         <TrainingBanner session={session} />
-        <CodebookNotice session={session} />
-        <DecideBanner session={session} />
+        <NewerMeaning session={session} />
+        <AgainBar session={session} />
       </div>
       <PanelView session={session} unit={unit} />
     </div>
@@ -41,6 +41,8 @@ export function RightColumn({ session, unit, onPick, onFind }: Props) {
 function PanelView({ session, unit }: { session: Session; unit: Unit | null }) {
   const { panel } = session;
   const shown = panel.shown.value;
+  const rule = session.again.step.value?.rule;
+  const asked = rule?.code === session.book.open.value?.id ? rule : undefined;
   const names = ["s7-panel", panel.isOpen.value && "s7-open-panel"].filter(Boolean).join(" ");
   if (shown === "side") return <div class={names}><Side session={session} /></div>;
   return (
@@ -55,7 +57,8 @@ function PanelView({ session, unit }: { session: Session; unit: Unit | null }) {
         <Tabs session={session} unit={unit} shown={shown} />
       )}
       {shown === "new" && <NewCodeForm session={session} />}
-      {shown === "rule" && <Definition book={session.book} beside={(code) => <CodeMemoButton session={session} code={code} />} />}
+      {shown === "rule" && asked && <Rule rule={asked} />}
+      {shown === "rule" && !asked && <Definition book={session.book} beside={(code) => <CodeMemoButton session={session} code={code} />} />}
       {shown === "training" && <FeedbackPanel session={session} />}
       {unit && shown === "memos" && <SpanMemos session={session} unit={unit} />}
       {unit && shown === "suggested" && <SuggestionsPanel session={session} unit={unit} />}

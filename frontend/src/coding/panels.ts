@@ -3,6 +3,7 @@ import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Colleagues } from "./colleagues";
 import type { Grid } from "./gridrows";
 import type { Unit } from "./messages";
+import type { LookAgain } from "./lookagain";
 import type { NewCode } from "./newcode";
 import type { SideName } from "./session";
 import type { Suggestions } from "./suggestions";
@@ -22,6 +23,7 @@ interface Parts {
   suggestions: Suggestions;
   training: Training;
   newCode: NewCode;
+  again: LookAgain;
 }
 
 export class Panel {
@@ -55,11 +57,12 @@ export class Panel {
   });
 
   readonly shown = computed((): PanelName => {
-    const { newCode, texts, colleagues } = this.parts;
+    const { newCode, texts, colleagues, again } = this.parts;
     if (newCode.seen.value) return "new";
     if (this.hasSide.value && !texts.wide.value) return "side";
     const [picked, tabs] = [this.picked.value, this.tabs.value];
     if (picked?.on === this.on.value && tabs.includes(picked.name)) return picked.name;
+    if (again.step.value) return "rule";
     const last = tabs.filter((name) => name === "training" || name === "suggested" || (name === "compare" && colleagues.on.value));
     return last.at(-1) ?? "rule";
   });

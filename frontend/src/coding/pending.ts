@@ -31,8 +31,13 @@ function withMoved(unit: Unit, { code, from, start, end }: Act): Unit {
 }
 
 /** The unit as it will stand once `act` is recorded. */
-export function withAct(before: Unit, act: Act): Unit {
-  if (act.unit_id !== before.unit_id) return before;
+export function withAct(unit: Unit, { with: parts = [], ...act }: Act): Unit {
+  if (act.unit_id !== unit.unit_id) return unit;
+  const before = parts.reduce((now, part) => withAct(now, { ...part, id: act.id, unit_id: now.unit_id }), unit);
+  return withOne(before, act);
+}
+
+function withOne(before: Unit, act: Act): Unit {
   const there = act.from ? withMoved(before, act) : before;
   const unit = { ...there, n_acts: there.n_acts + 1 };
   const target = { start: act.start ?? null, end: act.end ?? null };

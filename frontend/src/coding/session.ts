@@ -5,15 +5,16 @@ import { WidgetSession } from "../shared/session";
 import type { Act, Code, Coding, Span } from "../shared/protocol";
 import { sameSpan } from "../shared/spans";
 import { Colleagues } from "./colleagues";
-import { Decide } from "./decide";
 import { Edges, moveTo, overlapped } from "./edges";
 import { Facets, type Mark } from "./facets";
 import { Grid } from "./gridrows";
 import { History } from "./history";
 import type { Host } from "./host";
+import { Inbox } from "./inbox";
+import { LookAgain } from "./lookagain";
 import { MemoList } from "./memolist";
 import { Memos } from "./memos";
-import type { Answer, Counts, Done, Elsewhere, OfTheCodebook, Question, Told, Unit, Welcome } from "./messages";
+import type { Answer, Counts, Done, Elsewhere, Notice, OfTheCodebook, Question, Told, Unit, Welcome } from "./messages";
 import { NewCode } from "./newcode";
 import { Newer } from "./newer";
 import { Panel } from "./panels";
@@ -31,7 +32,7 @@ const AHEAD = 3;
 const LOOKED_AT = 1000;
 const WHOLE = { start: null, end: null };
 
-export type SideName = "texts" | "memos" | "history";
+export type SideName = "texts" | "memos" | "history" | "inbox";
 
 /** Codings as they are read: of the whole text first, then from left to right. */
 export function inOrder(codings: readonly Coding[]): Coding[] {
@@ -120,6 +121,8 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     ask: (question) => this.channel.ask(question),
     say: (words) => this.say(words),
     do: (act, unit) => (unit ? this.do(act, unit) : this.push(act)),
+    listAgain: () => this.lookAgain(),
+    inboxChanged: () => this.inbox.renew(),
     push: (...acts) => this.push(...acts),
     takeBack: () => this.takeBack("undo"),
     came: (unit) => this.heardUnit(unit),
@@ -148,14 +151,15 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   readonly memoList = new MemoList(this.host);
   readonly history = new History(this.host);
   readonly newer = new Newer(this.host);
-  readonly decide = new Decide(this.host);
+  readonly inbox = new Inbox(this.host);
+  readonly again = new LookAgain(this.host);
   /** What stands beside the text, where that is open. */
   readonly side = signal<SideName>("texts");
   readonly panel = new Panel(this);
 
   constructor(model: Model) {
     super(model);
-    this.hear(this.memos, this.history, this.memoList, this.texts, this.colleagues, this.grid, this.training, this.suggestions, this.newCode, this.newer, {
+    this.hear(this.memos, this.history, this.memoList, this.texts, this.colleagues, this.grid, this.training, this.suggestions, this.newCode, this.newer, this.inbox, this.again, {
       answers: {
         // A second welcome (a busy kernel was asked twice) must not take the person to another unit.
         welcome: (answer, question) => {
@@ -163,7 +167,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
           if (question) this.heardWelcome(answer);
         },
         unit: (answer) => {
-          this.newer.noticed(answer);
+          this.noticed(answer);
           this.heardUnit(answer.unit);
         },
       },
@@ -196,11 +200,19 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   /* ---- what the kernel says ---- */
 
-  private heardCodebook({ codebook, waiting, under, flags, n_finished }: OfTheCodebook): void {
+  private heardCodebook({ codebook, flags, n_finished }: OfTheCodebook): void {
     this.book.codebook.value = codebook;
     this.flags.value = flags;
     this.finished.value = n_finished;
-    this.decide.hear(waiting ?? null, under);
+    this.again.end(false);
+    this.inbox.renew();
+  }
+
+  /** That the codebook was revised stands in the inbox. */
+  private noticed(notice: Notice): void {
+    const before = this.newer.there.value;
+    this.newer.noticed(notice);
+    if (this.newer.there.value && !before) this.inbox.renew();
   }
 
   /** The same coder did something in another window, which an answer of the kernel's brought along. */
@@ -246,7 +258,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     this.lasting = `${elsewhere ? `Text ${unit_id}: ` : ""}${message}${more || ""}`;
     this.message.value = this.lasting;
     this.refusedOn = unit_id;
-    this.decide.end();
+    this.again.end();
   }
 
   private heardWelcome(welcome: Welcome): void {
@@ -264,6 +276,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     this.count(welcome);
     if (welcome.layout === "grid") this.grid.begin("grid");
     if (welcome.unit) this.heardUnit(welcome.unit, true);
+    if (welcome.again) this.again.open("stale");
     this.channel.takeOver(welcome.work_id);
   }
 
@@ -275,7 +288,8 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   }
 
   protected override recorded(done: Done, { mine, settled }: { mine: boolean; settled: boolean }): void {
-    if (mine) this.newer.noticed(done);
+    if (mine) this.noticed(done);
+    if (mine && done.kind === "finish") this.inbox.finished();
     this.flags.value =
       this.flags.value.slice(0, done.unit.place) + done.flag + this.flags.value.slice(done.unit.place + 1);
     this.count(done);
@@ -375,9 +389,17 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     const other = this.side.value !== side || !this.texts.isOpen.value;
     this.side.value = side;
     if (side === "memos" && other) this.memoList.opened();
+    if (side === "inbox" && other) this.inbox.renew();
     if (side === "history" && other) this.history.list.renew();
     if (other || focus === "find") this.texts.open(focus);
     else this.texts.toggle();
+  }
+
+  /** Show colleagues' codings of the texts of this discussion. */
+  compare(): void {
+    if (!this.colleagues.on.value) this.colleagues.toggle();
+    this.panel.pick("compare");
+    this.nextUnfinished();
   }
 
   /** List the texts that are to be looked at again, and go to the first. */
@@ -404,6 +426,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   }
 
   nextUnfinished(): void {
+    if (this.again.step.value) return this.again.next();
     const here = this.target.value ?? this.known.value?.place ?? -1;
     const onItsWay = new Set(
       this.outbox.waiting.value.filter((act) => act.kind === "finish").map((act) => act.unit_id),
@@ -420,15 +443,15 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   /* ---- acts ---- */
 
-  private do(act: Omit<Act, "id" | "unit_id">, unit = this.unit.value): void {
-    if (!unit) return;
+  private do(act: Omit<Act, "id" | "unit_id">, unit = this.unit.value): readonly Act[] {
+    if (!unit) return [];
     this.facets.close();
     this.newCode.justAdded = null;
     this.widened.value = null;
     const { unit_id } = unit;
     // What was done just before counts as seen.
     const { n_acts } = this.unit.value?.unit_id === unit_id ? this.unit.value : unit;
-    this.push({ ...act, ...(act.kind === "finish" ? { seen: n_acts } : {}), unit_id });
+    return this.push({ ...act, ...(act.kind === "finish" ? { seen: n_acts } : {}), unit_id });
   }
 
   /** Apply the code to the selection or the whole unit; where it stands there already, remove it. */

@@ -3,11 +3,12 @@ import type { VNode } from "preact";
 import { stepOf } from "../shared/pagedrows";
 import { SidePane, SideTabs } from "../shared/sidepane";
 import { HistoryPane, openAct, pressInHistory } from "./historypane";
+import { InboxPane, openItem } from "./inboxpane";
 import { MemoPane, openMemo } from "./memopane";
 import type { Session, SideName } from "./session";
 import { pressInTexts, TextsPane } from "./texts";
 
-const NAMES: Record<SideName, string> = { texts: "Texts", memos: "Memos", history: "History" };
+const NAMES: Record<SideName, string> = { texts: "Texts", memos: "Memos", history: "History", inbox: "Inbox" };
 
 /** `children` are shown instead of the rows of texts, where those are elsewhere. */
 export function Side({ session, children }: { session: Session; children?: VNode }) {
@@ -15,7 +16,7 @@ export function Side({ session, children }: { session: Session; children?: VNode
   return (
     <SidePane label={NAMES[side]}>
       <SideTabs names={NAMES} keys={session.commands.value} shown={side} onPick={(name) => session.showSide(name)} />
-      {side === "texts" ? <TextsPane session={session}>{children}</TextsPane> : side === "memos" ? <MemoPane session={session} /> : <HistoryPane session={session} />}
+      {side === "texts" ? <TextsPane session={session}>{children}</TextsPane> : side === "memos" ? <MemoPane session={session} /> : side === "inbox" ? <InboxPane session={session} /> : <HistoryPane session={session} />}
     </SidePane>
   );
 }
@@ -23,8 +24,11 @@ export function Side({ session, children }: { session: Session; children?: VNode
 /** A key in what stands beside the text; false where it means what it means elsewhere. */
 export function pressInSide(event: KeyboardEvent, target: Element, session: Session, command: string | null): boolean {
   if (session.side.value === "texts") return pressInTexts(event, target, session.texts, command);
-  const isHistory = session.side.value === "history";
-  const list = isHistory ? session.history.list : session.memoList.list;
+  const { inbox } = session;
+  const side = session.side.value as "memos" | "history" | "inbox";
+  const isHistory = side === "history";
+  const list = { memos: session.memoList.list, history: session.history.list, inbox }[side];
+  const open = { memos: openMemo, history: openAct, inbox: openItem }[side];
   const done = (action: () => void): true => {
     event.preventDefault();
     action();
@@ -35,8 +39,8 @@ export function pressInSide(event: KeyboardEvent, target: Element, session: Sess
   if (!inFind && !target.matches(".s7-rows")) return false;
   const step = stepOf(event.key, inFind);
   if (step) return done(() => list.move(step));
-  if (event.key === "Enter") return event.repeat || done(() => (isHistory ? openAct : openMemo)(session, list.cursor.value));
+  if (event.key === "Enter") return event.repeat || done(() => open(session, list.cursor.value));
   if (inFind) return false;
   if (isHistory && pressInHistory(event, session)) return done(() => {});
-  return !["find_text", "texts", "memos", "history", "help"].includes(command ?? "");
+  return !["find_text", "texts", "memos", "history", "inbox", "help"].includes(command ?? "");
 }

@@ -24,7 +24,7 @@ export function marginItems(session: Session, unit: Unit): MarginItem[] {
     return [{
       id: `${coding.code}:${span.start}:${span.end}`,
       span,
-      look: session.book.looks.value.get(coding.code) ?? UNKNOWN,
+      look: { ...(session.book.looks.value.get(coding.code) ?? UNKNOWN), ...(session.again.isAsked(coding) && { pattern: 1 }) },
       name: session.shortName(coding.code),
       more: stated(session, unit, coding),
       title: session.described(coding, unit),

@@ -58,6 +58,9 @@ export interface FacetValue { name: string; label: string; key: string | null; }
 
 export interface Codebook { title: string; version: string; facets: Facet[]; codes: Code[]; }
 
+/** A coding that is applied or removed together with an act. */
+export type Part = { kind: "apply" | "remove"; code: string } & Partial<Pick<Act, "start" | "end" | "facets" | "confidence">>;
+
 /** An act as it is asked for; its `id` becomes the recorded act's, so that sending it twice records it once. */
 export interface Act {
   id: string;
@@ -88,6 +91,8 @@ export interface Act {
   state?: "chosen" | "approved" | "refused";
   role?: "shows" | "disconfirms";
   paraphrase?: string | null;
+  /** What goes into the record before it, in one step. */
+  with?: readonly Part[];
   /** The version of the codebook under which a text is finished: under another one the act is refused. */
   under?: string;
   /** How many acts on the text made what was shown when it was finished: where there are others the act is refused. */

@@ -101,8 +101,10 @@ export abstract class WidgetSession<Question extends Kind, Answer extends Kind, 
   }
 
   /** Send these to the record, in this order. */
-  push(...acts: Omit<Act, "id">[]): void {
-    this.outbox.push(...acts.map((act): Act => ({ ...act, id: uuid() })));
+  push(...acts: Omit<Act, "id">[]): readonly Act[] {
+    const named = acts.map((act): Act => ({ ...act, id: uuid() }));
+    this.outbox.push(...named);
+    return named;
   }
 
   /** Hear the kernel with these features, which are closed with the session. */

@@ -17,6 +17,7 @@ from sense7_qual.errors import ActError, QualError
 from sense7_qual.report import Table
 from sense7_qual.widgets._base import STATIC, Asked, BaseWidget, desk_of, field
 from sense7_qual.widgets._codes import COMMANDS, code_keys, code_keys_of_others, commands, described
+from sense7_qual.widgets._coding.inbox import Inbox
 from sense7_qual.widgets._coding.lists import History, MemoList
 from sense7_qual.widgets._coding.others import Colleagues, SuggestionsOfTexts, Training, check_blind
 from sense7_qual.widgets._coding.revised import LookAgain, NewCodes, NewerCodebook, versions_alike
@@ -59,9 +60,8 @@ class CodingWidget(BaseWidget):
         Name of the round to code, opened by the lead (`rounds.open_round`). Every act carries the name.
     review : "stale", iterable of str, or DataFrame
         Units to review: shown as unfinished until they are finished under `codebook`. By default the units
-        left undecided by a revision of the codebook (`codings.stale`); for units that only lack a decision on
-        new codes, the widget asks instead. Pass unit ids or the result of ``codings.stale(…)`` for others,
-        ``()`` for none.
+        left undecided by a revision of the codebook (`codings.stale`), which the inbox lists; "stale" begins
+        with these. Pass unit ids or the result of ``codings.stale(…)`` for others, ``()`` for none.
     conditions : sequence of str, optional
         Variables of `units` that the coder may filter by and show as grid columns. By default Booleans and
         variables with 2 to 12 short values; never numbers (they may be ratings) or variables that may hold
@@ -121,7 +121,7 @@ class CodingWidget(BaseWidget):
         rating: str | None = None,
         show_rating: bool | Literal["finished"] | None = None,
         round: str | None = None,
-        review: Literal["stale"] | Iterable[str] | pd.DataFrame = "stale",
+        review: Literal["stale"] | Iterable[str] | pd.DataFrame | None = None,
         conditions: Sequence[str] | None = None,
         embed: Callable[[list[str]], Any] | None = None,
         suggest: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
@@ -140,10 +140,12 @@ class CodingWidget(BaseWidget):
         if show_rating is None:
             show_rating = _RATING[getattr(getattr(study.study, "options", None), "rating", "hidden")]
         self._show_rating = show_rating
-        by_itself = isinstance(review, str) and review == "stale"
+        by_itself = review is None or (isinstance(review, str) and review == "stale")
+        self._begins_again = by_itself and review is not None
         self._session = session = Session(
             study.units, study.codebook, coder=coder, acts=study.acts, rating=rating, round=round,
-            review=() if by_itself else review, alike=versions_alike(study.study, study.codebook),
+            review=() if review is None or by_itself else review,
+            alike=versions_alike(study.study, study.codebook),
         )  # fmt: skip
         self._look_again = LookAgain(session, study.study, by_itself=by_itself)
         self._look_again.show()
@@ -161,6 +163,10 @@ class CodingWidget(BaseWidget):
         self._new_codes = NewCodes(session, study.study, embed=embed, look_again=self._look_again)
         self._commands = commands(COMMANDS, keys or {})
         self._use(study)
+        self._inbox = Inbox(
+            session, study.study, self._new_codes, newer=lambda: (self._moved_on, self._can_take),
+            can_tell=self._look_again.can_tell,
+        )  # fmt: skip
         super().__init__(self._recorder.save)
 
     def _use(self, study: Given) -> None:
@@ -258,7 +264,7 @@ class CodingWidget(BaseWidget):
         }  # fmt: skip
         features = (
             self._colleagues, self._training, self._suggestions, self._memos, self._history, self._texts,
-            self._grid,
+            self._grid, self._inbox,
         )  # fmt: skip
         return own, *(one.asked for one in features)
 
@@ -300,7 +306,7 @@ class CodingWidget(BaseWidget):
 
     def _noticed(self) -> dict[str, Any]:
         n_review = self._session.n_review
-        return {"notice": self.notice, "newer": self._can_take, "n_review": n_review}
+        return {"newer": self._can_take, "n_review": n_review}
 
     def _of_the_codebook(self) -> dict[str, Any]:
         session = self._session
@@ -309,7 +315,6 @@ class CodingWidget(BaseWidget):
             "under": session.codebook.fingerprint,
             "work_id": self._work_id,
             **self._noticed(),
-            "waiting": self._new_codes.waiting(),
             "flags": session.flags,
             "n_finished": session.n_finished,
         }
@@ -319,9 +324,11 @@ class CodingWidget(BaseWidget):
         message = {**field(content, "act", dict), "act_id": act_id}
         act = self._session.knows(act_id)
         made = [act] if act else self._save_step(act_id, lambda: self._session.acts_from(message))
-        place, act = self._session.take_saved(made), made[0]
+        place, act = self._session.take_saved(made), self._session.knows(act_id) or made[0]
         if act.kind == "finish":  # the next unit is often here already, and nothing asks for it
             self._look_at_the_codebook()
+        if act.traits.takes_back and self._session.is_finished_earlier(place):
+            self._look_again.show()  # taken back, it may have to be looked at once more
         unit = self._session.unit(place)
         free = {"memos": self._session.free_memos} if act.unit_id is None else {}
         return {
@@ -359,6 +366,7 @@ class CodingWidget(BaseWidget):
             "memos": session.free_memos,
             "show_rating": self._show_rating,
             "layout": self._grid.layout,
+            "again": self._begins_again,
             "unit": session.unit(session.position) if session.unit_ids else None,
             **(self._counts_at(session.position) if session.unit_ids else {}),
         }

@@ -19,7 +19,10 @@ from sense7_qual.widgets._base import desk_of
 from sense7_qual.widgets._codes import Embed, alike, code_made
 from sense7_qual.widgets._coding.session import Session, typed
 
-__all__ = ["DECLINED", "KEEPING", "LookAgain", "NewCodes", "NewerCodebook", "versions_alike", "what_it_means"]
+__all__ = [
+    "CAME", "DECLINED", "KEEPING", "RULE", "LookAgain", "NewCodes", "NewerCodebook", "versions_alike",
+    "what_it_means",
+]  # fmt: skip
 
 KEEPING: Final = frozenset({"add", "rename", "move", "annotate", "reword"})
 """The kinds of change of a codebook that leave what was coded as it is."""
@@ -189,7 +192,7 @@ class LookAgain:
             return none
 
 
-_CAME: Final = {
+CAME: Final = {
     "add": "is new", "rename": "has a new label", "move": "was moved", "annotate": "has new notes",
     "reword": "is worded differently and means the same", "narrow": "applies to less than before",
     "widen": "applies to more than before", "redefine": "has a new definition", "retire": "was retired",
@@ -270,7 +273,7 @@ def _wordings(made: Sequence[Change], before: Codebook, now: Codebook) -> Iterat
     for code in dict.fromkeys(change.code for change in made if change.kind in MEANINGS):
         if code not in before or code not in now:
             continue
-        for name, words in _RULE.items():
+        for name, words in RULE.items():
             one, other = (_in_a_line(getattr(book[code], name)) for book in (before, now))
             if one != other:
                 yield f"{_label(code, now)}, {words}, before: {one or '–'}"
@@ -281,13 +284,13 @@ def _in_a_line(value: str | Sequence[str]) -> str:
     return f"“{value}”" if value and isinstance(value, str) else "; ".join(f"“{one}”" for one in value)
 
 
-_RULE: Final = {"definition": "definition", "use_when": "use when", "avoid_when": "not when"}
+RULE: Final = {"definition": "definition", "use_when": "use when", "avoid_when": "not when"}
 
 
 def _named(made: Sequence[Change], before: Codebook, now: Codebook) -> Iterator[tuple[str, str]]:
     for change in dict.fromkeys(made):
         into = " and ".join(_label(code, now, before) for code in change.into)
-        words = {**_CAME, "merge": f"was merged into {into}", "split": f"was split into {into}"}
+        words = {**CAME, "merge": f"was merged into {into}", "split": f"was split into {into}"}
         yield _label(change.code, before, now), words[change.kind]
 
 

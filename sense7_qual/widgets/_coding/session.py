@@ -241,9 +241,21 @@ class Session(Units):
         if name == "finish":
             self._refuse_another_codebook(message.get("under"))
             self._refuse_unshown(message.get("seen"), unit_id)
+        if message.get("with"):
+            return self._with_others(message, unit_id)
         if name == "apply" and message.get("from") is not None:
             return self._moved(message, unit_id, common)
         return [make(**mine, **self._said(kind, message, unit_id))]
+
+    def _with_others(self, message: Mapping[str, Any], unit_id: str) -> list[Act]:
+        """Return the codings that are applied and removed with an act, and the act, in one step."""
+        name = uuid.UUID(str(message["act_id"]))
+        acts: list[Act] = []
+        for n, one in enumerate(field(message, "with", list)):
+            if not isinstance(one, Mapping) or one.get("kind") not in ("apply", "remove"):
+                raise ActError("act: expected codings to apply or remove – found others – press again.")
+            acts += self.acts_from({**one, "unit_id": unit_id, "act_id": str(uuid.uuid5(name, str(n)))})
+        return record.in_one_step([*acts, *self.acts_from({**message, "with": None})])
 
     def _moved(self, message: Mapping[str, Any], unit_id: str, common: Mapping[str, Any]) -> list[Act]:
         """Return the acts that move a coding, and what is noted on exactly its words, to other words."""
@@ -414,6 +426,11 @@ class Session(Units):
             return True
         return act.codebook in self._reviewed_under and act.act_id not in self._outdated
 
+    def is_finished_earlier(self, place: int) -> bool:
+        """Return True if the unit at `place` is finished under a version with another meaning."""
+        covered = self._now(self.unit_ids[place])["coverage"] if self.unit_ids else []
+        return any(act.codebook not in self._reviewed_under for act in covered if self._finishes(act))
+
     def use(self, codebook: Codebook, *, keeps: bool, alike: Iterable[str]) -> None:
         """Go on under another version; those `alike`, and with `keeps` the one before, mean the same."""
         self.codebook = codebook
@@ -446,6 +463,11 @@ class Session(Units):
         """Return the act that wrote a memo of this coder last, and was not undone; None without one."""
         own = [act for act in self._known.values() if act.memo_id == memo_id and isinstance(memo_id, str)]
         return next((act for act in reversed(own) if act.undone_by not in self.taken_back), (*own, None)[0])
+
+    @property
+    def last_finished(self) -> dict[str, str]:
+        """The version of the codebook under which each unit was finished last."""
+        return {str(act.unit_id): act.codebook for act in self.acts_of_round if act.kind == "finish"}
 
     @property
     def finished_under(self) -> set[str]:

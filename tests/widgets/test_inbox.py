@@ -1,0 +1,219 @@
+"""The coder's inbox: what it lists, that the list of texts counts the same, how its queue is answered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sense7_qual import acts, codings, corpus, rounds
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.store import Store
+from tests.helpers.browser import OfStudy, new_id
+
+BOOK = Codebook.read("sense7")
+
+
+def written(tmp_path: Path) -> Any:
+    """Return the units of a file: 30 texts."""
+    lines = [f"It listened to me {n} times.,m{n}" for n in range(30)]
+    (tmp_path / "comments.csv").write_text("\n".join(["comment,id", *lines]))
+    return corpus.read(tmp_path / "comments.csv", text="comment", unit_id="id")
+
+
+@pytest.fixture(
+    params=["folder", pytest.param("postgresql", marks=[pytest.mark.nightly, pytest.mark.postgres])]
+)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    """Return a study in which ana finished 20 of 30 texts, and coded words of 12 of these as affective."""
+    where = tmp_path / "study" if request.param == "folder" else request.getfixturevalue("postgres")()
+    study = Store.create(where, units=written(tmp_path), codebook=BOOK)
+    on = {"coder": "ana", "code": "affective", "codebook": BOOK}
+    study.append([acts.apply(unit_id=f"m{n}", start=0, end=11, **on) for n in range(12)])
+    study.append([acts.finish(coder="ana", unit_id=f"m{n}", codebook=BOOK) for n in range(20)])
+    return study
+
+
+def revised(store: Store, meaning: str, **fields: Any) -> None:
+    """Have the lead change the first code, and say what that does to its meaning."""
+    fields = fields or {"definition": BOOK["affective"].definition + " It is warm."}
+    codes = [replace(one, **fields) if one.id == "affective" else one for one in BOOK]
+    store.revise(replace(BOOK, codes=tuple(codes)), why="Clearer.", coder="lead",
+                 meaning={"affective": (meaning, "As all agreed.")})  # fmt: skip
+
+
+def items(browser: OfStudy, **asked: Any) -> dict[str, dict[str, Any]]:
+    return {one["what"]: one for one in browser.ask("inbox", **asked)["items"]}
+
+
+def listed(browser: OfStudy) -> list[int]:
+    rows = browser.ask("list", state="review", here=None, with_order=False)["rows"]
+    return [row["place"] for row in rows]
+
+
+def queue(browser: OfStudy, of: str = "stale") -> list[int]:
+    return [place for place, _ in browser.ask("again", of=of)["steps"]]
+
+
+def stale(store: Store) -> set[str]:
+    rows = codings.stale(store.codings(), store.coverage(), store.codebook, revisions=store.revisions)
+    return set(rows["unit_id"])
+
+
+@pytest.mark.parametrize(
+    ("meaning", "texts"), [("narrow", range(12)), ("widen", range(12, 20)), ("redefine", range(20))]
+)
+def test_inbox_list_queue_and_statistics_name_the_same_texts(
+    store: Store, meaning: str, texts: range
+) -> None:
+    assert items(OfStudy(store)) == {}
+    revised(store, meaning)
+    browser = OfStudy(store)
+    expected = list(texts)
+    assert (items(browser)["again"]["n"], listed(browser), queue(browser)) == (len(texts), expected, expected)
+    assert stale(store) == {f"m{n}" for n in texts}
+    browser.do("finish", f"m{expected[0]}")
+    assert (items(browser)["again"]["n"], listed(browser), queue(browser)) == (
+        len(texts) - 1,
+        expected[1:],
+        expected[1:],
+    )
+
+
+def test_a_rewording_leaves_nothing_to_look_at_and_its_two_wordings_are_read_once(store: Store) -> None:
+    revised(store, "reword")
+    browser = OfStudy(store)
+    assert (listed(browser), queue(browser), stale(store)) == ([], [], set())
+    item = items(browser)["reworded"]
+    assert item["rule"]["parts"][0]["words"] == [["=", BOOK["affective"].definition], ["+", " It is warm."]]
+    assert "reworded" in items(browser)
+    assert items(browser, read=item["id"]) == {}
+    assert items(browser) == {}
+
+
+def test_what_was_read_stays_read_in_a_folder_after_a_restart(tmp_path: Path) -> None:
+    study = Store.create(tmp_path / "study", units=written(tmp_path), codebook=BOOK)
+    study.append([acts.finish(coder="ana", unit_id="m1", codebook=BOOK)])
+    revised(study, "reword")
+    first = OfStudy(study)
+    items(first, read=items(first)["reworded"]["id"])
+    assert items(OfStudy(Store(study.path))) == {}
+
+
+def test_the_queue_shows_which_words_of_the_rule_are_gone_and_new(store: Store) -> None:
+    first, *rest = BOOK["affective"].definition.split(" ")
+    revised(store, "narrow", definition=" ".join(["Surely", *rest]))
+    rule = OfStudy(store).ask("again", of="stale")["rules"][0]
+    assert (rule["code"], rule["what"]) == ("affective", "applies to less than before")
+    assert rule["parts"][0] == {
+        "name": "definition", "words": [["-", first], ["+", "Surely"], ["=", " " + " ".join(rest)]]
+    }  # fmt: skip
+
+
+def test_no_takes_the_coding_off_and_finishes_the_text_in_one_step(store: Store) -> None:
+    revised(store, "narrow")
+    browser = OfStudy(store)
+    off = {"kind": "remove", "code": "affective", "start": 0, "end": 11}
+    asked = {
+        "with": [off],
+        "under": store.codebook.fingerprint,
+        "seen": browser.ask("unit", place=0)["unit"]["n_acts"],
+    }
+    named = new_id()
+    done = browser.do("finish", "m0", named, **asked)
+    assert (done["kind"], done["unit"]["codings"], done["unit"]["finished"]) == ("finish", [], True)
+    again = browser.do("finish", "m0", named, **asked)  # sent twice, as after a lost answer
+    assert (again["unit"], len(store.acts(coder="ana"))) == (done["unit"], 34)
+    assert "m0" not in set(store.codings()["unit_id"])
+    assert stale(store) == {f"m{n}" for n in range(1, 12)}
+
+    after = OfStudy(store)  # as after a restart
+    undone = after.do("undo", None)
+    assert [one["code"] for one in undone["unit"]["codings"]] == ["affective"]
+    assert (undone["n_review"], queue(after), stale(store)) == (
+        12,
+        list(range(12)),
+        {f"m{n}" for n in range(12)},
+    )
+
+
+def test_only_codings_go_along_with_an_act(store: Store) -> None:
+    refused = OfStudy(store).do("finish", "m25", **{"with": [{"kind": "rule", "code": "affective"}]})
+    assert refused["type"] == "refused"
+    assert "m25" not in set(store.coverage()["unit_id"])
+
+
+def test_a_newer_version_waits_in_the_inbox_until_it_is_loaded(store: Store) -> None:
+    browser = OfStudy(store)
+    browser.ask("hello")
+    revised(Store(store.path) if hasattr(store, "path") else store, "narrow")
+    browser.ask("unit", place=20)
+    assert list(items(browser)) == ["newer"]
+    browser.ask("take_codebook", agreed=store.desk.current_codebook())
+    assert list(items(browser)) == ["again"]
+    assert items(browser)["again"]["more"].startswith(
+        "‘Affective Understanding’ applies to less than before."
+    )
+
+
+def test_texts_finished_before_a_code_existed_are_a_queue_of_their_own(store: Store) -> None:
+    hope = Code(id="hope", label="Hope", definition="Looks forward.")
+    store.revise(replace(BOOK, codes=(*BOOK.codes, hope)), why="Missing.", coder="lead")
+    browser = OfStudy(store)
+    item = items(browser)["new"]
+    assert (item["title"], item["n"], queue(browser, "new")) == (
+        "20 texts finished before ‘Hope’ existed", 20, list(range(20))
+    )  # fmt: skip
+    browser.do("memo", None, target_kind="code", code="hope", text=item["no"])
+    assert items(browser) == {}
+
+
+def test_who_asked_for_texts_is_said(store: Store) -> None:
+    revised(store, "narrow")
+    browser = OfStudy(store, review=["m3", "m4"])
+    assert items(browser)["again"]["more"] == "You were asked to look through them."
+    assert (listed(browser), queue(browser)) == ([3, 4], [])
+
+
+@pytest.mark.parametrize(("review", "begins"), [(None, False), ("stale", True), (["m3"], False)])
+def test_the_queue_opens_by_itself_only_where_the_cell_says_so(
+    store: Store, review: Any, begins: bool
+) -> None:
+    revised(store, "narrow")
+    assert OfStudy(store, review=review).ask("hello")["again"] is begins
+
+
+def test_rounds_in_which_something_is_left_are_listed_with_their_texts_and_new_notes(tmp_path: Path) -> None:
+    study = Store.create(tmp_path / "study", units=written(tmp_path), codebook=BOOK)
+    both = {"coders": ["ana", "ben"], "coder": "lead", "codebook": BOOK}
+    study.append([rounds.open_round("one", units=["m1", "m2"], **both)])
+    browser = OfStudy(study, round="one")
+    assert items(browser) == {}, "the header says how far one is in the round that is open"
+    for who in ("ana", "ben"):
+        study.append(
+            [acts.finish(coder=who, unit_id=one, round="one", codebook=BOOK) for one in ("m1", "m2")]
+        )
+    study.append([rounds.unblind("one", coder="lead", codebook=BOOK)])
+    study.append([rounds.open_round("two", units=["m3"], **both),
+                  rounds.open_round("talk", units=["m1", "m2"], discusses="one", **both)])  # fmt: skip
+    assert items(OfStudy(study, round="one"))["round"] == {
+        "id": "round:two", "what": "round", "title": "Round ‘two’: One text to go", "is_news": False,
+        "more": "Open it with CodingWidget(…, round='two').", "here": False,
+    }  # fmt: skip
+    study.append([rounds.unblind("talk", coder="lead", codebook=BOOK)])
+    study.append(
+        [
+            acts.memo(
+                coder="ben",
+                text="I read it twice.",
+                unit_id="m1",
+                target_kind="unit",
+                round="talk",
+                codebook=BOOK,
+            )
+        ]
+    )
+    item = items(OfStudy(study, round="talk"))["discussion"]
+    assert (item["title"], item["here"]) == ("Discussion of ‘one’: 2 texts left, 1 new note", True)
