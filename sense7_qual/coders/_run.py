@@ -18,13 +18,13 @@ from sense7_qual._limits import Limits, read_file
 from sense7_qual.acts import Act, apply, finish
 from sense7_qual.acts.contents import abstain, describe
 from sense7_qual.codebook import Codebook
+from sense7_qual.coders._prompt import BASE
 from sense7_qual.coders._results import ANSWERS
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import CODINGS, DECISIONS, SUGGESTIONS
 
-__all__ = ["BASE", "Run", "read"]
+__all__ = ["Run", "read"]
 
-BASE: Final = "base"
 _NAMESPACE: Final = uuid.UUID("5b1a1f5c-6a0f-5c0c-9a53-0d1a4ac5e7f1")
 
 
@@ -123,20 +123,28 @@ class Run:
                 f"Run.acts: expected the codebook of the run ({self.card['codebook'][:12]}…) – found "
                 f"{codebook.fingerprint[:12]}… – run coders.code again with the current codebook."
             )
+        codes, asked = {code.id for code in codebook.codable}, self._base.groupby("unit_id", sort=False)
+        # In a text that was finished, a code without an answer would count as absent.
+        if any(set(rows["code"]) != codes for _, rows in asked):
+            raise ArgumentError(
+                "Run.acts: expected every text with an answer, or the reason for none, to each codable code "
+                "– found fewer – record a whole run."
+            )
         shared: dict[str, Any] = {"coder": self.coder, "codebook": codebook, "round": self.coder,
                                   "at": self.card["ended"]}  # fmt: skip
-        made = [describe(settings=self.card, act_id=self._id("describe"), **shared)]
-        for unit_id, rows in self._base.groupby("unit_id", sort=False):
-            for row in rows.itertuples():
-                named = {"unit_id": unit_id, "code": row.code, **shared}
-                if pd.notna(row.reason):
-                    act_id = self._id("abstain", unit_id, row.code)
-                    made.append(abstain(reason=row.reason, act_id=act_id, **named))
-                elif row.verdict == "yes":
-                    span = {} if pd.isna(row.start) else {"start": int(row.start), "end": int(row.end)}
-                    made.append(apply(act_id=self._id("apply", unit_id, row.code), **span, **named))
+        settings = {name: value for name, value in self.card.items() if name not in ("started", "ended")}
+        made = [describe(settings=settings, act_id=self._id("describe"), **shared)]
+        for unit_id, rows in asked:
+            for row in rows.astype(object).where(rows.notna(), None).to_dict("records"):
+                named = {"unit_id": unit_id, "code": row["code"], **shared}
+                if row["reason"] is not None:
+                    act_id = self._id("abstain", unit_id, row["code"])
+                    made.append(abstain(reason=row["reason"], act_id=act_id, **named))
+                elif row["verdict"] == "yes":
+                    act_id = self._id("apply", unit_id, row["code"])
+                    made.append(apply(act_id=act_id, start=row["start"], end=row["end"], **named))
             if rows["reason"].isna().any():
-                made.append(finish(unit_id=unit_id, act_id=self._id("finish", unit_id), **shared))
+                made.append(finish(unit_id=str(unit_id), act_id=self._id("finish", unit_id), **shared))
         return made
 
     def _id(self, *about: object) -> str:
@@ -161,7 +169,7 @@ class Run:
             The file exists and `overwrite` is false, or it cannot be written.
         """
         check_arguments(Run.write, locals())
-        answers = self.answers if with_why else self.answers.assign(why=pd.NA)
+        answers = self.answers if with_why else self.answers.assign(why=None)
         rows = answers.astype(object).where(answers.notna(), None).to_dict("records")
         head = {"coder": self.coder, "card": dict(self.card)}
         lines = [json.dumps(one, ensure_ascii=False) for one in (head, *rows)]

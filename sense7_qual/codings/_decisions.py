@@ -134,7 +134,11 @@ def _without_abstained(
         _followed(code, paths[name])
         for code, name in zip(abstained["code"], abstained["codebook"], strict=True)
     ]
-    open_still = abstained[["unit_id", "coder", "round"]].assign(named=now).explode("named")
+    open_still = (
+        abstained[["unit_id", "coder", "round"]]
+        .assign(named=pd.Series(now, abstained.index))
+        .explode("named")
+    )
     here = open_still.merge(coverage[["unit_id", "coder", "round"]], on=["unit_id", "coder", "round"])
     cells = here[["unit_id", "coder", "named"]].drop_duplicates().assign(open=True)
     joined = marked.merge(cells, how="left", on=["unit_id", "coder", "named"])

@@ -160,11 +160,13 @@ _LARGEST: Final = 13_000_000
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model answered, and the tokens that its endpoint counted (None where it does not say)."""
+    """What a model answered, and what its endpoint says of tokens and itself (None: it does not say)."""
 
     text: str = field(repr=False)
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    model: str | None = None
+    system_fingerprint: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

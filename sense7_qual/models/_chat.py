@@ -9,11 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
+
+import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual.errors import ArgumentError, TableError
@@ -39,7 +42,7 @@ class Cost:
 
     n_texts: different prompts; n_cached: those with a cached reply; n_to_send: the others, to which the
     characters, tokens (rough: four bytes each) and cost refer. cost is in the currency of the prices, None
-    without prices. consent: the words that allow sending.
+    without prices. consent: the words that allow sending. of: how many texts and codes the prompts are of.
     """
 
     destination: str
@@ -52,6 +55,7 @@ class Cost:
     n_tokens: int
     cost: float | None
     consent: str
+    of: str = ""
 
     def __str__(self) -> str:
         """Describe it in a sentence."""
@@ -62,8 +66,9 @@ class Cost:
             "" if self.leaves_machine else ", where nothing leaves the machine unless that server sends it on"
         )
         redacted = " redacted" if self.redacted else ""
+        what = f"prompts, of {self.of}" if self.of else "texts"
         return (
-            f"{self.n_to_send:,}{redacted} texts ({self.n_characters:,} characters, about {self.n_tokens:,} "
+            f"{self.n_to_send:,}{redacted} {what} ({self.n_characters:,} characters, about {self.n_tokens:,} "
             f"tokens, {cost}) would go to {self.destination}{where}; {self.n_cached:,} more have a reply"
         )
 
@@ -100,6 +105,7 @@ class _Tally:
     n_no_answer: int = 0
     n_retries: int = 0
     sent: set[bytes] = field(default_factory=set)
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,27 +136,53 @@ class Chat:
         TableError
             What is given are no messages, or `redact` does not give a text.
         """
-        ready = self._ready(messages)
+        ready, tally = self._ready(messages), self._tally
         request = self._request(ready)
         known = self.cache.load(request) if self.cache else None
         if known is not None:
-            self._tally.cached.append(known)
+            with tally.lock:
+                tally.cached.append(known)
             return known.text
-        if request not in self._tally.sent:
-            self._check_consent(len(self._tally.sent) + 1, lambda: self._estimated([ready]))
-            self._tally.sent.add(request)
+        with tally.lock:
+            if request not in tally.sent:
+                self._check_consent(len(tally.sent) + 1, lambda: self._estimated([(ready, self.run)]))
+                tally.sent.add(request)
         try:
             reply, n_retries = self.endpoint._ask(ready)
         except NoAnswer:
-            self._tally.n_no_answer += 1
+            with tally.lock:
+                tally.n_no_answer += 1
             raise
         if self.cache:
             self.cache.save(request, reply)
-        self._tally.answers.append(reply)
-        self._tally.n_retries += n_retries
+        with tally.lock:
+            tally.answers.append(reply)
+            tally.n_retries += n_retries
         return reply.text
 
-    def prepare(self, conversations: Iterable[Sequence[Message]]) -> None:
+    def for_run(self, run: int) -> Chat:
+        """Return this chat for a further run, which asks again, with the same consent and usage."""
+        check_arguments(Chat.for_run, locals())
+        further = replace(self, run=run)
+        object.__setattr__(further, "_tally", self._tally)
+        return further
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Model, destination and parameters, and the names under which the endpoint answered; no key."""
+        replies = [*self._tally.answers, *self._tally.cached]
+        answered = {(one.model or "", one.system_fingerprint or "") for one in replies}
+        return {
+            "model": self.endpoint.model,
+            "answered_as": [" ".join(filter(None, each)) for each in sorted(answered) if any(each)],
+            "identity": self.endpoint.identity,
+            "destination": self.endpoint.destination,
+            "leaves_machine": not self.endpoint.local,
+            "redacted": self.redact is not None,
+            "parameters": dict(self.endpoint.parameters),
+        }
+
+    def prepare(self, conversations: Iterable[Sequence[Message]] | pd.DataFrame) -> None:
         """Refuse, before anything is sent, to send what the consent does not cover.
 
         Raises
@@ -163,13 +195,16 @@ class Chat:
         if estimate.n_to_send:
             self._check_consent(estimate.n_to_send, lambda: estimate)
 
-    def estimate(self, conversations: Iterable[Sequence[Message]], *, reply_tokens: int = 10) -> Cost:
+    def estimate(
+        self, conversations: Iterable[Sequence[Message]] | pd.DataFrame, *, reply_tokens: int = 10
+    ) -> Cost:
         """Estimate what asking all of these would send, to which destination, and the cost; send nothing.
 
         Parameters
         ----------
         conversations
-            One list of messages per text, such as `ratings.judge_prompts(messages).values()`.
+            One list of messages per text, such as `ratings.judge_prompts(messages).values()`; or the frame of
+            `coders.prompts`.
         reply_tokens
             Tokens of a reply, for the cost. Models that reason before they answer use hundreds.
 
@@ -180,7 +215,13 @@ class Chat:
         """
         check_arguments(Chat.estimate, locals())
         check_least(Chat.estimate, 0, reply_tokens=reply_tokens)
-        return self._estimated([self._ready(messages) for messages in conversations], reply_tokens)
+        if not isinstance(conversations, pd.DataFrame):
+            asked = [(self._ready(messages), self.run) for messages in conversations]
+            return self._estimated(asked, reply_tokens)
+        rows = zip(conversations["messages"], conversations["run"], strict=True)
+        of = f"{_counted(conversations['unit_id'], 'text')} × {_counted(conversations['code'], 'code')}"
+        asked = [(self._ready(messages), self.run + int(run) - 1) for messages, run in rows]
+        return replace(self._estimated(asked, reply_tokens), of=of)
 
     @property
     def usage(self) -> Usage:
@@ -204,8 +245,9 @@ class Chat:
             cached_completion_tokens=cached_completion,
         )
 
-    def _estimated(self, conversations: list[list[dict[str, str]]], reply_tokens: int = 10) -> Cost:
-        distinct = {self._request(messages): messages for messages in conversations}
+    def _estimated(self, asked: list[tuple[list[dict[str, str]], int]], reply_tokens: int = 10) -> Cost:
+        """Return the estimate of messages, each with the number of its run."""
+        distinct = {self._request(messages, run): messages for messages, run in asked}
         new = [
             messages
             for request, messages in distinct.items()
@@ -267,13 +309,13 @@ class Chat:
             for message in messages
         ]
 
-    def _request(self, ready: list[dict[str, str]]) -> bytes:
+    def _request(self, ready: list[dict[str, str]], run: int | None = None) -> bytes:
         """Return a hash of all that decides a reply."""
         decides = {
-            "base_url": self.endpoint.base_url,
+            "base_url": self.endpoint.identity,
             "model": self.endpoint.model,
             "parameters": dict(self.endpoint.parameters),
-            "run": self.run,
+            "run": self.run if run is None else run,
             "messages": ready,
         }
         return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).digest()
@@ -385,6 +427,11 @@ def chat(
 def _consent(n_texts: int, *, redacted: bool, destination: str) -> str:
     words = f"{'redacted ' if redacted else ''}text{'' if n_texts == 1 else 's'}"
     return f"send at most {n_texts} {words} to {destination}"
+
+
+def _counted(column: pd.Series, noun: str) -> str:
+    n = column.nunique()
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def _prices(price: float | Prices | None) -> Prices | None:

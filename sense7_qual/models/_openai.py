@@ -46,6 +46,7 @@ _SECRET: Final = re.compile(r"(sk|pk|key|hf|gsk|xai)[-_]", re.IGNORECASE)
 #: A reply is a number or a paragraph. What is larger is a fault, and is not read into memory.
 _LARGEST_BODY: Final = 2_000_000
 _MOST_TOKENS: Final = 1_000_000_000
+_LONGEST_NAME: Final = 200
 _LONGEST_TIMEOUT: Final = 86_400
 #: Worth asking again: too slow, in conflict, too many, and whatever is the server's own fault (5xx).
 _PASSING: Final = frozenset({408, 409, 429})
@@ -62,6 +63,8 @@ class EndpointError(QualError, OSError):
 class NoAnswer(QualError, OSError):
     """The endpoint gave no usable answer to one text; another may have one."""
 
+    of_one_text = True
+
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Endpoint:
@@ -75,6 +78,7 @@ class Endpoint:
     timeout: float
     max_retries: int
     parameters: Mapping[str, Any]
+    identity: str
     _connections: list[tuple[httpcore.ConnectionPool, dict[str, str]]] = field(
         default_factory=list, init=False, repr=False, compare=False
     )
@@ -194,7 +198,10 @@ class Endpoint:
             )
         usage = answer.get("usage")
         counts = usage if isinstance(usage, dict) else {}
-        return Reply(text, _count(counts.get("prompt_tokens")), _count(counts.get("completion_tokens")))
+        said = [answer.get(name) for name in ("model", "system_fingerprint")]
+        names = [one[:_LONGEST_NAME] if isinstance(one, str) else None for one in said]
+        sent, replied = (_count(counts.get(name)) for name in ("prompt_tokens", "completion_tokens"))
+        return Reply(text, sent, replied, names[0], names[1])
 
 
 def endpoint(
@@ -205,8 +212,11 @@ def endpoint(
     timeout: float,
     max_retries: int,
     parameters: Mapping[str, Any],
+    identity: str | None = None,
 ) -> Endpoint:
     """Return an endpoint whose address and settings are sound; nothing is sent.
+
+    `identity` stands for the address in what replies are kept under, where the address changes.
 
     Examples
     --------
@@ -237,7 +247,17 @@ def endpoint(
             "chat: expected parameters that JSON can hold – found others – pass names with numbers, words, "
             "lists or mappings."
         ) from None
-    return Endpoint(base_url, model, destination, local, api_key_env, timeout, max_retries, dict(parameters))
+    return Endpoint(
+        base_url,
+        model,
+        destination,
+        local,
+        api_key_env,
+        timeout,
+        max_retries,
+        dict(parameters),
+        identity or base_url,
+    )
 
 
 def _destination(base_url: str) -> tuple[str, bool]:

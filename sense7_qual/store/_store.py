@@ -16,7 +16,9 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual.acts import Act, check_person
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import StoreError
+from sense7_qual.coders import Run
+from sense7_qual.errors import ActError, StoreError
+from sense7_qual.rounds import open_round
 from sense7_qual.store import _open_study
 from sense7_qual.store._copies import Admin, Copies
 from sense7_qual.store._leading import Store as Leading
@@ -239,6 +241,49 @@ class Store(Leading):
         """
         check_arguments(Store.append, locals(), but=("acts",))
         return self._study.append(acts)
+
+    def record_model(self, run: Run, *, coder: str) -> int:
+        """Record what a model coded, and how it was asked, in a blind round of its own; return the new acts.
+
+        Nobody sees its codings until the lead unblinds the round, which is named as the model
+        (`rounds.unblind`). Statistics of people leave them out; `decisions` includes them on request. Called
+        again with the same run, nothing is recorded twice. Texts of participants who withdrew are left out.
+
+        Parameters
+        ----------
+        run : Run
+            The result of `coders.code` with this study's units and current codebook.
+        coder : str
+            The pseudonym of the lead who records it; in PostgreSQL a coder of a leading role.
+
+        Raises
+        ------
+        ActError
+            Another run was recorded under the model's name (give each run its own), or units that the study
+            does not have.
+        ArgumentError
+            The run is of another codebook.
+        StoreError
+            The study cannot be written, or the role does not lead.
+        """
+        check_arguments(Store.record_model, locals())
+        self._study.look_for_withdrawals()
+        gone = self._study.known.withdrawn_units
+        made = [act for act in run.acts(self.codebook) if act.unit_id not in gone]
+        before = [act for act in self.rounds if act.name == run.coder]
+        recorded = self.acts(coder=run.coder, kind="describe") if run.coder in self.coders else []
+        if any(act.act_id != made[0].act_id for act in recorded):
+            raise ActError(
+                f"record_model: expected a model that has not coded yet – found another run of {run.coder!r} "
+                "– give each run a name of its own: coders.code(…, coder='model-…')."
+            )
+        if not before:
+            units = list(dict.fromkeys(act.unit_id for act in made if act.unit_id is not None))
+            opening = open_round(
+                run.coder, units=units, coders=[run.coder], coder=coder, codebook=self.codebook
+            )
+            self._study.append([opening])
+        return self._study.append(made)
 
     def forget(self, case_id: str, *, why: str) -> forget.Forgotten:
         """Remove the words of a participant who withdraws, everywhere this study keeps them.

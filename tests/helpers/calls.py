@@ -246,6 +246,22 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
     def late(function: Callable[..., Any], **given: Callable[[], Any]) -> Callable[[], Call]:
         return lambda: (function, {key: copied(make()) for key, make in given.items()})
 
+    plan = qual.coders.variants(runs=2, n=2)
+    asking = {
+        "chat": lambda messages: '{"quote": "", "verdict": "no", "why": ""}', "with_context": True,
+        "missing_on": None, "n_parallel": 1, "progress": None,
+    }  # fmt: skip
+
+    @cache
+    def run() -> qual.coders.Run:
+        chat = {"chat": asking["chat"], "plan": plan}
+        return qual.coders.code(x.units.head(4), x.codebook, coder="model-x", **chat)  # type: ignore[arg-type]
+
+    def written_run() -> Path:
+        place = path(".jsonl")
+        run().write(place)
+        return place
+
     a, c, k, r = qual.agreement, qual.codings, qual.acts, qual.ratings
     f, s, t, p = qual.figures, qual.links, qual.frames, qual.report
     code = "relational"
@@ -324,6 +340,14 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "acts.quote": call(k.quote, **act, code=code, state="approved", start=0, end=3, role="shows",
                            paraphrase="In other words.", **stamp),
         "acts.quote_decision": call(k.quote_decision, facets="role=shows state=chosen words=original"),
+        "acts.contents.describe": call(
+            k.contents.describe, coder="model-x", settings={"model": "m"}, codebook=x.codebook, round=None,
+            **stamp),
+        "acts.contents.settings_of": call(k.contents.settings_of, act=k.contents.describe(
+            coder="model-x", settings={"model": "m"}, codebook=x.codebook)),
+        "acts.contents.abstain": call(
+            k.contents.abstain, **(act | {"coder": "model-x"}), code=code, reason="unsure", round=None,
+            **stamp),
         "acts.contents.Proposal": call(
             k.contents.Proposal, label="Hope", definition="", origin="", theme=None, examples=()),
         "acts.contents.Proposal.from_text": call(
@@ -490,8 +514,25 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.Codebook.read, source=lambda: codes(path(".csv")), columns=dict, sheet=lambda: None,
             encoding=lambda: "utf-8", split=lambda: ">"),
         "codebook.Codebook.from_yaml": call(qual.Codebook.from_yaml, content=x.codebook.to_yaml()),
+        "coders.Run": call(
+            qual.coders.Run, coder="model-x", answers=run().answers, card=dict(run().card)),
+        "coders.Run.acts": method("acts", run, codebook=lambda: x.codebook),
+        "coders.Run.write": method("write", run, path=lambda: path(".jsonl"), with_why=lambda: False,
+                                   overwrite=lambda: False),
+        "coders.behaviour": call(
+            qual.coders.behaviour, codebook=x.codebook, units=x.units.head(4), n=2, seed=0,
+            instructions=qual.coders.INSTRUCTIONS, **asking),
+        "coders.code": call(
+            qual.coders.code, units=x.units.head(4), codebook=x.codebook, coder="model-x", plan=plan,
+            wordings=qual.coders.WORDINGS, **asking),
+        "coders.prompts": call(
+            qual.coders.prompts, units=x.units.head(4), codebook=x.codebook, plan=plan,
+            wordings=qual.coders.WORDINGS, with_context=True),
+        "coders.read": late(qual.coders.read, path=written_run),
+        "coders.variants": call(
+            qual.coders.variants, runs=2, wordings=["plain", "brief"], orders=2, n=2, seed=0),
         "codings.carried": call(c.carried, **carried),
-        "codings.decisions": call(c.decisions, **carried, facet="valence"),
+        "codings.decisions": call(c.decisions, **carried, facet="valence", abstained=None),
         "codings.development": call(
             c.development, **frames, units=x.units, cluster="case_id", codes=[code], order=None),
         "codings.new_information": call(
@@ -642,6 +683,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             parameters={"temperature": 0}, run=1),
         "models.clear_cache": late(qual.models.clear_cache, folder=cache_folder),
         "models.Chat.prepare": method("prepare", chat, conversations=list),
+        "models.Chat.for_run": method("for_run", chat, run=lambda: 2),
         "models.Chat.estimate": method("estimate", chat, conversations=lambda: prompts,
                                        reply_tokens=lambda: 10),
         "ratings.compare": late(r.compare, predictions=partial(x.made, "ratings.cross_validate"),
@@ -825,6 +867,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             software=lambda: "https://example.org/a",
             overwrite=lambda: False, progress=lambda: None),
         "store.Store.restore": late(qual.Store.restore, archive=archived, path=path),
+        "store.Store.record_model": method("record_model", fresh, run=run, coder=lambda: "lead"),
         "store.Store.forget": method("forget", fresh, case_id=lambda: x.units["case_id"].iloc[0],
                                      why=lambda: "asked to"),
         "store.Store.preregister": method(

@@ -293,7 +293,7 @@ def _check_facets(act: Act, codebook: Codebook) -> None:
     read_as = act.traits.facets
     if (
         act.facets is None
-        or read_as == "quote"
+        or read_as in ("quote", "abstention")
         or (read_as == "ruling" and act.facets == f"reason={act.reason}")
     ):
         return
