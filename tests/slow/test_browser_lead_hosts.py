@@ -57,9 +57,22 @@ def work(page: Page, store: Store) -> None:
     page.locator(".s7-label-field").fill("Warmth of it")
     page.keyboard.press("Control+Enter")
     page.wait_for_selector(".s7-steps li")
-    page.locator(".s7:has(.s7-adjudication)").focus()
-    for key in ("a", "1"):
-        page.keyboard.press(key)
+    desk = page.locator(".s7:has(.s7-adjudication)")
+    desk.focus()
+    before = desk.bounding_box()
+    page.keyboard.press("a")
+    page.keyboard.press("F")
+    page.wait_for_timeout(200)
+    size = page.viewport_size
+    assert size is not None
+    assert desk.bounding_box() == {"x": 0, "y": 0, **size}
+    page.keyboard.press("F")
+    page.wait_for_timeout(200)
+    after = desk.bounding_box()
+    assert before is not None
+    assert after is not None
+    assert (after["width"], after["height"]) == (before["width"], before["height"])
+    page.keyboard.press("1")  # of the verdict that was given before
     page.locator(".s7-numbers", has_text="1 settled").wait_for()
     page.locator(".s7-door").first.focus()
     page.keyboard.press("Enter")

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from sense7_qual import acts, codings, rounds
+from sense7_qual._present import coefficient
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, StoreError
@@ -316,8 +317,10 @@ def test_figures_are_those_of_the_statistics(store: Store) -> None:
     found = lead.counted("figures")["figures"]
     assert (found["warm"]["n"], found["warm"]["n_both"]) == (2, 2)
     assert found["warm"]["prevalence"] == "80.0 %"  # four of the five decisions
-    assert found["cold"] == {"n": 0, "prevalence": "0.0 %", "alpha": "", "n_both": 2}
-    assert found["warm"]["alpha"].startswith("−.") or found["warm"]["alpha"].startswith(".")
+    assert found["cold"] == {"n": 0, "prevalence": "0.0 %", "alpha": "", "value": None, "n_both": 2}
+    value = found["warm"]["value"]
+    assert found["warm"]["alpha"].split(" ")[0] == coefficient(value, 2)
+    assert lead.counted("figures")["n_split"] == 0
 
 
 def test_where_a_text_has_no_participant_it_is_said_that_texts_are_resampled(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+import sense7_qual as qual
 from sense7_qual import acts, adjudication, agreement, codings, corpus, rounds
 from sense7_qual._present import coefficient
 from sense7_qual.errors import ArgumentError
@@ -626,8 +627,27 @@ def test_what_is_no_study_no_width_and_no_number_is_refused(store: Store) -> Non
 def test_a_study_with_nothing_in_it_has_nothing_to_show(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
     parts = Viewer(store).look()
-    assert parts["attention"]["rows"] == parts["agreement"]["rows"] == []
+    assert parts["agreement"]["rows"] == []
     assert [row["coders"] for row in parts["rounds"]["rows"]] == [[]]
+    Viewer.end()
+
+
+def test_an_empty_study_lists_the_first_steps_whose_cells_run(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s", units=UNITS, codebook=BASE)
+
+    def steps() -> list[str]:
+        rows = Viewer(store).look()["attention"]["rows"]
+        assert {(row["door"]["of"], row["n"]) for row in rows} == {("begin", 0)}
+        return [row["cell"] for row in rows]
+
+    assign, code, look = steps()
+    for cell in (assign, code, look):
+        exec(cell, {"store": store, "qual": qual})  # noqa: S102 – the cell that a lead copies
+    assert steps() == [code, look]  # the texts are assigned
+    open_rounds(store)
+    assert "coder='ana', round='one'" in steps()[0]
+    store.append([acts.finish(coder="ana", unit_id=IDS[0], codebook=BASE)])
+    assert "begin" not in {row["door"]["of"] for row in Viewer(store).look()["attention"]["rows"]}
     Viewer.end()
 
 

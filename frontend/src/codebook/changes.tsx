@@ -20,7 +20,7 @@ export function Changes({ session }: { session: Session }) {
       {session.saved.value && <SavedNote session={session} saved={session.saved.value} />}
       {session.conflict.value && <ConflictForm session={session} conflict={session.conflict.value} />}
       <section aria-label="Steps">
-        <h5>Steps</h5>
+        <h5>{draft.steps.length ? "Steps" : "What to do"}</h5>
         {draft.steps.length ? (
           <ol class="s7-steps">
             {draft.said.map((words, n) => (
@@ -31,13 +31,32 @@ export function Changes({ session }: { session: Session }) {
             ))}
           </ol>
         ) : (
-          <p class="s7-hint">Nothing has changed yet. Edit a code’s fields, or use keys in the tree (?).</p>
+          <ToDo session={session} />
         )}
       </section>
       {session.preview.value?.prices.map((of) => <Meaning key={of.code} session={session} of={of} />)}
       {draft.steps.length > 0 && <StaleTable preview={session.preview.value} uncounted={session.uncounted.value} />}
       {draft.steps.length > 0 && <SaveForm session={session} />}
     </div>
+  );
+}
+
+/** Before anything is changed: what asks for a change. */
+function ToDo({ session }: { session: Session }) {
+  const [weak, nProposals, nSplit] = [session.weak, session.nProposals.value, session.nSplit.value];
+  return (
+    <ul class="s7-steps">
+      {weak.map(({ id, label }) => (
+        <li key={id}>
+          <Button class="s7-to-do" onClick={() => session.select(id)}>
+            <span dir="auto">{label}</span>: α {session.figures.value![id]!.alpha}, below .667
+          </Button>
+        </li>
+      ))}
+      {nProposals > 0 && <li><Button class="s7-to-do" onClick={() => session.open("proposals")} words={`${nProposals} proposed ${nProposals === 1 ? "code waits" : "codes wait"} for an answer`} /></li>}
+      {nSplit > 0 && <li><Button class="s7-to-do" onClick={() => session.open("sorting")} words={`${counted(nSplit)} of split codes to sort`} /></li>}
+      {!weak.length && !nProposals && !nSplit && <li class="s7-hint">{session.figures.value ? "Nothing needs a change. " : "Counting… "}Edit a code’s fields, or use keys in the tree (?).</li>}
+    </ul>
   );
 }
 

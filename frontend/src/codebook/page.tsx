@@ -24,6 +24,7 @@ const KEYS: [string, string][] = [
   ["Alt+↑↓", "Move the code up or down"],
   ["Alt+→", "Move it under the code above"],
   ["Alt+←", "Move it out of its parent"],
+  ["/", "Find a code by name, where there are twenty or more (Esc: back to the tree)"],
   ["+", "Add a code"],
   ["m", "Merge the code into another"],
   ["s", "Split it into parts"],
@@ -81,6 +82,7 @@ export function Page({ session }: { session: Session }) {
 
   /** Enter in a field of one line, Ctrl+Enter in any: the form is sent, the field becomes a step. */
   const inField = (event: KeyboardEvent, field: HTMLElement): boolean => {
+    if (event.key === "Enter" && field.matches(".s7-find-code")) return tree()?.focus(), true;
     const sent = event.key === "Enter" && (event.ctrlKey || event.metaKey || !(field instanceof HTMLTextAreaElement));
     const form = field.closest(".s7-form, .s7-save, .s7-fields");
     if (!sent || event.repeat || !form) return opensTab(event);

@@ -184,3 +184,17 @@ test("what a change means is a step with the reason that is typed, and a claim w
   session.mean("warm", "reword");
   expect(session.pending.value.at(-1)).toMatchObject({ why: "A typing error." });
 });
+
+test("codes with low agreement are listed, the lowest first, and a code is found below a folded one", () => {
+  const figure = (value: number | null) => ({ n: 1, prevalence: "", alpha: "", value, n_both: 2 });
+  const codes = ["warm", "kind", "calm"].map((id) => ({ ...code(id, null), parent: id === "calm" ? "warm" : null, origin: "deductive", source: "", rules_source: "", is_new: false, altered: [] }));
+  kernel.answer();
+  kernel.say({ type: "draft", ...kernel.draft(), codes });
+  kernel.say({ type: "figures", figures: { warm: figure(0.667), kind: figure(0.5), calm: figure(-0.1) }, n_proposals: 2, n_split: 3 });
+  expect([session.weak.map(({ id }) => id), session.nProposals.value, session.nSplit.value]).toEqual([["calm", "kind"], 2, 3]);
+  session.book.fold(["warm"], true);
+  session.findCode("  CAL");
+  expect([session.selected.value, session.book.folded.value.has("warm")]).toEqual(["calm", false]);
+  session.findCode("nothing");
+  expect([session.selected.value, session.announced.value]).toEqual(["calm", "No code is called so"]);
+});

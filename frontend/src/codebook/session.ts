@@ -26,6 +26,9 @@ interface Kept {
 /** Drafts by the work that they belong to. */
 export const drafts = () => kept<Kept>("drafts");
 
+/** Under this alpha no conclusion is supported (Krippendorff 2004, p. 241). */
+const LEAST = 0.667;
+
 export type Tab = "changes" | "proposals" | "sorting" | "versions";
 
 /** One open view of the codebook widget. */
@@ -54,6 +57,8 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   readonly form = signal<"add" | "split" | "merge" | null>(null);
   readonly alike = signal<AlikeCode[]>([]);
   readonly nProposals = signal(0);
+  /** How many texts of split codes wait for their parts. */
+  readonly nSplit = signal(0);
   readonly sorter = new Sorter((question) => this.channel.ask(question), (words) => this.say(words), this.channel.slow);
   readonly presses = this.sorter.presses;
   readonly lacking = new LackingThemes((question) => this.channel.ask(question));
@@ -109,10 +114,11 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
           this.message.value = message;
         },
         uncounted: ({ message }) => void (this.uncounted.value = message),
-        figures: ({ figures, n_proposals }) => {
+        figures: ({ figures, n_proposals, n_split }) => {
           batch(() => {
             this.figures.value = figures;
             this.nProposals.value = n_proposals;
+            this.nSplit.value = n_split;
             this.uncounted.value = "";
           });
           if (this.selected.value !== null) this.askQuotes(0);
@@ -219,6 +225,21 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
       this.find.value = this.ofCoder.value = "";
     });
     this.askQuotes(0);
+  }
+
+  /** Codes on which coders agree too little for any conclusion, the lowest alpha first. */
+  get weak(): DraftCode[] {
+    const alpha = ({ id }: DraftCode) => this.figures.value?.[id]?.value ?? 1;
+    return this.codes.value.filter((code) => alpha(code) < LEAST).sort((one, other) => alpha(one) - alpha(other));
+  }
+
+  /** Go to the first code whose label or id has these words. */
+  findCode(words: string): void {
+    const wanted = words.trim().toLowerCase();
+    const found = wanted && this.codes.value.find(({ id, label }) => `${label} ${id}`.toLowerCase().includes(wanted));
+    if (!found) return void (wanted && this.say("No code is called so"));
+    for (let up = found.parent; up; up = this.codes.value.find(({ id }) => id === up)?.parent ?? null) this.book.fold([up], false);
+    this.select(found.id);
   }
 
   /** Go along the tree. */

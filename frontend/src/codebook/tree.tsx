@@ -2,9 +2,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Button } from "../shared/button";
 import { sample, UNKNOWN } from "../shared/colours";
+import { Search } from "../shared/fields";
 import type { DraftCode } from "./messages";
 import { isWithin, type Drop, type Way } from "./moving";
 import type { Session } from "./session";
+
+/** From so many codes on they are looked for by name. */
+const MANY = 20;
 
 const WAYS: Record<string, Way> = { ArrowUp: "up", ArrowDown: "down", ArrowRight: "in", ArrowLeft: "out" };
 
@@ -23,6 +27,7 @@ export function pressInTree(event: KeyboardEvent, session: Session): boolean {
     ArrowRight: () => unfold(session, code),
     Enter: () => edit(session),
     "+": () => session.begin("add"),
+    "/": () => session.codes.value.length >= MANY && (session.focus.value = ".s7-find-code"),
     m: () => session.begin("merge"),
     s: () => session.begin("split"),
     Delete: () => code && session.step({ do: "retire", code: code.id }),
@@ -87,6 +92,7 @@ export function CodeTree({ session }: { session: Session }) {
         <span class="s7-space" />
         <Button title="Add a code (+)" onClick={() => session.begin("add")} words="+ Code" />
       </div>
+      {session.codes.value.length >= MANY && <Search class="s7-find-code" aria-label="Find a code" placeholder="Find a code (/)" onFind={(words) => session.findCode(words)} />}
       <div ref={box} class="s7-tree s7-box" role="tree" tabIndex={0} aria-label="Codes of the draft" aria-activedescendant={place < 0 ? undefined : `${id.current}-${place}`} onDragLeave={left}>
         {rows.map(({ code, depth, below }, n) => (
           <Row
@@ -162,7 +168,13 @@ function Row({ session, code, depth, below, id, drop, dragged, drag }: RowProps)
           <span class="s7-tree-figures" title="Finished texts with the code · share of decisions that apply it · Krippendorff’s alpha (95% CI)">
             {figures.n} {figures.n === 1 ? "text" : "texts"}
             {figures.prevalence && ` · ${figures.prevalence}`}
-            {figures.alpha && ` · α\u00a0${figures.alpha}`}
+            {figures.alpha && (
+              <>
+                {" · "}
+                <span class="s7-alpha-bar" aria-hidden="true"><i style={{ width: `${100 * Math.max(0, figures.value ?? 0)}%` }} /></span>
+                {` α\u00a0${figures.alpha}`}
+              </>
+            )}
           </span>
         )}
       </span>

@@ -21,8 +21,11 @@ const Wait = () => <p class="s7-hint">Counting…</p>;
 
 export function Next({ session }: Props) {
   const attention = session.attention.value;
+  // The steps of a study in which nothing is coded are about no texts yet.
+  const isNew = !!attention?.rows.some(({ door }) => door.of === "begin");
   return (
-    <Panel name="s7-next" title="What needs attention next">
+    <Panel name="s7-next" title={isNew ? "How to begin" : "What needs attention next"}>
+      {isNew && <p class="s7-hint">No coding to show yet.</p>}
       {!attention && <Wait />}
       {attention && !attention.rows.length && <p class="s7-hint">Nothing that you may see.</p>}
       <ol>
@@ -30,13 +33,15 @@ export function Next({ session }: Props) {
           <li key={what}>
             <p class="s7-what" dir="auto">
               {what}{" "}
-              <NumberDoor session={session} door={door} n={n} label={`The texts: ${what}`}>
-                {n} {n === 1 ? "text" : "texts"}
-              </NumberDoor>
+              {!isNew && (
+                <NumberDoor session={session} door={door} n={n} label={`The texts: ${what}`}>
+                  {n} {n === 1 ? "text" : "texts"}
+                </NumberDoor>
+              )}
             </p>
             <p class="s7-todo">{todo}</p>
             {cell && (
-              <details>
+              <details open={isNew}>
                 <summary>Cell to run</summary>
                 <code class="s7-run">{cell}</code>
               </details>

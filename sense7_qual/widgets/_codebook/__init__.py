@@ -45,7 +45,7 @@ from sense7_qual.widgets._codebook.saving import (
     revised,
     still_typed,
 )
-from sense7_qual.widgets._codebook.sorting import SplitTexts, ThemesOfTexts
+from sense7_qual.widgets._codebook.sorting import Sorting, SplitTexts, ThemesOfTexts
 from sense7_qual.widgets._codes import alike
 from sense7_qual.widgets._lead import LeadWidget
 from sense7_qual.widgets._offsets import as_text
@@ -264,8 +264,9 @@ class CodebookWidget(LeadWidget):
                         "prices": prices(use.seen, state)})  # fmt: skip
         if fresh:
             self._figures_told = use
-            n_proposals = len(use.open_proposals())
-            self._tell({"type": "figures", "figures": figures(use.seen), "n_proposals": n_proposals})
+            n_split = sum(len(split.units) for split in Sorting(use.seen, viewer=self._coder).splits)
+            self._tell({"type": "figures", "figures": figures(use.seen), "n_split": n_split,
+                        "n_proposals": len(use.open_proposals())})  # fmt: skip
 
     _figures_told: InUse | None = None
 

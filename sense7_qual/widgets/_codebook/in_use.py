@@ -31,7 +31,8 @@ def figures(seen: Seen) -> dict[str, dict[str, Any]]:
     Each has ``n``, the finished texts on which anybody applied it; ``prevalence``, the share of the decisions
     on it that apply it; ``alpha``, with its 95 % interval (participants resampled; texts, which is said,
     where one has no participant), of what was decided before a model's suggestions were shown, empty where it
-    cannot be computed; ``n_both``, the texts on which two coders or more decided so.
+    cannot be computed; ``value``, alpha as a number, or None; ``n_both``, the texts on which two coders or
+    more decided so.
     """
     counts = tally(seen.decided)
     applied = counts[counts["n_applied"] > 0].groupby("code")["unit_id"].nunique()
@@ -45,10 +46,15 @@ def figures(seen: Seen) -> dict[str, dict[str, Any]]:
             "n": int(applied.get(code.id, 0)),
             "prevalence": f"{percent(shares[code.id])} %" if code.id in shares else "",
             "alpha": _alpha(agreed.get(code.id, {}), "" if cluster else ", texts resampled"),
+            "value": _value(agreed.get(code.id, {})),
             "n_both": int(agreed.get(code.id, {}).get("n_units", 0)),
         }
         for code in seen.codebook.codable
     }
+
+
+def _value(row: Mapping[Any, Any]) -> float | None:
+    return None if pd.isna(row.get("alpha", float("nan"))) else float(row["alpha"])
 
 
 def _alpha(row: Mapping[Any, Any], resampled: str) -> str:

@@ -39,8 +39,11 @@ def attention(
 
     First what holds others up (a round that waits to be unblinded), then what makes the numbers wrong (texts
     to look at again), then what makes them weak (coders who drift, codes that are not agreed on), then what
-    is left to settle. A coder of a study that names its leads is told of their own texts alone.
+    is left to settle. A coder of a study that names its leads is told of their own texts alone. Where nobody
+    has finished a text that may be seen, the first steps of a study are listed.
     """
+    if board.finished.empty and not board.is_coder:
+        return list(_to_begin(board))
     if board.is_coder:  # what is a lead's to do is no news for a coder
         return [item for item in _to_review(board) if item["door"]["coder"] == board.viewer]
     return [
@@ -51,6 +54,33 @@ def attention(
         *_to_settle(board),
         *_to_answer(board),
     ]
+
+
+def _to_begin(board: Board) -> Iterator[Item]:
+    begun = bool(board.rounds) or not board.plan.empty
+    if not begun:
+        yield _step(
+            "Assign the texts to coders.",
+            "Here half of them go to both coders, so that agreement can be measured.",
+            f"store.assign(coders=['ana', 'ben'], overlap=0.5, seed=1, coder={board.viewer!r})",
+        )
+    planned = [(one.coders[0], one.name) for one in board.rounds if one.coders]
+    planned += [(coder, None) for coder in board.plan.loc[board.plan["round"].isna(), "coder"]]
+    coder, name = planned[0] if planned else ("ana", None)
+    yield _step(
+        "Each coder codes under a pseudonym of their own.",
+        f"This cell is for {coder}; change the pseudonym for each of the others.",
+        f"qual.widgets.CodingWidget(store, coder={coder!r}{f', round={name!r}' if name else ''})",
+    )
+    yield _step(
+        "Come back once texts are finished.",
+        "Progress, agreement and the next steps then appear here. Press r to count again.",
+        f"qual.widgets.OverviewWidget(store, coder={board.viewer!r}{_also(board)})",
+    )
+
+
+def _step(what: str, todo: str, cell: str) -> Item:
+    return {"what": what, "todo": todo, "n": 0, "door": {"of": "begin"}, "cell": cell}
 
 
 def _item(board: Board, what: str, todo: str, *, door: Item, cell: str) -> Item:

@@ -103,7 +103,7 @@ def _more(look: Mapping[Any, Any]) -> str:
     if pd.isna(look["n_more"]):
         return ""
     n = int(look["n_more"])
-    return f"{n} more {'text' if n == 1 else 'texts'}" if n else "none"
+    return f"{n} more {'text' if n == 1 else 'texts'}" if n else "interval narrow enough"
 
 
 def agreement_words(board: Board, rows: list[dict[str, Any]], *, width: float) -> list[str]:
@@ -145,7 +145,7 @@ def agreement_words(board: Board, rows: list[dict[str, Any]], *, width: float) -
             f"interval will be about {coefficient(width, 2)} wide."
         )
     if any(row["n_more"] == 0 for row in rows):
-        said.append(f"“none”: the thin interval is narrow enough, {coefficient(width, 2)} wide at most.")
+        said.append(f"“Interval narrow enough”: the thin interval is {coefficient(width, 2)} wide at most.")
     return said
 
 
