@@ -79,6 +79,7 @@ class Endpoint:
     max_retries: int
     parameters: Mapping[str, Any]
     identity: str
+    key: str = field(default="", repr=False, compare=False)
     _connections: list[tuple[httpcore.ConnectionPool, dict[str, str]]] = field(
         default_factory=list, init=False, repr=False, compare=False
     )
@@ -127,7 +128,7 @@ class Endpoint:
         if not self._connections:
             from sense7_qual.models._transport import connections
 
-            key = _key(self.api_key_env, self.destination, self.local)
+            key = self.key or _key(self.api_key_env, self.destination, self.local)
             try:
                 pool = connections(self.base_url, local=self.local)
             except ValueError:

@@ -683,6 +683,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             parameters={"temperature": 0}, run=1),
         "models.clear_cache": late(qual.models.clear_cache, folder=cache_folder),
         "models.Chat.prepare": method("prepare", chat, conversations=list),
+        "models.local_chat": call(
+            qual.models.local_chat, weights=None, context=512, threads=1, reproducible=False, consent=None,
+            cache=None, parameters={"temperature": 0}, redact=None, timeout=60.0),
         "models.Chat.for_run": method("for_run", chat, run=lambda: 2),
         "models.Chat.estimate": method("estimate", chat, conversations=lambda: prompts,
                                        reply_tokens=lambda: 10),
