@@ -131,7 +131,7 @@ def test_a_class_in_two_sheets_is_noticed() -> None:
 
 
 def unnamed(sheet: str, scripts: str) -> list[str]:
-    """Return the classes that a sheet styles and no script names, whole or in two parts (`s7-drop-${place}`)."""
+    """Return the classes that a sheet styles and no script names, whole or in two parts."""
     beginnings = set(re.findall(r"s7-(?:[\w-]+-)?(?=\$\{)", scripts))
     words = set(re.findall(r"[\w-]+", scripts))
     styled = set(re.findall(r"\.(s7-[\w-]+)", re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)))
