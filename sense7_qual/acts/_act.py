@@ -122,8 +122,6 @@ class Act:
             facet_values(self.facets)
         if self.confidence is not None:
             check_word("confidence", self.confidence, CONFIDENCES)
-        if self.found_by is not None:
-            self._check_found()
         if not isinstance(self.act_id, str) or not _ACT_ID.fullmatch(self.act_id):
             raise ActError(
                 f"act: expected a lower-case UUID as act_id – found {word(self.act_id)} – leave act_id "
@@ -131,7 +129,7 @@ class Act:
             )
         if not _TEXT_OR_NONE.issuperset(map(type, _texts_of(self))):  # all at once: there may be a million
             self._check_texts()
-        if self.step is not None or self.moved_from is not None:
+        if self.step is not None or self.moved_from is not None or self.found_by is not None:
             self._check_step()
         if self.round is not None and not is_name(self.round):
             raise ActError(
@@ -168,6 +166,8 @@ class Act:
                 )
 
     def _check_step(self) -> None:
+        if self.found_by is not None:
+            self._check_found()
         for name in ("step", "moved_from"):
             if not _ACT_ID.fullmatch(getattr(self, name) or self.act_id):
                 raise ActError(f"act: {name} must be a lower-case UUID – found {word(getattr(self, name))}.")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any, Final
 
 import numpy as np
@@ -16,8 +18,8 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
 __all__ = [
-    "FoldedTexts", "as_bits", "as_numbers", "as_text", "code_points", "find_folded", "folded", "free_memos",
-    "on_text", "shown_coding", "shown_value", "turns", "utf16_units",
+    "FoldedTexts", "as_bits", "as_numbers", "as_text", "code_points", "find_all_folded", "find_folded",
+    "folded", "free_memos", "on_text", "shown_coding", "shown_value", "turns", "utf16_units",
 ]  # fmt: skip
 
 
@@ -142,12 +144,15 @@ _END: Final = b"\xff"  # after each text; no byte of UTF-8
 _BLOCK: Final = 1 << 17  # bytes that a search compares at once: they stay in the processor's cache
 
 
+_UNHEARD: Final = ("Mn", "Cf")  # accents; what has no width, such as joiners and soft hyphens
+
+
 class _Letters(dict[int, str]):
     """What each letter is compared as, computed when it first comes."""
 
     def __missing__(self, letter: int) -> str:
         parts = unicodedata.normalize("NFKD", chr(letter).casefold())
-        plain = "".join(part for part in parts if unicodedata.category(part) != "Mn").casefold()
+        plain = "".join(part for part in parts if unicodedata.category(part) not in _UNHEARD).casefold()
         self[letter] = plain
         return plain
 
@@ -156,7 +161,7 @@ _LETTERS = _Letters()
 
 
 def folded(text: str) -> str:
-    """Return the text without case and accents, letter by letter; a new line counts as a space.
+    """Return the text without case, accents and invisible signs; a new line counts as a space.
 
     >>> folded("Café, STRASSE, straße")
     'cafe, strasse, strasse'
@@ -170,20 +175,32 @@ def find_folded(text: str, wanted: str) -> tuple[int, int]:
     >>> find_folded("Ein Café", "cafe")
     (4, 8)
     """
-    at = folded(text).find(wanted)
-    if at < 0 or not wanted:
-        return 0, 0
-    if text.isascii():  # each letter is one letter folded
-        return at, at + len(wanted)
-    start = end = length = 0
-    for place, letter in enumerate(text):
-        if length <= at:
-            start = place
-        length += len(folded(letter))
-        end = place + 1
-        if length >= at + len(wanted):
-            break
-    return start, end
+    return next(iter(find_all_folded(text, wanted)), (0, 0))
+
+
+def find_all_folded(text: str, wanted: str) -> list[tuple[int, int]]:
+    """Return the spans (code points) of all `wanted`, folded, in `text`; none of them overlap.
+
+    A letter belongs to a hit with the accents behind it.
+
+    >>> find_all_folded("Cafe\u0301, café", "cafe")
+    [(0, 5), (7, 11)]
+    """
+    if not wanted:
+        return []
+    hits, whole = [], folded(text)
+    at = whole.find(wanted)
+    if at < 0:
+        return []
+    lengths = [1] * len(text) if text.isascii() else [len(folded(letter)) for letter in text]
+    begins = [0, *accumulate(lengths)]  # where each letter begins in the folded text
+    while at >= 0:
+        end = bisect_right(begins, at + len(wanted) - 1)
+        while end < len(text) and unicodedata.category(text[end]) == "Mn":
+            end += 1
+        hits.append((bisect_right(begins, at) - 1, end))
+        at = whole.find(wanted, begins[end])
+    return hits
 
 
 class FoldedTexts:

@@ -30,8 +30,8 @@ FLAWS = (
     "wide_intervals", "low_agreement", "pooled_coders", "used_by_one", "unsettled", "ruled_own",
     "swapped_axes", "links_without_clusters", "rating_out_of_scale", "rating_ceiling",
     "rating_missing_by_condition", "one_condition", "participant_dominates", "same_text_coded_apart",
-    "codes_together", "code_always", "one_second", "faster_than_reading", "coder_names_alike", "copied", "overlap_not_random",
-    "training_counted", "one_side",
+    "codes_together", "code_always", "one_second", "faster_than_reading", "coder_names_alike", "copied",
+    "overlap_not_random", "training_counted", "one_side",
 )  # fmt: skip
 
 

@@ -14,7 +14,8 @@ export function ActiveBar({ session, unit }: { session: Session; unit: Unit | nu
   if (unit && coding) return <Bar session={session} unit={unit} coding={coding} />;
   return (
     <div class="s7-active-bar">
-      {unit && session.finished.value < HINTED && (
+      {unit && session.selecting.span.value && <Nudges session={session} unit={unit} />}
+      {unit && !session.selecting.span.value && session.finished.value < HINTED && (
         <p class="s7-hint">Press a code’s key to apply it to the whole text, or select words first. If no code fits, finish without one.</p>
       )}
     </div>
@@ -37,11 +38,25 @@ function Bar({ session, unit, coding }: { session: Session; unit: Unit; coding: 
       </strong>
       <q dir="auto">{start === null ? "whole text" : `“${unit.text.slice(start, end!)}”`}</q>
       <Before session={session} unit={unit} take={take} />
+      {(start !== null || session.selecting.span.value) && <Nudges session={session} unit={unit} />}
       <FacetButtons session={session} coding={coding} label={label} take={take} />
       <Button class="s7-facet" aria-pressed={unsure} aria-label={`${label}: unsure`} onClick={() => take(() => session.toggleUnsure(coding))} words="unsure" />
       <Button class="s7-facet s7-plain s7-note-button" aria-label={`Write a memo on ${start === null ? "this text" : "these words"}`} title="Memo" onClick={() => take(note)} words="✎" />
       <Button class="s7-facet s7-plain s7-remove" aria-label={`Remove ${label}`} title="Remove" onClick={() => take(() => session.remove(coding))} words="×" />
     </div>
+  );
+}
+
+/** For a finger: what Shift and the arrows do, on the selection or else on the coding. */
+function Nudges({ session, unit }: { session: Session; unit: Unit }) {
+  return (
+    <span class="s7-nudges">
+      {(["start", "end"] as const).flatMap((edge) =>
+        ([-1, 1] as const).map((step) => (
+          <Button key={`${edge}${step}`} aria-label={`${edge === "start" ? "Start" : "End"}: one word ${step < 0 ? "back" : "on"}`} onClick={() => session.presses.inTurn(() => session.mover.move(edge, "word", step), unit)} words={step < 0 ? "◂" : "▸"} />
+        )),
+      )}
+    </span>
   );
 }
 

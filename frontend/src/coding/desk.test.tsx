@@ -81,10 +81,10 @@ describe("the panel", () => {
       field.dispatchEvent(new Event("input", { bubbles: true }));
     });
     await press("Escape");
-    await act(() => find(".s7-tab:nth-child(2)")!.click());
+    await act(() => find(".s7-tab:nth-child(3)")!.click());
     expect([tab(), texts(".s7-memo-row")]).toEqual(["Memos 1", ["✎ “It” why?"]]);
     await press("ArrowRight");
-    expect([tab(), texts(".s7-tab")]).toEqual(["Rule", ["Rule"]]);
+    expect([tab(), texts(".s7-tab")]).toEqual(["Rule", ["Rule", "Passages"]]);
   });
 
   test("is a sheet where there is one column, which Escape shuts before anything else", async () => {

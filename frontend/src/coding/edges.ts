@@ -2,7 +2,7 @@
 import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import type { Act, Coding, Span } from "../shared/protocol";
 import { sameSpan } from "../shared/spans";
-import { moved, pieces, snapped, type Edge, type Granularity, type Step } from "../shared/words";
+import { dragged, moved, pieces, type Edge, type Granularity, type Step } from "../shared/words";
 import type { Mark } from "./facets";
 import type { Unit } from "./messages";
 
@@ -53,10 +53,7 @@ export class Edges {
 
   /** The mouse has dragged an edge to this place: whole words, or exactly there. */
   drag(edge: Edge, at: number, exact: boolean): void {
-    this.to(edge, (text, span) => {
-      const wide = edge === "start" ? { start: Math.min(at, span.end - 1), end: span.end } : { start: span.start, end: Math.max(at, span.start + 1) };
-      return exact ? wide : snapped(text, wide, "word");
-    });
+    this.to(edge, (text, span) => dragged(text, span, edge, at, exact));
   }
 
   private to(edge: Edge, next: (text: string, span: Span) => Span | null): void {
@@ -64,9 +61,7 @@ export class Edges {
     const [unit, coding] = [this.host.still.value, this.moving.value?.coding ?? this.coding()];
     if (!unit || !coding) return;
     const before = this.moving.value?.span ?? { start: coding.start!, end: coding.end! };
-    const wanted = next(unit.text, before);
-    // The other edge stays where it is, also within a word.
-    const span = wanted && (edge === "start" ? { ...before, start: wanted.start } : { ...before, end: wanted.end });
+    const span = next(unit.text, before);
     if (!span || span.start >= span.end) return;
     this.moving.value = { unit, coding, span };
     this.host.marked.value = { code: coding.code, ...span };

@@ -205,7 +205,7 @@ function goTo(session: Session, place: number, unit: Unit | undefined, from: Mou
   const [start, end] = [from, dragged ? to : null].map((at) => words && at && offsetAt(words, at.clientX, at.clientY));
   if (!unit || start == null || end == null || start === end) return session.jump(place);
   const covered = { start: Math.min(start, end), end: Math.min(Math.max(start, end), unit.text.length) };
-  session.goTo(place, unit.unit_id, to.altKey ? trimmed(unit.text, covered) : snapped(unit.text, covered, "word"));
+  session.goTo(place, to.altKey ? trimmed(unit.text, covered) : snapped(unit.text, covered, "word"));
 }
 
 /**

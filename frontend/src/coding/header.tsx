@@ -64,6 +64,13 @@ export function Tools({ session }: { session: Session }) {
   );
 }
 
+/** From a passage back to the text from which one went there. */
+function BackButton({ session }: { session: Session }) {
+  const from = session.passages.from.value;
+  if (from === null) return null;
+  return <Button class="s7-quiet s7-back-to" title="Backspace" onClick={() => session.goBack()} words={`← back to ${from + 1}`} />;
+}
+
 /** The keys of the coding that the bar shows; before the keys are heard, how to get there. */
 export function Hints({ session }: { session: Session }) {
   const keys = session.commands.value;
@@ -72,6 +79,7 @@ export function Hints({ session }: { session: Session }) {
   return (
     <>
       <span class="s7-outside">Click here to use the keys</span>
+      <BackButton session={session} />
       {session.active.value >= 0 && (
         <span class="s7-hints" aria-hidden="true">
           {rows.map((row) => row && <span key={row[1]}><kbd>{row[0]}</kbd> {row[1]}</span>)}

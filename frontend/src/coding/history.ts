@@ -101,6 +101,7 @@ export function described(row: HistoryRow, label: (code: string) => string): str
   const facets = [...Object.values(row.facets), ...(row.unsure ? ["unsure"] : [])].join(", ");
   const code = row.code === null ? "" : label(row.code);
   if (row.moved_from !== null) return `moved ${code} from “${row.moved_from}” to`;
+  if (row.found) return `applied ${code} to ${counted(row.found, "hit")} of a search, the first`;
   switch (row.kind) {
     case "apply":
       return `applied ${code}${facets && ` (${facets})`} to ${row.start === null ? "the whole text" : ""}`.trimEnd();

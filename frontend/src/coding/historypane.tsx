@@ -21,7 +21,7 @@ export function openAct(session: Session, index: number): void {
   session.history.list.cursor.value = index;
   if (row.place === null) return session.say("This step is not about a text shown here");
   session.texts.leave();
-  session.goTo(row.place, row.unit_id!, row.start === null ? null : { start: row.start, end: row.end! });
+  session.goTo(row.place, row.start === null ? null : { start: row.start, end: row.end! });
 }
 
 /** A key on the list of acts: Delete takes the marked one back, or does it again; b goes back to it. */

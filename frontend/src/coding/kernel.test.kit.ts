@@ -3,11 +3,11 @@ import type { Model, Reply } from "../shared/channel";
 import { code } from "../shared/code.test.kit";
 import { shelf } from "../shared/outbox";
 import type { Act, Coding, Facet } from "../shared/protocol";
-import type { Again, Beside, ColleaguesQuestion, FreeMemo, GridQuestion, HistoryRow, InboxItem, InboxQuestion, ListQuestion, Memo, MemoRow, NewCodeQuestion, Query, RoundState, Row, ShownSuggestions, SpanMemo, Suggestion, TrainingProgress, Unit } from "./messages";
+import type { Again, Beside, ColleaguesQuestion, FreeMemo, GridQuestion, HistoryRow, InboxItem, InboxQuestion, ListQuestion, Memo, MemoRow, NewCodeQuestion, PassageRow, Query, RoundState, Row, ShownSuggestions, SpanMemo, Suggestion, TrainingProgress, Unit } from "./messages";
 import { Session } from "./session";
 
 interface Message extends Partial<Query> {
-  type: "hello" | "unit" | "act" | ListQuestion["type"] | NewCodeQuestion["type"] | ColleaguesQuestion["type"] | "feedback" | "suggestions" | GridQuestion["type"] | "memos" | "history" | "back" | "take_codebook" | InboxQuestion["type"];
+  type: "hello" | "unit" | "act" | ListQuestion["type"] | NewCodeQuestion["type"] | ColleaguesQuestion["type"] | "feedback" | "suggestions" | GridQuestion["type"] | "memos" | "history" | "back" | "take_codebook" | InboxQuestion["type"] | "passages" | "hits" | "all_hits";
   agreed?: string | null;
   read?: string | null;
   of?: string;
@@ -135,7 +135,8 @@ export class Kernel {
     let finished = false;
     let memo: Memo | null = null;
     let memos: SpanMemo[] = [];
-    for (const act of this.done.filter((act) => act.unit_id === unit_id).flatMap((act): Act[] => [...(act.with ?? []).map((part): Act => ({ ...part, id: act.id, unit_id })), act])) {
+    const done = this.done.flatMap(({ found, ...act }) => found?.map((one) => ({ ...act, ...one })) ?? [act]);
+    for (const act of done.filter((act) => act.unit_id === unit_id).flatMap((act): Act[] => [...(act.with ?? []).map((part): Act => ({ ...part, id: act.id, unit_id })), act])) {
       const { code = "", start = null, end = null, facets = {}, confidence = null } = act;
       const key = `${code}:${start}:${end}`;
       if (act.from) codings.delete(`${act.code}:${act.from.start}:${act.from.end}`);
@@ -241,6 +242,28 @@ export class Kernel {
     return { type: "memos", n: rows.length, n_all: own.length + free.length, first, rows: rows.slice(first, first + 2) };
   }
 
+  /** All passages of a code on one page, the newest first. */
+  private passages({ code, find = "" }: Message): object {
+    const all = this.texts.flatMap((text, place) =>
+      this.unit(place).codings.filter((one) => one.code === code).map((one): PassageRow => {
+        const [start, end] = [one.start ?? 0, one.end ?? text.length];
+        return { ...one, place, unit_id: `m${place}`, words: [text.slice(0, start), text.slice(start, end), text.slice(end)] };
+      }),
+    );
+    const rows = all.filter(({ words }) => words.join("").includes(find)).reverse();
+    return { type: "passages", code, n: rows.length, n_all: all.length, first: 0, rows };
+  }
+
+  /** Where the words are, in one text or in all of them. */
+  private hits({ type, find = "", place: here = 0 }: Message): object {
+    const spans = (place: number) => [...this.texts[place]!.matchAll(new RegExp(find, "gi"))].map(({ index }): [number, number] => [index, index + find.length]);
+    const places = this.texts.map((_, place) => place).filter((place) => spans(place).length);
+    if (type === "all_hits") return { type, rows: places.map((place) => ({ ...this.unit(place), spans: spans(place) })) };
+    const [before, after] = [places.findLast((place) => place < here), places.find((place) => place > here)];
+    const hit = (place: number | undefined, at: number) => (place === undefined ? null : { place, span: spans(place).at(at) });
+    return { type: "hits", place: here, spans: spans(here), before: hit(before, -1), after: hit(after, 0) };
+  }
+
   private acts_done(): Act[] {
     return this.recorded.filter(({ kind }) => kind !== "undo" && kind !== "redo");
   }
@@ -255,7 +278,7 @@ export class Kernel {
       const quote = start === null ? "" : this.texts[place!]!.slice(start, end!);
       const stands = this.done.some((one) => one.id === id);
       const [time, state] = [new Date(1000 * at(n)).toISOString(), stands ? ("stands" as const) : ("undone" as const)];
-      return { act_id: id, kind, at: time, unit_id, place, code, on: target_kind, start, end, quote, moved_from: null, facets: act.facets ?? {}, unsure: false, words: text, state, taken_back: stands ? null : time };
+      return { act_id: id, kind, at: time, unit_id, place, code, on: target_kind, start, end, quote, moved_from: null, found: act.found?.length ?? 0, facets: act.facets ?? {}, unsure: false, words: text, state, taken_back: stands ? null : time };
     });
     const times = Uint32Array.from(acts.map((_, n) => at(n))).reverse();
     return { type: "history", n: rows.length, first: 0, times: base64(new Uint8Array(times.buffer)), rows: rows.reverse() };
@@ -299,6 +322,8 @@ export class Kernel {
     } else if (message.type === "again") tell({ type: "again", ...this.again });
     else if (message.type === "memos") tell(this.memos(message));
     else if (message.type === "history") tell(this.history());
+    else if (message.type === "passages") tell(this.passages(message));
+    else if (message.type === "hits" || message.type === "all_hits") tell(this.hits(message));
     else if (message.type === "back") tell(this.back(message.act_id!));
     else if (message.type === "list") tell(this.list(message));
     else if (message.type === "rows") tell({ type: "rows", rows: message.places!.map((place) => this.row(place, message)) });
@@ -401,7 +426,7 @@ export class Kernel {
       training: this.training,
       suggest: this.suggest,
       codebook: { title: "Book", version: "1", facets: this.facets, codes: this.codes },
-      commands: { next_word: "w", next_coding: "ArrowDown", previous_coding: "ArrowUp", remove_coding: "Delete", unsure: "u", next: "ArrowRight", back: "ArrowLeft", memo: "m", code_memo: "M", memos: ":", history: "<", new_code: "+", facet: "v", filter: "/", pin: "-", finish_and_next: "Enter", undo: "z", help: "?", rating: "r", select_by_letters: " ", find_text: ".", texts: ",", colleagues: "=", next_colleague: ";", accept_suggestion: "*", reject_suggestion: "!", layout: "#", take_codebook: ">", inbox: "I" },
+      commands: { next_word: "w", next_coding: "ArrowDown", previous_coding: "ArrowUp", remove_coding: "Delete", unsure: "u", next: "ArrowRight", back: "ArrowLeft", memo: "m", code_memo: "M", memos: ":", history: "<", new_code: "+", facet: "v", filter: "/", pin: "-", finish_and_next: "Enter", undo: "z", help: "?", rating: "r", select_by_letters: " ", find_text: ".", texts: ",", colleagues: "=", next_colleague: ";", accept_suggestion: "*", reject_suggestion: "!", layout: "#", take_codebook: ">", inbox: "I", next_hit: ")", previous_hit: "(", passages: '"', finish: "f" },
       ...this.progress(),
       show_rating: this.showRating,
       layout: this.layout,

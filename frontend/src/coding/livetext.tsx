@@ -4,7 +4,7 @@ import { UNKNOWN } from "../shared/colours";
 import { TextView } from "../shared/textview";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
-import type { Placed } from "../shared/onscreen";
+import { offsetAt, selectedSpan, type Placed } from "../shared/onscreen";
 import { marginItems, peopleItems } from "./wholetext";
 
 /** The text in its pane: the conversation before it, and next to it the margin, or in it a lane for each person. */
@@ -26,10 +26,13 @@ export function TextWithMargin({ session, unit }: { session: Session; unit: Unit
   );
 }
 
-/** The ends of the marked coding, which is of words. */
+/** The ends of the marked coding, which is of words; for a finger those of the selection. */
 function handles(session: Session, unit: Unit): LiveProps["handles"] {
+  const { selecting } = session;
+  const span = selecting.touched.value ? selecting.span.value : null;
+  if (span) return { span, colour: "var(--s7-ring)", onDrag: (edge, at, exact) => selecting.drag(edge, at, exact), onDrop: () => {} };
   const coding = unit.codings[session.stands.value];
-  if (!coding || coding.start === null || session.selecting.letters.value) return undefined;
+  if (!coding || coding.start === null || selecting.letters.value) return undefined;
   const { edges } = session;
   return {
     span: { start: coding.start, end: coding.end! },
@@ -44,6 +47,13 @@ type LiveProps = { session: Session; unit: Unit } & Pick<Parameters<typeof TextV
 export function LiveText({ session, unit, before, margin, handles }: LiveProps) {
   const { selecting } = session;
   const letters = selecting.letters.value;
+  const tapped = ({ target, clientX, clientY }: MouseEvent): boolean => {
+    const box = (target as Element).closest(".s7-text");
+    if (!selecting.touched.value || !box) return false;
+    const at = selectedSpan(box) ? null : offsetAt(box, clientX, clientY);
+    if (at !== null) session.presses.inTurn(() => selecting.tap(at), unit);
+    return true;
+  };
   return (
     <TextView
       unit={unit}
@@ -55,8 +65,10 @@ export function LiveText({ session, unit, before, margin, handles }: LiveProps) 
       selection={selecting.span.value}
       active={session.active.value}
       sought={selecting.sought.value}
+      hits={session.hits.spans.value}
       frozen={selecting.dragging.value}
       onMark={(coding) => session.presses.inTurn(() => (session.marked.value = coding), unit)}
+      onTap={tapped}
       ended={!!session.ended.value?.has(unit.unit_id)}
       onEnd={() => session.atEnd(unit.unit_id)}
     >

@@ -23,7 +23,7 @@ export function openMemo(session: Session, index: number): void {
   if (!row) return;
   session.memoList.list.cursor.value = index;
   session.texts.leave();
-  if (row.place !== null) return session.goTo(row.place, row.unit_id!, row.start === null ? null : { start: row.start, end: row.end! });
+  if (row.place !== null) return session.goTo(row.place, row.start === null ? null : { start: row.start, end: row.end! });
   const code = row.code !== null && session.book.codes.value.get(row.code);
   if (code) session.book.definition.ask(code.id);
   if (!row.own) return;

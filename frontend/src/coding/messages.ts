@@ -57,6 +57,27 @@ export interface MemoRow extends Memo {
 
 export interface MemoAnswer { type: "memos"; n: number; n_all: number; first: number; rows: MemoRow[]; }
 
+/** A page of one's own passages of a code, newest first, from the `first` on. */
+export interface PassageQuestion { type: "passages"; code: string; find: string; first: number; }
+
+/** `words`: before, at and after the passage, cut where it is long. */
+export interface PassageRow extends Coding { place: number; unit_id: string; words: [string, string, string]; }
+
+export interface PassageAnswer { type: "passages"; code: string; n: number; n_all: number; first: number; rows: PassageRow[]; }
+
+/** Where the words of the list are in one text; and in all of its texts. */
+export type HitsQuestion = ({ type: "hits"; show_rating: boolean; place: number } & Query) | ({ type: "all_hits"; show_rating: boolean } & Query);
+
+/** The nearest hit in another text. */
+export interface Hit { place: number; span: [number, number]; }
+
+/** A text in which something was found, and what is coded on it. */
+export interface FoundText { place: number; unit_id: string; text: string; finished: boolean; codings: Coding[]; spans: [number, number][]; }
+
+export type HitsAnswer =
+  | { type: "hits"; place: number; spans: [number, number][]; before: Hit | null; after: Hit | null }
+  | { type: "all_hits"; rows: FoundText[] };
+
 /** A page of what was done, the newest first, from the `first` on. */
 export interface HistoryQuestion { type: "history"; scope: "sitting" | "text" | "all"; unit_id?: string; first: number; }
 
@@ -74,6 +95,8 @@ export interface HistoryRow {
   quote: string;
   /** Of a coding whose edges were corrected: the words before. */
   moved_from: string | null;
+  /** Of hits of a search that were coded at once: how many. */
+  found: number;
   facets: Record<string, string>;
   unsure: boolean;
   /** Of a memo, or the name of a proposed code. */
@@ -211,7 +234,7 @@ export type Question =
   | { type: "unit"; place: number; peek?: boolean }
   | { type: "feedback" | "suggestions"; place: number }
   | { type: "back"; act_id: string }
-  | ListQuestion | GridQuestion | NewCodeQuestion | TakeQuestion | ColleaguesQuestion | MemoQuestion | HistoryQuestion | InboxQuestion;
+  | ListQuestion | GridQuestion | NewCodeQuestion | TakeQuestion | ColleaguesQuestion | MemoQuestion | HistoryQuestion | InboxQuestion | PassageQuestion | HitsQuestion;
 
 /** What the list shows of a text: its first words, or before, at and after what was looked for. */
 export interface Row {
@@ -292,7 +315,7 @@ export type Welcome = {
   unit: Unit | null;
 } & OfTheCodebook & Partial<Counts>;
 
-export type Answer = Welcome | ({ type: "unit"; unit: Unit } & Notice) | ListAnswer | GridAnswer | NewCodeAnswer | TakeAnswer | ColleaguesAnswer | Feedback | SuggestionsAnswer | MemoAnswer | HistoryAnswer | BackAnswer | InboxAnswer;
+export type Answer = Welcome | ({ type: "unit"; unit: Unit } & Notice) | ListAnswer | GridAnswer | NewCodeAnswer | TakeAnswer | ColleaguesAnswer | Feedback | SuggestionsAnswer | MemoAnswer | HistoryAnswer | BackAnswer | InboxAnswer | PassageAnswer | HitsAnswer;
 
 /** An act of this or another view was recorded: its unit as it is now, or for an act on no text, the `memos`. */
 export type Done = { type: "done"; kind: Act["kind"]; unit: Unit; memos?: FreeMemo[] } & Notice & Counts;

@@ -12,6 +12,7 @@ import { waitingWords } from "../shared/pressqueue";
 import type { Code } from "../shared/protocol";
 import { pieces, type Edge, type Granularity, type Step } from "../shared/words";
 import { ActiveBar } from "./activebar";
+import { CodeAll } from "./codeall";
 import { FacetStrip } from "./facetbuttons";
 import { GridPane } from "./grid";
 import { Header, Hints, Tools } from "./header";
@@ -45,6 +46,7 @@ function Over({ session, unit }: { session: Session; unit: Unit | null }) {
   return (
     <div class="s7-over">
       {strip && <FacetStrip session={session} coding={strip} label={session.label(strip.code)} take={(action) => session.presses.inTurn(action, unit!)} />}
+      <CodeAll session={session} />
       <OpenMemo session={session} />
       {session.allDone.value && session.finished.value === session.total.value && (
         <p class="s7-all-done" role="status">
@@ -85,10 +87,14 @@ export function Page({ session }: { session: Session }) {
 
   /** What has the focus while keys are for the text. */
   const home = () => root.current?.querySelector<HTMLElement>(".s7-grid") ?? root.current;
-  const pick = (code: Code) => session.grid.hides("code:") || session.presses.inTurn(() => session.toggle(code), { unit_id: unit?.unit_id });
+  const pick = (code: Code) => session.grid.hides("code:") || session.hits.choose(code) || session.presses.inTurn(() => session.toggle(code), { unit_id: unit?.unit_id });
   const keymap = () => ({ commands: session.commands.value, codes: session.book.list.value, given: session.book.recent.keys.value });
 
-  const means = (event: KeyboardEvent) => session.again.meaning(event) ?? session.grid.meaning(event, meaning(event, keymap()));
+  const means = (event: KeyboardEvent) => {
+    const usual = meaning(event, keymap());
+    const back = event.key === "Backspace" && session.passages.from.value !== null ? "go_back" : null;
+    return session.again.meaning(event) ?? session.hits.meaning(event.key, usual) ?? back ?? session.grid.meaning(event, usual);
+  };
 
   const text = () => root.current!.querySelector<HTMLElement>(".s7-text");
   const putLetters = () => {
@@ -117,6 +123,7 @@ export function Page({ session }: { session: Session }) {
     const { book } = session;
     const code = id !== undefined && book.codes.value.get(id);
     if (kind === "again") return session.again.do(id!);
+    if (kind === "all") return session.hits.do(id!);
     if (!/^(detail|pin|scroll)/.test(kind!)) book.definition.endGlimpse();
     if (kind === "code" && code) return session.toggle(code);
     if (kind === "detail" && code) return book.definition.glimpse(code.id), session.panel.pick("rule");
@@ -124,7 +131,7 @@ export function Page({ session }: { session: Session }) {
     if (kind === "rows") return session.grid.page(id!);
     if (kind === "start" || kind === "end") {
       const [granularity, step] = id!.split(":");
-      return (session.edges.isReady ? session.edges : session.selecting).move(kind as Edge, granularity as Granularity, Number(step) as Step);
+      return session.mover.move(kind as Edge, granularity as Granularity, Number(step) as Step);
     }
     const field = (selector: string) => {
       opened.current = root.current!.querySelector<TextField>(selector);
@@ -153,6 +160,10 @@ export function Page({ session }: { session: Session }) {
       context: () => void (session.grid.on.value ? session.say("The conversation is shown above the text, not in the rows") : (session.showContext.value = !session.showContext.value)),
       filter: () => field(".s7-filter"),
       find_text: () => session.showSide("texts", "find"),
+      next_hit: () => session.hits.step(1),
+      previous_hit: () => session.hits.step(-1),
+      passages: () => session.showPassages(),
+      go_back: () => session.goBack(),
       texts: () => session.showSide("texts"),
       memos: () => session.showSide("memos"),
       history: () => session.showSide("history"),
@@ -183,6 +194,7 @@ export function Page({ session }: { session: Session }) {
     else if (book.search.open.value) book.search.close();
     else if (facets.shown.value) facets.close();
     else if (grid.picking.value) grid.picking.value = false;
+    else if (session.hits.found.value) session.hits.found.value = null;
     else if (newer.meaning.value) newer.leave();
     else if (panel.shown.value === "side") session.texts.leave(true);
     else if (again.step.value) again.end();

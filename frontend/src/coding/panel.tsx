@@ -9,12 +9,13 @@ import { FeedbackPanel, TrainingBanner } from "./feedback";
 import { CodeMemoButton, SpanMemos } from "./memoforms";
 import type { Unit } from "./messages";
 import { NewCodeForm } from "./newcodeform";
+import { PassagePane } from "./passagepane";
 import type { TabName } from "./panels";
 import type { Session } from "./session";
 import { Side } from "./side";
 import { SuggestionsPanel } from "./suggestionspanel";
 
-const NAMES: Record<TabName, string> = { rule: "Rule", memos: "Memos", suggested: "Suggested", compare: "Compare", training: "Training" };
+const NAMES: Record<TabName, string> = { rule: "Rule", passages: "Passages", memos: "Memos", suggested: "Suggested", compare: "Compare", training: "Training" };
 
 interface Props { session: Session; unit: Unit | null; onPick: (code: Code) => void; onFind: () => void; }
 
@@ -59,6 +60,7 @@ function PanelView({ session, unit }: { session: Session; unit: Unit | null }) {
       {shown === "new" && <NewCodeForm session={session} />}
       {shown === "rule" && asked && <Rule rule={asked} />}
       {shown === "rule" && !asked && <Definition book={session.book} beside={(code) => <CodeMemoButton session={session} code={code} />} />}
+      {shown === "passages" && <PassagePane session={session} />}
       {shown === "training" && <FeedbackPanel session={session} />}
       {unit && shown === "memos" && <SpanMemos session={session} unit={unit} />}
       {unit && shown === "suggested" && <SuggestionsPanel session={session} unit={unit} />}
@@ -72,7 +74,7 @@ function Tabs({ session, unit, shown }: { session: Session; unit: Unit | null; s
   return (
     <div class="s7-panel-head" role="group" aria-label="Panel">
       {panel.tabs.value.map((name) => (
-        <Button key={name} class="s7-tab" aria-pressed={name === shown} onClick={() => panel.pick(name)}>
+        <Button key={name} class="s7-tab" aria-pressed={name === shown} title={name === "passages" ? `Where you applied this code (${session.commands.value.passages ?? ""})` : undefined} onClick={() => panel.pick(name)}>
           {NAMES[name]}
           {name === "memos" && <small> {unit?.memos.length}</small>}
         </Button>

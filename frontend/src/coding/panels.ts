@@ -11,11 +11,12 @@ import type { TextList } from "./textlist";
 import type { Training } from "./training";
 
 /** Those with a tab; a new code and the lists of texts, memos and acts are opened and shut. */
-export type TabName = "rule" | "memos" | "suggested" | "compare" | "training";
+export type TabName = "rule" | "passages" | "memos" | "suggested" | "compare" | "training";
 type PanelName = TabName | "new" | "side";
 
 interface Parts {
   unit: ReadonlySignal<Unit | null>;
+  openCode: ReadonlySignal<string>;
   side: ReadonlySignal<SideName>;
   texts: TextList;
   grid: Grid;
@@ -39,9 +40,10 @@ export class Panel {
   });
 
   readonly tabs = computed((): TabName[] => {
-    const { unit, colleagues, suggestions, training } = this.parts;
+    const { unit, openCode, colleagues, suggestions, training } = this.parts;
     const there: [TabName, unknown][] = [
       ["rule", true],
+      ["passages", openCode.value],
       ["memos", unit.value?.memos.length],
       ["suggested", suggestions.words.value || suggestions.shown.value?.rows.length],
       ["compare", colleagues.state.value === "open"],
@@ -61,7 +63,8 @@ export class Panel {
     if (newCode.seen.value) return "new";
     if (this.hasSide.value && !texts.wide.value) return "side";
     const [picked, tabs] = [this.picked.value, this.tabs.value];
-    if (picked?.on === this.on.value && tabs.includes(picked.name)) return picked.name;
+    // Passages lead from text to text.
+    if (picked && (picked.on === this.on.value || picked.name === "passages") && tabs.includes(picked.name)) return picked.name;
     if (again.step.value) return "rule";
     const last = tabs.filter((name) => name === "training" || name === "suggested" || (name === "compare" && colleagues.on.value));
     return last.at(-1) ?? "rule";
@@ -78,6 +81,11 @@ export class Panel {
     this.shut.value = "";
     if (name === "compare" && !colleagues.on.value) return colleagues.toggle();
     this.picked.value = { name, on: this.on.value };
+  }
+
+  /** Show what comes by itself. */
+  leave(): void {
+    this.picked.value = null;
   }
 
   /** Shut the sheet; false where there is none. */

@@ -31,7 +31,8 @@ function withMoved(unit: Unit, { code, from, start, end }: Act): Unit {
 }
 
 /** The unit as it will stand once `act` is recorded. */
-export function withAct(unit: Unit, { with: parts = [], ...act }: Act): Unit {
+export function withAct(unit: Unit, { with: parts = [], found, ...act }: Act): Unit {
+  if (found) return found.filter(({ unit_id }) => unit_id === unit.unit_id).reduce((now, one) => withAct(now, { ...act, ...one }), unit);
   if (act.unit_id !== unit.unit_id) return unit;
   const before = parts.reduce((now, part) => withAct(now, { ...part, id: act.id, unit_id: now.unit_id }), unit);
   return withOne(before, act);

@@ -9,6 +9,7 @@ import { Edges, moveTo, overlapped } from "./edges";
 import { Facets, type Mark } from "./facets";
 import { Grid } from "./gridrows";
 import { History } from "./history";
+import { Hits } from "./hits";
 import type { Host } from "./host";
 import { Inbox } from "./inbox";
 import { LookAgain } from "./lookagain";
@@ -18,7 +19,8 @@ import type { Answer, Counts, Done, Elsewhere, Notice, OfTheCodebook, Question, 
 import { NewCode } from "./newcode";
 import { Newer } from "./newer";
 import { Panel } from "./panels";
-import { pieces } from "../shared/words";
+import { Passages } from "./passages";
+import { pieces, type Step } from "../shared/words";
 import { withAct } from "./pending";
 import { PressQueue } from "../shared/pressqueue";
 import { Selecting } from "../shared/selecting";
@@ -111,8 +113,10 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   /** The index of the coding that the next key changes: the marked one, or else the last. */
   readonly active = computed(() => (this.stands.value >= 0 ? this.stands.value : (this.unit.value?.codings.length ?? 0) - 1));
   readonly total = computed(() => this.flags.value.length);
+  /** A step to another hit that waits until it is known where the hits of the text on screen are. */
+  private readonly due = signal<Step | 0>(0);
   readonly presses = new PressQueue(
-    computed(() => this.selecting.dragging.value || this.loading.value || this.outbox.turning.value || !this.onScreen.value),
+    computed(() => this.selecting.dragging.value || this.due.value !== 0 || this.loading.value || this.outbox.turning.value || !this.onScreen.value),
     computed(() => (this.loading.value && this.channel.slow.value) || (this.outbox.turning.value && this.outbox.late.value)),
     () => this.unit.value?.unit_id,
     (words) => void (this.message.value = words),
@@ -142,6 +146,15 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     shown: computed(() => this.unit.value?.place ?? null),
   };
   readonly texts = new TextList(this.host);
+  readonly hits: Hits = new Hits({
+    ...this.host,
+    texts: this.texts,
+    due: this.due,
+    label: (code) => this.label(code),
+    selected: () => this.selecting.span.value,
+    seek: (place, span) => this.reach(place, span),
+  });
+  readonly passages = new Passages(this.host);
   readonly colleagues = new Colleagues(this.host);
   readonly grid = new Grid({ ...this.host, listing: this.texts.listing });
   readonly training = new Training(this.host);
@@ -155,11 +168,15 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   readonly again = new LookAgain(this.host);
   /** What stands beside the text, where that is open. */
   readonly side = signal<SideName>("texts");
+  /** The code whose passages are shown: that of the marked coding, or the one whose definition is open. */
+  readonly openCode = computed(() => (this.stands.value >= 0 ? this.marked.value?.code : this.book.open.value?.id) ?? "");
   readonly panel = new Panel(this);
+  /** What is done once a text is on screen. */
+  private arriving: { place: number; then: () => void } | null = null;
 
   constructor(model: Model) {
     super(model);
-    this.hear(this.memos, this.history, this.memoList, this.texts, this.colleagues, this.grid, this.training, this.suggestions, this.newCode, this.newer, this.inbox, this.again, {
+    this.hear(this.memos, this.history, this.memoList, this.texts, this.colleagues, this.grid, this.training, this.suggestions, this.newCode, this.newer, this.inbox, this.again, this.hits, this.passages, {
       answers: {
         // A second welcome (a busy kernel was asked twice) must not take the person to another unit.
         welcome: (answer, question) => {
@@ -195,7 +212,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   mustWait(command: string | null): boolean {
     if (/^(undo|redo)$/.test(command ?? "")) return this.selecting.dragging.value;
     const loading = !/^(next|back|next_unfinished)$/.test(command ?? "") && this.loading.value;
-    return this.selecting.dragging.value || this.outbox.turning.value || loading;
+    return this.selecting.dragging.value || this.due.value !== 0 || this.outbox.turning.value || loading;
   }
 
   /* ---- what the kernel says ---- */
@@ -232,6 +249,11 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     if (!this.texts.isOpen.value) return;
     if (this.side.value === "history") this.history.changed();
     if (ofMemos && this.side.value === "memos") this.memoList.list.renew();
+  }
+
+  /** What Shift and an arrow moves: an edge of the marked coding, or of the selection. */
+  get mover(): Pick<Edges, "move"> {
+    return this.edges.isReady ? this.edges : this.selecting;
   }
 
   override close(): void {
@@ -303,6 +325,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     this.colleagues.recorded(done.unit.place);
     this.grid.recorded(done.kind, done.unit.place);
     this.showLists(["memo", "undo", "redo"].includes(done.kind));
+    if (this.panel.shown.value === "passages") this.passages.list.renew();
     if (done.memos) this.memos.known.value = done.memos;
     if (!mine && !done.memos && this.known.value?.place === done.unit.place) this.say("Changed in another window");
   }
@@ -329,6 +352,9 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     if (this.history.scope.value === "text") this.history.changed();
     this.say(`${this.before}${this.introduced(this.unit.value ?? unit)}`);
     this.before = "";
+    const { arriving } = this;
+    this.arriving = null;
+    if (arriving?.place === unit.place) arriving.then();
     for (const place of this.following(unit.place)) {
       if (!this.units.has(place)) this.channel.ask({ type: "unit", place, peek: true }, false);
     }
@@ -373,15 +399,34 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     this.presses.inTurn(() => this.goto(place), { mustWait: this.mustWait("next") });
   }
 
-  /** Go to a text that was chosen elsewhere, and select words of it. */
-  goTo(place: number, unit_id: string, span: Span | null): void {
-    this.jump(place);
-    if (!span) return;
-    const select = () => {
-      this.selecting.select(span);
-      this.selecting.seek(span, "start");
+  /** Go to a text that was chosen elsewhere, and select words of it or mark a coding; presses that wait are done first. */
+  goTo(place: number, what: Span | Mark | null): void {
+    this.presses.inTurn(() => this.reach(place, what), { mustWait: this.mustWait("next") });
+  }
+
+  /** Go there at once. */
+  private reach(place: number, what: Span | Mark | null): void {
+    const then = () => {
+      if (what && "code" in what) this.marked.value = what;
+      else this.selecting.select(what);
+      if (what && what.start !== null) this.selecting.seek({ start: what.start, end: what.end! }, "start");
     };
-    this.presses.inTurn(select, { mustWait: this.loading.value || this.unit.value?.unit_id !== unit_id, unit_id });
+    if (place === this.known.value?.place && this.target.value === null) return then();
+    this.arriving = { place, then };
+    this.goto(place);
+  }
+
+  /** Show the passages of the open code, or the rule again. */
+  showPassages(): void {
+    if (!this.openCode.value) return this.say("Open a code first");
+    if (this.panel.shown.value === "passages") return this.panel.leave();
+    if (!this.texts.wide.value) this.texts.leave(true);
+    this.panel.pick("passages");
+    this.focus.value = ".s7-panel .s7-rows";
+  }
+
+  goBack(): void {
+    this.presses.inTurn(() => this.passages.back(), { mustWait: this.mustWait("next") });
   }
 
   /** Show something beside the text; what stands there already is folded. */
@@ -461,6 +506,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     const span = this.selecting.span.value;
     const target = span ?? WHOLE;
     const stands = unit.codings.some((coding) => coding.code === code.id && sameSpan(coding, target));
+    this.selecting.endTaps();
     const { coding: before, others } = overlapped(unit.codings, code.id, stands ? null : span);
     if (before) return this.widen(before, span!, others);
     this.do({ kind: stands ? "remove" : "apply", code: code.id, ...target });

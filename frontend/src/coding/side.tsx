@@ -5,6 +5,7 @@ import { SidePane, SideTabs } from "../shared/sidepane";
 import { HistoryPane, openAct, pressInHistory } from "./historypane";
 import { InboxPane, openItem } from "./inboxpane";
 import { MemoPane, openMemo } from "./memopane";
+import { openPassage } from "./passagepane";
 import type { Session, SideName } from "./session";
 import { pressInTexts, TextsPane } from "./texts";
 
@@ -23,18 +24,18 @@ export function Side({ session, children }: { session: Session; children?: VNode
 
 /** A key in what stands beside the text; false where it means what it means elsewhere. */
 export function pressInSide(event: KeyboardEvent, target: Element, session: Session, command: string | null): boolean {
-  if (session.side.value === "texts") return pressInTexts(event, target, session.texts, command);
-  const { inbox } = session;
-  const side = session.side.value as "memos" | "history" | "inbox";
+  const inPassages = target.closest(".s7-panel .s7-side") && session.panel.shown.value === "passages";
+  if (!inPassages && session.side.value === "texts") return pressInTexts(event, target, session.texts, command);
+  const side = inPassages ? "passages" : (session.side.value as "memos" | "history" | "inbox");
   const isHistory = side === "history";
-  const list = { memos: session.memoList.list, history: session.history.list, inbox }[side];
-  const open = { memos: openMemo, history: openAct, inbox: openItem }[side];
+  const list = { memos: session.memoList.list, history: session.history.list, inbox: session.inbox, passages: session.passages.list }[side];
+  const open = { memos: openMemo, history: openAct, inbox: openItem, passages: openPassage }[side];
   const done = (action: () => void): true => {
     event.preventDefault();
     action();
     return true;
   };
-  if (event.key === "Escape") return done(() => session.texts.leave(true));
+  if (event.key === "Escape") return done(() => (inPassages ? (session.focus.value = ".s7") : session.texts.leave(true)));
   const inFind = target.matches(".s7-find");
   if (!inFind && !target.matches(".s7-rows")) return false;
   const step = stepOf(event.key, inFind);
@@ -42,5 +43,5 @@ export function pressInSide(event: KeyboardEvent, target: Element, session: Sess
   if (event.key === "Enter") return event.repeat || done(() => open(session, list.cursor.value));
   if (inFind) return false;
   if (isHistory && pressInHistory(event, session)) return done(() => {});
-  return !["find_text", "texts", "memos", "history", "inbox", "help"].includes(command ?? "");
+  return !["find_text", "texts", "memos", "history", "inbox", "passages", "help"].includes(command ?? "");
 }

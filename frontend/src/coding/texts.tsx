@@ -4,6 +4,7 @@ import { Button } from "../shared/button";
 import { asOptions, Select } from "../shared/fields";
 import { listBox, stepOf, type RowStyle } from "../shared/pagedrows";
 import { VirtualList } from "../shared/virtuallist";
+import { CodeAllButton } from "./codeall";
 import type { GroupBy, Query, Row } from "./messages";
 import type { Session } from "./session";
 import { isEverything, type TextList } from "./textlist";
@@ -112,6 +113,7 @@ function Find({ session }: { session: Session }) {
       {open && <Filters session={session} />}
       <div class="s7-counted">
         <span aria-live="polite">{n === texts.total.value ? `${n} texts` : `${n} of ${texts.total.value} texts`}</span>
+        <CodeAllButton session={session} />
         {!isEverything(query) && (
           <Button class="s7-quiet" onClick={() => texts.clear()} words="Show all" />
         )}

@@ -17,6 +17,9 @@ interface View { unit: { readonly value: CodedText | null }; selecting: Selectin
 export function startDrag(down: PointerEvent, view: View, root: HTMLElement): void {
   const [target, unit] = [down.composedPath()[0] as Element, view.unit.value];
   const box = root.querySelector(".s7-text");
+  view.selecting.touched.value = down.pointerType === "touch" || down.pointerType === "pen";
+  // A finger taps words, and scrolls; its long press is the browser's.
+  if (view.selecting.touched.value) return;
   if (!unit || !box || down.button !== 0 || target.closest("button, input, textarea") || onScrollBar(down, target)) return;
   const inText = box.contains(target);
   // What else was selected on the page would be dragged away, or taken for a part of this text.

@@ -21,7 +21,7 @@ interface Place { left: number; top: number; height: number; }
 const SCROLL = 12;
 
 export function Handles({ text, span, colour, onDrag, onDrop, starts }: Props) {
-  const [places, setPlaces] = useState<Record<Edge, Place> | null>(null);
+  const [places, setPlaces] = useState<(Record<Edge, Place> & { rightToLeft: boolean }) | null>(null);
   /** Which one is held, and how far from the mouse the place is that it moves. */
   const [grabbed, setGrabbed] = useState<{ edge: Edge; dx: number; dy: number } | null>(null);
   const measure = () => {
@@ -35,7 +35,7 @@ export function Handles({ text, span, colour, onDrag, onDrop, starts }: Props) {
     const [first, last] = [rect(span.start, false), rect(span.end - 1, true)];
     const rightToLeft = getComputedStyle(at).direction === "rtl";
     const place = (rect: DOMRect, right: boolean): Place => ({ left: (right ? rect.right : rect.left) - page.left, top: rect.top - page.top, height: rect.height });
-    setPlaces({ start: place(first, rightToLeft), end: place(last, !rightToLeft) });
+    setPlaces({ start: place(first, rightToLeft), end: place(last, !rightToLeft), rightToLeft });
   };
   useLayoutEffect(measure, [span.start, span.end, starts]);
   const again = useRef(measure);
@@ -78,7 +78,7 @@ export function Handles({ text, span, colour, onDrag, onDrop, starts }: Props) {
       {(["start", "end"] as const).map((edge) => (
         <i
           key={edge}
-          class={`s7-handle s7-handle-${edge}`}
+          class={`s7-handle s7-handle-${edge}${(edge === "start") === places.rightToLeft ? " s7-leftwards" : ""}`}
           style={{ left: `${places[edge].left}px`, top: `${places[edge].top}px`, height: `${places[edge].height}px` }}
           onPointerDown={down(edge)}
           onPointerMove={move}

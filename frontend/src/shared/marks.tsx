@@ -14,6 +14,8 @@ interface Shown {
   active: number;
   /** Where its blocks begin. */
   starts: readonly number[];
+  /** Where words were found, from left to right. */
+  hits?: readonly (readonly [number, number])[];
   /** Whether a margin shows the codings: then nothing is drawn above the words. */
   margin?: boolean;
 }
@@ -22,7 +24,7 @@ type CodingMark = Mark & Pick<Coding, "code" | "start">;
 
 const NONE: readonly Theirs[] = [];
 
-interface Piece extends Segment { marks: readonly CodingMark[]; memo: Span | undefined; view: VNode; }
+interface Piece extends Segment { hit: boolean; marks: readonly CodingMark[]; memo: Span | undefined; view: VNode; }
 
 /** Draws a text's pieces, and hands out the same nodes again for those that look as they did before. */
 export class MarkedText {
@@ -32,11 +34,11 @@ export class MarkedText {
   /** The coder's own codings when they were last cut. */
   private ownCodings: readonly Coding[] = [];
   private readonly blocks = new Map<number, { views: readonly VNode[]; node: VNode }>();
-  private readonly cut = latest((text: string, codings: readonly Coding[], theirs: readonly Theirs[], memos: readonly Span[], starts: readonly number[]) => {
+  private readonly cut = latest((text: string, codings: readonly Coding[], theirs: readonly Theirs[], memos: readonly Span[], starts: readonly number[], hits: Shown["hits"] = NONE_FOUND) => {
     const [lane, below] = [lanes(codings), lanes(theirs)];
     const [own, all] = [Math.max(0, ...new Set(lane)), theirs.length ? [...codings, ...theirs] : codings];
     const depth = { own, theirs: Math.max(-1, ...new Set(below)) + 1 };
-    const cuts = [...starts, ...memos.flatMap(({ start, end }) => [start, end])];
+    const cuts = [...starts, ...memos.flatMap(({ start, end }) => [start, end]), ...hits.flat()];
     return { lane: [...lane, ...below], depth, segments: segments(text, all, cuts) };
   });
   /** What all pieces share: where it changes, all are drawn anew. */
@@ -46,11 +48,11 @@ export class MarkedText {
     this.blocks.clear();
   });
 
-  draw({ unit, book, selection, active, theirs = NONE, starts, margin = false }: Shown): VNode[] {
+  draw({ unit, book, selection, active, theirs = NONE, starts, hits = NONE_FOUND, margin = false }: Shown): VNode[] {
     const [codes, looks] = [book.codes.value, book.looks.value];
     const memos = unit.memos ?? NO_MEMOS;
     if (!onSameWords(unit.codings, this.ownCodings)) this.ownCodings = unit.codings;
-    const { lane, depth: lanes, segments } = this.cut(unit.text, this.ownCodings, theirs, memos, starts);
+    const { lane, depth: lanes, segments } = this.cut(unit.text, this.ownCodings, theirs, memos, starts, hits);
     const depth = { ...lanes, margin };
     this.afresh(unit.text, codes, looks, depth.own, depth.theirs, margin);
     const before = this.pieces;
@@ -58,13 +60,16 @@ export class MarkedText {
 
     const shown: readonly (Coding & Partial<Theirs>)[] = theirs.length ? [...unit.codings, ...theirs] : unit.codings;
     const marks = this.marksOf(shown, lane, looks, active);
+    let at = 0;
     const draw = (segment: Segment): VNode => {
+      while (at < hits.length && hits[at]![1] <= segment.start) at++;
+      const hit = at < hits.length && hits[at]![0] <= segment.start;
       const here = segment.codings.map((index) => marks[index]!);
       const old = before.get(segment.start);
       // Of memos on the same words the one that begins last: it can be clicked where it begins.
       const memo = memos.filter(({ start, end }) => start <= segment.start && segment.end <= end).reduce<Span | undefined>((a, b) => (a && a.start > b.start ? a : b), undefined);
-      const same = old && old.memo?.start === memo?.start && old.memo?.end === memo?.end && looksAs(old, segment, here);
-      const piece = same ? old : { ...segment, marks: here, memo, view: view(unit.text, segment, here, memo, codes, depth) };
+      const same = old && old.memo?.start === memo?.start && old.memo?.end === memo?.end && old.hit === hit && looksAs(old, segment, here);
+      const piece = same ? old : { ...segment, hit, marks: here, memo, view: view(unit.text, segment, hit, here, memo, codes, depth) };
       this.pieces.set(segment.start, piece);
       return piece.view;
     };
@@ -117,6 +122,7 @@ function Block({ views }: { views: readonly VNode[] }) {
   return <div>{views as VNode[]}</div>;
 }
 
+const NONE_FOUND: readonly (readonly [number, number])[] = [];
 const NO_MEMOS: readonly Span[] = [];
 
 function looksAs(piece: Piece, { end, selected }: Segment, marks: readonly CodingMark[]): boolean {
@@ -124,7 +130,7 @@ function looksAs(piece: Piece, { end, selected }: Segment, marks: readonly Codin
   return same && marks.every((mark, index) => mark === piece.marks[index]);
 }
 
-function view(text: string, { start, end, selected }: Segment, here: readonly CodingMark[], memo: Span | undefined, codes: ReadonlyMap<string, Code>, depth: Depth): VNode {
+function view(text: string, { start, end, selected }: Segment, hit: boolean, here: readonly CodingMark[], memo: Span | undefined, codes: ReadonlyMap<string, Code>, depth: Depth): VNode {
   const own = here.filter(({ coder }) => coder === undefined);
   const begins = depth.margin ? [] : here.filter((mark) => mark.start === start);
   const tags = begins.filter(({ coder }) => coder === undefined).map(({ tag }) => tag);
@@ -136,6 +142,7 @@ function view(text: string, { start, end, selected }: Segment, here: readonly Co
     here.some(({ pending }) => pending) && "s7-pending",
     here.some(({ active }) => active) && "s7-active",
     selected && "s7-selected",
+    hit && "s7-hit",
   ];
   return (
     <span

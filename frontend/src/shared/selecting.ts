@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { labels } from "./letters";
 import type { Placed } from "./onscreen";
 import type { Span } from "./protocol";
-import { moved, nextPiece, pieces, type Edge, type Granularity, type Step } from "./words";
+import { dragged, moved, nextPiece, pieces, snapped, type Edge, type Granularity, type Step } from "./words";
 
 /** While a span is selected by the letters on its words. */
 interface Letters {
@@ -22,6 +22,10 @@ export class Selecting {
   readonly letters = signal<Letters | null>(null);
   /** Whether the mouse is dragging over the text. */
   readonly dragging = signal(false);
+  /** Whether the last press was a finger's or a pen's. */
+  readonly touched = signal(false);
+  /** What taps have selected: the next one extends it. */
+  private tapped: Span | null = null;
   settling: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -32,6 +36,27 @@ export class Selecting {
   select(span: Span | null): void {
     this.span.value = span;
     if (span) this.say(`Selected: ${this.text().slice(span.start, span.end)}`);
+  }
+
+  /** A tap takes the word there; the next one extends the selection to its word, and one on the selection drops it. */
+  tap(at: number): void {
+    const [now, text] = [this.span.value, this.text()];
+    if (now && now.start <= at && at < now.end) return this.select(null);
+    const word = snapped(text, { start: at, end: at + 1 }, "word");
+    if (!word) return;
+    const more = now && now === this.tapped ? { start: Math.min(now.start, word.start), end: Math.max(now.end, word.end) } : word;
+    this.select((this.tapped = more));
+  }
+
+  /** One edge of the selection was dragged to this place. */
+  drag(edge: Edge, at: number, exact: boolean): void {
+    const span = this.span.value && dragged(this.text(), this.span.value, edge, at, exact);
+    if (span && span.start < span.end) this.select((this.tapped = span));
+  }
+
+  /** What is selected was coded: the next tap begins another selection. */
+  endTaps(): void {
+    this.tapped = null;
   }
 
   /** Nothing is selected: another text is on screen. */

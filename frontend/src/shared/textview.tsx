@@ -20,12 +20,16 @@ interface Props {
   selection?: Span | null;
   /** The index of the marked coding, -1 for none. */
   active?: number;
+  /** Where words were found. */
+  hits?: readonly (readonly [number, number])[];
   /** What is to be in sight. */
   sought?: { span: Span; edge: Edge } | null;
   /** While the mouse drags over the text, it stays as it is drawn. */
   frozen?: boolean;
   onMark?: (coding: Coding) => void;
   onMemo?: (span: Span) => void;
+  /** A click; true where it was a tap on words, which marks nothing. */
+  onTap?: (event: MouseEvent) => boolean;
   /** Whether the text's end has been on the screen, and what is to be done when it is: where nothing depends on it, it has. */
   ended?: boolean;
   onEnd?: () => void;
@@ -76,7 +80,7 @@ export function TextView(props: Props) {
   );
 }
 
-function handlers(box: { current: HTMLElement | null }, { unit, selection, active, onMark, onMemo }: Props & { active: number }) {
+function handlers(box: { current: HTMLElement | null }, { unit, selection, active, onMark, onMemo, onTap }: Props & { active: number }) {
   const onCopy = (event: ClipboardEvent) => {
     if (!selection) return;
     event.clipboardData?.setData("text/plain", unit.text.slice(selection.start, selection.end));
@@ -84,6 +88,7 @@ function handlers(box: { current: HTMLElement | null }, { unit, selection, activ
   };
   // The shortest first, so that a coding within another can be reached; each further click marks the next.
   const onClick = (event: MouseEvent) => {
+    if (onTap?.(event)) return;
     const piece = (event.target as Element).closest<HTMLElement>("[data-at], .s7-noted");
     if (!piece || selectedSpan(box.current!)) return;
     const noted = unit.memos?.find(({ start, end }) => piece.dataset.memo === `${start}-${end}`);

@@ -46,6 +46,13 @@ export function moved(spans: readonly Span[], selection: Span | null, edge: Edge
   return place === undefined ? selection : { ...selection, [edge]: place };
 }
 
+/** The span with one edge dragged to this place: to whole words, or exactly there; the other edge stays. Null where nothing is left. */
+export function dragged(text: string, { start, end }: Span, edge: Edge, at: number, exact: boolean): Span | null {
+  const wide = edge === "start" ? { start: Math.min(at, end - 1), end } : { start, end: Math.max(at, start + 1) };
+  const span = exact ? wide : snapped(text, wide, "word");
+  return span && (edge === "start" ? { start: span.start, end } : { start, end: span.end });
+}
+
 /** Widen the span to whole words (or sentences), without white space around them; null where nothing is left. */
 export function snapped(text: string, span: Span, granularity: Granularity): Span | null {
   const cut = segmenters[granularity].segment(text);

@@ -17,6 +17,7 @@ from sense7_qual.errors import ActError, QualError
 from sense7_qual.report import Table
 from sense7_qual.widgets._base import STATIC, Asked, BaseWidget, desk_of, field
 from sense7_qual.widgets._codes import COMMANDS, code_keys, code_keys_of_others, commands, described
+from sense7_qual.widgets._coding.finding import Finding
 from sense7_qual.widgets._coding.inbox import Inbox
 from sense7_qual.widgets._coding.lists import History, MemoList
 from sense7_qual.widgets._coding.others import Colleagues, SuggestionsOfTexts, Training, check_blind
@@ -173,6 +174,7 @@ class CodingWidget(BaseWidget):
         """Have what needs no choice: memos, history, training, the codebook as others revise it."""
         session = self._session
         self._newer, self._training = NewerCodebook(session, study.study), Training(session, study.study)
+        self._finding = Finding(session, self._texts)
         self._memos, self._history = MemoList(session, study.study, study.units), History(session)
         self._code_keys = code_keys(study.codebook, self._commands)
         self._current, self._moved_on = study.current, False
@@ -264,7 +266,7 @@ class CodingWidget(BaseWidget):
         }  # fmt: skip
         features = (
             self._colleagues, self._training, self._suggestions, self._memos, self._history, self._texts,
-            self._grid, self._inbox,
+            self._grid, self._inbox, self._finding,
         )  # fmt: skip
         return own, *(one.asked for one in features)
 
@@ -278,7 +280,8 @@ class CodingWidget(BaseWidget):
 
     def _came(self, acts: list[Act]) -> None:
         """Tell all views what the session took in from another window."""
-        self._tell({**elsewhere_message(self._session, acts), **self._noticed()})
+        words = f"{_counted(acts)} came from another window"
+        self._tell({**elsewhere_message(self._session, acts, words), **self._noticed()})
         self._count()
         self.revision += 1
 
@@ -329,6 +332,8 @@ class CodingWidget(BaseWidget):
             self._look_at_the_codebook()
         if act.traits.takes_back and self._session.is_finished_earlier(place):
             self._look_again.show()  # taken back, it may have to be looked at once more
+        if len(self._session.places_of(made)) > 1:
+            self._tell({**elsewhere_message(self._session, made, _said(made)), **self._noticed()})
         unit = self._session.unit(place)
         free = {"memos": self._session.free_memos} if act.unit_id is None else {}
         return {
@@ -450,13 +455,19 @@ def _counted(acts: Sequence[Act]) -> str:
     return f"{len(acts)} {noun}{'s' * (len(acts) != 1)}"
 
 
-def elsewhere_message(session: Session, acts: Sequence[Act]) -> dict[str, Any]:
-    """Return the message to all views once the session has taken in `acts` from another window."""
-    places = {session.find_place(act.unit_id) for act in acts} - {None}
+def _said(acts: Sequence[Act]) -> str:
+    """Return in words what was done on several texts at once."""
+    if acts[0].traits.takes_back:
+        return "Undone" if acts[0].kind == "undo" else "Done again"
+    return f"{_counted(acts)} made"
+
+
+def elsewhere_message(session: Session, acts: Sequence[Act], words: str) -> dict[str, Any]:
+    """Return the message to all views about `acts` on other texts than the one on screen."""
     return {
         "type": "elsewhere",
-        "words": f"{_counted(acts)} came from another window",
-        "places": sorted(place for place in places if place is not None),
+        "words": words,
+        "places": session.places_of(acts),
         "flags": session.flags,
         "memos": session.free_memos,
         "n_finished": session.n_finished,

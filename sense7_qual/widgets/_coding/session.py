@@ -39,9 +39,10 @@ _ASKED: Final = kinds_where(lambda kind: kind.is_own_step or kind.takes_back)
 
 
 class Mark(NamedTuple):
-    """What stands on a unit, as the list of texts searches it: codes, doubt, memo, the memo folded."""
+    """What stands on a unit, as lists search it: codes, their codings, doubt, memo, the memo folded."""
 
     codes: frozenset[str]
+    codings: tuple[Act, ...]
     unsure: bool
     memo: str | None
     folded_memo: str
@@ -245,6 +246,8 @@ class Session(Units):
             return self._with_others(message, unit_id)
         if name == "apply" and message.get("from") is not None:
             return self._moved(message, unit_id, common)
+        if name == "apply" and message.get("found") is not None:
+            return self._found(message, common)
         return [make(**mine, **self._said(kind, message, unit_id))]
 
     def _with_others(self, message: Mapping[str, Any], unit_id: str) -> list[Act]:
@@ -274,6 +277,28 @@ class Session(Units):
             acts += [self._moved_memo(act, new, common) for act in on_them if act.target_kind == "span"]
         return record.in_one_step(acts)
 
+    def _found(self, message: Mapping[str, Any], common: Mapping[str, Any]) -> list[Act]:
+        """Return the acts that code the results of a search, leaving out what has the code already."""
+        first, code, acts = uuid.UUID(common["act_id"]), str(message.get("code")), []
+        for n, one in enumerate(field(message, "found", list)):
+            unit_id = self.known_unit(one.get("unit_id"))
+            target = self._target({**one, "code": code}, unit_id)
+            if self._standing(unit_id, target) is None:
+                act_id = str(uuid.uuid5(first, str(n))) if acts else common["act_id"]
+                acts.append(record.apply(
+                    coder=self.coder, unit_id=unit_id, round=self.round, found_by="search",
+                    **{**common, **target, "act_id": act_id},
+                ))  # fmt: skip
+        if not acts:
+            raise ActError("Nothing to code: all results of this search have the code now.")
+        return record.in_one_step(acts)
+
+    def _standing(self, unit_id: str, target: Mapping[str, Any]) -> Act | None:
+        """Return the coding with this code on exactly these words; None where there is none."""
+        wanted = tuple(target[name] for name in ("code", "start", "end"))
+        there = (act for act in self._now(unit_id)["coding"] if (act.code, act.start, act.end) == wanted)
+        return next(there, None)
+
     def _moved_memo(self, act: Act, span: Mapping[str, int], common: Mapping[str, Any]) -> Act:
         return record.memo(
             coder=self.coder, text=act.memo_text, target_kind="span", unit_id=act.unit_id,
@@ -286,7 +311,9 @@ class Session(Units):
         """Return the fields of an act of this kind."""
         said: dict[str, Any] = self._target(message, unit_id) if "start" in kind.key else {}
         if kind.facets == "coding":
+            before = self._standing(unit_id, said)
             said |= {"facets": _facets(message), "confidence": message.get("confidence")}
+            said |= {"found_by": before.found_by if before else None}
         if kind.subject == "rejection":
             said["code"] = self._suggested(message, unit_id)
         if kind.subject == "proposal":
@@ -344,6 +371,10 @@ class Session(Units):
     def _units_of(self, act: Act) -> set[str]:
         """Return the coder's units on which an act changes something."""
         return {str(one.unit_id) for one in (act, *self._taken(act)) if one.unit_id in self._place}
+
+    def places_of(self, acts: Iterable[Act]) -> list[int]:
+        """Return the places of the units on which acts change something, in order."""
+        return sorted({self._place[unit_id] for act in acts for unit_id in self._units_of(act)})
 
     def _n_acts_on(self, unit_id: str) -> int:
         """Count the acts on a unit that a view must know to show its current state."""
@@ -411,7 +442,7 @@ class Session(Units):
         if memo is None and not codes:
             self.marks.pop(place, None)
             return
-        self.marks[place] = Mark(codes, _is_unsure(now), memo, folded(memo or ""))
+        self.marks[place] = Mark(codes, tuple(now["coding"]), _is_unsure(now), memo, folded(memo or ""))
 
     def _now(self, unit_id: str) -> Mapping[str, list[Act]]:
         """Return the current acts on the unit by subject: those of this round, and all memos."""
@@ -497,7 +528,7 @@ class Session(Units):
 
         Fixed is what belongs to another round, or to a step that is partly on other texts.
         """
-        if not self._is_open(act) or any(one.act_id not in self._known for one in self._together(act)):
+        if not self._is_open(act) or any(one.act_id not in self._known for one in self.acts_of_step(act)):
             return "fixed"
         return "undone" if act.undone_by in self.taken_back else "stands"
 
@@ -509,15 +540,16 @@ class Session(Units):
         if target is None:
             if not stack:
                 raise ActError(f"{kind}: there is nothing to {kind}.")
-            return make(self._together(stack[-1]), **common)
+            return make(self.acts_of_step(stack[-1]), **common)
         act = self._known.get(target) if isinstance(target, str) else None
         if act is None or not act.traits.is_own_step or self.state_of(act) != state:
             raise ActError(
                 f"{kind}: this act is of another round or was changed meanwhile – open the history again."
             )
-        return make(self._together(act), **common)
+        return make(self.acts_of_step(act), **common)
 
-    def _together(self, act: Act) -> list[Act]:
+    def acts_of_step(self, act: Act) -> list[Act]:
+        """Return the acts that are undone together with this one."""
         return [act] if act.step is None else list(self._steps[act.step].values())
 
     def _refuse_others(self, acts: Sequence[Act]) -> None:

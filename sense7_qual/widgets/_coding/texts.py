@@ -280,6 +280,19 @@ class TextList:
         position = pd.to_numeric(self._units["position"]).astype("Float64").to_numpy(float, na_value=np.inf)
         return np.lexsort((np.arange(len(self._units)), position, last)).astype(np.uint32)
 
+    def chosen(self, asked: Mapping[str, Any]) -> list[int]:
+        """Return the places of the texts that are asked for, in the order of the list."""
+        order = self.order(str(asked.get("order") or "plan"))
+        fits = self.matches(Query.read(asked, show_rating=self._shows(asked)))
+        return [int(place) for place in order[fits[order]]]
+
+    def beside(self, asked: Mapping[str, Any], place: int) -> tuple[list[int], list[int]]:
+        """Return the places of the texts that are asked for, those before and those after a text."""
+        ranks = np.argsort(self.order(str(asked.get("order") or "plan")))
+        listed = self.chosen(asked)
+        n_before = int(np.searchsorted(ranks[listed], ranks[place]))
+        return listed[:n_before], [one for one in listed[n_before:] if one != place]
+
     def _around(self, order: npt.NDArray[np.uint32], fits: Places, here: object) -> list[int]:
         """Return the first places that fit in this order, or those around `here` where that fits."""
         places = order[fits[order]]
