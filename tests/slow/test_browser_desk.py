@@ -12,6 +12,7 @@ from playwright.sync_api import Page
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import cell, enter, press, saved, sound, study
 from tests.helpers.nightly import nightly_but
+from tests.helpers.panes import in_training, unblinded
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
@@ -171,3 +172,51 @@ def test_names_in_the_margin_are_shown_whole_or_not_at_all(lab: labs.Lab, tmp_pa
             page.wait_for_timeout(200)
             assert (width, page.evaluate(cut)) == (width, [])
         sound(page, "one column")
+
+
+SUGGESTED: Final = """
+import pandas as pd
+import sense7_qual as qual
+def suggest(units):
+    spans = [(unit_id, text.find("my sister")) for unit_id, text in zip(units["unit_id"], units["text"])]
+    rows = [(unit_id, code, 0.7, True, start, start + 9) for unit_id, start in spans
+            for code in ("relational", "interest", "cognitive")]
+    return pd.DataFrame(rows, columns=["unit_id", "code", "probability", "suggested", "start", "end"])
+qual.widgets.CodingWidget(qual.Store({study!r}), coder="ana", suggest=suggest)
+"""
+OF_ROUND: Final = """
+import sense7_qual as qual
+qual.widgets.CodingWidget(qual.Store({study!r}), coder="ana", round={round!r})
+"""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("size", [(1400, 900), (1280, 720), (900, 800)])
+@pytest.mark.parametrize("shown", ["colleagues", "suggestions", "training"])
+def test_what_others_said_of_a_text_moves_nothing(
+    lab: labs.Lab, tmp_path: Path, shown: str, size: tuple[int, int]
+) -> None:
+    if shown == "colleagues":
+        code = OF_ROUND.format(study=str(unblinded(tmp_path / "study").path), round="one")
+    elif shown == "training":
+        code = OF_ROUND.format(study=str(in_training(tmp_path / "study").path), round="training")
+    else:
+        code = SUGGESTED.format(study=str(study(tmp_path / "study", [TEXT] * 3)))
+    labs.notebook(lab.root / "others.ipynb", code)
+    with lab.page(width=size[0], height=size[1], new=True) as page:
+        enter(lab, page, "others.ipynb")
+        if shown == "colleagues":
+            press(page, "ArrowLeft")
+        page.locator(".s7").evaluate("root => root.scrollIntoView({block: 'nearest'})")
+        before = page.evaluate(MEASURED)
+        if shown == "colleagues":
+            page.keyboard.press("=")
+            page.wait_for_selector(".s7-margin.s7-of-people, .s7-coders")
+        else:
+            press(page, "1", "Enter")
+            page.wait_for_selector(".s7-suggestion.s7-current, .s7-feedback")
+        page.wait_for_timeout(200)
+        assert page.evaluate(MEASURED)["still"] == before["still"]
+        page.keyboard.press("Escape")
+        page.wait_for_timeout(200)
+        assert page.evaluate(MEASURED)["still"] == before["still"]

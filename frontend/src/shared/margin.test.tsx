@@ -1,5 +1,5 @@
 // The margin: lanes by lines, labels that never cover each other, and one label for each coding.
-import { render } from "preact";
+import { options, render } from "preact";
 import { act } from "preact/test-utils";
 import { expect, test } from "vitest";
 import { UNKNOWN } from "./colours";
@@ -33,5 +33,29 @@ test("each has its bar and its label, in the order of the text; the marked one i
   expect(el.querySelectorAll(".s7-label.s7-active strong")[0]!.textContent).toBe("b");
   buttons[0]!.click();
   expect(picked).toEqual(["a"]);
+  await act(() => render(null, el));
+});
+
+test("a coding that is marked draws its own block's row anew, and no other", async () => {
+  const [box, el, n] = [document.createElement("div"), document.createElement("div"), 40];
+  const starts = Array.from({ length: n }, (_, at) => at * 100);
+  render(starts.map((start) => <div key={start}>{"word ".repeat(20)}</div>), box);
+  document.body.replaceChildren(box, el);
+  const items = (active: number) => Array.from({ length: 10 * n }, (_, at): MarginItem => ({
+    id: `c${at}`, span: { start: at * 10, end: at * 10 + 4 }, look: { ...UNKNOWN, tag: "1" }, name: "One", more: [], title: "One", names: ["s7-coding"], active: at === active, onPick: () => {},
+  }));
+  const show = (active: number) => act(() => render(<Margin text={{ current: box }} label="Codings of words" starts={starts} items={items(active)} />, el));
+  await show(5);
+  expect(el.querySelectorAll("button")).toHaveLength(10 * n);
+  const before = options.diffed;
+  let compared = 0;
+  options.diffed = (node) => (compared++, before?.(node));
+  try {
+    await show(205);
+  } finally {
+    options.diffed = before;
+  }
+  expect([...el.querySelectorAll("[aria-current]")].map((button) => (button as HTMLElement).dataset.id)).toEqual(["c205"]);
+  expect(compared).toBeLessThan(250); // of the 20 items of two rows, of 400 in all
   await act(() => render(null, el));
 });
