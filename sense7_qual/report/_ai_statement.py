@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean
+from sense7_qual._reasons import reason_words
+from sense7_qual.acts.contents import settings_of
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import is_model
 from sense7_qual.report._review_facts import Study
@@ -101,7 +104,7 @@ def ai_statement_of(record: Record, models: Sequence[str] = ()) -> Text:
         "Was AI used for anything but the coding, such as transcribing, translating, computing or writing?",
         "If the texts are conversations with a model, which model was it?",
     ]
-    if len(said) > 1:
+    if len(said) > 1 and not _described(record, models):
         asked.insert(
             0,
             "For each model: which version, prompt or features, and settings; where did it run, and which "
@@ -113,14 +116,44 @@ def ai_statement_of(record: Record, models: Sequence[str] = ()) -> Text:
 def ai_used(record: Record, models: Sequence[str] = ()) -> Iterator[Sentence]:
     """Yield the sentences on models, or one that the record has none."""
     told = [*_suggested(record), *_themes(record), *_coders(record, models)]
+    uses = record["suggestions"].model_uses(record.store.acts())
     yield from told
-    if not told:
+    if not told and uses.empty.value:
         yield sentence(
             "The record of the study shows no use of a model: no suggestion was shown to a coder, no theme "
-            "from a topic model was recorded, and every coding was made by a coder."
+            "from a topic model was recorded, no model coded, and every coding was made by a coder."
         )
-    else:
-        yield sentence("A suggestion or a theme became a coding only where a coder applied the code.")
+        return
+    if not told:
+        yield sentence(
+            "The record shows the use of a model in {n}, of which nothing else is on record.",
+            n=plural(uses.shape[0], "act"),
+        )
+    yield sentence("A suggestion or a theme became a coding only where a coder applied the code.")
+    yield from _when(record)
+
+
+def _when(record: Record) -> Iterator[Sentence]:
+    """Yield how many codings of people were made before, after and without suggestions."""
+    made = record["suggestions"].made_when(record.store.acts()).query("when != 'model'")
+    if not len(made.value):
+        return
+    when = made["when"]
+    yield sentence(
+        "Of {n} by people, as they are now, {without} made on texts for which the coder saw no suggestion, "
+        "{before} before the coder saw one, and {after} afterwards.",
+        n=plural(made.shape[0], "coding"),
+        without=plural(when.eq("without").sum(), "was", "were"), before=count(when.eq("before").sum()),
+        after=count(when.eq("after").sum()),
+    )  # fmt: skip
+
+
+def _described(record: Record, models: Sequence[str]) -> bool:
+    """Whether the record says how every model was asked: then nobody needs to be."""
+    acts = record.store.value.acts()
+    coded = {act.coder for act in acts if is_model(act.coder)} | set(models)
+    others = any(act.kind in ("show_suggestions", "record_themes") for act in acts)
+    return not others and coded <= {act.coder for act in acts if act.kind == "describe"}
 
 
 def _suggested(record: Record) -> Iterator[Sentence]:
@@ -229,6 +262,7 @@ def _coders(record: Record, models: Sequence[str]) -> Iterator[Sentence]:
         for name in models
     ]  # fmt: skip
     yield sentence("Models also acted as coders: {each}.", each=listed(each))
+    yield from _asked(record)
     independent = record.store.decisions(before_suggestions=True, models=True)
     decided = set(independent.value["coder"])
     if not record.with_agreement or not decided > set(models):
@@ -239,6 +273,36 @@ def _coders(record: Record, models: Sequence[str]) -> Iterator[Sentence]:
         some = rows.query(missing, engine="python")
         if some.value["estimate"].notna().any():
             yield _between(some, people=comparison == "humans")
+
+
+_DESCRIBED: Final = {
+    "model": "the model {value}", "destination": "asked at {value}", "wording": "with the wording {value}",
+    "plan": "plan {value}", "software": "by {value}",
+}  # fmt: skip
+
+
+def _asked(record: Record) -> Iterator[Sentence]:
+    """Yield how each model was asked, from what it wrote into the record."""
+    described = record.store.acts(kind="describe")
+    for place, act in enumerate(described.value):
+        settings, call = settings_of(act), f"json.loads({described.expression}[{place}].text)"
+        told = [
+            phrase(words, value=named(described.given(f"{call}[{name!r}]", settings[name])))
+            for name, words in _DESCRIBED.items()
+            if settings.get(name)
+        ]
+        missing = settings.get("missing") or {}
+        lost = described.given(f"sum(({call}.get('missing') or {{}}).values())", sum(missing.values()))
+        yield sentence(
+            "{coder}: {told}; {n} without a decision{why}.",
+            coder=f"“{act.coder}”", told=listed(told) if told else "no settings on record",
+            n=plural(lost, "answer"),
+            why=phrase(" ({reasons})", reasons=listed([
+                phrase("{n}: {words}", words=reason_words(why),
+                       n=count(described.given(f"{call}['missing'][{why!r}]", n)))
+                for why, n in missing.items()
+            ])) if missing else "",
+        )  # fmt: skip
 
 
 def _between(rows: Traced, *, people: bool) -> Sentence:

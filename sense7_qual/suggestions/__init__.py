@@ -21,7 +21,13 @@ What may a model decide alone?              `screen`, `Screening`       ``_scree
 
 from __future__ import annotations
 
-from sense7_qual.suggestions._effect import answers, effect, shown
+from sense7_qual.suggestions._effect import (
+    answers,
+    effect,
+    made_when as made_when,
+    model_uses as model_uses,
+    shown,
+)
 from sense7_qual.suggestions._fit import fit
 from sense7_qual.suggestions._results import ANSWERS as ANSWERS
 from sense7_qual.suggestions._screen import Screening as Screening, screen

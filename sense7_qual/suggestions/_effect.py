@@ -12,19 +12,20 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._reasons import Reason
 from sense7_qual.acts import Act, standing
-from sense7_qual.acts.contents import Suggested, Suggestion
+from sense7_qual.acts.contents import Proposal, Suggested, Suggestion
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import (
     DECISIONS,
     SUGGESTIONS,
     clusters_by_unit,
+    is_model,
     labels_by_unit,
     people,
     without_models,
 )
-from sense7_qual.suggestions._results import ANSWERS, EFFECT
+from sense7_qual.suggestions._results import ANSWERS, EFFECT, MADE_WHEN, MODEL_USES
 
-__all__ = ["answers", "effect", "shown"]
+__all__ = ["answers", "effect", "made_when", "model_uses", "shown"]
 
 _KEY: Final = ["code", "unit_id", "coder"]
 
@@ -180,6 +181,59 @@ def shown(acts: Iterable[Act]) -> pd.Series:
         by_unit[unit_id] = by_unit.get(unit_id, False) or not one.withheld
     return pd.Series(list(by_unit.values()), index=pd.Index(list(by_unit), dtype="string", name="unit_id"),
                      name="shown", dtype=bool)  # fmt: skip
+
+
+@MADE_WHEN.returns
+def made_when(acts: Iterable[Act]) -> pd.DataFrame:
+    """List the codings as they are now, and whether each was made before, after or without suggestions.
+
+    Parameters
+    ----------
+    acts
+        The acts of the study, ``store.acts()``, with each coder's in the order of time.
+
+    Notes
+    -----
+    A suggestion whose content was withdrawn counts as shown. A coding that was made before and moved or
+    changed afterwards counts as after.
+    """
+    every = list(acts)
+    check_arguments(made_when, {"acts": every})
+    place = {act.act_id: at for at, act in enumerate(every)}
+    first: dict[tuple[str, str], int] = {}
+    for at, act in enumerate(every):
+        if act.kind == "show_suggestions" and not (act.text and Suggested.from_text(act.text).withheld):
+            first.setdefault((act.coder, str(act.unit_id)), at)
+    rows = []
+    for act in standing(every, subject="coding"):
+        seen = first.get((act.coder, str(act.unit_id)))
+        when = "without" if seen is None else "before" if place[act.act_id] < seen else "after"
+        rows.append((act.act_id, act.unit_id, act.coder, act.code, "model" if is_model(act.coder) else when))
+    return MADE_WHEN.frame(rows)
+
+
+@MODEL_USES.returns
+def model_uses(acts: Iterable[Act]) -> pd.DataFrame:
+    """List the acts that show the use of a model, also those that were undone or whose content is withdrawn.
+
+    Parameters
+    ----------
+    acts
+        The acts of the study, ``store.acts()``.
+    """
+    every = list(acts)
+    check_arguments(model_uses, {"acts": every})
+    used = ((act, _use(act)) for act in every)
+    return MODEL_USES.frame([(act.act_id, act.coder, act.unit_id, use) for act, use in used if use])
+
+
+def _use(act: Act) -> str | None:
+    """Return for what a model was used, if the act shows that one was."""
+    if is_model(act.coder):
+        return "coding"
+    if act.kind == "propose" and act.text and Proposal.from_text(act.text).origin:
+        return "proposal"
+    return {"show_suggestions": "suggestions", "record_themes": "themes"}.get(act.kind)
 
 
 @ANSWERS.returns

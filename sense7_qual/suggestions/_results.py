@@ -7,7 +7,7 @@ from typing import Final
 from sense7_qual._contract import Column, Contract, count, flag, number, share, text, word
 from sense7_qual.frames import SUGGESTIONS
 
-__all__ = ["ANSWERS", "EFFECT", "NEAR_QUOTES", "ORDER", "SUGGESTED"]
+__all__ = ["ANSWERS", "EFFECT", "MADE_WHEN", "MODEL_USES", "NEAR_QUOTES", "ORDER", "SUGGESTED"]
 
 ANSWERS: Final = Contract("answers", ("coder", "unit_id", "round", "code"), {
     "unit_id, coder": text(),
@@ -23,6 +23,19 @@ ANSWERS: Final = Contract("answers", ("coder", "unit_id", "round", "code"), {
         '(on others), "rejected", "withdrawn" (the coder had coded it, and removed it afterwards), or '
         '"none"'),
 }, row="One row per coder, unit and suggested code, as first shown")  # fmt: skip
+
+MADE_WHEN: Final = Contract("codings", ("act_id",), {
+    "act_id, unit_id, coder, code": text(),
+    "when": text('"without" (the coder was shown no suggestion on this text), "before" or "after" the first, '
+                 'or "model" (a model made it)'),
+}, row="One row per coding as it is now, in the order of the acts")  # fmt: skip
+
+MODEL_USES: Final = Contract("uses", ("act_id",), {
+    "act_id, coder": text(),
+    "unit_id": text("the text, where there is one", missing=True),
+    "use": text('"suggestions" (shown, or withheld by chance), "themes" (of a topic model), "proposal" (of a '
+                'code, by a model) or "coding" (any act of a model that codes)'),
+}, row="One row per act that shows the use of a model, in their order")  # fmt: skip
 
 SUGGESTED: Final = Contract("suggestions", ("unit_id", "code"), {
     **SUGGESTIONS.columns,

@@ -730,6 +730,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             codebook=x.codebook, notes=["A note."]),
         "report.tables.difference": drawn_from(p.tables.difference, "agreement.difference", **printed,
                                               names=("before", "after")),
+        "report.tables.model_card": drawn_from(
+            p.tables.model_card, "agreement.diagnosis.model_card", **printed, words=None,
+            models={"model-suggestions": "the study's own suggestions"}),
         "report.tables.human_model": drawn_from(p.tables.human_model, "agreement.human_model", **printed,
                                                models={"gpt": "a model"}),
         "report.tables.revision": call(
@@ -907,6 +910,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                 "ai_statement": {"models": lambda: ()},
             }.items()
         },
+        "suggestions.made_when": call(qual.suggestions.made_when, acts=x.acts),
+        "suggestions.model_uses": call(qual.suggestions.model_uses, acts=x.acts),
         "suggestions.answers": call(qual.suggestions.answers, acts=x.acts),
         "suggestions.shown": call(qual.suggestions.shown, acts=x.acts),
         "suggestions.check": late(

@@ -12,6 +12,7 @@ What do the codes mean?                `codebook`             ``_codebook.py``
 How well do coders agree?              `reliability`          ``_agreement.py``
 … better than before? Than others?     `difference`           ``_agreement.py``
 … and a model with them?               `human_model`          ``_agreement.py``
+What is a model worth, by code?        `model_card`           ``_models.py``
 What became of suggestions?            `suggestion`           ``_themes.py``
 Why did they disagree?                 `disagreement`         ``_agreement.py``
 How often is each code applied?        `condition`            ``_co_occurrence.py``
@@ -40,14 +41,15 @@ from sense7_qual.report.tables._agreement import (
 from sense7_qual.report.tables._co_occurrence import co_occurrence, condition
 from sense7_qual.report.tables._codebook import codebook, preregistration, revision
 from sense7_qual.report.tables._links import joint, link
+from sense7_qual.report.tables._models import model_card
 from sense7_qual.report.tables._quotes import memo, quote
 from sense7_qual.report.tables._ratings import disruption, rating, variance
 from sense7_qual.report.tables._themes import suggestion, theme
 
 __all__ = [
     "co_occurrence", "codebook", "condition", "difference", "disagreement", "disruption", "human_model",
-    "joint", "link", "memo", "overruled", "preregistration", "quote", "rating", "reliability", "revision",
-    "suggestion", "theme", "variance",
+    "joint", "link", "memo", "model_card", "overruled", "preregistration", "quote", "rating",
+    "reliability", "revision", "suggestion", "theme", "variance",
 ]  # fmt: skip
 
 

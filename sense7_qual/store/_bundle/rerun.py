@@ -21,6 +21,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from sense7_qual import agreement, links, report
 from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.store import Store
@@ -61,9 +63,13 @@ def numbers(store: Store, plan: AnalysisPlan) -> Iterator[tuple[str, Any]]:
     )
     units = store.units
     yield "numbers_decisions.csv", decisions
+    said = report.ai_statement(
+        store, with_agreement=plan.with_agreement, n_boot=plan.n_boot, seed=plan.seed
+    ).sentences
+    yield "numbers_use_of_ai.csv", pd.DataFrame({"sentence": [str(one) for one in said]})
     cases = units.set_index("unit_id")["case_id"].reindex(decisions["unit_id"].unique())
     cluster = plan.cluster or (None if cases.isna().any() else "case_id")
-    if plan.with_agreement and (independent.groupby("unit_id")["coder"].nunique() > 1).any():
+    if plan.with_agreement and independent.groupby("unit_id")["coder"].nunique().gt(1).any():
         yield (
             "numbers_agreement.csv",
             agreement.by_code(independent, units=units, cluster=cluster, n_boot=plan.n_boot, seed=plan.seed),
