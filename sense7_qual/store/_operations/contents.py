@@ -264,6 +264,12 @@ def _without_words(line: Mapping[str, Any], _: Cover) -> str:
     return json.dumps(changed, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
+def _covered_settings(line: Mapping[str, Any], cover: Cover) -> str:
+    """Return the settings of a model, or that they are withheld because they repeat a participant's words."""
+    text: str = line["text"]
+    return json.dumps({"settings": WITHHELD}) if cover.repeats(text) else text
+
+
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "new_codes": ("propose", "add"),
     "rating": ("hidden", "shown", "finished"),
@@ -372,7 +378,7 @@ CONTENTS: Final[Mapping[str, Content]] = {
     "quote": Content(lambda act: act.text, _check_paraphrase),
     "show_suggestions": Content(_suggested, _check_suggested, keeps=True,
                                 stand_in=lambda line, cover: _covered(line["text"], "model", cover.model)),
-    "describe": Content(settings_of, keeps=True),
+    "describe": Content(settings_of, keeps=True, stand_in=_covered_settings),
     "open_round": Content(lambda act: opened([act]), _check_opened, keeps=True),
     "assign": Content(Assignment.from_act, _check_assigned, keeps=True),
     "revise": Content(_revision, keeps=True,
