@@ -265,9 +265,16 @@ def _without_words(line: Mapping[str, Any], _: Cover) -> str:
 
 
 def _covered_settings(line: Mapping[str, Any], cover: Cover) -> str:
-    """Return the settings of a model, or that they are withheld because they repeat a participant's words."""
-    text: str = line["text"]
-    return json.dumps({"settings": WITHHELD}) if cover.repeats(text) else text
+    """Return the settings of a model without what repeats a participant's words."""
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: shown(one) for name, one in value.items()}
+        if isinstance(value, list):
+            return [shown(one) for one in value]
+        return cover.words(value) if isinstance(value, str) else value
+
+    return json.dumps(shown(json.loads(line["text"])), ensure_ascii=False, sort_keys=True)
 
 
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
