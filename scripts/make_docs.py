@@ -24,7 +24,15 @@ ROOT: Final = Path(__file__).parents[1]
 REPOSITORY: Final = "https://github.com/sense7-qual/sense7_qual/blob/main"
 MENU: Final = {
     "Before coding": ("files", "redaction", "codebook", "preregistration", "command_line"),
-    "Coding": ("coding", "training", "overview", "lead_day", "codebook_revision", "suggestions"),
+    "Coding": (
+        "coding",
+        "training",
+        "overview",
+        "lead_day",
+        "codebook_revision",
+        "suggestions",
+        "model_coders",
+    ),
     "Analysis": ("agreement", "adjudication", "themes", "links"),
     "The paper": ("tables", "methods_text", "quotes", "review", "exchange"),
     "Looking things up": ("record", "frames", "architecture", "contributing"),

@@ -23,8 +23,8 @@ ROOT: Final = Path(__file__).parents[1]
 # The modules that users call, in the order in which a study meets them; the others are their parts.
 MODULES: Final = (
     "codebook", "corpus", "redact", "acts", "store", "rounds", "codings", "agreement",
-    "adjudication", "links", "ratings", "themes", "suggestions", "models", "report", "figures", "exchange",
-    "widgets",
+    "adjudication", "links", "ratings", "themes", "suggestions", "coders", "models", "report", "figures",
+    "exchange", "widgets",
     "frames", "errors",
 )  # fmt: skip
 ROOMS: Final = (

@@ -7,12 +7,12 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
 from itertools import islice
 from typing import Any, Final
 
 import pandas as pd
 
-import sense7_qual
 from sense7_qual._arguments import Progress, check_arguments, reporting
 from sense7_qual._reasons import Reason
 from sense7_qual.acts import check_coder, stamp
@@ -125,7 +125,7 @@ def code(
         "n_prompts": len(asked),
         "missing": dict(Counter(_base(answers)["reason"].dropna())),
         "tokens": [now - then for now, then in zip(_tokens(chat), before, strict=True)],
-        "software": f"sense7_qual {sense7_qual.__version__}",
+        "software": f"sense7_qual {version('sense7_qual')}",
     }
     said = answers.drop(columns="why").to_csv(index=False)
     digest = hashlib.sha256(json.dumps([coder, card, said], sort_keys=True).encode()).hexdigest()

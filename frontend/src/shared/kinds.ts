@@ -10,6 +10,8 @@ export const KINDS = {
   propose: { by: "coder", takesBack: false },
   show_suggestions: { by: "coder", takesBack: false },
   reject_suggestion: { by: "coder", takesBack: false },
+  describe: { by: "coder", takesBack: false },
+  abstain: { by: "coder", takesBack: false },
   quote: { by: "lead", takesBack: false },
   undo: { by: "coder", takesBack: true },
   redo: { by: "coder", takesBack: true },

@@ -263,6 +263,19 @@ def _without_words(line: Mapping[str, Any], _: Cover) -> str:
     return json.dumps(changed, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
+def _covered_settings(line: Mapping[str, Any], cover: Cover) -> str:
+    """Return the settings of a model without what repeats a participant's words."""
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: shown(one) for name, one in value.items()}
+        if isinstance(value, list):
+            return [shown(one) for one in value]
+        return cover.words(value) if isinstance(value, str) else value
+
+    return json.dumps(shown(json.loads(line["text"])), ensure_ascii=False, sort_keys=True)
+
+
 _CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "new_codes": ("propose", "add"),
     "rating": ("hidden", "shown", "finished"),
@@ -371,7 +384,7 @@ CONTENTS: Final[Mapping[str, Content]] = {
     "quote": Content(lambda act: act.text, _check_paraphrase),
     "show_suggestions": Content(_suggested, _check_suggested, keeps=True,
                                 stand_in=lambda line, cover: _covered(line["text"], "model", cover.model)),
-    "describe": Content(settings_of, keeps=True),
+    "describe": Content(settings_of, keeps=True, stand_in=_covered_settings),
     "open_round": Content(lambda act: opened([act]), _check_opened, keeps=True),
     "assign": Content(Assignment.from_act, _check_assigned, keeps=True),
     "revise": Content(_revision, keeps=True,
