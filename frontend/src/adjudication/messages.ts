@@ -111,7 +111,7 @@ export type Welcome = Queue & { type: "welcome"; coder: string; work_id: string;
 export type Answer = Welcome | (Queue & { type: "queue" }) | Dispute | Similar | Foretold | Overtaken | { type: "changed_code"; code: string } | { type: "called" | "kept" };
 
 /** A ruling, an undo or a redo was recorded. */
-export type Done = Progress & Key & { type: "done"; undone: boolean; redone?: boolean; /** Whether it settles the disagreement now. */ counts?: boolean; ruling: Ruling | null };
+export type Done = Progress & Key & { type: "done"; undone: boolean; redone?: boolean; /** Whether it settles the disagreement now. */ counts?: boolean; ruling: Ruling | null; /** The others, where several were made together. */ also: (Key & { ruling: Ruling | null })[] };
 
 /** What the kernel tells all views. */
 export type Told = (Queue & { type: "named" }) | (Queue & { type: "revised"; codebook: Codebook });

@@ -6,7 +6,7 @@ import { DIFFERENT, type Session } from "./session";
 import { shownDate } from "../shared/times";
 
 /** The reasons in as few words as their buttons have room for. */
-const SHORT: Record<string, string> = { slip: "Slip", unclear_rule: "Rule unclear", ambiguous_text: "Text ambiguous", missing_code: "Code missing" };
+export const SHORT: Record<string, string> = { slip: "Slip", unclear_rule: "Rule unclear", ambiguous_text: "Text ambiguous", missing_code: "Code missing" };
 
 export function RulingBar({ session }: { session: Session }) {
   const verdict = session.verdict.value;

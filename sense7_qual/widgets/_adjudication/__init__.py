@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, get_args
@@ -17,7 +18,7 @@ from sense7_qual.widgets._adjudication.disputes import By, Disputes, Key, Names,
 from sense7_qual.widgets._adjudication.readings import Readings, changed, foretold, overtaken
 from sense7_qual.widgets._base import STATIC, Asked, desk_of, field
 from sense7_qual.widgets._codes import described_book
-from sense7_qual.widgets._lead import LeadWidget
+from sense7_qual.widgets._lead import LeadWidget, by_id
 from sense7_qual.widgets._offsets import as_text
 
 __all__ = ["AdjudicationWidget"]
@@ -109,7 +110,7 @@ class AdjudicationWidget(LeadWidget):
         self._read = self._seen()
         self._codebook = self._read.codebook
         self._disputes = Disputes(self._read)
-        self._done |= {act.act_id: act for act in self._read.team_rulings if act.coder == self._coder}
+        self._done |= by_id(act for act in self._read.team_rulings if act.coder == self._coder)
         self._names = self._called()
         self._order = self._disputes.ordered(self._by, self._names)
         self.__dict__.pop("_readings", None)
@@ -249,9 +250,24 @@ class AdjudicationWidget(LeadWidget):
 
     def _do(self, content: Mapping[str, Any]) -> dict[str, Any]:
         ruled, done = self._decide(content, self._disputes)
-        key = (str(ruled.unit_id), str(ruled.code))
-        counts = self._disputes.counts(ruled)
-        return {**done, "counts": counts, "ruling": self._ruling(key), **self._progress(key)}
+        keys = [(str(act.unit_id), str(act.code)) for act in ruled]
+        counts = any(self._disputes.counts(act) for act in ruled)
+        also = [{"unit_id": unit_id, "code": code, "ruling": self._ruling((unit_id, code))}
+                for unit_id, code in keys[1:]]  # fmt: skip
+        return {**done, "counts": counts, "ruling": self._ruling(keys[0]), "also": also,
+                **self._progress(keys[-1])}  # fmt: skip
+
+    def _decisions(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> list[Act]:
+        """Return a ruling, or the rulings that are made together on all `rows`, as one step."""
+        rows = asked.get("rows")
+        if not isinstance(rows, list) or len(rows) < 2:  # one alone is no step
+            return super()._decisions(asked, common)
+        first = uuid.UUID(common["act_id"])
+        ids = [str(first), *(str(uuid.uuid5(first, str(at))) for at in range(1, len(rows)))]
+        return record.in_one_step(
+            [self._decision({**asked, **row}, {**common, "act_id": one})
+             for row, one in zip(rows, ids, strict=True)]
+        )  # fmt: skip
 
     def _decision(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> Act:
         if asked.get("kind") != "rule" or asked.get("reason") is None:
