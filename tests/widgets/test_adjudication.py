@@ -103,6 +103,42 @@ def test_a_single_ruling_of_a_list_is_no_step(folder: Store) -> None:
     assert [one.step for one in folder.rulings()] == [None]
 
 
+# discussions ----------------------------------------------------------------------------------------
+
+
+def test_a_discussion_is_opened_with_the_coders_of_the_round_and_once(store: Store) -> None:
+    lead = Adjudicator(store, coder="chair")
+    rows = [
+        {"unit_id": unit_id, "code": code}
+        for unit_id, code in (("m3", "warm"), ("m1", "warm"), ("m1", "kind"))
+    ]
+    asked = "22222222-2222-4222-8222-222222222222"
+    answer = lead.ask("discuss", rows=rows, id=asked)
+    assert answer == lead.ask("discuss", rows=rows, id=asked)
+    assert answer["rounds"] == [{"name": "open, discussed", "n_units": 2, "coders": ["ana", "ben", "cleo"]}]
+    talk = next(one for one in store.rounds if one.discusses)
+    assert (talk.name, talk.units, talk.coders, talk.discusses) == (
+        "open, discussed", ("m3", "m1"), ("ana", "ben", "cleo"), "open"
+    )  # fmt: skip
+    second = lead.ask("discuss", rows=rows[:1])
+    assert second["rounds"][0]["name"] == "open, discussed 2"
+
+
+def test_what_is_to_be_discussed_outlives_the_kernel(folder: Store) -> None:
+    row = {"unit_id": "m1", "code": "warm"}
+    Adjudicator(folder).ask("keep", notes=[], change=None, discuss=[row])
+    again = Adjudicator(Store(folder.path)).ask("hello")
+    assert again["unsaved"]["discuss"] == [row]
+
+
+def test_texts_of_no_round_are_not_discussed(folder: Store) -> None:
+    for coder, codes in (("ana", ("warm",)), ("ben", ())):
+        folder.append(decided(coder, "m2", *codes, round=None))
+    lead = Adjudicator(folder, without_round=True)
+    answer = lead.ask("discuss", rows=[{"unit_id": "m2", "code": "warm"}])
+    assert (answer["type"], len(folder.rounds)) == ("refused", 2)
+
+
 # the queue ------------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ import { TextView } from "../shared/textview";
 import { ChangeForm } from "./change";
 import type { Kind } from "./changing";
 import type { Dispute } from "./messages";
+import { Discussing } from "./discussing";
 import { QueueList, SIGNS } from "./queue";
 import { Readings, ReadingsInFull } from "./readings";
 import { RulingBar, SimilarTexts, Standing } from "./ruling";
@@ -24,6 +25,7 @@ const KEYS: [string, string][] = [
   ["1 … 4", "Then why the coders differed; the next disagreement opens"],
   ["f 5", "Different readings: both are valid"],
   ["b", "Rule on all that the queue shows together (Space: tick; Enter: rule)"],
+  ["g", "Put it on the list for a discussion, or take it off"],
   ["n", "A note to go with the ruling (Esc: back)"],
   ["u", "Undo the last ruling (also Ctrl+Z)"],
   ["y", "Redo it (also Ctrl+Shift+Z)"],
@@ -141,6 +143,7 @@ function Beside({ session, dispute }: { session: Session; dispute: Dispute }) {
         <Button onClick={() => begin("counter_example")} press="c" words="Near miss" />
         <Button onClick={() => begin("rule")} press="s" words="Sharpen rule" />
       </div>
+      <Discussing session={session} />
       <ReadingsInFull session={session} dispute={dispute} />
       <SimilarTexts session={session} />
     </section>
@@ -221,6 +224,7 @@ export function Page({ session }: { session: Session }) {
     ArrowLeft: () => session.go(-1),
     ArrowUp: () => session.go(-1),
     b: () => session.beginBatch(),
+    g: () => session.discuss(),
     "/": () => session.beginFinding(),
     ",": () => (session.showQueue.value = !session.showQueue.value),
   };

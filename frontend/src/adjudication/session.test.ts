@@ -444,3 +444,23 @@ test("both readings are valid for one reason alone, and of one disagreement ther
   session.beginBatch();
   expect(session.batch.open.value).toBe(false);
 });
+
+test("what is to be discussed is kept, and gone once the discussion is open", () => {
+  session.discuss();
+  session.toNextOpen();
+  kernel.answer();
+  session.discuss();
+  vi.advanceTimersByTime(1000);
+  expect(kernel.asked.findLast(({ type }) => type === "keep")).toMatchObject({ discuss: [{ unit_id: "m0" }, { unit_id: "m1" }] });
+  kernel.answer();
+  session.openDiscussion();
+  const asked = kernel.asked.findLast(({ type }) => type === "discuss")!;
+  kernel.say({ type: "discussing", rounds: [{ name: "one, discussed", coders: ["ana", "ben"], n_units: 2 }] }, asked);
+  expect([session.toDiscuss.value, session.announced.value]).toEqual([[], "“one, discussed” is open: 2 texts for ana, ben"]);
+  session.close();
+  const unsaved = { discuss: [{ unit_id: "m2", code: "warm" }] };
+  const next = new Kernel();
+  next.unsaved = unsaved;
+  open(next);
+  expect(session.toDiscuss.value).toEqual(unsaved.discuss);
+});

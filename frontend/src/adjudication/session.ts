@@ -40,6 +40,8 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
   readonly dispute = this.shown;
   readonly filter = new Filter({ rows: this.rows, isOpen: (row) => this.settledOf(row) === null, label: (code) => this.label(code) });
   readonly batch = new Batch({ rows: this.rows, places: this.filter.places, isOpen: (row) => this.settledOf(row) === null });
+  /** What is to be discussed, in the order in which it was noted. */
+  readonly toDiscuss = signal<readonly Key[]>([]);
   private readonly answeredSimilar = signal<Similar | null>(null);
   readonly similar = computed((): Similar | null => {
     const [here, shown] = [this.here.value, this.answeredSimilar.value];
@@ -99,6 +101,11 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
         },
         dispute: (answer) => this.heardDispute(answer),
         similar: (answer) => void (this.answeredSimilar.value = answer),
+        discussing: ({ rounds }) => {
+          this.toDiscuss.value = [];
+          this.keep();
+          this.say(rounds.map(({ name, coders, n_units }) => `“${name}” is open: ${n_units} ${n_units === 1 ? "text" : "texts"} for ${coders.join(", ")}`).join("; "));
+        },
         changed_code: ({ code }) => {
           this.changing.end();
           this.focus.value = ".s7";
@@ -267,6 +274,21 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     this.endBatch();
   }
 
+  /** Put what is on screen on the list of what to discuss, or take it off. */
+  discuss(): void {
+    const here = this.dispute.value;
+    if (!here) return;
+    const [{ unit_id, code }, listed] = [here, this.toDiscuss.value];
+    const left = listed.filter((one) => keyOf(one) !== keyOf(here));
+    this.toDiscuss.value = left.length < listed.length ? left : [...listed, { unit_id, code }];
+    this.keep();
+    this.say(left.length < listed.length ? "No longer to be discussed" : `To be discussed: ${this.toDiscuss.value.length}`);
+  }
+
+  openDiscussion(): void {
+    if (this.toDiscuss.value.length) this.channel.ask({ type: "discuss", rows: [...this.toDiscuss.value] });
+  }
+
   beginBatch(): void {
     this.batch.begin();
     const n = this.batch.rows.value.length;
@@ -315,12 +337,13 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     const change: Begun | null = here && draft ? { unit_id: here.unit_id, code: here.code, change: draft, why: this.changing.why.value } : null;
     const gone = [...this.gone].map((key) => [key, ""] as const);
     notes().set(this.workId, { notes: new Map([...gone, ...written]), change });
-    this.keeper.keep({ notes: [...written].map(([key, text]) => ({ ...ofKey(key), text })), change });
+    this.keeper.keep({ notes: [...written].map(([key, text]) => ({ ...ofKey(key), text })), change, discuss: [...this.toDiscuss.value] });
   }
 
   /** Go on with what was begun before, as the page has it, or else the kernel; the notes go first. */
-  private takeUp({ notes: before = [], change = null }: Partial<Unsaved>): () => void {
+  private takeUp({ notes: before = [], change = null, discuss = [] }: Partial<Unsaved>): () => void {
     const kept = notes().get(this.workId);
+    this.toDiscuss.value = discuss;
     const all = new Map([...before.map((note) => [keyOf(note), note.text] as const), ...(kept?.notes ?? [])]);
     this.written.value = new Map([...all].filter(([, text]) => text));
     [...all].forEach(([key, text]) => void (text || this.gone.add(key)));

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, get_args
 
 import traitlets
 
-from sense7_qual import acts as record
+from sense7_qual import acts as record, rounds
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.acts import REASONS, Act
@@ -26,6 +27,7 @@ __all__ = ["AdjudicationWidget"]
 _DOING: Final = {
     "act": "saving", "save_change": "saving", "hello": "reading the disagreements",
     "queue": "reading the disagreements", "similar": "comparing the texts",
+    "discuss": "opening the discussion",
     "change": "counting what becomes stale", "keep": "keeping what you began",
 }  # fmt: skip
 _SETTLED: Final = {True: "applied", False: "absent", None: "differing"}
@@ -84,7 +86,7 @@ class AdjudicationWidget(LeadWidget):
     _esm = STATIC / "adjudication.js"
     _css = STATIC / "adjudication.css"
     _doing = _DOING
-    _work, _alone, _once = "adjudication", "settles disagreements", ("save_change",)
+    _work, _alone, _once = "adjudication", "settles disagreements", ("save_change", "discuss")
     n_open = traitlets.Int(0).tag(sync=True)
     n_settled = traitlets.Int(0).tag(sync=True)
 
@@ -140,7 +142,7 @@ class AdjudicationWidget(LeadWidget):
         return ({
             "hello": self._welcome, "queue": self._queue, "dispute": self._dispute, "similar": self._similar,
             "names": self._call, "act": self._do, "keep": self._keep, "change": self._foretell,
-            "save_change": self._save_change,
+            "save_change": self._save_change, "discuss": self._open_discussion,
         },)  # fmt: skip
 
     def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,7 +159,8 @@ class AdjudicationWidget(LeadWidget):
 
     def _keep(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the notes on what is not settled yet, and the change of the codebook that is begun."""
-        begun = {"notes": field(content, "notes", list), "change": content.get("change")}
+        begun = {"notes": field(content, "notes", list), "change": content.get("change"),
+                 "discuss": content.get("discuss")}  # fmt: skip
         self._begun.keep({name: value for name, value in begun.items() if value})
         return {"type": "kept"}
 
@@ -278,6 +281,24 @@ class AdjudicationWidget(LeadWidget):
             reason=asked.get("reason"), note=as_text(asked.get("note")).strip() or None, **common,
         )  # fmt: skip
 
+    # discussions ------------------------------------------------------------------------------------
+
+    def _open_discussion(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Open a discussion of these texts with those who decided on them, one for each of their rounds."""
+        keys = [
+            self._disputes.check(row.get("unit_id"), row.get("code")) for row in field(content, "rows", list)
+        ]
+        acts = discussions(
+            self._study, [unit_id for unit_id, _ in keys], self._read.rounds, coder=self._coder
+        )
+        self._study.append(acts)
+        opened = rounds.opened(acts)
+        return {
+            "type": "discussing",
+            "rounds": [{"name": one.name, "n_units": len(one.units),
+                        "coders": [self._names.coder(coder) for coder in one.coders]} for one in opened],
+        }  # fmt: skip
+
     # a change of the codebook -----------------------------------------------------------------------
 
     def _foretell(self, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -317,6 +338,29 @@ class AdjudicationWidget(LeadWidget):
         """Tell all views of the codebook as it is now, and what it makes of the disagreements."""
         self._count()
         self._tell({"type": "revised", "codebook": self._book(), **self._queued()})
+
+
+def discussions(study: Any, units: Collection[str], names: Collection[str], *, coder: str) -> list[Act]:
+    """Return the acts that open a discussion of these units with the coders of each of their rounds."""
+    there = {one.name: one for one in study.rounds}
+    acts, left = [], list(dict.fromkeys(units))
+    for one in (there[name] for name in names):
+        here = [unit_id for unit_id in left if unit_id in one.units]
+        left = [unit_id for unit_id in left if unit_id not in here]
+        if here:
+            name = next(name for n in itertools.count(1) if (name := _discussed(one.name, n)) not in there)
+            named = {"coder": coder, "codebook": study.codebook, "discusses": one.name}
+            acts.append(rounds.open_round(name, units=here, coders=one.coders, **named))
+    if left or not acts:
+        raise ActError(
+            "discussion: only texts of an unblinded round can be discussed, and some of these are of none – "
+            "take them off the list."
+        )
+    return acts
+
+
+def _discussed(name: str, n: int) -> str:
+    return f"{name}, discussed" if n == 1 else f"{name}, discussed {n}"
 
 
 def _settled(act: Act | None) -> str | None:
