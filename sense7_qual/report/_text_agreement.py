@@ -183,11 +183,20 @@ def settling(record: Record) -> Iterator[Sentence]:
     queue = record.disagreements
     ruled = queue["settled"].notna()
     if ruled.value.any():
+        rulings = record.store.rulings()
+        n_together = sum(act.step is not None for act in rulings.value)
         yield sentence(
-            "Disagreements were settled one by one: {people} ruled on them, and the coders' own "
+            "Disagreements were settled {how}: {people} ruled on them, and the coders' own "
             "decisions were left unchanged.",
+            how="by rulings" if n_together else "one by one",
             people=plural(queue["ruled_by"].nunique(), "adjudicator"),
         )
+        if n_together:
+            call = "sum(act.step is not None for act in store.rulings())"
+            yield sentence(
+                "{n} of {all} were made together, as one decision on several texts.",
+                n=count(rulings.given(call, n_together)), all=plural(rulings.how_many(), "ruling"),
+            )  # fmt: skip
         own = record["report"].review(record.store, n_boot=2).frame.set_index("kind")["n"].get("ruled_own", 0)
         if own.value:
             yield sentence("{n} made by someone who had coded the text.",

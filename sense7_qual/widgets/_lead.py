@@ -14,7 +14,7 @@ from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError
 from sense7_qual.widgets._base import BaseWidget, desk_of, field
 from sense7_qual.widgets._lead_view import Board, Seen, leads_of
 
-__all__ = ["LeadWidget", "Unsaved", "decisions_of"]
+__all__ = ["LeadWidget", "Unsaved", "by_id", "decisions_of"]
 
 _NEEDS: Final = (
     "units", "codebook", "codebooks", "acts", "append", "revise", "desk",
@@ -27,8 +27,11 @@ class Decisions(Protocol):
     def add(self, act: Act) -> None:
         """Take in a decision, or what takes one back."""
 
-    def of(self, coder: str, *, undone: bool) -> list[Act]:
-        """Return a person's decisions that stand, or those that they took back, the last at the end."""
+    def of(self, coder: str, *, undone: bool) -> list[list[Act]]:
+        """Return a person's decisions that stand, or those that they took back, the last at the end.
+
+        Those that were made together, in one step, are one.
+        """
 
 
 class LeadWidget(BaseWidget):
@@ -67,7 +70,7 @@ class LeadWidget(BaseWidget):
             self._refuse_others()
         self._begun = Unsaved(study, self._work, coder=self._coder, name=self._work_id)
         self._heard: dict[str, dict[str, Any]] = {}
-        self._done: dict[str, Act] = {}
+        self._done: dict[str, list[Act]] = {}
         self._look()
         super().__init__(study.append)
 
@@ -124,20 +127,23 @@ class LeadWidget(BaseWidget):
 
     # what is decided --------------------------------------------------------------------------------
 
-    def _decide(self, content: Mapping[str, Any], on: Decisions) -> tuple[Act, dict[str, Any]]:
+    def _decide(self, content: Mapping[str, Any], on: Decisions) -> tuple[list[Act], dict[str, Any]]:
         """Record a decision, take the last back or do it again; asked again by the same id, only say so."""
         asked, act_id = field(content, "act", dict), field(content, "id", str)
-        act = self._done.get(act_id)
-        if act is None:
-            act = self._done[act_id] = self._save_by_id(act_id, lambda: self._act(asked, act_id, on))
-            on.add(act)
-        about = act if act.target is None else self._done[act.target]
+        acts = self._done.get(act_id)
+        if acts is None:
+            acts = self._save_step(act_id, lambda: self._acts(asked, act_id, on))
+            self._done |= by_id(acts)
+            for act in acts:
+                on.add(act)
+        first = acts[0]
+        about = acts if first.target is None else self._done[first.target]
         return about, {
-            "type": "done", "unit_id": about.unit_id, "code": about.code, "undone": act.kind == "undo",
-            "redone": act.kind == "redo",
+            "type": "done", "unit_id": about[0].unit_id, "code": about[0].code,
+            "undone": first.kind == "undo", "redone": first.kind == "redo",
         }  # fmt: skip
 
-    def _act(self, asked: Mapping[str, Any], act_id: str, on: Decisions) -> Act:
+    def _acts(self, asked: Mapping[str, Any], act_id: str, on: Decisions) -> list[Act]:
         common: dict[str, Any] = {"codebook": self._codebook, "act_id": act_id}
         match asked.get("kind"):
             case "undo":
@@ -145,36 +151,49 @@ class LeadWidget(BaseWidget):
             case "redo":
                 make, undone, what = record.redo, True, "that was taken back"
             case _:
-                return self._decision(asked, common)
+                return self._decisions(asked, common)
         choices = on.of(self._coder, undone=undone)
         if not choices:
             raise ActError(f"act: you have no decision {what} – nothing was changed.")
-        return make(choices[-1], **common)
+        return [make(choices[-1], **common)]
+
+    def _decisions(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> list[Act]:
+        """Return the decisions that a browser asks for at once."""
+        return [self._decision(asked, common)]
 
     def _decision(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> Act:
         """Return the decision that a browser asks for."""
         raise NotImplementedError
 
 
-def decisions_of(acts: Iterable[Act], coder: str, *, undone: bool) -> list[Act]:
+def by_id(acts: Iterable[Act]) -> dict[str, list[Act]]:
+    """Return the acts of each step by its id and that of its first act; an act without one by its own."""
+    steps: dict[str, list[Act]] = {}
+    for act in acts:
+        steps.setdefault(act.undone_by, []).append(act)
+    return steps | {step[0].act_id: step for step in steps.values()}
+
+
+def decisions_of(acts: Iterable[Act], coder: str, *, undone: bool) -> list[list[Act]]:
     """Return a person's decisions that stand, or those that they took back, the last of either at the end.
 
     `acts` are decisions, with what takes them back or does them again. As everywhere, a new decision leaves
-    nothing to be done again.
+    nothing to be done again. Those of one step are one.
     """
-    made: dict[str, Act] = {}
+    made: dict[str, list[Act]] = {}
     taken: list[str] = []
     again: list[str] = []
     for act in (one for one in acts if one.coder == coder):
         if act.target is None:
-            made[act.act_id], again = act, []
+            made.setdefault(act.undone_by, []).append(act)
+            again = []
         elif act.kind == "undo":
             taken, again = [*taken, act.target], [*again, act.target]
         else:
             taken, again = ([one for one in each if one != act.target] for each in (taken, again))
     if undone:
         return [made[one] for one in again if one in made]
-    return [act for act in made.values() if act.act_id not in taken]
+    return [step for one, step in made.items() if one not in taken]
 
 
 #: Of studies that keep no drafts, for a page that is loaded anew.

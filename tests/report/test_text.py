@@ -277,3 +277,22 @@ def test_a_coder_who_sees_their_own_acts_alone_can_have_it_written(
     for text in texts(seen):
         for row in text.frame.itertuples():
             assert value_of(row.call, row.where, seen, known) == row.value or pd.isna(row.value)
+
+
+def test_rulings_made_together_are_counted_from_the_record(tmp_path: Path) -> None:
+    store = STUDIES["discussed"](tmp_path / "study")
+    assert "settled one by one" in str(report.methods(store, n_boot=20))
+    ruled, book = store.rulings(), store.codebook
+    assert len(ruled) >= 3
+    again = [
+        acts.rule(
+            unit_id=one.unit_id, code=one.code, applied=True, reason="slip", coder=one.coder, codebook=book
+        )
+        for one in ruled[:2]
+    ]
+    store.append(acts.in_one_step(again))
+    told = str(report.methods(store, n_boot=20))
+    together = sum(one.step is not None for one in store.rulings())
+    assert f"{together} of {len(store.rulings())} rulings were made together" in told
+    assert together == 2
+    assert "one by one" not in told

@@ -59,6 +59,86 @@ def keys(answer: dict[str, Any]) -> list[tuple[str, str]]:
     return [(row["unit_id"], row["code"]) for row in answer["rows"]]
 
 
+# rulings made together ------------------------------------------------------------------------------
+
+
+def test_rulings_made_together_are_one_step_also_after_a_restart(store: Store) -> None:
+    lead = Adjudicator(store)
+    rows = [{"unit_id": unit_id, "code": "warm"} for unit_id in ("m1", "m3", "m4")]
+    act = {"kind": "rule", "applied": True, "reason": "slip", "note": "As agreed.", **rows[0], "rows": rows}
+    done = lead.ask("act", act=act, id="11111111-1111-4111-8111-111111111111")
+    assert lead.ask("act", act=act, id="11111111-1111-4111-8111-111111111111") == done
+    ruled = {row["unit_id"]: row["ruling"]["settled"] for row in (done, *done["also"])}
+    assert ruled == {"m1": "applied", "m3": "applied", "m4": "applied"}
+    assert (done["n_open"], done["n_settled"]) == (2, 3)
+    made = store.rulings()
+    assert [(one.unit_id, one.text, one.reason) for one in made] == [
+        (unit_id, "As agreed.", "slip") for unit_id in ("m1", "m3", "m4")
+    ]
+    assert len({one.step for one in made}) == 1
+    assert made[0].step is not None
+    again = Adjudicator(Store(store.path))
+    undone = again.undo()
+    assert {(row["unit_id"], row["ruling"]) for row in (undone, *undone["also"])} == {
+        ("m1", None), ("m3", None), ("m4", None)
+    }  # fmt: skip
+    assert (undone["n_settled"], Store(store.path).rulings()) == (0, [])
+    assert Adjudicator(Store(store.path)).redo()["n_settled"] == 3
+    assert store.verify()["ok"].all()
+
+
+def test_of_rulings_made_together_none_is_made_where_one_cannot_be(folder: Store) -> None:
+    lead = Adjudicator(folder)
+    rows = [{"unit_id": "m1", "code": "warm"}, {"unit_id": "m2", "code": "warm"}]
+    answer = lead.ask("act", act={"kind": "rule", "applied": True, "reason": "slip", **rows[0], "rows": rows})
+    assert answer["type"] == "refused"
+    assert folder.rulings() == []
+
+
+def test_a_single_ruling_of_a_list_is_no_step(folder: Store) -> None:
+    row = {"unit_id": "m1", "code": "warm"}
+    Adjudicator(folder).ask(
+        "act", act={"kind": "rule", "applied": True, "reason": "slip", **row, "rows": [row]}
+    )
+    assert [one.step for one in folder.rulings()] == [None]
+
+
+# discussions ----------------------------------------------------------------------------------------
+
+
+def test_a_discussion_is_opened_with_the_coders_of_the_round_and_once(store: Store) -> None:
+    lead = Adjudicator(store, coder="chair")
+    rows = [
+        {"unit_id": unit_id, "code": code}
+        for unit_id, code in (("m3", "warm"), ("m1", "warm"), ("m1", "kind"))
+    ]
+    asked = "22222222-2222-4222-8222-222222222222"
+    answer = lead.ask("discuss", rows=rows, id=asked)
+    assert answer == lead.ask("discuss", rows=rows, id=asked)
+    assert answer["rounds"] == [{"name": "open, discussed", "n_units": 2, "coders": ["ana", "ben", "cleo"]}]
+    talk = next(one for one in store.rounds if one.discusses)
+    assert (talk.name, talk.units, talk.coders, talk.discusses) == (
+        "open, discussed", ("m3", "m1"), ("ana", "ben", "cleo"), "open"
+    )  # fmt: skip
+    second = lead.ask("discuss", rows=rows[:1])
+    assert second["rounds"][0]["name"] == "open, discussed 2"
+
+
+def test_what_is_to_be_discussed_outlives_the_kernel(folder: Store) -> None:
+    row = {"unit_id": "m1", "code": "warm"}
+    Adjudicator(folder).ask("keep", notes=[], change=None, discuss=[row])
+    again = Adjudicator(Store(folder.path)).ask("hello")
+    assert again["unsaved"]["discuss"] == [row]
+
+
+def test_texts_of_no_round_are_not_discussed(folder: Store) -> None:
+    for coder, codes in (("ana", ("warm",)), ("ben", ())):
+        folder.append(decided(coder, "m2", *codes, round=None))
+    lead = Adjudicator(folder, without_round=True)
+    answer = lead.ask("discuss", rows=[{"unit_id": "m2", "code": "warm"}])
+    assert (answer["type"], len(folder.rounds)) == ("refused", 2)
+
+
 # the queue ------------------------------------------------------------------------------------------
 
 

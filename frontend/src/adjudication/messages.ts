@@ -89,12 +89,16 @@ export type Change =
   | { code: string; kind: "example" | "counter_example"; words: string }
   | { code: string; kind: "rule"; values: Partial<Rule>; before: Partial<Rule> };
 
+/** The rounds of discussion that were opened. */
+export interface Discussing { type: "discussing"; rounds: { name: string; coders: string[]; n_units: number }[]; }
+
 export type Question =
   | { type: "hello" }
   | { type: "queue"; by: By; fresh?: boolean }
   | ({ type: "dispute" | "similar" } & Key)
   | { type: "names"; letters: boolean }
   | ({ type: "keep" } & Unsaved)
+  | { type: "discuss"; rows: Key[] }
   | ({ type: "change" } & Change)
   | ({ type: "save_change"; base: string; why: string } & Change);
 
@@ -102,16 +106,16 @@ export type Question =
 export interface Begun extends Key { change: Change; why: string; }
 
 /** Unsaved work. */
-export interface Unsaved { notes: (Key & { text: string })[]; change: Begun | null; }
+export interface Unsaved { notes: (Key & { text: string })[]; change: Begun | null; discuss: Key[]; }
 
 export interface Reason { name: string; label: string; }
 
 export type Welcome = Queue & { type: "welcome"; coder: string; work_id: string; reasons: Reason[]; by_meaning: boolean; codebook: Codebook; unsaved: Partial<Unsaved> };
 
-export type Answer = Welcome | (Queue & { type: "queue" }) | Dispute | Similar | Foretold | Overtaken | { type: "changed_code"; code: string } | { type: "called" | "kept" };
+export type Answer = Welcome | (Queue & { type: "queue" }) | Dispute | Similar | Foretold | Overtaken | { type: "changed_code"; code: string } | Discussing | { type: "called" | "kept" };
 
 /** A ruling, an undo or a redo was recorded. */
-export type Done = Progress & Key & { type: "done"; undone: boolean; redone?: boolean; /** Whether it settles the disagreement now. */ counts?: boolean; ruling: Ruling | null };
+export type Done = Progress & Key & { type: "done"; undone: boolean; redone?: boolean; /** Whether it settles the disagreement now. */ counts?: boolean; ruling: Ruling | null; /** The others, where several were made together. */ also: (Key & { ruling: Ruling | null })[] };
 
 /** What the kernel tells all views. */
 export type Told = (Queue & { type: "named" }) | (Queue & { type: "revised"; codebook: Codebook });

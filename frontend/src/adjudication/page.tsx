@@ -13,15 +13,19 @@ import { TextView } from "../shared/textview";
 import { ChangeForm } from "./change";
 import type { Kind } from "./changing";
 import type { Dispute } from "./messages";
+import { Discussing } from "./discussing";
 import { QueueList, SIGNS } from "./queue";
 import { Readings, ReadingsInFull } from "./readings";
 import { RulingBar, SimilarTexts, Standing } from "./ruling";
 import { DIFFERENT, type Session } from "./session";
+import { Together } from "./together";
 
 const KEYS: [string, string][] = [
   ["a d", "The code applies, does not apply"],
   ["1 … 4", "Then why the coders differed; the next disagreement opens"],
   ["f 5", "Different readings: both are valid"],
+  ["b", "Rule on all that the queue shows together (Space: tick; Enter: rule)"],
+  ["g", "Put it on the list for a discussion, or take it off"],
   ["n", "A note to go with the ruling (Esc: back)"],
   ["u", "Undo the last ruling (also Ctrl+Z)"],
   ["y", "Redo it (also Ctrl+Shift+Z)"],
@@ -139,6 +143,7 @@ function Beside({ session, dispute }: { session: Session; dispute: Dispute }) {
         <Button onClick={() => begin("counter_example")} press="c" words="Near miss" />
         <Button onClick={() => begin("rule")} press="s" words="Sharpen rule" />
       </div>
+      <Discussing session={session} />
       <ReadingsInFull session={session} dispute={dispute} />
       <SimilarTexts session={session} />
     </section>
@@ -158,8 +163,11 @@ function beginChange(session: Session, kind: Kind): void {
 export function Page({ session }: { session: Session }) {
   const root = useRef<HTMLDivElement>(null);
 
+  const { batch } = session;
   const back = (target: Element) => {
     if (session.noting.value) session.endNote();
+    else if (target.matches(".s7-batch-note")) session.focus.value = ".s7";
+    else if (batch.open.value) session.endBatch();
     else if (session.changing.draft.value) session.changing.end();
     else if (isTextField(target) && !session.filter.on.value) session.showQueue.value = false;
     else if (isTextField(target)) session.filter.clear();
@@ -177,10 +185,25 @@ export function Page({ session }: { session: Session }) {
     else if (sent) session.changing.save();
     const found = !sent && event.key === "Enter" && field.matches(".s7-find");
     if (found) session.toFirstShown();
-    return sent || found;
+    const noted = event.key === "Enter" && field.matches(".s7-batch-note");
+    if (noted) session.focus.value = ".s7";
+    return sent || found || noted;
   };
 
-  const commands: Record<string, () => void> = {
+  const together: Record<string, () => void> = {
+    ...Object.fromEntries(session.reasons.value.slice(0, 9).map(({ name }, at) => [at + 1, () => batch.because(name)])),
+    a: () => batch.decide(true),
+    d: () => batch.decide(false),
+    f: () => batch.because(DIFFERENT),
+    n: () => void (session.focus.value = ".s7-batch-note"),
+    " ": () => batch.tick(batch.cursor.value),
+    ArrowDown: () => batch.go(1),
+    ArrowUp: () => batch.go(-1),
+    Enter: () => session.ruleTogether(),
+    b: () => session.endBatch(),
+    u: () => session.undo(),
+  };
+  const commands: Record<string, () => void> = batch.open.value ? together : {
     ...Object.fromEntries(session.reasons.value.slice(0, 9).map(({ name }, at) => [at + 1, () => session.because(name)])),
     a: () => session.decide(true),
     d: () => session.decide(false),
@@ -200,6 +223,8 @@ export function Page({ session }: { session: Session }) {
     ArrowDown: () => session.go(1),
     ArrowLeft: () => session.go(-1),
     ArrowUp: () => session.go(-1),
+    b: () => session.beginBatch(),
+    g: () => session.discuss(),
     "/": () => session.beginFinding(),
     ",": () => (session.showQueue.value = !session.showQueue.value),
   };
@@ -218,7 +243,7 @@ export function Page({ session }: { session: Session }) {
       still="button, .s7-queue-row"
       undo={() => session.undo()}
       redo={() => session.redo()}
-      press={(event) => scrollsText(root.current!, event.key)}
+      press={(event) => !batch.open.value && scrollsText(root.current!, event.key)}
       tools={
         <>
           <Tool name="Undo" sign="↶" press="u" ready run={() => session.undo()} />
@@ -236,7 +261,7 @@ export function Page({ session }: { session: Session }) {
       ) : (
         <div class={session.showQueue.value && !begun ? "s7-adjudication s7-with-queue" : "s7-adjudication"}>
           <QueueList session={session} />
-          {dispute ? <TextPane session={session} dispute={dispute} /> : <p class="s7-waiting">{empty ? "There are no disagreements you may see." : waitingWords("Reading the text…", session.presses.waiting.value.length)}</p>}
+          {batch.open.value ? <Together session={session} /> : dispute ? <TextPane session={session} dispute={dispute} /> : <p class="s7-waiting">{empty ? "There are no disagreements you may see." : waitingWords("Reading the text…", session.presses.waiting.value.length)}</p>}
           {dispute ? <Beside session={session} dispute={dispute} /> : <section class="s7-rule">{begun && <ChangeForm session={session} />}</section>}
         </div>
       )}

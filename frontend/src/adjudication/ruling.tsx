@@ -2,14 +2,16 @@
 import { Button } from "../shared/button";
 import type { Dispute } from "./messages";
 import { SIGNS } from "./queue";
-import { DIFFERENT, type Session } from "./session";
+import { DIFFERENT, keyOf, type Session } from "./session";
 import { shownDate } from "../shared/times";
 
 /** The reasons in as few words as their buttons have room for. */
-const SHORT: Record<string, string> = { slip: "Slip", unclear_rule: "Rule unclear", ambiguous_text: "Text ambiguous", missing_code: "Code missing" };
+export const SHORT: Record<string, string> = { slip: "Slip", unclear_rule: "Rule unclear", ambiguous_text: "Text ambiguous", missing_code: "Code missing" };
 
 export function RulingBar({ session }: { session: Session }) {
   const verdict = session.verdict.value;
+  const here = session.dispute.value;
+  const listed = !!here && session.toDiscuss.value.some((one) => keyOf(one) === keyOf(here));
   return (
     <section class="s7-ruling" aria-label="Ruling">
       {session.noting.value && (
@@ -26,6 +28,10 @@ export function RulingBar({ session }: { session: Session }) {
           <Button class="s7-quiet" aria-expanded={session.noting.value} title="A note in words (n)" onClick={() => session.beginNote()}>
             ✎<span class="s7-tool-word"> Note</span>
             {session.note.value && " ·"}
+          </Button>
+          <Button class="s7-quiet" aria-pressed={listed} title="Put it on the list for a discussion (g)" onClick={() => session.discuss()}>
+            ☍<span class="s7-tool-word"> Discuss</span>
+            {listed && " ·"}
           </Button>
         </span>
       </div>

@@ -38,7 +38,7 @@ class Kernel {
   }
 
   ruling(unit_id: string): Ruling | null {
-    const act = this.voided ? undefined : this.rulings.findLast((one) => one.unit_id === unit_id);
+    const act = this.voided ? undefined : this.rulings.findLast((one) => one.unit_id === unit_id || one.rows?.some((row) => row.unit_id === unit_id));
     return act ? { settled: SETTLED[`${act.applied!}`], reason: act.reason!, note: act.note ?? "", by: "you", at: "2026-01-01" } : null;
   }
 
@@ -85,7 +85,7 @@ class Kernel {
       if (kind === "undo") this.undone.push(act);
       else this.rulings.push(act);
       const { n_open, n_settled, by_code, brings } = this.queue();
-      this.say({ type: "done", unit_id: act.unit_id, code: act.code, undone: kind === "undo", redone: kind === "redo", counts: kind !== "undo" && !this.voided, ruling: this.ruling(act.unit_id!), n_open, n_settled, by_code, brings }, asked);
+      this.say({ type: "done", unit_id: act.unit_id, code: act.code, undone: kind === "undo", redone: kind === "redo", counts: kind !== "undo" && !this.voided, ruling: this.ruling(act.unit_id!), also: (act.rows ?? []).slice(1).map(({ unit_id, code }) => ({ unit_id, code, ruling: this.ruling(unit_id) })), n_open, n_settled, by_code, brings }, asked);
     }
   }
 }
@@ -409,4 +409,58 @@ test("next, and the next open one, are among those that the queue shows", () => 
   session.decide(true);
   session.because("slip");
   expect([session.place.value, session.announced.value]).toEqual([1, "Warm: applies. All disagreements among those shown are settled"]);
+});
+
+test("rulings made together are one act, say how many were on the screen, and are taken back at once", () => {
+  again(6);
+  session.beginBatch();
+  session.batch.saw(0, 2);
+  session.batch.tick(0);
+  session.batch.decide(false);
+  session.ruleTogether();
+  expect([session.announced.value, session.outbox.waiting.value]).toEqual(["First choose a verdict and a reason", []]);
+  session.batch.because("slip");
+  session.batch.note.value = " As agreed. ";
+  expect([session.batch.chosen.value.length, session.batch.nSeen.value]).toEqual([5, 1]);
+  session.ruleTogether();
+  const [act] = session.outbox.waiting.value;
+  expect(act).toMatchObject({ kind: "rule", unit_id: "m1", code: "warm", applied: false, reason: "slip", note: "As agreed." });
+  expect(act!.rows!.map(({ unit_id }) => unit_id)).toEqual(["m1", "m2", "m3", "m4", "m5"]);
+  expect(session.rows.value.map((row) => session.settledOf(row))).toEqual([null, ...Array(5).fill("pending")]);
+  kernel.answer();
+  expect(session.rows.value.map((row) => session.settledOf(row))).toEqual([null, ...Array(5).fill("absent")]);
+  session.undo();
+  kernel.answer();
+  expect(session.rows.value.map((row) => session.settledOf(row))).toEqual(Array(6).fill(null));
+});
+
+test("both readings are valid for one reason alone, and of one disagreement there is no batch", () => {
+  session.beginBatch();
+  session.batch.because("different_reading");
+  expect([session.batch.applied.value, session.batch.ready.value]).toEqual([null, true]);
+  session.batch.decide(true);
+  expect([session.batch.reason.value, session.batch.ready.value]).toEqual(["", false]);
+  again(1);
+  session.beginBatch();
+  expect(session.batch.open.value).toBe(false);
+});
+
+test("what is to be discussed is kept, and gone once the discussion is open", () => {
+  session.discuss();
+  session.toNextOpen();
+  kernel.answer();
+  session.discuss();
+  vi.advanceTimersByTime(1000);
+  expect(kernel.asked.findLast(({ type }) => type === "keep")).toMatchObject({ discuss: [{ unit_id: "m0" }, { unit_id: "m1" }] });
+  kernel.answer();
+  session.openDiscussion();
+  const asked = kernel.asked.findLast(({ type }) => type === "discuss")!;
+  kernel.say({ type: "discussing", rounds: [{ name: "one, discussed", coders: ["ana", "ben"], n_units: 2 }] }, asked);
+  expect([session.toDiscuss.value, session.announced.value]).toEqual([[], "“one, discussed” is open: 2 texts for ana, ben"]);
+  session.close();
+  const unsaved = { discuss: [{ unit_id: "m2", code: "warm" }] };
+  const next = new Kernel();
+  next.unsaved = unsaved;
+  open(next);
+  expect(session.toDiscuss.value).toEqual(unsaved.discuss);
 });

@@ -4,12 +4,14 @@ import type { Model } from "../shared/channel";
 import { kept } from "../shared/keeper";
 import type { Coding, Theirs } from "../shared/protocol";
 import { QueueSession } from "../shared/queue";
+import { Batch } from "./batch";
 import { Changing } from "./changing";
 import { Filter } from "./filter";
+import { DIFFERENT, keyOf } from "./keys";
 import type { Answer, Begun, Brings, By, Dispute, Done, Key, OfCode, Progress, Question, Queue, QueueRow, Reason, Settled, Similar, Told, Unsaved, Welcome } from "./messages";
 
-/** The reason that goes with no decision: both readings stand. */
-export const DIFFERENT = "different_reading";
+export { DIFFERENT, keyOf };
+
 const ORDER: By[] = ["split", "code", "pair", "participant"];
 /** So many of the next open ones are fetched ahead: presses are faster than answers. */
 const N_AHEAD = 3;
@@ -18,8 +20,6 @@ const PAUSE_MS = 200;
 
 /** What is begun, by the work that it belongs to: notes by disagreement, where an empty one is gone. */
 export const notes = () => kept<{ notes: ReadonlyMap<string, string>; change: Begun | null }>("notes");
-
-export const keyOf = ({ unit_id, code }: Key) => `${unit_id}\u001f${code}`;
 
 function ofKey(key: string): Key {
   const at = key.lastIndexOf("\u001f");
@@ -39,6 +39,9 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
   protected readonly keyOf = keyOf;
   readonly dispute = this.shown;
   readonly filter = new Filter({ rows: this.rows, isOpen: (row) => this.settledOf(row) === null, label: (code) => this.label(code) });
+  readonly batch = new Batch({ rows: this.rows, places: this.filter.places, isOpen: (row) => this.settledOf(row) === null });
+  /** What is to be discussed, in the order in which it was noted. */
+  readonly toDiscuss = signal<readonly Key[]>([]);
   private readonly answeredSimilar = signal<Similar | null>(null);
   readonly similar = computed((): Similar | null => {
     const [here, shown] = [this.here.value, this.answeredSimilar.value];
@@ -98,6 +101,11 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
         },
         dispute: (answer) => this.heardDispute(answer),
         similar: (answer) => void (this.answeredSimilar.value = answer),
+        discussing: ({ rounds }) => {
+          this.toDiscuss.value = [];
+          this.keep();
+          this.say(rounds.map(({ name, coders, n_units }) => `“${name}” is open: ${n_units} ${n_units === 1 ? "text" : "texts"} for ${coders.join(", ")}`).join("; "));
+        },
         changed_code: ({ code }) => {
           this.changing.end();
           this.focus.value = ".s7";
@@ -137,7 +145,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
 
   /** How a disagreement is settled, also where that is still on its way. */
   settledOf(key: Key): Settled | "pending" | null {
-    const waits = this.outbox.waiting.value.some((act) => act.kind === "rule" && keyOf(act as Key) === keyOf(key));
+    const waits = this.outbox.waiting.value.some((act) => act.kind === "rule" && (act.rows ?? [act as Key]).some((one) => keyOf(one) === keyOf(key)));
     return waits ? "pending" : (this.rulings.value.get(keyOf(key)) ?? null);
   }
 
@@ -263,6 +271,46 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
 
   protected leave(): void {
     this.verdict.value = null;
+    this.endBatch();
+  }
+
+  /** Put what is on screen on the list of what to discuss, or take it off. */
+  discuss(): void {
+    const here = this.dispute.value;
+    if (!here) return;
+    const [{ unit_id, code }, listed] = [here, this.toDiscuss.value];
+    const left = listed.filter((one) => keyOf(one) !== keyOf(here));
+    this.toDiscuss.value = left.length < listed.length ? left : [...listed, { unit_id, code }];
+    this.keep();
+    this.say(left.length < listed.length ? "No longer to be discussed" : `To be discussed: ${this.toDiscuss.value.length}`);
+  }
+
+  openDiscussion(): void {
+    if (this.toDiscuss.value.length) this.channel.ask({ type: "discuss", rows: [...this.toDiscuss.value] });
+  }
+
+  beginBatch(): void {
+    this.batch.begin();
+    const n = this.batch.rows.value.length;
+    if (n < 2) this.endBatch(n ? "The queue shows one open disagreement only" : "The queue shows no open disagreement");
+    else this.say(`Rule on ${n} together: verdict, reason, then Enter`);
+  }
+
+  endBatch(words = ""): void {
+    this.batch.end();
+    this.focus.value = ".s7";
+    if (words) this.say(words);
+  }
+
+  /** Rule alike on all that are ticked, as one step. */
+  ruleTogether(): void {
+    const { batch } = this;
+    const [applied, rows] = [batch.applied.value, batch.chosen.value.map(({ unit_id, code }) => ({ unit_id, code }))];
+    if (!batch.ready.value || applied === undefined) return this.say(rows.length ? "First choose a verdict and a reason" : "No disagreement is ticked");
+    this.push({ kind: "rule", ...rows[0]!, rows, applied, reason: batch.reason.value, note: batch.note.value.trim() });
+    this.endBatch();
+    this.toNextOpen();
+    this.say(`${rows.length} rulings made together; u takes them back`);
   }
 
   /* ---- notes ---- */
@@ -289,12 +337,13 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     const change: Begun | null = here && draft ? { unit_id: here.unit_id, code: here.code, change: draft, why: this.changing.why.value } : null;
     const gone = [...this.gone].map((key) => [key, ""] as const);
     notes().set(this.workId, { notes: new Map([...gone, ...written]), change });
-    this.keeper.keep({ notes: [...written].map(([key, text]) => ({ ...ofKey(key), text })), change });
+    this.keeper.keep({ notes: [...written].map(([key, text]) => ({ ...ofKey(key), text })), change, discuss: [...this.toDiscuss.value] });
   }
 
   /** Go on with what was begun before, as the page has it, or else the kernel; the notes go first. */
-  private takeUp({ notes: before = [], change = null }: Partial<Unsaved>): () => void {
+  private takeUp({ notes: before = [], change = null, discuss = [] }: Partial<Unsaved>): () => void {
     const kept = notes().get(this.workId);
+    this.toDiscuss.value = discuss;
     const all = new Map([...before.map((note) => [keyOf(note), note.text] as const), ...(kept?.notes ?? [])]);
     this.written.value = new Map([...all].filter(([, text]) => text));
     [...all].forEach(([key, text]) => void (text || this.gone.add(key)));
@@ -383,18 +432,22 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
 
   protected override recorded(done: Done, { mine }: { mine: boolean }): void {
     const recorded = new Map(this.rulings.value);
-    if (done.ruling) recorded.set(keyOf(done), done.ruling.settled);
-    else recorded.delete(keyOf(done));
-    this.ahead.delete(keyOf(done));
+    const every = [done, ...done.also];
+    for (const one of every) {
+      if (one.ruling) recorded.set(keyOf(one), one.ruling.settled);
+      else recorded.delete(keyOf(one));
+      this.ahead.delete(keyOf(one));
+    }
     batch(() => {
       this.rulings.value = recorded;
       this.progress(done);
       const shown = this.answered.value;
-      if (shown && keyOf(shown) === keyOf(done)) this.answered.value = { ...shown, ruling: done.ruling };
+      const now = shown && every.find((one) => keyOf(one) === keyOf(shown));
+      if (now) this.answered.value = { ...shown, ruling: now.ruling };
     });
     if (!mine || !(done.undone || done.redone)) return;
     this.openKey(done);
-    const label = this.label(done.code);
+    const label = done.also.length ? `${every.length} rulings` : this.label(done.code);
     if (done.undone || done.counts) return this.say(`${done.undone ? "Undone" : "Redone"}: ${label}`);
     // In a narrow window the line of what was done is out of sight; this must be seen.
     this.message.value = `${label}: redone, but it settles nothing, because ${done.ruling ? "another ruling is in force" : "its code changed or the text left the queue"}.`;

@@ -89,6 +89,8 @@ export interface Act {
   applied?: boolean | null;
   reason?: string;
   note?: string;
+  /** What is ruled on, where several are ruled on together. */
+  rows?: readonly { unit_id: string; code: string }[];
   /** Of a quote: whether it is printed, whether it supports its code, and what is printed instead. */
   state?: "chosen" | "approved" | "refused";
   role?: "shows" | "disconfirms";

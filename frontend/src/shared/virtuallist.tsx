@@ -16,11 +16,13 @@ interface Props {
   row: (index: number, style: RowStyle) => ComponentChildren;
   /** Which rows are drawn, the last excluded. */
   onShown?: (first: number, last: number) => void;
+  /** Which rows are wholly in sight, the last excluded. */
+  onSeen?: (first: number, last: number) => void;
   /** Attributes of the box that scrolls. */
   box: HTMLAttributes<HTMLDivElement>;
 }
 
-export function VirtualList({ count, rowHeight, cursor, jump, row, onShown, box }: Props) {
+export function VirtualList({ count, rowHeight, cursor, jump, row, onShown, onSeen, box }: Props) {
   const at = useRef<HTMLDivElement>(null);
   const [top, setTop] = useState(0);
   const [height, setHeight] = useState(0);
@@ -47,6 +49,9 @@ export function VirtualList({ count, rowHeight, cursor, jump, row, onShown, box 
   const first = Math.max(0, Math.min(Math.floor(top / rowHeight), count) - BEYOND);
   const last = Math.min(count, Math.ceil((top + height) / rowHeight) + BEYOND);
   useEffect(() => onShown?.(first, last), [first, last, onShown]);
+
+  const [seen, unseen] = [Math.ceil(top / rowHeight), Math.min(count, Math.floor((top + height) / rowHeight))];
+  useEffect(() => void (height && onSeen?.(seen, unseen)), [seen, unseen, height > 0]);
 
   return (
     <div {...box} ref={at} onScroll={(event) => setTop(event.currentTarget.scrollTop)}>

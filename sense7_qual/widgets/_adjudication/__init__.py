@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+import uuid
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, get_args
 
 import traitlets
 
-from sense7_qual import acts as record
+from sense7_qual import acts as record, rounds
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.acts import REASONS, Act
@@ -17,7 +19,7 @@ from sense7_qual.widgets._adjudication.disputes import By, Disputes, Key, Names,
 from sense7_qual.widgets._adjudication.readings import Readings, changed, foretold, overtaken
 from sense7_qual.widgets._base import STATIC, Asked, desk_of, field
 from sense7_qual.widgets._codes import described_book
-from sense7_qual.widgets._lead import LeadWidget
+from sense7_qual.widgets._lead import LeadWidget, by_id
 from sense7_qual.widgets._offsets import as_text
 
 __all__ = ["AdjudicationWidget"]
@@ -25,6 +27,7 @@ __all__ = ["AdjudicationWidget"]
 _DOING: Final = {
     "act": "saving", "save_change": "saving", "hello": "reading the disagreements",
     "queue": "reading the disagreements", "similar": "comparing the texts",
+    "discuss": "opening the discussion",
     "change": "counting what becomes stale", "keep": "keeping what you began",
 }  # fmt: skip
 _SETTLED: Final = {True: "applied", False: "absent", None: "differing"}
@@ -83,7 +86,7 @@ class AdjudicationWidget(LeadWidget):
     _esm = STATIC / "adjudication.js"
     _css = STATIC / "adjudication.css"
     _doing = _DOING
-    _work, _alone, _once = "adjudication", "settles disagreements", ("save_change",)
+    _work, _alone, _once = "adjudication", "settles disagreements", ("save_change", "discuss")
     n_open = traitlets.Int(0).tag(sync=True)
     n_settled = traitlets.Int(0).tag(sync=True)
 
@@ -109,7 +112,7 @@ class AdjudicationWidget(LeadWidget):
         self._read = self._seen()
         self._codebook = self._read.codebook
         self._disputes = Disputes(self._read)
-        self._done |= {act.act_id: act for act in self._read.team_rulings if act.coder == self._coder}
+        self._done |= by_id(act for act in self._read.team_rulings if act.coder == self._coder)
         self._names = self._called()
         self._order = self._disputes.ordered(self._by, self._names)
         self.__dict__.pop("_readings", None)
@@ -139,7 +142,7 @@ class AdjudicationWidget(LeadWidget):
         return ({
             "hello": self._welcome, "queue": self._queue, "dispute": self._dispute, "similar": self._similar,
             "names": self._call, "act": self._do, "keep": self._keep, "change": self._foretell,
-            "save_change": self._save_change,
+            "save_change": self._save_change, "discuss": self._open_discussion,
         },)  # fmt: skip
 
     def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,7 +159,8 @@ class AdjudicationWidget(LeadWidget):
 
     def _keep(self, content: Mapping[str, Any]) -> dict[str, Any]:
         """Keep the notes on what is not settled yet, and the change of the codebook that is begun."""
-        begun = {"notes": field(content, "notes", list), "change": content.get("change")}
+        begun = {"notes": field(content, "notes", list), "change": content.get("change"),
+                 "discuss": content.get("discuss")}  # fmt: skip
         self._begun.keep({name: value for name, value in begun.items() if value})
         return {"type": "kept"}
 
@@ -249,9 +253,24 @@ class AdjudicationWidget(LeadWidget):
 
     def _do(self, content: Mapping[str, Any]) -> dict[str, Any]:
         ruled, done = self._decide(content, self._disputes)
-        key = (str(ruled.unit_id), str(ruled.code))
-        counts = self._disputes.counts(ruled)
-        return {**done, "counts": counts, "ruling": self._ruling(key), **self._progress(key)}
+        keys = [(str(act.unit_id), str(act.code)) for act in ruled]
+        counts = any(self._disputes.counts(act) for act in ruled)
+        also = [{"unit_id": unit_id, "code": code, "ruling": self._ruling((unit_id, code))}
+                for unit_id, code in keys[1:]]  # fmt: skip
+        return {**done, "counts": counts, "ruling": self._ruling(keys[0]), "also": also,
+                **self._progress(keys[-1])}  # fmt: skip
+
+    def _decisions(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> list[Act]:
+        """Return a ruling, or the rulings that are made together on all `rows`, as one step."""
+        rows = asked.get("rows")
+        if not isinstance(rows, list) or len(rows) < 2:  # one alone is no step
+            return super()._decisions(asked, common)
+        first = uuid.UUID(common["act_id"])
+        ids = [str(first), *(str(uuid.uuid5(first, str(at))) for at in range(1, len(rows)))]
+        return record.in_one_step(
+            [self._decision({**asked, **row}, {**common, "act_id": one})
+             for row, one in zip(rows, ids, strict=True)]
+        )  # fmt: skip
 
     def _decision(self, asked: Mapping[str, Any], common: Mapping[str, Any]) -> Act:
         if asked.get("kind") != "rule" or asked.get("reason") is None:
@@ -261,6 +280,24 @@ class AdjudicationWidget(LeadWidget):
             coder=self._coder, unit_id=unit_id, code=code, applied=asked.get("applied"),
             reason=asked.get("reason"), note=as_text(asked.get("note")).strip() or None, **common,
         )  # fmt: skip
+
+    # discussions ------------------------------------------------------------------------------------
+
+    def _open_discussion(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Open a discussion of these texts with those who decided on them, one for each of their rounds."""
+        keys = [
+            self._disputes.check(row.get("unit_id"), row.get("code")) for row in field(content, "rows", list)
+        ]
+        acts = discussions(
+            self._study, [unit_id for unit_id, _ in keys], self._read.rounds, coder=self._coder
+        )
+        self._study.append(acts)
+        opened = rounds.opened(acts)
+        return {
+            "type": "discussing",
+            "rounds": [{"name": one.name, "n_units": len(one.units),
+                        "coders": [self._names.coder(coder) for coder in one.coders]} for one in opened],
+        }  # fmt: skip
 
     # a change of the codebook -----------------------------------------------------------------------
 
@@ -301,6 +338,29 @@ class AdjudicationWidget(LeadWidget):
         """Tell all views of the codebook as it is now, and what it makes of the disagreements."""
         self._count()
         self._tell({"type": "revised", "codebook": self._book(), **self._queued()})
+
+
+def discussions(study: Any, units: Collection[str], names: Collection[str], *, coder: str) -> list[Act]:
+    """Return the acts that open a discussion of these units with the coders of each of their rounds."""
+    there = {one.name: one for one in study.rounds}
+    acts, left = [], list(dict.fromkeys(units))
+    for one in (there[name] for name in names):
+        here = [unit_id for unit_id in left if unit_id in one.units]
+        left = [unit_id for unit_id in left if unit_id not in here]
+        if here:
+            name = next(name for n in itertools.count(1) if (name := _discussed(one.name, n)) not in there)
+            named = {"coder": coder, "codebook": study.codebook, "discusses": one.name}
+            acts.append(rounds.open_round(name, units=here, coders=one.coders, **named))
+    if left or not acts:
+        raise ActError(
+            "discussion: only texts of an unblinded round can be discussed, and some of these are of none – "
+            "take them off the list."
+        )
+    return acts
+
+
+def _discussed(name: str, n: int) -> str:
+    return f"{name}, discussed" if n == 1 else f"{name}, discussed {n}"
 
 
 def _settled(act: Act | None) -> str | None:

@@ -89,11 +89,12 @@ class Disputes:
         self._acts.append(act)
         self._settle()
 
-    def of(self, coder: str, *, undone: bool) -> list[Act]:
+    def of(self, coder: str, *, undone: bool) -> list[list[Act]]:
         """Return a person's rulings that settle a disagreement, or those that they took back."""
-        rulings = decisions_of(self._acts, coder, undone=undone)
-        return [one for one in rulings if (one.unit_id, one.code) in self._known
-                and (undone or self.counts(one))]  # fmt: skip
+        steps = decisions_of(self._acts, coder, undone=undone)
+        known = ([one for one in step if (one.unit_id, one.code) in self._known] for step in steps)
+        counting = ([one for one in step if undone or self.counts(one)] for step in known)
+        return [step for step, counted in zip(steps, counting, strict=True) if counted]
 
     def counts(self, ruling: Act) -> bool:
         """Return True if this ruling settles its disagreement now: not voided by a revision, none later."""

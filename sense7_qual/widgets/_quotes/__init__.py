@@ -15,7 +15,7 @@ from sense7_qual.frames import require_column
 from sense7_qual.rounds import visible
 from sense7_qual.widgets._base import STATIC, Asked, field
 from sense7_qual.widgets._codes import described_book
-from sense7_qual.widgets._lead import LeadWidget
+from sense7_qual.widgets._lead import LeadWidget, by_id
 from sense7_qual.widgets._offsets import as_text, code_points
 from sense7_qual.widgets._quotes.passages import Passages, Rule
 
@@ -118,7 +118,7 @@ class QuotesWidget(LeadWidget):
         self._codebook = self._read.codebook
         ids = {act.act_id for act in everything if act.kind == "quote"}
         made = [act for act in everything if act.act_id in ids or act.target in ids]
-        self._done |= {act.act_id: act for act in made if act.coder == self._coder}
+        self._done |= by_id(act for act in made if act.coder == self._coder)
         of_none = [act for act in everything if self._without_round and act.round is None]
         once_coded = {
             (str(act.unit_id), str(act.code))
@@ -174,7 +174,7 @@ class QuotesWidget(LeadWidget):
     # decisions --------------------------------------------------------------------------------------
 
     def _do(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        about, done = self._decide(content, self._passages)
+        [about], done = self._decide(content, self._passages)
         rows = (
             self._passages.rows_of(str(about.unit_id), str(about.code))
             if about.code in self._codebook

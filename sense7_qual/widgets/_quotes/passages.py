@@ -307,7 +307,7 @@ class Passages:
             for row in self._removed
         )
 
-    def of(self, coder: str, *, undone: bool) -> list[Act]:
+    def of(self, coder: str, *, undone: bool) -> list[list[Act]]:
         """Return a person's decisions that stand, or those that they took back."""
         there = (act for act in self._made if act.unit_id in self._texts)
         return decisions_of(there, coder, undone=undone)

@@ -1,0 +1,23 @@
+// What is to be discussed, and the button that opens the discussion.
+import { Button } from "../shared/button";
+import { keyOf, type Session } from "./session";
+
+export function Discussing({ session }: { session: Session }) {
+  const listed = session.toDiscuss.value;
+  if (!listed.length) return null;
+  const rows = listed.flatMap((key) => session.rows.value.find((row) => keyOf(row) === keyOf(key)) ?? []);
+  const coders = [...new Set(rows.flatMap((row) => row.coders))].sort();
+  return (
+    <section class="s7-discussing" aria-label="To be discussed">
+      <h5>To be discussed: {rows.length}</h5>
+      <ul>
+        {rows.map((row) => (
+          <li key={keyOf(row)}>
+            <Button class="s7-quiet" title={`${session.label(row.code)} · ${row.unit_id}`} onClick={() => session.openKey(row)} words={row.words} />
+          </li>
+        ))}
+      </ul>
+      <Button class="s7-primary" title="Opens a round in which these coders look at the texts again" onClick={() => session.openDiscussion()} words={`Open with ${coders.join(", ")}`} />
+    </section>
+  );
+}
