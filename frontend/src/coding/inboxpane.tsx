@@ -10,7 +10,7 @@ export function InboxButton({ session }: { session: Session }) {
   const open = session.texts.isOpen.value && session.side.value === "inbox";
   return (
     <Button class={n ? "s7-inbox-button" : "s7-inbox-button s7-none"} aria-expanded={open} title={`What waits for you (${session.commands.value.inbox ?? ""})`} onClick={() => session.showSide("inbox")}>
-      Inbox{n > 0 && <b>{n}</b>}
+      Inbox{n > 0 && <b> {n}</b>}
     </Button>
   );
 }

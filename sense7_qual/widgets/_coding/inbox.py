@@ -200,9 +200,10 @@ class Inbox:
         others = memos[memos["coder"] != session.coder]
         own = study.proposals(coder=session.coder).set_index("proposal_id")
         for memo in others[others["memo_id"].isin(own.index)].to_dict("records"):
-            label = own.loc[memo["memo_id"], "label"]
-            yield _item("answer", f"Your proposal ‘{label}’", memo["text"], of=memo["memo_id"],
-                        place=session.find_place(own.loc[memo["memo_id"], "unit_id"]), is_news=True)  # fmt: skip
+            proposal = own.loc[memo["memo_id"]]
+            place = session.find_place(proposal["unit_id"])
+            yield _item("answer", f"Your proposal ‘{proposal['label']}’", memo["text"],
+                        of=memo["memo_id"], place=place, is_news=True)  # fmt: skip
         coverage = study.coverage(coder=session.coder)
         for one in study.rounds:
             if session.coder in one.coders and (one.is_blind or one.discusses):
