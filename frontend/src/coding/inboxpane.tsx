@@ -57,7 +57,7 @@ function Item({ session, item, index, id }: { session: Session; item: InboxItem;
         <strong dir="auto">{item.title}</strong>
         {item.more && <span dir="auto">{item.more}</span>}
       </div>
-      {item.no && <Button class="s7-quiet s7-refuse" onClick={() => session.again.refuse(item)} words="Leave them undecided" />}
+      {item.no && <Button class="s7-quiet s7-refuse" onClick={() => session.again.refuse(item)} words="Leave undecided" />}
       {item.rule && inbox.shown.value === item.id && <Rule rule={item.rule} />}
     </>
   );
