@@ -65,7 +65,8 @@ def test_a_busy_kernel_is_waited_for_without_alarm(lab: labs.Lab, folder: Path, 
         (tmp_path / "flag").unlink()
         saved(page)
         assert page.evaluate("() => seen.red") == []
-        assert page.evaluate("() => seen.states")[-2:] == ["◷ Waiting for the kernel · 3 kept here", "✓ Saved"]
+        states = page.evaluate("() => seen.states")
+        assert states[-2:] == ["◷ Waiting for the kernel · 3 kept here", "✓ Saved"]
     assert sorted(code for _, code, _ in spans(folder)) == ["affective", "cognitive", "response"]
     assert len(qual.Store(folder).acts()) == 3
 
