@@ -52,8 +52,10 @@ def test_a_busy_kernel_is_waited_for_without_alarm(lab: labs.Lab, folder: Path, 
         run_until(page, tmp_path / "flag")
         page.keyboard.press("1")
         page.keyboard.press("2")
+        page.keyboard.press("3")
         page.wait_for_selector(".s7-late")
-        assert page.locator(".s7-state").text_content() == "◷ Waiting for the kernel · 2 kept here"
+        page.wait_for_timeout(60_000)
+        assert page.locator(".s7-state").text_content() == "◷ Waiting for the kernel · 3 kept here"
         assert spans(folder) == []
         if AXE.is_file():
             page.add_script_tag(path=str(AXE))
@@ -63,8 +65,10 @@ def test_a_busy_kernel_is_waited_for_without_alarm(lab: labs.Lab, folder: Path, 
         (tmp_path / "flag").unlink()
         saved(page)
         assert page.evaluate("() => seen.red") == []
-    assert sorted(code for _, code, _ in spans(folder)) == ["affective", "cognitive"]
-    assert len(qual.Store(folder).acts()) == 2
+        states = page.evaluate("() => seen.states")
+        assert states[-2:] == ["◷ Waiting for the kernel · 3 kept here", "✓ Saved"]
+    assert sorted(code for _, code, _ in spans(folder)) == ["affective", "cognitive", "response"]
+    assert len(qual.Store(folder).acts()) == 3
 
 
 def test_where_the_host_hears_widgets_while_a_cell_runs_nothing_waits(

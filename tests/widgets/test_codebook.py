@@ -401,7 +401,7 @@ def test_saving_needs_a_reason_says_which_reviews_result_and_begins_a_new_draft(
     assert lead.widget.n_steps == 1
     answer = lead.ask("save", why="Too wide.")
     assert [(one["coder"], one["n"]) for one in answer["queues"]] == [("ana", 2), ("ben", 2), ("lead", 1)]
-    assert "coder='ana', round='open', review=qual.codings.stale(" in answer["queues"][0]["cell"]
+    assert "coder='ana', round='open', review=\"stale\")" in answer["queues"][0]["cell"]
     assert (lead.widget.n_steps, store.codebook["warm"].definition) == (0, "Closer.")
     assert [(one.why, one.coder) for one in store.revisions] == [("Too wide.", "lead")]
     assert lead.ask("save", why="Again.")["type"] == "refused"

@@ -87,7 +87,10 @@ def test_a_rewording_leaves_nothing_to_look_at_and_its_two_wordings_are_read_onc
     browser = OfStudy(store)
     assert (listed(browser), queue(browser), stale(store)) == ([], [], set())
     item = items(browser)["reworded"]
-    assert item["rule"]["parts"][0]["words"] == [["=", BOOK["affective"].definition], ["+", " It is warm."]]
+    assert item["rule"]["parts"][0]["words"] == [
+        ["=", BOOK["affective"].definition + " "],
+        ["+", "It is warm."],
+    ]
     assert "reworded" in items(browser)
     assert items(browser, read=item["id"]) == {}
     assert items(browser) == {}
@@ -108,7 +111,7 @@ def test_the_queue_shows_which_words_of_the_rule_are_gone_and_new(store: Store) 
     rule = OfStudy(store).ask("again", of="stale")["rules"][0]
     assert (rule["code"], rule["what"]) == ("affective", "applies to less than before")
     assert rule["parts"][0] == {
-        "name": "definition", "words": [["-", first], ["+", "Surely"], ["=", " " + " ".join(rest)]]
+        "name": "definition", "words": [["-", first + " "], ["+", "Surely "], ["=", " ".join(rest)]]
     }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ export function InboxButton({ session }: { session: Session }) {
   const open = session.texts.isOpen.value && session.side.value === "inbox";
   return (
     <Button class={n ? "s7-inbox-button" : "s7-inbox-button s7-none"} aria-expanded={open} title={`What waits for you (${session.commands.value.inbox ?? ""})`} onClick={() => session.showSide("inbox")}>
-      Inbox{n > 0 && <b>{n}</b>}
+      Inbox{n > 0 && <b> {n}</b>}
     </Button>
   );
 }
@@ -57,7 +57,7 @@ function Item({ session, item, index, id }: { session: Session; item: InboxItem;
         <strong dir="auto">{item.title}</strong>
         {item.more && <span dir="auto">{item.more}</span>}
       </div>
-      {item.no && <Button class="s7-quiet s7-refuse" onClick={() => session.again.refuse(item)} words="Leave them undecided" />}
+      {item.no && <Button class="s7-quiet s7-refuse" onClick={() => session.again.refuse(item)} words="Leave undecided" />}
       {item.rule && inbox.shown.value === item.id && <Rule rule={item.rule} />}
     </>
   );

@@ -54,7 +54,7 @@ afterEach(async () => {
 
 test("nothing is asked before the inbox was opened: y and n are what they always are", async () => {
   await show(twoStale);
-  expect([words(".s7-inbox-button"), find(".s7-again"), find(".s7-item")]).toEqual(["Inbox1", null, null]);
+  expect([words(".s7-inbox-button"), find(".s7-again"), find(".s7-item")]).toEqual(["Inbox 1", null, null]);
   await press("n", "y");
   expect(recorded()).toEqual([]);
 });
@@ -144,9 +144,9 @@ test("texts finished before a code existed can be left undecided: a memo on the 
 
 test("a rewording shows both wordings and is read once; what it counts is in the header", async () => {
   await show((on) => (on.inbox = [item("reworded", { is_news: true, rule: rule("affective") }), item("round", { here: false })]));
-  expect(words(".s7-inbox-button")).toBe("Inbox2");
+  expect(words(".s7-inbox-button")).toBe("Inbox 2");
   await press("I", "Enter");
-  expect([words(".s7-changed del"), words(".s7-inbox-button")]).toEqual([" some", "Inbox1"]);
+  expect([words(".s7-changed del"), words(".s7-inbox-button")]).toEqual([" some", "Inbox 1"]);
 });
 
 test("something new is said once, and changes the number; it is asked for at most once a minute while texts are finished", async () => {
@@ -157,7 +157,7 @@ test("something new is said once, and changes the number; it is asked for at mos
   expect(words(".s7-inbox-button")).toBe("Inbox");
   now.mockReturnValue(1_060_000);
   await press("Enter");
-  expect([words(".s7-inbox-button"), words(".s7-status")]).toEqual(["Inbox1", "New in the inbox: About answer"]);
+  expect([words(".s7-inbox-button"), words(".s7-status")]).toEqual(["Inbox 1", "New in the inbox: About answer"]);
   now.mockReturnValue(1_130_000);
   await press("Enter");
   expect(words(".s7-status")).not.toContain("inbox");

@@ -31,11 +31,11 @@ export function AgainBar({ session }: { session: Session }) {
       <strong>{session.label(step.rule.code)}?</strong>
       <span>{n} of {of}</span>
       <span class="s7-space" />
-      <Button class="s7-primary" onClick={() => take(() => again.do("yes"))} press="y" words="Applies" />
+      <Button onClick={() => take(() => again.do("yes"))} press="y" words="Applies" />
       <Button onClick={() => take(() => again.do("no"))} press="n" words="Does not" />
-      <Button onClick={() => take(() => again.do("later"))} press="→" words="Later" />
-      <Button onClick={() => take(() => again.do("back"))} press="⌫" words="Back" />
-      <Button onClick={() => take(() => again.end())} press="Esc" words="End" />
+      <Button class="s7-quiet" aria-label="Later" title="Leave this text for later (→)" onClick={() => take(() => again.do("later"))} press="→" words="" />
+      <Button class="s7-quiet" aria-label="Back" title="Back to the answer before (⌫)" onClick={() => take(() => again.do("back"))} press="⌫" words="" />
+      <Button class="s7-quiet" aria-label="End" title="End; what is left goes on waiting (Esc)" onClick={() => take(() => again.end())} press="Esc" words="" />
     </div>
   );
 }

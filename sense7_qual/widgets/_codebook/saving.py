@@ -18,11 +18,7 @@ __all__ = [
     "left_unsaved", "new_draft", "put_together", "queues", "resumed", "revised", "shown", "still_typed",
 ]  # fmt: skip
 
-_CELL: Final = (
-    "qual.widgets.CodingWidget(store, coder={0!r}{1}, review=qual.codings.stale("
-    "store.codings(coder={0!r}), store.coverage(coder={0!r}), store.codebook, "
-    "revisions=store.revisions))"
-)
+_CELL: Final = 'qual.widgets.CodingWidget(store, coder={0!r}{1}, review="stale")'
 
 #: What two people changed differently, as a page shows it.
 Undecided = dict[str, Any]

@@ -157,13 +157,12 @@ class Inbox:
             items = (self._new_codes.waiting() or {"items": []})["items"]
         else:
             items = [(place, session.review_of(place) or []) for place in sorted(session.to_review)]
+        order = {code: n for n, code in enumerate(session.codebook.ids)}
         finished, places = session.last_finished, dict[tuple[str, str], int]()
         rules, steps = list[Item](), list[list[int]]()
         now = session.codebook.fingerprint
         for place, codes in items:
-            for code in codes:
-                if code not in session.codebook:
-                    continue
+            for code in sorted(set(codes) & order.keys(), key=order.__getitem__):
                 key = code, finished.get(session.unit_ids[place], now)
                 if key not in places:
                     places[key] = len(rules)
@@ -200,9 +199,10 @@ class Inbox:
         others = memos[memos["coder"] != session.coder]
         own = study.proposals(coder=session.coder).set_index("proposal_id")
         for memo in others[others["memo_id"].isin(own.index)].to_dict("records"):
-            label = own.loc[memo["memo_id"], "label"]
-            yield _item("answer", f"Your proposal ‘{label}’", memo["text"], of=memo["memo_id"],
-                        place=session.find_place(own.loc[memo["memo_id"], "unit_id"]), is_news=True)  # fmt: skip
+            proposal = own.loc[memo["memo_id"]]
+            place = session.find_place(proposal["unit_id"])
+            yield _item("answer", f"Your proposal ‘{proposal['label']}’", memo["text"],
+                        of=memo["memo_id"], place=place, is_news=True)  # fmt: skip
         coverage = study.coverage(coder=session.coder)
         for one in study.rounds:
             if session.coder in one.coders and (one.is_blind or one.discusses):
@@ -259,15 +259,22 @@ def _in_lines(code: Any, name: str) -> str:
 def differences(before: str, now: str) -> list[list[str]]:
     """Return the words of two wordings in order, each run with ``=`` (in both), ``-`` (gone) or ``+`` (new).
 
+    White space is no difference.
+
     >>> differences("Shows warm interest.", "Shows interest.")
-    [['=', 'Shows'], ['-', ' warm'], ['=', ' interest.']]
+    [['=', 'Shows '], ['-', 'warm '], ['=', 'interest.']]
     """
-    one, other = (re.findall(r"\s*\S+|\s+$", text) for text in (before, now))
+    one, other = (re.findall(r"\S+\s*", text) for text in (before, now))
     runs: list[list[str]] = []
-    for kind, *places in difflib.SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
+    for kind, *places in _matched(one, other):
         old, new = "".join(one[places[0] : places[1]]), "".join(other[places[2] : places[3]])
         if kind == "equal":
-            runs.append(["=", new])
+            runs.append(["=", max(old, new, key=len)])  # with the space before what follows in either
             continue
         runs += [[sign, words] for sign, words in (("-", old), ("+", new)) if words]
     return runs
+
+
+def _matched(one: Sequence[str], other: Sequence[str]) -> list[tuple[str, int, int, int, int]]:
+    words = ([word.strip() for word in words] for words in (one, other))
+    return difflib.SequenceMatcher(None, *words, autojunk=False).get_opcodes()
