@@ -22,8 +22,8 @@ from sense7_qual import (
     agreement,
     codebook,
     codings,
-    corpus,
     links,
+    rounds,
     suggestions,
 )
 from sense7_qual._arguments import check_arguments
@@ -346,8 +346,8 @@ def _number(traced: Traced, printed: Callable[[Any], str]) -> Number:
 NAMES: Final[Mapping[str, Any]] = MappingProxyType(
     {
         "acts": acts, "adjudication": adjudication, "agreement": agreement, "codebook": codebook,
-        "codings": codings, "corpus": corpus, "json": json, "links": links, "metadata": metadata,
-        "report": SimpleNamespace(review=review), "suggestions": suggestions,
+        "codings": codings, "json": json, "links": links, "metadata": metadata,
+        "report": SimpleNamespace(review=review), "rounds": rounds, "suggestions": suggestions,
     }
 )  # fmt: skip
 """The names in calls, in addition to ``store``: packages of sense7_qual, json, and metadata of importlib."""

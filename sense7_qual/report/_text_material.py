@@ -287,7 +287,7 @@ def _on_record(codings: Traced) -> Sentence:
 
 
 def _dealing(record: Record) -> Iterator[Sentence]:
-    dealt = record["corpus"].assignments(record.store.acts())
+    dealt = record["rounds"].assignments(record.store.acts())
     if not dealt.value or not dealt.value[-1][1].coders:
         return
     last, plan = dealt[-1][1], dealt.value[-1][1]
