@@ -34,12 +34,6 @@ from sense7_qual.report._latex import latex_text
 from sense7_qual.report._review import review
 from sense7_qual.report._table import html_page
 
-__all__ = [
-    "NAMES", "Number", "Paragraph", "Part", "Phrase", "Sentence", "Text", "Traced", "alpha", "coefficient",
-    "count", "date", "grouped", "interval", "level", "listed", "named", "number", "p_value", "percent",
-    "phrase", "plural", "quoted", "reason", "sentence", "times", "trace", "written_as",
-]  # fmt: skip
-
 _QUESTIONS = "To be answered: not in the record"
 
 

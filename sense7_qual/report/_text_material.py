@@ -24,11 +24,6 @@ from sense7_qual.report._text import (
 )
 from sense7_qual.report._text_record import Record
 
-__all__ = [
-    "blinding", "codebook", "coding", "conversations", "material", "memos", "origins", "positionality_memo",
-    "redaction", "reflexivity", "software", "training",
-]  # fmt: skip
-
 _PSEUDONYM: Final = r"\[[A-Z]{2,20}-[0-9a-f]{1,16}\]"  # as redact.apply leaves them
 _CHANGES: Final = {
     "add": "added", "rename": "renamed", "move": "moved in the tree", "redefine": "redefined",

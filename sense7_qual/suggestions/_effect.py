@@ -24,8 +24,6 @@ from sense7_qual.frames import (
 )
 from sense7_qual.suggestions._results import ANSWERS, EFFECT
 
-__all__ = ["answers", "effect", "shown"]
-
 _KEY: Final = ["code", "unit_id", "coder"]
 
 
