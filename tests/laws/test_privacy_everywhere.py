@@ -335,7 +335,7 @@ def dataclasses_of_the_package() -> Iterator[type]:
 # Fields of ids, codes, settings and computed numbers. What may hold words is not to be shown, nor added here.
 SHOWN = {
     "AlternativeAnnotatorTest": {"results", "humans"}, "Analysis": {"row", "odds"}, "Kind": {"text"},
-    "Coded": {"categories", "codes"},
+    "Coded": {"categories", "codes"}, "Content": {"check", "stand_in"},
     "Continuum": {"text"}, "OrdinalRegression": {"text"}, "SetPatterns": {"sets"},
     "Contract": {"columns", "missing_in_key"}, "Copy": {"heads"}, "CumulativeModel": {"coefficients",
     "standard_errors", "p_values", "thresholds", "covariance"}, "Endpoint": {"parameters"},
