@@ -23,11 +23,6 @@ import pandas as pd
 from sense7_qual._messages import UNPRINTABLE, did_you_mean, first_three, word
 from sense7_qual.errors import ArgumentError, ImportRefused, TableError
 
-__all__ = [
-    "Progress", "canonical", "check_arguments", "check_least", "is_name", "is_unicode", "read_mapping",
-    "read_once", "reporting", "require_column",
-]  # fmt: skip
-
 _IN_ORDER: Final = (
     list, tuple, abc.Sequence, abc.KeysView, abc.ValuesView,
     np.ndarray, pd.Index, pd.Series, pd.api.extensions.ExtensionArray,

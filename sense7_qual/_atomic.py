@@ -19,11 +19,6 @@ from pathlib import Path
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ArgumentError, StoreError
 
-__all__ = [
-    "make_folder", "move_in", "new_file", "new_folder", "save", "sync_folder", "undated", "write",
-    "write_by_suffix", "write_new",
-]  # fmt: skip
-
 _FILE_MODE, _FOLDER_MODE = 0o600, 0o700
 
 _TIMES = re.compile(rb"(<dcterms:(created|modified)\b[^>]*>)[^<]*")

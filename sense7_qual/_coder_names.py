@@ -24,12 +24,6 @@ from sense7_qual._arguments import check_arguments, require_column
 from sense7_qual._messages import did_you_mean, first_three, outside
 from sense7_qual.errors import TableError
 
-__all__ = [
-    "MODEL_PREFIX", "RESERVED_CODERS", "applied_only", "as_models", "as_people", "check_coder_names",
-    "check_people", "is_model", "one_case", "people", "pseudonyms", "refuse_applied_only",
-    "refuse_other_case", "spelling", "without_models",
-]  # fmt: skip
-
 RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
 """Names of computed decisions, which no person can take as a pseudonym."""
 

@@ -24,11 +24,6 @@ from sense7_qual._coder_names import check_coder_names, check_people
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
 
-__all__ = [
-    "Column", "Contract", "coefficient", "count", "estimated", "flag", "holding", "number", "one_spelling",
-    "reason", "settings", "share", "text", "word",
-]  # fmt: skip
-
 Kind = Literal[
     "id", "string", "integer", "number", "probability", "boolean",  # of frames that are taken
     "count", "float", "answer", "word", "any",  # of those that are returned alone

@@ -27,8 +27,6 @@ from sense7_qual.frames import (
     without_models,
 )
 
-__all__ = ["after_discussion", "finish_order", "majority", "of_round", "tally", "times_of"]
-
 TALLY: Final = Contract("tally", ("unit_id", "code"), {
     "unit_id, code": text(),
     "n_coders": count("1 or more"),

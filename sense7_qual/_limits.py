@@ -11,8 +11,6 @@ from typing import BinaryIO
 
 from sense7_qual.errors import ImportRefused, TableError
 
-__all__ = ["Limits", "open_file", "read_file"]
-
 # Small files may unpack to this much whatever their ratio: an honest sheet of repeated cells packs very well.
 _FREE_BYTES = 10_000_000
 

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["UNPRINTABLE", "did_you_mean", "first_three", "legible", "outside", "places", "shown", "word"]
-
 UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 """Characters that no XML, and so no drawing, can hold: a name with one is refused."""
 

@@ -29,8 +29,6 @@ from sense7_qual.errors import ImportRefused
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["frame_of_bytes", "guarded_table"]
-
 _LONGEST_FIXED: Final = 32  # bytes of a decimal of 76 digits; longer fixed values are no table's
 _REMEDY: Final = "split the file, or keep fewer columns"
 _DIFFERENCES: Final = (6, 7)  # DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY

@@ -14,11 +14,6 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three, places, shown
 from sense7_qual.errors import TableError
 
-__all__ = [
-    "LEVEL_WORDS", "NUMBER", "SENSE7_DIMENSIONS", "codes_for_missing", "counted", "ratings_of",
-    "sense7_levels",
-]  # fmt: skip
-
 SENSE7_DIMENSIONS: Final = (
     *("Affective", "Cognitive", "Response", "Prosocial", "Interest", "Contextual", "Relational"),
 )

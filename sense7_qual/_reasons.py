@@ -7,8 +7,6 @@ from typing import Any, Self
 
 import pandas as pd
 
-__all__ = ["Caution", "Reason", "caution_words", "reason_words"]
-
 
 class Worded(StrEnum):
     """A code and its sentence; in a frame, a file and a pickle, and where it is printed, the plain text."""

@@ -8,8 +8,6 @@ from typing import Final
 
 from sense7_qual._commands.words import STUDY, Parsers, new_place, opened
 
-__all__ = ["add"]
-
 _BUNDLE: Final = """\
 Write a bundle for publication (OSF, Zenodo) from which anybody can recompute every table and figure
 of a study: data, codebooks and acts as far as they may be published, a script and a notebook that

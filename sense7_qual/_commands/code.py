@@ -18,8 +18,6 @@ from sense7_qual._commands.words import STUDY, Parsers, is_address, opened
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.errors import ActError, ArgumentError
 
-__all__ = ["add"]
-
 _CODE: Final = """\
 Open a coder's page in the browser: only the coding widget, in the whole window, without a
 notebook. It needs Voilà (pip install "sense7_qual[page]").

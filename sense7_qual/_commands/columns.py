@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from sense7_qual._formats import Recognised
 
-__all__ = ["PREVIEW", "ROLES", "Choice", "choose", "hidden", "known_as", "listed"]
-
 PREVIEW: Final = ("skip", "keep")
 ROLES: Final[Mapping[str, tuple[str, str]]] = {
     "text": ("text", "texts to code (several, such as 19,22: the answers to several questions)"),

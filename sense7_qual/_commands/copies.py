@@ -8,8 +8,6 @@ from typing import Any, Final
 from sense7_qual._commands.words import STUDY, Parsers, count, is_address, new_place, opened
 from sense7_qual._messages import first_three
 
-__all__ = ["add"]
-
 _VERIFY: Final = """\
 Check every file of a study: each act against its hash and the previous act, each text, quote,
 memo and codebook. Nothing is changed. The exit status is 1 if a file is not as it was written."""

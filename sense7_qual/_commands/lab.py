@@ -14,8 +14,6 @@ from sense7_qual._atomic import make_folder, save
 from sense7_qual._commands.words import Parsers
 from sense7_qual.errors import ArgumentError, StoreError
 
-__all__ = ["ALONE", "add", "divide", "ends_alone", "put_example", "short_enough", "transport"]
-
 _FOLDER: Final = "sense7-qual"
 _FIRST: Final = "notebooks/01_coding.ipynb"
 _LAB: Final = f"""\

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from sense7_qual.codebook import Code, Codebook
     from sense7_qual.store import Store
 
-__all__ = ["add"]
-
 _NEW: Final = """\
 Make a study from a data file (.csv, .tsv, .xlsx, .json, .jsonl, .ndjson or .parquet), with a
 short notebook for coders and one for the lead next to it. The command lists the columns with

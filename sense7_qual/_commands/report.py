@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from sense7_qual.acts.contents import AnalysisPlan
     from sense7_qual.store import Store
 
-__all__ = ["add"]
-
 _REPORT: Final = """\
 Write the parts of a paper about a study: methods, results and checklists in sentences; tables and
 figures of the codebook, its history, the themes, agreement code by code, disagreements, codes that

@@ -8,8 +8,6 @@ from typing import Final
 
 from sense7_qual._commands.words import Parsers
 
-__all__ = ["add"]
-
 _SQL: Final = """\
 Print a script for the administrator of a team's PostgreSQL server. "close" hides the server's
 statistics of one database from everybody except superusers, because they would tell a coder

@@ -12,8 +12,6 @@ from sense7_qual.errors import ArgumentError
 if TYPE_CHECKING:
     from sense7_qual.store import Store
 
-__all__ = ["STUDY", "Parser", "Parsers", "count", "is_address", "new_place", "opened"]
-
 STUDY: Final = "a study folder, or the address of a study in PostgreSQL (without a password)"
 
 _PASSWORD: Final = re.compile(r"(://[^\s:@/]*:)[^\s@]*@|(password=)[^\s&'\"]*")

@@ -23,18 +23,6 @@ from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, places, shown
 from sense7_qual.errors import ImportRefused
 
-__all__ = [
-    "Cells",
-    "are_measured",
-    "cells_of",
-    "frame_of",
-    "is_measured",
-    "is_word",
-    "require_size",
-    "text_of",
-    "written",
-]
-
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 

@@ -19,8 +19,6 @@ from sense7_qual._limits import Limits
 from sense7_qual._messages import places
 from sense7_qual.errors import ImportRefused, TableError
 
-__all__ = ["read_delimited"]
-
 _DELIMITERS: Final = {",": "comma", ";": "semicolon", "\t": "tab"}
 _DECISIONS_OF_MTURK: Final = ["Approve", "Reject"]
 _SEP: Final = re.compile(r'sep=([^"\r\n])(?:\r\n|\r|\n|$)')

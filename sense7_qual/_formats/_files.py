@@ -24,8 +24,6 @@ from sense7_qual._messages import did_you_mean
 from sense7_qual._parquet import guarded_table
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["bytes_of", "decoded", "read_cells", "read_parquet", "read_strings"]
-
 _LINES: Final = frozenset({".jsonl", ".ndjson"})
 _SUFFIXES: Final = (".csv", ".tsv", ".xlsx", ".json", ".jsonl", ".ndjson", ".parquet")
 # UTF-32 stands first because its little-endian mark begins with that of UTF-16.

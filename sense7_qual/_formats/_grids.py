@@ -22,8 +22,6 @@ from sense7_qual.errors import ImportRefused
 if TYPE_CHECKING:
     from docx.table import Table
 
-__all__ = ["Grid", "grid_of_text", "read_grids", "read_word_tables"]
-
 Rows = dict[int, list[str | None]]
 Range = tuple[int, int, int, int]
 

@@ -18,8 +18,6 @@ from xml.parsers import expat
 from sense7_qual._limits import Limits
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["BROKEN_ZIP", "column_of", "require_harmless"]
-
 #: What zipfile raises on a damaged archive.
 BROKEN_ZIP: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 

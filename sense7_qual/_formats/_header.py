@@ -18,12 +18,6 @@ from sense7_qual._formats._cells import Cells, are_measured, is_measured, text_o
 from sense7_qual._messages import first_three
 from sense7_qual.errors import ImportRefused, TableError
 
-__all__ = [
-    "APART", "QUESTIONS", "TITLE",
-    "below_titles", "distinct_names", "header_lines", "is_evident", "refuse_headless", "without_blank_rows",
-    "without_row_numbers",
-]  # fmt: skip
-
 APART: Final = "read each part by itself, and put the units together (pandas.concat)."
 TITLE: Final = "title"
 QUESTIONS: Final = "questions"

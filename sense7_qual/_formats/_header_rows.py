@@ -19,8 +19,6 @@ from sense7_qual._formats._header import APART, QUESTIONS, distinct_names
 from sense7_qual._messages import first_three, places, shown
 from sense7_qual.errors import ImportRefused, TableError
 
-__all__ = ["HeaderRows", "without_header_rows"]
-
 _IMPORT_ID: Final = re.compile(r"""\s*\{.*["']ImportId["']\s*:""", re.DOTALL)
 _LEGACY_NAMES: Final = frozenset({"ResponseID", "ResponseSet", "StartDate", "EndDate", "Finished"})
 _LEGACY_COLUMN: Final = re.compile(r"V([1-9]|10)")

@@ -14,8 +14,6 @@ from sense7_qual._formats._cells import Cells, require_size
 from sense7_qual._limits import Limits
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["WHO", "label_columns", "listed_turns", "parsed_json", "read_json", "read_json_lines"]
-
 
 class _Number(str):
     """A JSON number in its own spelling."""

@@ -35,8 +35,6 @@ from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, shown
 from sense7_qual.errors import ImportRefused, TableError
 
-__all__ = ["CROWD_ID", "KINDS", "is_personal", "kind_by_names", "personal_columns", "recognise"]
-
 _Kind = Mapping[str, Any]
 KINDS: Final[Mapping[str, _Kind]] = tomllib.loads((Path(__file__).parent / "kinds.toml").read_text("utf-8"))
 _TABLE: Final[_Kind] = {"program": "", "holds": "texts"}

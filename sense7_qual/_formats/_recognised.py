@@ -16,8 +16,6 @@ from sense7_qual._messages import first_three, places, shown
 from sense7_qual._rating_values import NUMBER
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["COLUMNS", "Ask", "Recognised", "described"]
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Ask:

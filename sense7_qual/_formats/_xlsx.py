@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from openpyxl.cell.cell import Cell
     from openpyxl.reader.excel import ExcelReader
 
-__all__ = ["read_sheet", "read_sheets", "shared_strings", "unescaped"]
-
 _EXCEL_CELL_LIMIT: Final = 32_767
 _EXCEL_DIGITS: Final = 15
 

@@ -12,11 +12,6 @@ import pandas as pd
 from sense7_qual._messages import first_three
 from sense7_qual.errors import ArgumentError, TableError
 
-__all__ = [
-    "MISSING", "alpha", "coefficient", "count", "count_range", "counted", "divides", "interval",
-    "interval_name", "number", "number_interval", "p_value", "percent", "seed",
-]  # fmt: skip
-
 MISSING: Final = "–"
 """Printed for a value that could not be computed or is not known."""
 

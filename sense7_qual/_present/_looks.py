@@ -16,11 +16,6 @@ from sense7_qual.codebook import UNSTATED, Codebook, Facet
 from sense7_qual.errors import TableError
 from sense7_qual.frames import require_column
 
-__all__ = [
-    "LINES", "PAGES", "PALETTE", "TINT", "VISIONS", "Look", "colour_distance", "contrast", "label", "looks",
-    "looks_of", "mixed", "of_source", "of_sources", "places", "rows", "shades", "stem",
-]  # fmt: skip
-
 PAGES: Final = {"light": "#ffffff", "dark": "#212121"}
 """The background of each theme (JupyterLab's)."""
 TINT: Final = 0.14

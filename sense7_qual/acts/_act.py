@@ -25,13 +25,6 @@ from sense7_qual.codebook import Codebook, check_codebook
 from sense7_qual.errors import ActError
 from sense7_qual.frames import MODEL_PREFIX, RESERVED_CODERS, is_model
 
-__all__ = [
-    "CONFIDENCES", "FOUND_BY", "QUOTE_ROLES", "QUOTE_STATES", "REASONS", "UNDECIDED", "Act", "QuoteDecision",
-    "SpanMemo", "check_codable", "check_coder", "check_paraphrase", "check_person", "check_reason",
-    "check_word", "each_once", "facet_values", "quote_decision", "quote_facets", "reason_of", "stamp",
-    "whole",
-]  # fmt: skip
-
 CONFIDENCES: Final = ("sure", "unsure")
 FOUND_BY: Final = ("search",)
 

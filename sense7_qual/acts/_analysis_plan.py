@@ -16,8 +16,6 @@ from sense7_qual.acts._act import Act, check_person, stamp
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
-__all__ = ["ANSWERS", "AnalysisPlan", "Preregistration", "preregister", "preregistrations"]
-
 ANSWERS: Final = (
     "title", "authors", "aims", "kind_of_aim", "design", "sampling", "data_source", "data_collection",
     "data_tools", "data_procedure", "stopping", "analysis_approach", "analysis_process", "credibility",

@@ -17,8 +17,6 @@ from sense7_qual.codebook import Codebook, check_codebook
 from sense7_qual.errors import ActError
 from sense7_qual.frames import ABSTAINED, CODINGS, COVERAGE, MEMOS, PROPOSALS, Contract
 
-__all__ = ["Record", "about", "current", "decided_at", "done", "fold", "standing"]
-
 
 @dataclass(frozen=True, slots=True)
 class Record:

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-__all__ = ["KINDS", "Kind", "kinds_where"]
-
 By: TypeAlias = Literal["coder", "lead", "team"]
 TextOf: TypeAlias = Literal["none", "quote", "written", "reason", "content"]
 

@@ -23,11 +23,6 @@ from sense7_qual.acts._act import (
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
-__all__ = [
-    "Proposal", "apply", "finish", "in_one_step", "memo", "moved", "overlap", "place_of_step", "propose",
-    "quote", "redo", "remove", "reopen", "rule", "undo", "words_written",
-]  # fmt: skip
-
 
 def apply(
     *,

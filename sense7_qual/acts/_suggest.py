@@ -12,12 +12,6 @@ from sense7_qual.acts._act import Act, check_codable, check_word, each_once, sta
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
-__all__ = [
-    "Suggested", "Suggestion", "abstain", "before_suggestions", "describe", "reject_suggestion",
-    "settings_of", "show_suggestions",
-]  # fmt: skip
-
-
 _LONGEST_NAME = 200
 
 

@@ -20,17 +20,6 @@ from sense7_qual.adjudication._results import DISAGREEMENTS, OVERRULED, QUEUE, R
 from sense7_qual.errors import ActError, ArgumentError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, people, without_models
 
-__all__ = [
-    "By",
-    "consensus",
-    "disagreements",
-    "latest_rulings",
-    "overruled",
-    "queue",
-    "refuse_facet",
-    "remaining",
-]
-
 _KEY: Final = ["unit_id", "code"]
 
 

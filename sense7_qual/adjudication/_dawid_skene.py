@@ -23,11 +23,6 @@ from sense7_qual.adjudication._results import DRAWS, ERROR_RATES, FITS, POSTERIO
 from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, labels_by_unit, people, without_models
 
-__all__ = [
-    "Fit", "Parameters", "Patterns", "TrueCodes", "dawid_skene", "fit_latent_class", "log_likelihood",
-    "members", "probabilities", "refit",
-]  # fmt: skip
-
 _FRAMES: Final = (POSTERIOR, DRAWS, ERROR_RATES, PREVALENCE, FITS)
 _MOST_LEVELS: Final = 20
 _NO_LEVEL: Final = "missing"

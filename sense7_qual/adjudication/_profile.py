@@ -24,8 +24,6 @@ from sense7_qual.adjudication._results import CODERS, KINDS, SHARES, SLIPS, SOFT
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, people, without_models
 
-__all__ = ["NOT_TOLD", "Profile", "profile", "shares", "slip_rates"]
-
 _CELL: Final = ["unit_id", "code"]
 
 

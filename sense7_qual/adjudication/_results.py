@@ -6,11 +6,6 @@ from typing import Final
 
 from sense7_qual._contract import Contract, count, estimated, flag, number, reason, share, text
 
-__all__ = [
-    "CODERS", "DISAGREEMENTS", "DRAWS", "ERROR_RATES", "FITS", "KINDS", "OVERRULED", "POSTERIOR",
-    "PREVALENCE", "QUEUE", "REMAINING", "SHARES", "SLIPS", "SOFT_LABELS",
-]  # fmt: skip
-
 _NO_MODEL: Final = (
     "`code_never_applied`, `code_always_applied`, or `not_identified` (fewer than three coders with shared "
     "units for each two: error rates of two coders cannot be separated from how often the code applies)"

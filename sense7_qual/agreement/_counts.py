@@ -17,11 +17,6 @@ from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, is_model, labels_by_unit, people, without_models
 
-__all__ = [
-    "Pairs", "UnitCounts", "binary_alpha", "binary_kappa", "chosen_models", "cluster_numbers",
-    "own_decisions", "paired", "require_coders", "unit_counts", "value_tables",
-]  # fmt: skip
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]

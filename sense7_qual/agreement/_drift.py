@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual import _decisions
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._decisions import finish_order
@@ -24,10 +23,6 @@ from sense7_qual.agreement._difference import change
 from sense7_qual.agreement._results import DRIFT, OVER_TIME, STABILITY
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import COVERAGE, PLAN, clusters_by_unit, people
-
-__all__ = [
-    "By", "Comparison", "comparisons", "drift", "first_alarm", "first_finishes", "over_time", "stability",
-]  # fmt: skip
 
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -234,8 +229,7 @@ def _rows(
     for each in codes:
         early = place[code == each] < n_first
         first, later = applied[code == each][early], applied[code == each][~early]
-        before = first.mean() if len(first) else math.nan
-        after = later.mean() if len(later) else math.nan
+        before, after = (part.mean() if len(part) else math.nan for part in (first, later))
         shares = (len(first), before, len(later), after, after - before)
         if _gaps(place[code == each], len(units)):
             rows.append((coder, each, *shares, False, pd.NA, Reason.OPEN_BETWEEN))
@@ -389,7 +383,7 @@ def first_finishes(
 
     One row per decision, in their order: unit_id, coder, at, order. With `timed`, a missing time is refused.
     """
-    order = _decisions.finish_order(coverage, plan=plan)
+    order = finish_order(coverage, plan=plan)
     order = order.assign(order=np.arange(len(order)))
     joined = own[_PAIR].merge(order, how="left", on=_PAIR)
     unfinished = joined[joined["order"].isna()].drop_duplicates(_PAIR)

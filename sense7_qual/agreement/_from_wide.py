@@ -17,8 +17,6 @@ from sense7_qual.agreement._values import AXES, by_coder
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import RESERVED_CODERS, one_case
 
-__all__ = ["from_wide"]
-
 Axis = Literal["columns", "rows"]
 
 _IDS_FROM: Final = 10

@@ -19,8 +19,6 @@ from sense7_qual.agreement._results import GOLD
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import DECISIONS, without_models
 
-__all__ = ["Mastery", "evidence", "mastery", "verdict_of"]
-
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 

@@ -29,8 +29,6 @@ from sense7_qual.agreement.coefficients._patterns import Coded
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import DECISIONS, without_models
 
-__all__ = ["Coefficient", "Look", "look", "sequential"]
-
 Coefficient = Literal["krippendorff_alpha", "gwet_ac", "percent_agreement"]
 Integers = npt.NDArray[np.int64]
 Ends = Callable[[float], tuple[float, float]]

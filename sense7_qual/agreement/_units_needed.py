@@ -19,8 +19,6 @@ from sense7_qual.agreement.coefficients import krippendorff_alpha
 from sense7_qual.agreement.coefficients._weights import Level, check_level, difference
 from sense7_qual.errors import ArgumentError
 
-__all__ = ["UnitsNeeded", "units_needed"]
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 

@@ -15,11 +15,6 @@ from sense7_qual._messages import first_three, outside
 from sense7_qual.errors import TableError
 from sense7_qual.frames import check_coder_names, people, without_models
 
-__all__ = [
-    "AXES", "Coded", "NamedTable", "array_of", "bad_values", "blocks", "by_coder", "check_rows", "coded",
-    "named_table", "read_values", "refuse_other_frames", "scale_of", "warn_of_shape",
-]  # fmt: skip
-
 Floats = npt.NDArray[np.float64]
 Truths = npt.NDArray[np.bool_]
 

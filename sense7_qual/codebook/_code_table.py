@@ -21,8 +21,6 @@ from sense7_qual.codebook._field_names import COLOUR, ID, free_id, meant, plain
 from sense7_qual.codebook._yaml_csv import FACET, Entries, lines, of_rows, refuse_many, refuse_twice
 from sense7_qual.errors import CodebookError, ImportRefused
 
-__all__ = ["Names", "read_table"]
-
 Names = Mapping[str, str | None]
 """By column the field that it is, or None for none."""
 

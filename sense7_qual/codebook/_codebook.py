@@ -10,23 +10,28 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, get_args, get_type_hints
+from typing import Any, Final, get_type_hints
 
 from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._atomic import write_by_suffix
-from sense7_qual._messages import UNPRINTABLE, did_you_mean, first_three, word
+from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.codebook import _code_table, _qdc, _yaml_csv
 from sense7_qual.codebook._facets import Facet, check_facets, check_key, facets_of_entries, plain_facets
-from sense7_qual.codebook._field_names import COLOUR, ID, right_names
+from sense7_qual.codebook._field_names import (
+    COLOUR,
+    ID,
+    as_plain,
+    check_texts,
+    right_names,
+    value_in,
+    without_defaults,
+)
 from sense7_qual.codebook._yaml_csv import Entries, refuse_many, refuse_twice
 from sense7_qual.errors import ActError, CodebookError
-
-__all__ = ["ORIGINS", "Code", "Codebook", "check_codebook"]
 
 ORIGINS: Final = ("deductive", "inductive", "model")
 """Where a code comes from: the theory, the data, or a model's proposal that a person accepted."""
 
-_NAMES: Final = frozenset({"label", "name", "title", "version"})
 _TABLES: Final = frozenset({".xlsx", ".docx", ".csv", ".tsv"})
 _SENTENCE = re.compile(r"(?<=[.!?])\s")
 
@@ -83,7 +88,7 @@ class Code:
 
     def __post_init__(self) -> None:
         named = f"code {word(self.id)}"
-        _check_text(self, named)
+        check_texts(self, named)
         if not isinstance(self.codable, bool):  # the word "no" would be true
             raise CodebookError(
                 f"codebook: expected codable of {named} to be True or False – found "
@@ -156,7 +161,7 @@ class Codebook:
     appeared: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        _check_text(self, "the codebook")
+        check_texts(self, "the codebook")
         if not self.name.strip():
             raise CodebookError("codebook: expected a name – found none – add one.")
         if not isinstance(self.codes, tuple) or not all(isinstance(code, Code) for code in self.codes):
@@ -282,13 +287,15 @@ class Codebook:
 
     def _as_dict(self) -> dict[str, Any]:
         """Return the content in the canonical order, without empty values."""
-        own = {f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name != "codes" and f.compare}
+        own = {
+            f.name: as_plain(getattr(self, f.name)) for f in fields(self) if f.name != "codes" and f.compare
+        }
         own["facets"] = plain_facets(self.facets)
         codes = [
-            _without_defaults({f.name: _plain(getattr(code, f.name)) for f in fields(Code)})
+            without_defaults({f.name: as_plain(getattr(code, f.name)) for f in fields(Code)})
             for code in self.codes
         ]
-        return {**_without_defaults(own), "codes": codes}
+        return {**without_defaults(own), "codes": codes}
 
     def _repr_html_(self) -> str:
         """Show a line per code in a notebook: key, label, first sentence; the whole rule folds out."""
@@ -451,44 +458,6 @@ def _lists() -> set[str]:
     return {name for name, hint in get_type_hints(Code).items() if "tuple" in str(hint)}
 
 
-def _plain(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _without_defaults(values: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what is empty, and write `codable` only where it is False."""
-    filled = {name: value for name, value in values.items() if value not in ("", None, [], {}, True)}
-    if filled.get("codable") is False:
-        filled["codable"] = "false"
-    return filled
-
-
-def _check_text(value: Code | Codebook, where: str) -> None:
-    """Refuse what is not text or cannot be written as UTF-8 (a lone surrogate, from a cut-up emoji)."""
-    for entry in fields(value):
-        content = getattr(value, entry.name)
-        if entry.name in ("codes", "codable", "facets") or (content is None and "None" in str(entry.type)):
-            continue
-        many = str(entry.type).startswith("tuple")
-        if not isinstance(content, tuple if many else str) or not all(
-            isinstance(text, str) for text in content
-        ):
-            raise CodebookError(
-                f"codebook: expected {'a tuple of texts' if many else 'text'} in {entry.name} of {where} – "
-                f"found {type(content).__name__} – correct it."
-            )
-        if any("\ud800" <= letter <= "\udfff" for text in content for letter in text):
-            raise CodebookError(
-                f"codebook: expected Unicode text in {entry.name} of {where} – found half of a character (a "
-                "lone surrogate) – type it again."
-            )
-        if entry.name in _NAMES and UNPRINTABLE.search(str(content)):
-            raise CodebookError(
-                f"codebook: expected printable characters in {entry.name} of {where} – found a control "
-                "character – type it again."
-            )
-
-
 def _codebook(entries: Entries) -> Codebook:
     own, codes = entries
     facets = own.pop("facets", "") or {}
@@ -526,25 +495,7 @@ def _typed(cls: type, values: Mapping[str, Any], where: str) -> dict[str, Any]:
     if required and not (cls is Code and required == ["name"]):
         raise CodebookError(f"codebook: expected {' and '.join(required)} in {where} – found none – add it.")
     return {
-        name: _value(value, hints[name], f"{where}, {name}") for name, value in values.items() if value != ""
+        name: value_in(value, hints[name], f"{where}, {name}")
+        for name, value in values.items()
+        if value != ""
     }
-
-
-def _value(value: object, hint: Any, where: str) -> object:
-    if hint is bool:
-        words = {"true": True, "false": False}
-        if str(value).lower() not in words:
-            raise CodebookError(
-                f"codebook: expected true or false in {where} – found {value!r} – correct it."
-            )
-        return words[str(value).lower()]
-    if tuple in {getattr(option, "__origin__", option) for option in (hint, *get_args(hint))}:
-        entries = value if isinstance(value, list) else [value]
-        if all(isinstance(entry, str) for entry in entries):
-            return tuple(entries)
-    elif isinstance(value, str):
-        return value
-    raise CodebookError(
-        f"codebook: expected text in {where} – found {type(value).__name__} – put texts that hold ': ' or "
-        "begin with a special character in quotes."
-    )

@@ -16,10 +16,6 @@ from sense7_qual.codebook._yaml_csv import refuse_twice
 from sense7_qual.errors import CodebookError
 from sense7_qual.frames import CODINGS, COVERAGE, DECISIONS, MEMOS, PLAN, PROPOSALS, UNITS
 
-__all__ = [
-    "UNSTATED", "Facet", "FacetValue", "check_facets", "check_key", "facets_of_entries", "plain_facets",
-]  # fmt: skip
-
 UNSTATED: Final = "unstated"
 """The name, in decisions by a facet, of a coding without a value; no value can have this name."""
 

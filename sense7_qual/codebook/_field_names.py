@@ -1,4 +1,4 @@
-"""Other names for the fields of a codebook, as people and programs write them."""
+"""The fields of a codebook: their other names, what an id looks like, and their values in a file."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection
+from dataclasses import fields
 from fnmatch import fnmatchcase
-from typing import Final
+from typing import Any, Final, get_args
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._messages import did_you_mean
-
-__all__ = ["COLOUR", "ID", "free_id", "meant", "plain", "right_names"]
+from sense7_qual._messages import UNPRINTABLE, did_you_mean
+from sense7_qual.errors import CodebookError
 
 _OTHER_NAMES: Final = {
     "label": ("code", "name", "tag", "node", "code name", "code label", "sub code", "subcode"),
@@ -108,3 +108,69 @@ def free_id(label: str, taken: Collection[str], times: Counter[str]) -> str:
         free = base if times[base] == 1 else f"{base}-{times[base]}"
         if free not in taken:
             return free
+
+
+# The values of the fields of a `Code` or a `Codebook`, read from a file and written to one
+
+
+_NAMES: Final = frozenset({"label", "name", "title", "version"})
+
+
+def as_plain(value: object) -> object:
+    """Return a tuple as a list, as a file holds it."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def without_defaults(values: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what is empty, and write `codable` only where it is False."""
+    filled = {name: value for name, value in values.items() if value not in ("", None, [], {}, True)}
+    if filled.get("codable") is False:
+        filled["codable"] = "false"
+    return filled
+
+
+def check_texts(value: Any, where: str) -> None:
+    """Refuse what is not text or cannot be written as UTF-8 (a lone surrogate, from a cut-up emoji)."""
+    for entry in fields(value):
+        content = getattr(value, entry.name)
+        if entry.name in ("codes", "codable", "facets") or (content is None and "None" in str(entry.type)):
+            continue
+        many = str(entry.type).startswith("tuple")
+        if not isinstance(content, tuple if many else str) or not all(
+            isinstance(text, str) for text in content
+        ):
+            raise CodebookError(
+                f"codebook: expected {'a tuple of texts' if many else 'text'} in {entry.name} of {where} – "
+                f"found {type(content).__name__} – correct it."
+            )
+        if any("\ud800" <= letter <= "\udfff" for text in content for letter in text):
+            raise CodebookError(
+                f"codebook: expected Unicode text in {entry.name} of {where} – found half of a character (a "
+                "lone surrogate) – type it again."
+            )
+        if entry.name in _NAMES and UNPRINTABLE.search(str(content)):
+            raise CodebookError(
+                f"codebook: expected printable characters in {entry.name} of {where} – found a control "
+                "character – type it again."
+            )
+
+
+def value_in(value: object, hint: Any, where: str) -> object:
+    """Return what a file says in a field as the type of that field."""
+    if hint is bool:
+        words = {"true": True, "false": False}
+        if str(value).lower() not in words:
+            raise CodebookError(
+                f"codebook: expected true or false in {where} – found {value!r} – correct it."
+            )
+        return words[str(value).lower()]
+    if tuple in {getattr(option, "__origin__", option) for option in (hint, *get_args(hint))}:
+        entries = value if isinstance(value, list) else [value]
+        if all(isinstance(entry, str) for entry in entries):
+            return tuple(entries)
+    elif isinstance(value, str):
+        return value
+    raise CodebookError(
+        f"codebook: expected text in {where} – found {type(value).__name__} – put texts that hold ': ' or "
+        "begin with a special character in quotes."
+    )

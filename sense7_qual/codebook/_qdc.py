@@ -25,8 +25,6 @@ from sense7_qual.codebook._field_names import free_id
 from sense7_qual.codebook._yaml_csv import Entries, load_yaml, refuse_many, to_yaml
 from sense7_qual.errors import CodebookError
 
-__all__ = ["in_tree", "parse_qdc", "to_qdc"]
-
 _NAMESPACE: Final = "urn:QDA-XML:codebook:1.0"
 _GUIDS: Final = uuid.UUID("5e0d1a58-7a4f-4a52-9a43-2f3d8f1f6a77")  # of this package: equal codes, equal guids
 _RULE: Final = "\n---\n"  # between a definition and the labelled lines under it

@@ -36,10 +36,6 @@ from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.codebook._codebook import Code, Codebook
 from sense7_qual.errors import CodebookError
 
-__all__ = [
-    "CHANGES", "MEANINGS", "Change", "Revision", "changes", "combine", "emerged", "path", "redefined",
-]  # fmt: skip
-
 MEANINGS: Final = ("reword", "narrow", "widen", "redefine")
 """What a changed definition or working rule may do to the meaning of its code."""
 

@@ -15,11 +15,6 @@ from sense7_qual._limits import open_file
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.errors import CodebookError
 
-__all__ = [
-    "FACET", "Entries", "decoded", "lines", "load_yaml", "of_rows", "packed", "parse_yaml", "read_file",
-    "refuse_many", "refuse_twice", "shipped", "to_csv", "to_yaml",
-]  # fmt: skip
-
 Entries = tuple[dict[str, Any], list[tuple[str, object]]]
 """The fields of a codebook, and each of its codes with its place in the file."""
 

@@ -22,8 +22,6 @@ from sense7_qual.codings._results import STALE
 from sense7_qual.errors import TableError
 from sense7_qual.frames import CODINGS
 
-__all__ = ["carried", "rulings", "stale", "steps"]
-
 _PAIR: Final = ["unit_id", "coder"]
 _STALE: Final = frozenset({"redefine", "narrow"})
 """The changes of a meaning after which a code that was applied must be decided again."""

@@ -16,8 +16,6 @@ from sense7_qual.codings._carry_over import carried, steps
 from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, QUOTES, require_column
 
-__all__ = ["decisions", "quotes"]
-
 _CHANGED: Final = frozenset({"redefine", "narrow", "widen", "merge", "split", "retire"})
 _HARMLESS: Final = {"shows": "widen", "disconfirms": "narrow"}
 """The change of a meaning after which a quote in this role still shows, or still does not show, its code."""

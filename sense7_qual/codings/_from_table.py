@@ -14,8 +14,6 @@ from sense7_qual._messages import first_three, word
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import DECISIONS, RESERVED_CODERS, require_column
 
-__all__ = ["Blank", "from_table", "named_columns", "rows_of", "without_row"]
-
 Blank = Literal["absent", "absent_in_marked_rows", "undecided"]
 
 _MARKS: Final = {

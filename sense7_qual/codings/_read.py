@@ -22,8 +22,6 @@ from sense7_qual.codings._segments import Finished, code_ids, codes_named, from_
 from sense7_qual.errors import ArgumentError, ImportRefused, QualError, TableError
 from sense7_qual.frames import DECISIONS
 
-__all__ = ["ANSWER", "NAMES", "annotated", "read"]
-
 _GIVEN: Final = "coder as given"  # the column of the keys of a mapping of files
 _ASKED: Final = {
     "unit_id": 'unit_id="…" (the column of the text\'s id)',

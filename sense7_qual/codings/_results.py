@@ -6,8 +6,6 @@ from typing import Final
 
 from sense7_qual._contract import Contract, count, flag, number, reason, share, text
 
-__all__ = ["DEVELOPMENT", "NEW_INFORMATION", "SATURATION", "STALE"]
-
 STALE: Final = Contract("stale", ("unit_id", "coder", "code"), {
     "unit_id, coder, code": text(),
     "reason": text('"add": the code, or one merged into it, did not exist; "redefine": it meant something '

@@ -19,10 +19,6 @@ from sense7_qual.codings._results import DEVELOPMENT, NEW_INFORMATION, SATURATIO
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import clusters_by_unit, labels_by_unit, people, without_models
 
-__all__ = [
-    "Incidence", "by_participant", "development", "new_codes", "new_information", "saturation", "total_codes",
-]  # fmt: skip
-
 Floats = npt.NDArray[np.float64]
 
 

@@ -17,8 +17,6 @@ from sense7_qual.codings._from_table import named_columns, rows_of, without_row
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import DECISIONS
 
-__all__ = ["Finished", "code_ids", "codes_named", "from_segments", "names_in"]
-
 Finished = Literal["rows", "coded", "all"]
 
 _SIGN: Final = re.compile(r"\s*(?:>+|\\|:+)\s*")  # of a path, in the programs that write one

@@ -19,11 +19,6 @@ from sense7_qual.acts import check_person
 from sense7_qual.errors import TableError
 from sense7_qual.frames import UNITS, require_column
 
-__all__ = [
-    "assign", "checked_weights", "drawn_first", "inclusion", "probabilities", "strata_and_shares",
-    "systematic",
-]  # fmt: skip
-
 _Stratum = tuple[tuple[bool, str], ...]
 
 

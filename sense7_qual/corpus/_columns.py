@@ -19,23 +19,6 @@ from sense7_qual._formats import listed_turns
 from sense7_qual._messages import did_you_mean, first_three, places, shown
 from sense7_qual.errors import TableError
 
-__all__ = [
-    "QUESTION",
-    "Columns",
-    "RatingColumns",
-    "by_question",
-    "ids_of",
-    "labels_of",
-    "missing",
-    "named",
-    "positions_of",
-    "put_together",
-    "renamed",
-    "require",
-    "turns_of",
-    "unit_ids",
-]
-
 Columns = str | Sequence[str] | Mapping[str, str]
 """A column, several, or {column: its name in the units}."""
 

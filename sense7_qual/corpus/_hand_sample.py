@@ -15,8 +15,6 @@ from sense7_qual.corpus._assign import probabilities, systematic
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import UNITS, require_column
 
-__all__ = ["hand_sample"]
-
 _OFTENER: Final = 3.0
 
 HAND_SAMPLE: Final = Contract("hand_sample", ("unit_id",), {

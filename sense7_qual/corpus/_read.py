@@ -34,8 +34,6 @@ from sense7_qual.corpus._columns import (
 from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.frames import UNITS
 
-__all__ = ["read", "refuse_other"]
-
 _CONTRACT: Final = (*UNITS.columns, "context")
 
 

@@ -18,8 +18,6 @@ from sense7_qual.corpus._columns import ids_of, positions_of, require, unit_ids
 from sense7_qual.errors import TableError
 from sense7_qual.frames import UNITS
 
-__all__ = ["read_sense7", "read_sense7_messages"]
-
 _TASK_COLUMNS: Final = ("PID", "Model", "TaskId")
 _MESSAGE_COLUMNS: Final = (
     *("TaskId", "MessageId", "TimeOffsetSeconds", "Role", "Content", "Retry", "EmpathyOverall", "Comment"),

@@ -14,8 +14,6 @@ from xml.etree.ElementTree import Element
 from sense7_qual._limits import Limits, read_file
 from sense7_qual.errors import ImportRefused
 
-__all__ = ["LIMITS", "Archive", "Tree", "local", "open_archive", "plain_guid"]
-
 LIMITS: Final = Limits(
     file_bytes=1_000_000_000,
     unpacked_bytes=2_000_000_000,

@@ -27,11 +27,6 @@ from sense7_qual.errors import ActError, TableError
 from sense7_qual.exchange._export import NO_CELL
 from sense7_qual.exchange._project import require_study
 
-__all__ = [
-    "ABOUT", "CODING", "SAID", "Own", "Row", "cell_text", "hash_of", "named", "plan_of",
-    "write_coding_sheets",
-]  # fmt: skip
-
 CODING, _CODES, ABOUT = "coding", "codes", "about this sheet"
 _RULE: Final = (
     "Write 1 where a code applies, and 1 under “finished” once you are done with a text. In a finished row a "

@@ -20,8 +20,6 @@ from sense7_qual.codings import carried
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.exchange._project import LossReport, Study, losses_of, require_study
 
-__all__ = ["DECIDED", "NO_CELL", "coded_tables", "dta", "export", "sav", "variable_names"]
-
 _FORMULA: Final = re.compile(r"[=+\-@\t\r]")
 NO_CELL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # XML 1.0 has none of these
 _CELL: Final = 32_767  # characters that a cell of Excel holds

@@ -15,8 +15,6 @@ from sense7_qual.corpus import canonical
 from sense7_qual.exchange._project import LossReport, Project, Study, losses_of, require_study, standing
 from sense7_qual.frames import CODINGS
 
-__all__ = ["Layout", "LayoutName", "Match", "Place", "layout_of", "match"]
-
 _KEY = ["unit_id", "coder", "code", "start", "end"]
 
 

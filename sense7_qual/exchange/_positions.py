@@ -25,8 +25,6 @@ import numpy.typing as npt
 
 from sense7_qual.corpus import canonical
 
-__all__ = ["RULES", "Placed", "Rule", "Selection", "Source", "infer", "is_quote", "placed", "positions"]
-
 _ON_BORDER: Final = 0.98
 _QUOTED: Final = 0.99
 _BY_CHANCE: Final = 1e-3

@@ -18,11 +18,6 @@ from sense7_qual.codings import carried
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.exchange._archive import Tree, local, plain_guid
 
-__all__ = [
-    "GROUPS", "QUOTATIONS", "Loss", "LossReport", "Project", "Study", "has_place", "losses_of",
-    "put_in_place", "require_study", "rows_of", "standing",
-]  # fmt: skip
-
 GROUPS: Final = Contract(
     "groups",
     ("group", "code"),

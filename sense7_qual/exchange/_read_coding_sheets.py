@@ -29,8 +29,6 @@ from sense7_qual.exchange._coding_sheets import (
 )
 from sense7_qual.exchange._project import require_study
 
-__all__ = ["read_coding_sheets"]
-
 
 def read_coding_sheets(store: Any, path: str | Path) -> list[Act]:
     """Return the acts that lead from a coder's record to their coding sheet; nothing is recorded yet.

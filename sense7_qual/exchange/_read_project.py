@@ -30,8 +30,6 @@ from sense7_qual.exchange._project import QUOTATIONS, LossReport, Project, has_p
 from sense7_qual.exchange._read_variables import Memos, Text, groups_of, texts_by_guid, units_of, written_text
 from sense7_qual.frames import CODINGS, MODEL_PREFIX, RESERVED_CODERS, is_model
 
-__all__ = ["read_project"]
-
 _NAMESPACE: Final = "urn:QDA-XML:project:1.0"
 _UNKNOWN: Final = "unknown"
 

@@ -19,10 +19,6 @@ from sense7_qual.exchange._archive import Archive, Tree, local, plain_guid
 from sense7_qual.exchange._project import GROUPS
 from sense7_qual.frames import COVERAGE, MEMOS, UNITS
 
-__all__ = [
-    "Groups", "Memos", "Text", "groups_of", "texts_by_guid", "units_of", "variables_of", "written_text",
-]  # fmt: skip
-
 _OWN: Final = (*UNITS.columns, "context")
 _DTYPES: Final = {"Integer": "Int64", "Float": "float64", "Boolean": "boolean"}
 

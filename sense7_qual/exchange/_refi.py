@@ -22,12 +22,6 @@ from sense7_qual.codebook import Codebook, free_id
 from sense7_qual.errors import CodebookError
 from sense7_qual.exchange._archive import Tree, local, plain_guid
 
-__all__ = [
-    "FINISHED", "MEMO", "NOTE_ON_CODING", "ORIGIN", "UNDECIDED", "WHOLE", "codebook_lines", "description",
-    "escaped", "guid", "holds_codebook", "labelled", "lines_of", "name_of", "quoted", "read_codebook",
-    "split_names",
-]  # fmt: skip
-
 ORIGIN: Final = "sense7_qual"
 FINISHED: Final = "finished texts"
 UNDECIDED: Final = "texts on which a code is not decided"

@@ -31,8 +31,6 @@ from sense7_qual.exchange._project import (
 )
 from sense7_qual.exchange._write_selections import Notes, Selections, Variables, Words, first_time
 
-__all__ = ["write_project"]
-
 _COUNTED: Final = {
     "code-points": Rule(utf16=False, crlf_as_two=False, bom_counted=False),
     "utf-16": Rule(utf16=True, crlf_as_two=False, bom_counted=False),

@@ -17,8 +17,6 @@ from sense7_qual.exchange import _refi
 from sense7_qual.exchange._positions import Rule, positions
 from sense7_qual.exchange._project import rows_of
 
-__all__ = ["Notes", "Selections", "Variables", "Words", "first_time", "when"]
-
 _QUOTE: Final = 100  # characters of a quote beside a selection, as other programs note it
 
 

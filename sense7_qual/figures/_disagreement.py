@@ -35,8 +35,6 @@ from sense7_qual.figures._figure import (
 from sense7_qual.figures._lettering import wrapped
 from sense7_qual.frames import require_column
 
-__all__ = ["drift_plot", "pairwise_plot", "unit_plot"]
-
 Statistic = Literal["alpha", "kappa", "percent"]
 
 _NAMES: Final[Mapping[str, str]] = {

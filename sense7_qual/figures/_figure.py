@@ -27,32 +27,6 @@ from sense7_qual._present import PALETTE, Look
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.figures._lettering import FONT, SIZE, in_order, widths, without_pictures_in_fonts, wrapped
 
-__all__ = [
-    "DARK",
-    "GREY",
-    "POINT",
-    "ROW",
-    "WIDTHS",
-    "Columns",
-    "Figure",
-    "axis_of",
-    "check_columns",
-    "code_lines",
-    "finished",
-    "guides",
-    "label_lines",
-    "lettered",
-    "literal",
-    "middle",
-    "number_axis",
-    "padding",
-    "plot_width",
-    "reference_lines",
-    "row_axis",
-    "title_lines",
-    "why_missing",
-]  # fmt: skip
-
 Columns = Literal[1, 2]
 
 _MM: Final = 96 / 25.4  # CSS pixels in a millimetre

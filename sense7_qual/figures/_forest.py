@@ -37,8 +37,6 @@ from sense7_qual.figures._figure import (
 from sense7_qual.figures._panels import EffectScale, Kind, PanelPoint, draw_panels, effect_scale
 from sense7_qual.frames import require_column
 
-__all__ = ["agreement_plot", "disruption_plot", "draw_rows", "link_forest", "link_plot", "read_points"]
-
 Effect = Literal["rank_biserial", "odds_ratio"]
 
 _EFFECTS: Final[Mapping[str, str]] = {"rank_biserial": "Rank-biserial r", "odds_ratio": "Odds ratio"}

@@ -18,8 +18,6 @@ from typing import Final
 from sense7_qual._messages import UNPRINTABLE, first_three
 from sense7_qual._present import divides
 
-__all__ = ["FONT", "SIZE", "in_order", "widths", "with_names", "without_pictures_in_fonts", "wrapped"]
-
 FONT: Final = "Arial, Helvetica, Liberation Sans, DejaVu Sans, sans-serif"
 SIZE: Final = 8 * 96 / 72
 """CSS pixels of the letters of labels and titles."""

@@ -33,8 +33,6 @@ from sense7_qual.figures._lettering import wrapped
 from sense7_qual.figures._panels import EffectScale, effect_scale
 from sense7_qual.links import MULTIVERSE
 
-__all__ = ["specification_curve"]
-
 Effect = Literal["rank_biserial", "odds_ratio"]
 
 _EFFECTS: Final[Mapping[str, str]] = {"rank_biserial": "Rank-biserial r", "odds_ratio": "Odds ratio"}

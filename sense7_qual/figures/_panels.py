@@ -33,8 +33,6 @@ from sense7_qual.figures._figure import (
 )
 from sense7_qual.figures._lettering import wrapped
 
-__all__ = ["MOST", "EffectScale", "Kind", "PanelPoint", "draw_panels", "effect_scale"]
-
 MOST: Final[Mapping[int, int]] = {1: 3, 2: 6}
 """Panels of effects that fit side by side in one and in two columns."""
 _GAP: Final = 0.16  # between panels, in widths of one

@@ -29,8 +29,6 @@ from sense7_qual.figures._figure import (
 )
 from sense7_qual.links import POWER
 
-__all__ = ["power_curve"]
-
 # Sky blue, orange and green of Okabe and Ito, darkened for lines on white; shapes tell them apart as well.
 _COLOURS: Final = (DARK, "#b35806", "#00735c", "#6b6b6b", "#a3195b", "#000000")
 _SHAPES: Final = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")

@@ -37,8 +37,6 @@ from sense7_qual.figures._figure import (
 from sense7_qual.figures._lettering import widths, wrapped
 from sense7_qual.links import BY_DIMENSION, DISTRIBUTIONS
 
-__all__ = ["code_dimension_matrix", "rating_distributions"]
-
 _ROW: Final = 38  # pixels of a code's two bars
 _BAR: Final = 13
 _MOST_LEVELS: Final = 9

@@ -29,8 +29,6 @@ from sense7_qual.figures._figure import (
 from sense7_qual.figures._panels import PanelPoint, draw_panels, effect_scale
 from sense7_qual.frames import require_column
 
-__all__ = ["granularity_plot", "theme_spread"]
-
 _MOST: Final[Mapping[int, int]] = {1: 4, 2: 8}
 _SHARES: Final = ("share", "share_low", "share_high", "overall_share", "confidence_level")
 _MISSING: Final = "(missing)"

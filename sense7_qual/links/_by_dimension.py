@@ -27,8 +27,6 @@ from sense7_qual.links._resample import (
 )
 from sense7_qual.links._results import BY_DIMENSION
 
-__all__ = ["by_dimension"]
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]

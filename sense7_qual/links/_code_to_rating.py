@@ -36,8 +36,6 @@ from sense7_qual.links._pooled import (
 from sense7_qual.links._resample import jackknife_interval, left_out, with_adjusted
 from sense7_qual.links._results import LINKS
 
-__all__ = ["code_to_rating", "share_columns", "spearman"]
-
 Floats = npt.NDArray[np.float64]
 
 

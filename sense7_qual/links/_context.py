@@ -19,8 +19,6 @@ from sense7_qual.links._inputs import RatingRange, checked_units, numbered, numb
 from sense7_qual.links._resample import cluster_sums, left_out
 from sense7_qual.links._results import CONTEXT
 
-__all__ = ["context"]
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 

@@ -20,8 +20,6 @@ from sense7_qual.links._pooled import LogOdds, RankEffect, columns_of, log_odds,
 from sense7_qual.links._resample import with_adjusted
 from sense7_qual.links._results import CORRECTED
 
-__all__ = ["corrected"]
-
 Floats = npt.NDArray[np.float64]
 
 _POSTERIOR: Final = Contract(

@@ -26,8 +26,6 @@ from sense7_qual.links._resample import (
 )
 from sense7_qual.links._results import DISRUPTION
 
-__all__ = ["disruption"]
-
 
 @DISRUPTION.returns
 def disruption(

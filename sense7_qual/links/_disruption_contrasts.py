@@ -15,8 +15,6 @@ import pandas as pd
 from sense7_qual._reasons import Reason
 from sense7_qual.links._resample import cluster_sums
 
-__all__ = ["Compared", "compared_turns"]
-
 Floats = npt.NDArray[np.float64]
 
 

@@ -11,8 +11,6 @@ from sense7_qual.links import _inputs
 from sense7_qual.links._inputs import RatingRange
 from sense7_qual.links._results import DISTRIBUTIONS
 
-__all__ = ["distributions"]
-
 
 @DISTRIBUTIONS.returns
 def distributions(

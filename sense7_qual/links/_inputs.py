@@ -21,12 +21,6 @@ from sense7_qual._rating_values import SENSE7_DIMENSIONS, codes_for_missing, cou
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import DECISIONS, is_model, people, require_column, without_models
 
-__all__ = [
-    "Range", "RatingRange", "by_source", "checked_decisions", "checked_range", "checked_units",
-    "chosen_sources", "coders_of", "decided_units", "known_sources", "numbered", "numbers_of", "range_in",
-    "rated_units", "ratings_of", "refuse_off_scale", "tied",
-]  # fmt: skip
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 

@@ -19,8 +19,6 @@ from sense7_qual.links._results import CO_OCCURRENCE, JOINT
 from sense7_qual.links.models._model import CumulativeModel
 from sense7_qual.links.models._ordinal import cumulative_mixed
 
-__all__ = ["by_unit", "co_occurrence", "joint"]
-
 _DEPENDENT: Final = 1e-9
 
 

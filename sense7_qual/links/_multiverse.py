@@ -18,8 +18,6 @@ from sense7_qual.links._code_to_rating import code_to_rating
 from sense7_qual.links._inputs import RatingRange
 from sense7_qual.links._results import MULTIVERSE
 
-__all__ = ["multiverse"]
-
 # Each model's columns in the result of `code_to_rating`: the effect, its p, and why there is none.
 _ANALYSES: Final = {
     "rank_biserial": ("rank_biserial", "p", "reason"),

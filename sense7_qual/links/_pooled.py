@@ -22,12 +22,6 @@ from sense7_qual.links._resample import jackknife_moves
 from sense7_qual.links.models._model import CumulativeModel
 from sense7_qual.links.models._ordinal import cumulative_mixed, marginal
 
-__all__ = [
-    "EFFECTS", "Analysis", "LogOdds", "MeanEffect", "Pooled", "Pooling", "RankEffect", "columns_of",
-    "covariance_of", "few_levels", "log_odds", "pool", "pool_jointly", "pooled_columns",
-    "population_averaged",
-]  # fmt: skip
-
 Floats = npt.NDArray[np.float64]
 Truths = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.int64]

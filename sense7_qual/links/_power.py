@@ -18,8 +18,6 @@ from sense7_qual.errors import ArgumentError
 from sense7_qual.links._resample import rank_biserial
 from sense7_qual.links._results import POWER
 
-__all__ = ["power"]
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]

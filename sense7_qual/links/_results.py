@@ -17,11 +17,6 @@ from sense7_qual._contract import (
     text,
 )  # fmt: skip
 
-__all__ = [
-    "BY_DIMENSION", "BY_HAND", "CONSISTENCY", "CONTEXT", "CORRECTED", "CORRELATIONS", "CO_OCCURRENCE",
-    "DISRUPTION", "DISTRIBUTIONS", "JOINT", "LINKS", "MULTIVERSE", "POWER", "VARIANCE_SHARES", "WITH_MODEL",
-]  # fmt: skip
-
 _LEVEL: Final = share("as given")
 _RANK: Final = number("the rank-biserial correlation, −1 to 1", -1, 1)
 _ODDS: Final = number("above 0", 0)

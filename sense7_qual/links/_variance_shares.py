@@ -26,8 +26,6 @@ from sense7_qual.links._resample import (
 )
 from sense7_qual.links._results import VARIANCE_SHARES
 
-__all__ = ["variance_shares"]
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 

@@ -26,8 +26,6 @@ from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.models._caches import VectorCache
 from sense7_qual.models._sentence_models import PACKAGES, Int8Model, TorchModel, check_kind, int8_hash
 
-__all__ = ["Embedder", "embedder"]
-
 Vectors = npt.NDArray[np.float32]
 Precision = Literal["float32", "int8"]
 

@@ -27,11 +27,6 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession
     from sentence_transformers import SentenceTransformer
 
-__all__ = [
-    "PACKAGES", "Int8Model", "TorchModel", "Weights", "check_kind", "int8_graph", "int8_hash", "other_kind",
-    "settings", "tokenizer_of",
-]  # fmt: skip
-
 PACKAGES: Final = ("onnxruntime", "onnx", "tokenizers", "safetensors")
 #: Part of what names the vectors: another way to make the model gives others.
 _RECIPE: Final = "int8 recipe 1"

@@ -27,8 +27,6 @@ from sense7_qual.errors import ArgumentError, StoreError, TableError
 from sense7_qual.models._caches import read_or_make_key
 from sense7_qual.models._embedder import Embedder
 
-__all__ = ["StoredVectors", "embed_to_folder"]
-
 Vectors = npt.NDArray[np.float32]
 
 _PLACE: Final = 16  # bytes of a keyed hash: among a billion texts, two are the same once in 10**20 sets

@@ -17,8 +17,6 @@ from urllib.parse import unquote, urlsplit
 
 import httpcore
 
-__all__ = ["Answer", "connections", "post"]
-
 #: So small that no part of it waits for a server which takes it byte by byte.
 _WRITTEN_AT_ONCE: Final = 4_096
 _IDLE_SECONDS: Final = 30.0

@@ -27,11 +27,6 @@ from sense7_qual.ratings._evaluate import (
 )
 from sense7_qual.ratings._results import COMPARISON, PREDICTED
 
-__all__ = [
-    "BASELINES", "PUBLISHED", "Embed", "OrdinalRegression", "Predictor", "compare", "cross_validate",
-    "ordinal_regression",
-]  # fmt: skip
-
 PUBLISHED: Final = "SENSE-7 paper (published, on its own data)"
 """The name of the row that holds the paper's figures."""
 # Suh et al. (2025), arXiv:2509.16437: average over its runs.

@@ -18,9 +18,6 @@ from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
 from sense7_qual.ratings._results import RUNS
 
-__all__ = ["LEVELS", "MEASURES", "Evaluation", "cluster_weights", "evaluate", "evaluate_runs", "interval"]
-__all__ += ["levels_of", "numbers_of"]
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Values = Sequence[Any] | npt.NDArray[Any] | pd.Series

@@ -16,8 +16,6 @@ from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
 from sense7_qual.frames import require_column
 
-__all__ = ["ASSISTANT", "USER", "column_of", "ground_truth", "turns_by_document"]
-
 USER, ASSISTANT = "user", "assistant"
 _SKIPPED = "error"
 _IN_THE_WORKBOOK = {"document_id": "TaskId", "position": "MessageId"}

@@ -20,8 +20,6 @@ from sense7_qual.ratings._evaluate import LEVELS
 from sense7_qual.ratings._ground_truth import column_of, turns_by_document
 from sense7_qual.ratings._results import JUDGED
 
-__all__ = ["INSTRUCTIONS", "judge", "judge_prompts"]
-
 Message = dict[str, str]
 Chat = Callable[[list[Message]], str]
 

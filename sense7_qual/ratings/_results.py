@@ -6,8 +6,6 @@ from typing import Final
 
 from sense7_qual._contract import Contract, count, estimated, number, reason, share, text, word
 
-__all__ = ["COMPARISON", "JUDGED", "PREDICTED", "RUNS"]
-
 _COUNT: Final = count("as in `evaluate`", missing=True)
 
 PREDICTED: Final = Contract("predictions", ("predictor", "unit_id"), {

@@ -11,8 +11,6 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-__all__ = ["UNPARTED", "Names", "any_of", "words"]
-
 _LISTS: Final = tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))
 
 

@@ -20,8 +20,6 @@ from sense7_qual.errors import TableError
 from sense7_qual.frames import require_column
 from sense7_qual.redact._patterns import KINDS, PLACEHOLDER, Names, identifiers_in, same
 
-__all__ = ["FOUND", "REPLACEMENTS", "Redacted", "apply", "find", "preview", "summary"]
-
 FOUND: Final = Contract("found", ("unit_id", "column", "turn", "start"), {
     "unit_id, column": text(),
     "turn": count("from 0, in the column context; otherwise missing", missing=True),

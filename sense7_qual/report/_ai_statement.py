@@ -32,8 +32,6 @@ from sense7_qual.report._text import (
 )
 from sense7_qual.report._text_record import Record, record_of
 
-__all__ = ["ai_statement", "ai_statement_of", "ai_used"]
-
 _SHOWN = {"finished": "once the coder had finished the text", "shown": "from the start"}
 _ANSWERS = {
     "agreed": "matched a code that the coder had already applied",

@@ -20,8 +20,6 @@ from sense7_qual.report._text import Sentence, named, plural, sentence
 from sense7_qual.report._text_material import positionality_memo
 from sense7_qual.report._text_record import Record, record_of
 
-__all__ = ["GUIDELINES", "Guideline", "GuidelineName", "Item", "checklist", "checklist_of"]
-
 GuidelineName = Literal["coreq", "srqr", "rtarg"]
 
 _POSITION: Final = {"coreq": "8", "srqr": "6", "rtarg": "Who the researchers are"}

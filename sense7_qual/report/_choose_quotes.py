@@ -28,11 +28,6 @@ from sense7_qual.report._quote_passages import (
     texts_of,
 )
 
-__all__ = [
-    "Verdict", "candidates", "case_against", "check_bounds", "quote_candidates", "select", "shortened",
-    "verdicts",
-]  # fmt: skip
-
 
 def candidates(
     codings: pd.DataFrame,

@@ -7,20 +7,17 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
 from typing import Any, Final
 
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._present import MISSING, coefficient, count, counted, percent
-from sense7_qual.acts import Act, Preregistration, preregistrations
+from sense7_qual.acts import preregistrations
 from sense7_qual.acts.contents import AnalysisPlan, Suggested
 from sense7_qual.errors import ArgumentError
-from sense7_qual.report._review_facts import Facts, Study, require_study
+from sense7_qual.report._review_facts import Done, Facts, Study, minute, require_study
 from sense7_qual.report._table import Table, made_with
-
-__all__ = ["CHECKS", "FIELDS", "Deviation", "Deviations", "Done", "deviations", "minute", "of_analysis"]
 
 _CODINGS: Final = ("coding of a text", "codings of a text")
 _OPTIONS: Final = {"new_codes": "propose", "rating": "hidden"}  # as the store has them until some are set
@@ -46,82 +43,10 @@ class Deviation:
     n: int
 
 
-def minute(at: str) -> str:
-    """Return a time of the record as it is printed: ``2026-03-02 09:00 UTC``."""
-    return f"{at[:10]} {at[11:16]} UTC"
-
-
 def were(n: int, one: str, several: str | None = None) -> str:
     """Return a count with its noun and verb, at the beginning of a sentence: ``No texts were``."""
     words = f"{counted(n, one, several)} {'was' if n == 1 else 'were'}"
     return words[0].upper() + words[1:]
-
-
-class Done:
-    """What was done, and the plan that was in force when coding began."""
-
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts
-        self.registered = preregistrations(facts.acts)
-
-    def __repr__(self) -> str:
-        return f"Done({len(self.registered)} registrations)"
-
-    @property
-    def plan(self) -> AnalysisPlan:
-        """The plan that counts."""
-        return self.counted.plan
-
-    @cached_property
-    def counted(self) -> Preregistration:
-        """The registration that counts: the last before coding began; without one, the first."""
-        begun = self.coding_began
-        before = [one for one in self.registered if begun is None or one.at <= begun]
-        return before[-1] if before else self.registered[0]
-
-    @cached_property
-    def coding(self) -> list[Act]:
-        """What was coded or finished, training left out."""
-        training = {one.name for one in self.facts.rounds if one.is_training}
-        there = [act for act in self.facts.acts if act.round not in training and act.traits.leaves == "this"]
-        return [act for act in there if act.traits.subject in ("coding", "coverage")]
-
-    @cached_property
-    def coding_began(self) -> str | None:
-        """When the first text was coded; None where none is."""
-        return min((act.at for act in self.coding), default=None)
-
-    @cached_property
-    def n_units(self) -> int:
-        """How many texts were decided on."""
-        return int(self.facts.decisions["unit_id"].nunique())
-
-    @cached_property
-    def n_participants(self) -> int:
-        """How many participants' texts were decided on."""
-        cases = self.facts.units.set_index("unit_id")["case_id"]
-        return int(cases.reindex(self.facts.decisions["unit_id"].unique()).nunique())
-
-    def chain_place(self, act_id: str, coder: str) -> int:
-        """Return the number of acts before the act in the chain of `coder`."""
-        return [act.act_id for act in self.facts.acts if act.coder == coder].index(act_id)
-
-    @cached_property
-    def first_unblinding(self) -> Act | None:
-        """The act that first let coders see each other, in neither training nor discussion."""
-        acts = [act for act in self.facts.acts if act.kind == "unblind" and act.round in self.facts.unblinded]
-        return min(acts, key=lambda act: act.at, default=None)
-
-    @cached_property
-    def registered_before_unblinding(self) -> bool:
-        """Whether the plan was registered before that, by the chain of acts where it can say."""
-        unblinding = self.first_unblinding
-        if unblinding is None:
-            return True
-        if unblinding.coder == self.counted.coder:
-            places = (self.chain_place(one.act_id, one.coder) for one in (self.counted, unblinding))
-            return next(places) < next(places)
-        return self.counted.at < unblinding.at
 
 
 def _registered_late(done: Done) -> Iterator[Deviation]:

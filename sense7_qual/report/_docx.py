@@ -14,8 +14,6 @@ from sense7_qual._atomic import undated
 from sense7_qual.report._entries import BULLET, Entry, Printed, entries
 from sense7_qual.report._escape import Column, Paper, Style, columns, shared
 
-__all__ = ["word_document", "word_text"]
-
 _LONGEST: Final = 255  # characters of a property of the document
 _FONT: Final = "Times New Roman"
 _CAPTION: Final = 10

@@ -12,8 +12,6 @@ from itertools import groupby
 from sense7_qual._present import MISSING
 from sense7_qual.report._escape import clean, escape_html, escape_markdown, one_line
 
-__all__ = ["BULLET", "Entry", "Part", "Printed", "entries", "html_list", "markdown_list"]
-
 BULLET = "• "
 
 

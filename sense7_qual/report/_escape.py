@@ -10,12 +10,6 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final, Literal
 
-__all__ = [
-    "LATEX_MACROS", "Column", "Page", "Paper", "Style", "beyond_engines", "caption_setup", "clean",
-    "columns", "escape_html", "escape_latex", "escape_markdown", "folded", "no_formula", "one_line",
-    "pieces", "shared", "spelled_out",
-]  # fmt: skip
-
 _BREAKS = re.compile("\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 

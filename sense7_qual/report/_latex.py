@@ -21,8 +21,6 @@ from sense7_qual.report._escape import (
     spelled_out,
 )
 
-__all__ = ["latex_list", "latex_table", "latex_text"]
-
 
 class _Page(NamedTuple):
     """How a table is set: how many ems its line has at least in the standard classes, at any size of type."""

@@ -16,8 +16,6 @@ from sense7_qual.report._text import Paragraph, Sentence, Text
 from sense7_qual.report._text_material import positionality_memo, reflexivity
 from sense7_qual.report._text_record import Record, record_of
 
-__all__ = ["methods", "methods_of", "results", "results_of"]
-
 Topic = Callable[[Record], Iterator[Sentence]]
 
 _METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (

@@ -26,8 +26,6 @@ from sense7_qual.report._review_facts import Study, read_once
 from sense7_qual.report._table import Layout, Table, made_with
 from sense7_qual.report._text_record import record_of
 
-__all__ = ["PaperFolder", "listed", "note_begun", "note_written", "outdated", "paper"]
-
 _FORMATS = ("docx", "tex", "csv", "md", "html")
 _PICTURES = ("pdf", "png")
 

@@ -28,8 +28,6 @@ from sense7_qual.report._table import Layout
 from sense7_qual.report._text import Traced
 from sense7_qual.report._text_record import ANY_CODER, Record
 
-__all__ = ["Part", "Sources", "parts_of"]
-
 _NOT_IN_NAMES: Final = re.compile(r"[^\w-]")
 _PER_PARTICIPANT: Final = 2
 _TEXTS: Final = "it holds what participants wrote; pass with_texts=True"

@@ -14,11 +14,6 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.frames import CODINGS, QUOTES, UNITS, require_column
 
-__all__ = [
-    "Passage", "Screen", "Span", "approved", "covered", "has_approved", "identifying", "kept_out",
-    "overlap", "participant_of", "passages_of", "span_of", "texts_of",
-]  # fmt: skip
-
 Passage = dict[str, Any]
 """Words that bear a code: unit_id, code, start, end, text (of the unit), case_id, rating, coders, quote."""
 

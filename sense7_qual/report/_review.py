@@ -16,8 +16,6 @@ from sense7_qual.report._review_coding import ON_CODING
 from sense7_qual.report._review_facts import SIZE, Facts, Objection, Study, require_study
 from sense7_qual.report._table import Table, made_with
 
-__all__ = ["ON_MATERIAL", "Review", "review"]
-
 
 @dataclass(frozen=True, slots=True)
 class Review:

@@ -13,8 +13,6 @@ from sense7_qual._present import coefficient, counted, percent
 from sense7_qual.report._review_facts import SIZE, Facts, Objection
 from sense7_qual.rounds import assignments
 
-__all__ = ["ON_AGREEMENT", "ON_CODERS", "ON_OVERLAP"]
-
 _FEWEST: Final = 20
 _FASTEST: Final = 1_000 / 60  # words in a second; reading takes 238 a minute (Brysbaert 2019)
 _BREAK: Final = 600.0  # seconds after which a text was not all that was done

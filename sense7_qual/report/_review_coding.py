@@ -10,8 +10,6 @@ from sense7_qual._present import counted
 from sense7_qual.acts.contents import Suggested
 from sense7_qual.report._review_facts import Facts, Objection
 
-__all__ = ["ON_CODING"]
-
 _KEEPING: Final = ("add", "rename", "move", "annotate", "reword", "retire")
 _FEWEST_PARTICIPANTS: Final = 10
 _SECONDS: Final = 3.0

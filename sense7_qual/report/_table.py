@@ -30,12 +30,6 @@ from sense7_qual.report._entries import Entry, Printed, entries, html_list, mark
 from sense7_qual.report._escape import Paper, Style, clean, escape_html, escape_markdown, no_formula, one_line
 from sense7_qual.report._latex import latex_table
 
-__all__ = [
-    "STYLE", "Alignment", "Layout", "Table", "bootstrap_note", "caution_notes", "check_numbers",
-    "family_note", "grouped", "html_page", "left_then_right", "made_with", "reason_notes", "row_label",
-    "statements_of_models", "undefined_note",
-]  # fmt: skip
-
 Alignment = Literal["left", "right"]
 Layout = Literal["grid", "list"]
 

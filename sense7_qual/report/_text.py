@@ -22,8 +22,8 @@ from sense7_qual import (
     agreement,
     codebook,
     codings,
-    corpus,
     links,
+    rounds,
     suggestions,
 )
 from sense7_qual._arguments import check_arguments
@@ -33,12 +33,6 @@ from sense7_qual.report._escape import Paper, clean, escape_html, escape_markdow
 from sense7_qual.report._latex import latex_text
 from sense7_qual.report._review import review
 from sense7_qual.report._table import html_page
-
-__all__ = [
-    "NAMES", "Number", "Paragraph", "Part", "Phrase", "Sentence", "Text", "Traced", "alpha", "coefficient",
-    "count", "date", "grouped", "interval", "level", "listed", "named", "number", "p_value", "percent",
-    "phrase", "plural", "quoted", "reason", "sentence", "times", "trace", "written_as",
-]  # fmt: skip
 
 _QUESTIONS = "To be answered: not in the record"
 
@@ -346,8 +340,8 @@ def _number(traced: Traced, printed: Callable[[Any], str]) -> Number:
 NAMES: Final[Mapping[str, Any]] = MappingProxyType(
     {
         "acts": acts, "adjudication": adjudication, "agreement": agreement, "codebook": codebook,
-        "codings": codings, "corpus": corpus, "json": json, "links": links, "metadata": metadata,
-        "report": SimpleNamespace(review=review), "suggestions": suggestions,
+        "codings": codings, "json": json, "links": links, "metadata": metadata,
+        "report": SimpleNamespace(review=review), "rounds": rounds, "suggestions": suggestions,
     }
 )  # fmt: skip
 """The names in calls, in addition to ``store``: packages of sense7_qual, json, and metadata of importlib."""

@@ -31,8 +31,6 @@ from sense7_qual.report._text import (
 )
 from sense7_qual.report._text_record import Record
 
-__all__ = ["agreement_by_code", "agreement_method", "discussions", "settled", "settling"]
-
 _TENTATIVE: Final = 0.667  # Krippendorff (2004, p. 241)
 _GOOD: Final = 0.8
 _MOST_NAMED: Final = 6  # codes in brackets; the table has them all

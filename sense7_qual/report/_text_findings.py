@@ -33,11 +33,6 @@ from sense7_qual.report._text import (
 from sense7_qual.report._text_record import Record
 from sense7_qual.report.tables._links import has_odds
 
-__all__ = [
-    "applied_codes", "counting", "frequencies", "link_method", "links_found", "saturation_found",
-    "saturation_method", "themes_recorded",
-]  # fmt: skip
-
 
 def counting(record: Record) -> Iterator[Sentence]:
     """Yield the sentence that names the decisions counted."""

@@ -24,11 +24,6 @@ from sense7_qual.report._text import (
 )
 from sense7_qual.report._text_record import Record
 
-__all__ = [
-    "blinding", "codebook", "coding", "conversations", "material", "memos", "origins", "positionality_memo",
-    "redaction", "reflexivity", "software", "training",
-]  # fmt: skip
-
 _PSEUDONYM: Final = r"\[[A-Z]{2,20}-[0-9a-f]{1,16}\]"  # as redact.apply leaves them
 _CHANGES: Final = {
     "add": "added", "rename": "renamed", "move": "moved in the tree", "redefine": "redefined",
@@ -287,7 +282,7 @@ def _on_record(codings: Traced) -> Sentence:
 
 
 def _dealing(record: Record) -> Iterator[Sentence]:
-    dealt = record["corpus"].assignments(record.store.acts())
+    dealt = record["rounds"].assignments(record.store.acts())
     if not dealt.value or not dealt.value[-1][1].coders:
         return
     last, plan = dealt[-1][1], dealt.value[-1][1]

@@ -12,8 +12,6 @@ from sense7_qual.errors import ArgumentError
 from sense7_qual.report._review_facts import Study, read_once
 from sense7_qual.report._text import Traced, trace
 
-__all__ = ["ANY_CODER", "COMPUTED", "Record", "record_of"]
-
 PARTICIPANT: Final = "case_id"
 COMPUTED: Final = ("majority", "pooled", "consensus")
 ANY_CODER: Final = "any coder"

@@ -15,8 +15,6 @@ from sense7_qual.errors import ActError
 from sense7_qual.frames import PLAN
 from sense7_qual.rounds._rounds import Round, opened
 
-__all__ = ["Assignment", "assignments", "planned"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:

@@ -19,8 +19,6 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 from sense7_qual.frames import COVERAGE, DECISIONS, is_model
 
-__all__ = ["Round", "first_decisions", "open_round", "opened", "own_codings", "progress", "unblind"]
-
 
 @dataclass(frozen=True, slots=True)
 class Round:

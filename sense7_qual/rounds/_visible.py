@@ -10,8 +10,6 @@ from sense7_qual.acts import Act, check_coder
 from sense7_qual.frames import is_model
 from sense7_qual.rounds._rounds import Round, opened
 
-__all__ = ["Sight", "visible"]
-
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sight:

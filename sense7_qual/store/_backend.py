@@ -25,8 +25,6 @@ from sense7_qual.store._stored.layout import StudyData
 from sense7_qual.store._stored.repeated_passages import Remaining, Words
 from sense7_qual.store._stored.study_notes import Copy, Withdrawal
 
-__all__ = ["Alone", "Current", "Locked", "Log", "Place", "Reads", "Rows"]
-
 _T = TypeVar("_T")
 _Note = TypeVar("_Note", Withdrawal, Copy)
 

@@ -22,8 +22,6 @@ from sense7_qual.store._operations import archive, decide, merge, revise, salvag
 from sense7_qual.store._reading import Store
 from sense7_qual.store._stored.acts_files import check_pseudonym
 
-__all__ = ["Admin", "Copies"]
-
 
 class Copies:
     """The copies of one study."""

@@ -28,8 +28,6 @@ from sense7_qual.store._reading import Store as Reading
 from sense7_qual.store._stored.acts_files import check_pseudonym
 from sense7_qual.themes import Themes, edit, record
 
-__all__ = ["Store", "assign_act"]
-
 
 class Store(Reading):
     """Each decision is recorded as an act of the lead."""

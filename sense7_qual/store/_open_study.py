@@ -38,8 +38,6 @@ from sense7_qual.store._stored.acts_files import check_pseudonym
 from sense7_qual.store._stored.layout import StudyData
 from sense7_qual.store._stored.repeated_passages import Words, words_of
 
-__all__ = ["Desk", "OpenStudy", "at", "writable"]
-
 
 def at(path: str | Path) -> Reads:
     """Return the folder, the bundle or the database at a path or address; no study need be there yet."""

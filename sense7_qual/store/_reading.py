@@ -22,8 +22,6 @@ from sense7_qual.store._operations import decide, revise
 from sense7_qual.store._operations.contents import Options, options_after
 from sense7_qual.themes import Themes, recorded
 
-__all__ = ["Store"]
-
 
 class Store:
     """What needs no argument is a property; what is read with a choice is a method."""

@@ -25,8 +25,6 @@ from sense7_qual.frames import (
 )
 from sense7_qual.suggestions._results import ANSWERS, EFFECT, MADE_WHEN, MODEL_USES
 
-__all__ = ["answers", "effect", "made_when", "model_uses", "shown"]
-
 _KEY: Final = ["code", "unit_id", "coder"]
 
 

@@ -16,11 +16,6 @@ from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import CodebookError, TableError
 from sense7_qual.frames import CODINGS, DECISIONS, people, without_models
 
-__all__ = [
-    "SURFACE", "Embed", "Features", "check_codes", "definition_texts", "fit_features", "human_quotes",
-    "labels", "one_per_unit", "sentences", "surface", "vectors",
-]  # fmt: skip
-
 Embed = Callable[[list[str]], npt.NDArray[Any]]
 Floats = npt.NDArray[np.float64]
 

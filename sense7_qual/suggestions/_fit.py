@@ -29,8 +29,6 @@ from sense7_qual.suggestions._learn import Scorer, calibrate, folds, learn, out_
 from sense7_qual.suggestions._suggest import ByDefinition, ByModel, Described
 from sense7_qual.suggestions._suggester import Suggester
 
-__all__ = ["fit"]
-
 Floats = npt.NDArray[np.float64]
 
 #: Fewer decided units than this teach nothing that the codebook's own words do not say better.

@@ -9,10 +9,6 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-__all__ = [
-    "Calibration", "Scorer", "best_sentence", "calibrate", "folds", "learn", "out_of_fold", "threshold",
-]  # fmt: skip
-
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
 

@@ -7,8 +7,6 @@ from typing import Final
 from sense7_qual._contract import Column, Contract, count, flag, number, share, text, word
 from sense7_qual.frames import SUGGESTIONS
 
-__all__ = ["ANSWERS", "EFFECT", "MADE_WHEN", "MODEL_USES", "NEAR_QUOTES", "ORDER", "SUGGESTED"]
-
 ANSWERS: Final = Contract("answers", ("coder", "unit_id", "round", "code"), {
     "unit_id, coder": text(),
     "round*": text("missing: none", missing=True),

@@ -24,8 +24,6 @@ from sense7_qual.frames import (
 )
 from sense7_qual.suggestions._features import check_codes, labels
 
-__all__ = ["Screening", "binomial_p", "fallback", "likeness", "screen"]
-
 Floats = npt.NDArray[np.float64]
 
 #: Levels that are tried, in this order, with their shares of delta: absent up to …, present from ….

@@ -20,8 +20,6 @@ from sense7_qual.suggestions._features import check_codes
 from sense7_qual.suggestions._learn import Calibration, Scorer
 from sense7_qual.suggestions._results import ORDER
 
-__all__ = ["ByDefinition", "ByModel", "Described", "carried_words", "check", "order", "suggest", "withheld"]
-
 Suggest = Callable[[pd.DataFrame], pd.DataFrame]
 
 

@@ -17,8 +17,6 @@ from sense7_qual.suggestions._features import Embed, Features, sentences, vector
 from sense7_qual.suggestions._results import NEAR_QUOTES, SUGGESTED
 from sense7_qual.suggestions._suggest import ByDefinition, ByModel
 
-__all__ = ["Suggester", "evidence"]
-
 Floats = npt.NDArray[np.float64]
 
 _COLUMNS: Final = list(SUGGESTED.columns)[:-1]

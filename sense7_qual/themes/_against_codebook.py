@@ -18,8 +18,6 @@ from sense7_qual.frames import DECISIONS, clusters_by_unit, without_models
 from sense7_qual.themes._results import AGAINST_CODEBOOK, CODES
 from sense7_qual.themes._themes import Themes
 
-__all__ = ["INTERVALS", "against_codebook", "check_level", "code_shares", "codes_by_theme", "estimates"]
-
 
 @AGAINST_CODEBOOK.returns
 def against_codebook(

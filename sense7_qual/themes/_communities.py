@@ -16,10 +16,6 @@ from sense7_qual.themes._neighbours import Floats, Neighbours, Vectors
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = [
-    "NO_GROUP", "Labels", "adjusted_rand", "by_size", "centres", "communities", "fuzzy_graph", "strengths",
-]  # fmt: skip
-
 Labels = npt.NDArray[np.int64]
 
 NO_GROUP: Final = -1

@@ -21,8 +21,6 @@ from sense7_qual.themes._record import EDITS, Edit, StudyThemes, edit_text, run_
 from sense7_qual.themes._results import MATCHED
 from sense7_qual.themes._themes import Themes
 
-__all__ = ["edit", "match_recorded", "record"]
-
 
 def record(
     themes: Themes, acts: Iterable[Act], *, coder: str, codebook: Codebook

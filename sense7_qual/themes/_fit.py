@@ -24,8 +24,6 @@ from sense7_qual.themes._terms import Terms, labels_of
 from sense7_qual.themes._texts import Embed, Progress, Texts, distinct_texts, embedded, sha256_of
 from sense7_qual.themes._themes import Themes
 
-__all__ = ["described", "fit", "languages", "themes_of", "typical", "warn_of_several"]
-
 #: Under so many distinct texts a neighbour graph has no communities worth a name.
 _LEAST_TEXTS: Final = 50
 

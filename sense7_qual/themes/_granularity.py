@@ -33,24 +33,6 @@ from sense7_qual.themes._texts import Progress
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-__all__ = [
-    "GRANULARITIES",
-    "NOT_DRAWN",
-    "N_KNOWN",
-    "Groups",
-    "Resamples",
-    "affordable",
-    "chosen",
-    "coarse_themes",
-    "groups",
-    "jaccard_of_resamples",
-    "level",
-    "n_neighbours",
-    "stability",
-    "sub_themes",
-    "table",
-]
-
 #: Half octaves, from a handful of themes to about as many as the neighbours of a text allow.
 GRANULARITIES: Final = (0.5, 0.71, 1.0, 1.41, 2.0, 2.83, 4.0, 5.66, 8.0)
 #: A resample draws 63 % of the texts: of 45 known neighbours at least 19 are drawn, but for 2 rows in 10³.

@@ -17,8 +17,6 @@ from sense7_qual.themes._results import NEAREST, NEAREST_CODES
 from sense7_qual.themes._texts import Embed, distinct_texts, embedded
 from sense7_qual.themes._themes import Themes
 
-__all__ = ["nearest", "nearest_codes"]
-
 
 @NEAREST.returns
 def nearest(units: pd.DataFrame, *, embed: Embed, k: int = 5) -> pd.DataFrame:

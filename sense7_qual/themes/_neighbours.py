@@ -15,10 +15,6 @@ import numpy.typing as npt
 
 from sense7_qual.errors import ImportRefused
 
-__all__ = [
-    "Floats", "Neighbours", "Vectors", "check_number", "in_threads", "nearest_neighbours", "one_blas_thread",
-]  # fmt: skip
-
 Vectors = npt.NDArray[np.float32]
 Floats = npt.NDArray[np.float64]
 

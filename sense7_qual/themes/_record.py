@@ -16,11 +16,6 @@ from sense7_qual.errors import ActError
 from sense7_qual.themes._communities import NO_GROUP
 from sense7_qual.themes._themes import Themes
 
-__all__ = [
-    "EDITS", "Edit", "Run", "StudyThemes", "check_recorded", "edit_of", "edit_text", "run_of", "run_text",
-    "steps", "study_themes",
-]  # fmt: skip
-
 #: What a person may do with a theme, and the type that says it.
 EDITS: Final[dict[str, type]] = {
     "name": str,

@@ -19,8 +19,6 @@ from sense7_qual.themes._terms import Terms
 from sense7_qual.themes._texts import Texts, distinct_texts
 from sense7_qual.themes._themes import Themes
 
-__all__ = ["history", "recorded"]
-
 _STABILITY = ["stability", "dissolved", "recovered"]
 
 

@@ -6,11 +6,6 @@ from typing import Final
 
 from sense7_qual._contract import Contract, count, estimated, flag, number, reason, share, text, word
 
-__all__ = [
-    "AGAINST_CODEBOOK", "CODES", "HISTORY", "MATCHED", "NEAREST", "NEAREST_CODES", "PARTICIPANTS", "PLACES",
-    "QUOTES", "SPREAD",
-]  # fmt: skip
-
 _COSINE: Final = number("cosine, −1 … 1; 1 for an equal text", -1, 1)
 _LIFT: Final = number("share / overall_share, from 0; 1 = no more than elsewhere; missing if not defined", 0)
 

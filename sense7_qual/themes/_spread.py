@@ -15,8 +15,6 @@ from sense7_qual.themes._against_codebook import INTERVALS, check_level, estimat
 from sense7_qual.themes._results import PARTICIPANTS, SPREAD
 from sense7_qual.themes._themes import Themes
 
-__all__ = ["participants_by_theme", "spread"]
-
 #: A numeric column of so many values or fewer stands as it is: the points of a rating scale.
 _MOST_POINTS: Final = 7
 #: A column of more values than this is no condition.

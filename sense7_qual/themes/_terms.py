@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
     from sklearn.feature_extraction.text import CountVectorizer
 
-__all__ = ["N_TERMS", "StopWords", "Terms", "counter", "labels_of", "plain_texts"]
-
 StopWords = str | Collection[str] | None
 
 N_TERMS: Final = 10

@@ -14,8 +14,6 @@ from sense7_qual.themes._neighbours import Floats, Vectors
 from sense7_qual.themes._results import PLACES
 from sense7_qual.themes._texts import Embed, Progress, Texts, distinct_texts, embedded
 
-__all__ = ["text_map"]
-
 #: So many texts are placed by t-SNE itself; the others between those that they are nearest to.
 _MOST_LANDMARKS: Final = 2_000
 _LEAST_FOR_TSNE: Final = 10

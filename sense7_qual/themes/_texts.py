@@ -16,8 +16,6 @@ from sense7_qual.errors import TableError
 from sense7_qual.frames import UNITS
 from sense7_qual.themes._communities import NO_GROUP
 
-__all__ = ["Embed", "Progress", "Texts", "distinct_texts", "embedded", "sha256_of"]
-
 Embed = Callable[[list[str]], npt.NDArray[Any]]
 Progress = Callable[[str, int, int], None]
 

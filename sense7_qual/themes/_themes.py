@@ -14,8 +14,6 @@ from sense7_qual.frames import UNITS
 from sense7_qual.themes._communities import NO_GROUP
 from sense7_qual.themes._results import QUOTES
 
-__all__ = ["Themes", "typical"]
-
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Themes:

@@ -19,8 +19,6 @@ from sense7_qual.themes._themes import Themes
 if TYPE_CHECKING:
     from bertopic import BERTopic
 
-__all__ = ["to_bertopic"]
-
 
 def to_bertopic(themes: Themes, units: pd.DataFrame, *, embed: Embed) -> Any:
     """Convert the themes to a fitted BERTopic with the same topic numbers and terms.

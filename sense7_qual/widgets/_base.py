@@ -15,10 +15,6 @@ import traitlets
 from sense7_qual.acts import Act
 from sense7_qual.errors import ActError, CodebookError, QualError, StoreError
 
-__all__ = [
-    "STATIC", "Asked", "BaseWidget", "Later", "acted", "desk_of", "field", "first_of", "in_words", "listen",
-]  # fmt: skip
-
 Asked = Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]
 """Questions by name, each with what answers it."""
 

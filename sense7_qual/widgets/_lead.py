@@ -14,8 +14,6 @@ from sense7_qual.errors import ActError, ArgumentError, QualError, StoreError
 from sense7_qual.widgets._base import BaseWidget, desk_of, field
 from sense7_qual.widgets._lead_view import Board, Seen, leads_of
 
-__all__ = ["LeadWidget", "Unsaved", "by_id", "decisions_of"]
-
 _NEEDS: Final = (
     "units", "codebook", "codebooks", "acts", "append", "revise", "desk",
 )  # fmt: skip

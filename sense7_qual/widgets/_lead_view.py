@@ -25,8 +25,6 @@ from sense7_qual.frames import is_model, people
 from sense7_qual.rounds import Round, Sight, opened, planned
 from sense7_qual.suggestions import shown as shown_of
 
-__all__ = ["Board", "Seen", "leads_of", "pace", "participants"]
-
 LONGEST_PAUSE: Final = 300.0
 LEAST_GAPS: Final = 5
 _PAIR: Final = ["unit_id", "coder"]

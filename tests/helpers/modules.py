@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import inspect
 from pathlib import Path
+from types import FunctionType, ModuleType
 
 from scripts.measure_house import trees
 from tests.helpers.places import ROOT
@@ -25,3 +27,16 @@ FILES = module_files()
 
 def tree(name: str) -> ast.Module:
     return trees()[name]
+
+
+def public_names(module: ModuleType) -> list[str]:
+    """What a front or a room lists; of a private module, its functions and classes without an underscore."""
+    if hasattr(module, "__all__"):
+        return list(module.__all__)
+    return [
+        name
+        for name, value in vars(module).items()
+        if (inspect.isclass(value) or isinstance(value, FunctionType))
+        and value.__module__ == module.__name__
+        and not name.startswith("_")
+    ]

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     Run = Callable[[ir.Table], pa.Table]
     Read = Callable[[pa.Table, "Inventory"], "Integers"]
 
-__all__ = ["Inventory", "count", "rows_of", "take_inventory"]
-
 Integers = npt.NDArray[np.int64]
 
 _NARROW: Final = 24

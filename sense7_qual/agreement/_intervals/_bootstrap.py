@@ -14,13 +14,6 @@ from sense7_qual.agreement.coefficients._patterns import Coded, Patterns, tally
 from sense7_qual.agreement.coefficients._sums import Function
 from sense7_qual.agreement.coefficients._weights import Metric, WideAlpha, difference
 
-__all__ = [
-    "FEWEST", "RESAMPLED_FROM", "Evidence", "Interval", "Resampling", "bias_corrected", "cut_off",
-    "degrees_of_freedom", "effective_clusters", "effective_number", "interval_of_resamples",
-    "jackknife_error", "left_out", "log_scale_ends", "log_scale_interval", "resampled", "resampled_interval",
-    "resampled_pairs", "resampled_wide", "summed", "without_disagreement",
-]  # fmt: skip
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Group = tuple[Integers, Integers]

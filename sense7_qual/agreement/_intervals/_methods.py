@@ -33,8 +33,6 @@ from sense7_qual.agreement.coefficients._patterns import Coded, Patterns, known_
 from sense7_qual.agreement.coefficients._sums import Totals
 from sense7_qual.agreement.coefficients._weights import WideAlpha
 
-__all__ = ["Method", "Settings", "interval", "left_out_error", "without_disputes"]
-
 Method = Literal["analytic", "cluster", "unit", "gwet", "kalpha", "coders"]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

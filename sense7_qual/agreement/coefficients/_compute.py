@@ -44,11 +44,6 @@ from sense7_qual.agreement.coefficients._weights import (
 )
 from sense7_qual.errors import ArgumentError, TableError
 
-__all__ = [
-    "STATISTICS", "Computed", "check_options", "coders_of", "compute", "evidence", "options_of",
-    "per_category", "reason_why", "values_of", "with_scale",
-]  # fmt: skip
-
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 Values = npt.ArrayLike | Patterns | Coded

@@ -15,9 +15,6 @@ from sense7_qual.agreement._values import read_values
 from sense7_qual.agreement.coefficients._weights import check_scale
 from sense7_qual.errors import ArgumentError, TableError
 
-__all__ = ["Floats", "Kind", "icc", "kendall_w"]
-
-
 Kind = Literal["one_way", "agreement", "consistency"]
 
 Floats = npt.NDArray[np.float64]

@@ -19,11 +19,6 @@ from sense7_qual.agreement.coefficients._patterns import Patterns, known_coders
 from sense7_qual.agreement.coefficients._weights import Metric, Weights, difference, weighted
 from sense7_qual.errors import ArgumentError, TableError
 
-__all__ = [
-    "Totals", "alpha_totals", "brennan_prediger_totals", "cohen_totals", "conger_totals", "fleiss_totals",
-    "gwet_totals", "light_totals", "percent_totals", "scott_totals", "specific_totals",
-]  # fmt: skip
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Numbers = npt.NDArray[Any]  # real, or complex for the gradient

@@ -20,11 +20,6 @@ from sense7_qual._rating_values import codes_for_missing, counted
 from sense7_qual.agreement.coefficients._patterns import Coded, Patterns
 from sense7_qual.errors import ArgumentError, TableError
 
-__all__ = [
-    "Level", "Metric", "Weighting", "Weights", "WideAlpha", "agreement_weights", "check_level", "check_scale",
-    "difference", "places", "weighted", "wide_alpha",
-]  # fmt: skip
-
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 Weighting = Literal["linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"]
 Floats = npt.NDArray[np.float64]

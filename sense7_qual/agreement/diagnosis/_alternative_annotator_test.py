@@ -19,8 +19,6 @@ from sense7_qual.agreement._counts import chosen_models
 from sense7_qual.agreement._results import HUMANS, MODELS
 from sense7_qual.errors import ArgumentError
 
-__all__ = ["AlternativeAnnotatorTest", "alternative_annotator_test"]
-
 By = Literal["code", "set"]
 
 _FEWEST_HUMANS: Final = 3

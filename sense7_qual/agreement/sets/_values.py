@@ -20,11 +20,6 @@ from sense7_qual.agreement._counts import own_decisions
 from sense7_qual.agreement._values import check_rows, named_table, refuse_other_frames, warn_of_shape
 from sense7_qual.errors import ArgumentError, TableError
 
-__all__ = [
-    "Numbers", "SetDistance", "SetPatterns", "check_distance", "distance", "distances", "labels_of",
-    "membership", "parsed", "row_distances", "set_distances", "set_patterns",
-]  # fmt: skip
-
 Label = Hashable
 Sets = Sequence[Sequence[Iterable[Label] | None]] | pd.DataFrame | npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]

@@ -31,8 +31,6 @@ from sense7_qual.agreement.spans._values import (
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import people
 
-__all__ = ["SegmentationAgreement", "boundary_similarity", "segmentation_agreement"]
-
 Integers = npt.NDArray[np.int64]
 
 _NAN: Final = float("nan")

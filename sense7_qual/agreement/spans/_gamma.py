@@ -19,8 +19,6 @@ from sense7_qual._reasons import Reason
 from sense7_qual.agreement.spans._values import Continuum, Lengths, continuum, warn_of_models
 from sense7_qual.errors import ArgumentError
 
-__all__ = ["Gamma", "gamma", "gamma_dissimilarity"]
-
 _NAN: Final = float("nan")
 _LARGEST_SEED: Final = 2**32 - 1
 _MOST: Final = 1_000_000  # of a weight: beyond, its program knows no difference from 0

@@ -16,12 +16,6 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement.spans._values import Continuum, Lengths, continuum, covered, warn_of_models
 
-__all__ = [
-    "Tally", "UnitizingAlphas", "all_text", "all_text_alpha", "all_text_parts", "alpha_u_2004",
-    "border_alpha", "by_text", "coded_text", "coded_text_alpha", "coded_text_parts", "over_texts",
-    "resampled_borders", "unitizing_alphas",
-]  # fmt: skip
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]

@@ -20,11 +20,6 @@ from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
 from sense7_qual.frames import indexed_by_unit, people, require_column, without_models
 
-__all__ = [
-    "SPANS", "Continuum", "continuum", "covered", "finished_by", "require_lengths", "text_lengths",
-    "warn_of_models",
-]  # fmt: skip
-
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 Lengths = Mapping[str, int] | pd.Series

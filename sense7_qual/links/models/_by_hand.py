@@ -17,8 +17,6 @@ from sense7_qual.errors import ArgumentError
 from sense7_qual.links._pooled import Pooled
 from sense7_qual.links._results import BY_HAND, WITH_MODEL
 
-__all__ = ["by_hand"]
-
 _NAMES: Final = ("model", "human", "same")
 
 

@@ -10,11 +10,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-__all__ = [
-    "BEYOND", "Derivatives", "Integral", "Link", "Nested", "Parameters", "Patterns", "bounds", "derivatives",
-    "gathered", "integrate", "integrate_nested", "log_probability", "patterns_of", "slopes",
-]  # fmt: skip
-
 Integers = npt.NDArray[np.int64]
 
 _NEWTON_STEPS = 100

@@ -23,11 +23,6 @@ from sense7_qual.links.models._likelihood import (
 )
 from sense7_qual.links.models._model import Observed
 
-__all__ = [
-    "Maximum", "fixed_maximum", "mixed_maximum", "nested_maximum", "reason_before", "reason_within",
-    "runs_away", "separated",
-]  # fmt: skip
-
 # The gradient is differentiated by one-sided steps: it is exact to about 1e-12, predictors are in standard
 # deviations, so this step leaves the Hessian six digits.
 _STEP: Final = 1e-7

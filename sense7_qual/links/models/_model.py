@@ -18,8 +18,6 @@ from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._inputs import Range, checked_range, refuse_off_scale
 
-__all__ = ["CumulativeModel", "Estimates", "Observed", "fitted", "levels_of", "observed", "unfitted"]
-
 _FEW_CLUSTERS: Final = 10
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -42,8 +42,6 @@ from sense7_qual.links.models._model import (
     unfitted,
 )
 
-__all__ = ["cumulative_mixed", "marginal"]
-
 _NO_SD: Final = 1e-3
 _NOTICEABLE: Final = 0.1  # of a standard error
 Errors = Literal["bias_reduced", "robust"]

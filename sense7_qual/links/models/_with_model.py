@@ -34,8 +34,6 @@ from sense7_qual.links._resample import with_adjusted
 from sense7_qual.links._results import WITH_MODEL
 from sense7_qual.links.models._by_draw import Inclusion, Texts, read, refuse_picked
 
-__all__ = ["with_model"]
-
 Floats = npt.NDArray[np.float64]
 
 Row = dict[str, Any]

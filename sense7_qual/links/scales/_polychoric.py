@@ -16,8 +16,6 @@ from sense7_qual.links._inputs import Range
 from sense7_qual.links.models._likelihood import BEYOND, Floats
 from sense7_qual.links.models._model import levels_of
 
-__all__ = ["Polychoric", "polychoric"]
-
 _NODES: Final = np.polynomial.legendre.leggauss(96)
 _PERFECT: Final = 0.999
 _STEP: Final = 1e-6

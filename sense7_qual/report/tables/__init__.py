@@ -14,7 +14,7 @@ How well do coders agree?              `reliability`          ``_agreement.py``
 … and a model with them?               `human_model`          ``_agreement.py``
 What is a model worth, by code?        `model_card`           ``_models.py``
 What became of suggestions?            `suggestion`           ``_themes.py``
-Why did they disagree?                 `disagreement`         ``_agreement.py``
+Why did they disagree?                 `disagreement`         ``_adjudication.py``
 How often is each code applied?        `condition`            ``_co_occurrence.py``
 Which codes come together?             `co_occurrence`        ``_co_occurrence.py``
 Which codes go with higher ratings?    `link`                 ``_links.py``
@@ -24,20 +24,15 @@ What follows a poor turn?              `disruption`           ``_ratings.py``
 How well are ratings predicted?        `rating`               ``_ratings.py``
 Which quotes show a code?              `quote`                ``_quotes.py``, ``../_choose_quotes.py``
 What was noted, and on which words?    `memo`                 ``_quotes.py``
-Who was overruled, and why?            `overruled`            ``_agreement.py``
+Who was overruled, and why?            `overruled`            ``_adjudication.py``
 What was registered in advance?        `preregistration`      ``_codebook.py``
 =====================================  =====================  =======================================
 """
 
 from __future__ import annotations
 
-from sense7_qual.report.tables._agreement import (
-    difference,
-    disagreement,
-    human_model,
-    overruled,
-    reliability,
-)
+from sense7_qual.report.tables._adjudication import disagreement, overruled
+from sense7_qual.report.tables._agreement import difference, human_model, reliability
 from sense7_qual.report.tables._co_occurrence import co_occurrence, condition
 from sense7_qual.report.tables._codebook import codebook, preregistration, revision
 from sense7_qual.report.tables._links import joint, link

@@ -16,8 +16,6 @@ from sense7_qual.frames import DECISIONS, check_people, labels_by_unit, require_
 from sense7_qual.links import CO_OCCURRENCE
 from sense7_qual.report._table import Table, check_numbers, left_then_right, made_with, reason_notes
 
-__all__ = ["co_occurrence", "condition"]
-
 _Row = Mapping[str, Any]
 _IN_A_MATRIX: Final = 14
 _PAIRS: Final = 35

@@ -12,11 +12,8 @@ from sense7_qual.acts import preregistrations
 from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Change, Code, Codebook, Facet, Revision
 from sense7_qual.errors import ArgumentError, CodebookError
-from sense7_qual.report._deviations import minute
-from sense7_qual.report._review_facts import Study, require_study
+from sense7_qual.report._review_facts import Study, minute, require_study
 from sense7_qual.report._table import Layout, Table, made_with
-
-__all__ = ["codebook", "preregistration", "revision"]
 
 _CAPTION: Final = 300  # characters: TeX measures a caption on one line, which is 19 feet at most
 

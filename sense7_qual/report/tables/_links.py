@@ -25,8 +25,6 @@ from sense7_qual.report._table import (
     row_label,
 )
 
-__all__ = ["has_odds", "joint", "link"]
-
 _SOURCES: Final[Mapping[str, str]] = {
     "majority": "the majority of the coders",
     "consensus": "the consensus after adjudication",

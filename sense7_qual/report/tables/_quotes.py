@@ -20,10 +20,6 @@ from sense7_qual.report import _choose_quotes
 from sense7_qual.report._quote_passages import LeftOut, approved, has_approved, participant_of, passages_of
 from sense7_qual.report._table import Table, made_with
 
-__all__ = [
-    "IDENTIFYING", "PARAPHRASE", "Rule", "approval_notes", "draw_notes", "memo", "quote", "screening_notes",
-]  # fmt: skip
-
 
 def quote(
     codings: pd.DataFrame,

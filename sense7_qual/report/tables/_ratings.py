@@ -16,8 +16,6 @@ from sense7_qual.links import DISRUPTION, VARIANCE_SHARES
 from sense7_qual.ratings import COMPARISON
 from sense7_qual.report._table import Table, grouped, left_then_right, made_with, reason_notes, undefined_note
 
-__all__ = ["disruption", "rating", "variance"]
-
 
 def variance(
     shares: pd.DataFrame,

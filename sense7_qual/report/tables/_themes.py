@@ -18,8 +18,6 @@ from sense7_qual.report._review_facts import Study, require_study
 from sense7_qual.report._table import Table, left_then_right, made_with, statements_of_models
 from sense7_qual.suggestions import ANSWERS
 
-__all__ = ["suggestion", "theme"]
-
 _BEGAN: Final = "there as coding began"
 _MOST: Final = 8  # memos beside a code; all of them stand in `report.tables.memo`
 _BY_MODEL: Final = ("recorded", "not found again")

@@ -17,11 +17,6 @@ from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import is_model
 
-__all__ = [
-    "LICENCES", "Author", "Citation", "Told", "cff", "checksums", "citation", "crate", "licence",
-    "notebook", "readme", "requirements", "summary", "zenodo",
-]  # fmt: skip
-
 CHECKSUMS: Final = "SHA256SUMS"
 _CRATE: Final = "ro-crate-metadata.json"
 _PACKAGE: Final = "sense7_qual"

@@ -27,8 +27,6 @@ from sense7_qual import agreement, links, report
 from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.store import Store
 
-__all__ = ["compare", "compute", "main", "numbers"]
-
 HERE = Path(__file__).resolve().parent
 _FOLDERS = ("tables", "figures")
 _PICTURES = (".pdf", ".png")

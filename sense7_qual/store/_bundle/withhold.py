@@ -26,11 +26,6 @@ from sense7_qual.errors import ArgumentError
 from sense7_qual.store._operations.contents import CONTENTS, WITHHELD, Cover, published_text
 from sense7_qual.store._stored.repeated_passages import Passages, passages_of, short_text
 
-__all__ = [
-    "IDS", "Place", "Texts", "Written", "all_texts", "check_accepted", "never", "published_acts",
-    "published_codebooks", "published_units", "refuse_personal", "refuse_repeated", "repeating", "written",
-]  # fmt: skip
-
 Texts = Literal["withheld", "redacted", "all"]
 
 Place = tuple[str, int | None, int | None]

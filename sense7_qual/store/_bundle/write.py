@@ -29,8 +29,6 @@ from sense7_qual.store._operations import archive, contents
 from sense7_qual.store._stored import layout, study_notes, whole_files
 from sense7_qual.store._stored.units_parquet import parquet
 
-__all__ = ["Wish", "check", "write"]
-
 _FORMATS: Final = ("docx", "tex", "csv", "md", "html")
 _SCRIPT: Final = "rerun.py"
 _PACKAGE: Final = Path(__file__).parents[3]  # where sense7_qual lies

@@ -21,8 +21,6 @@ from sense7_qual.store._stored.hash_chain import Link
 from sense7_qual.store._stored.repeated_passages import Remaining, Words
 from sense7_qual.store._stored.study_notes import Copy, Withdrawal
 
-__all__ = ["FolderAlone"]
-
 _T = TypeVar("_T")
 _Note = TypeVar("_Note", Withdrawal, Copy)
 

@@ -23,8 +23,6 @@ from sense7_qual.store._operations.verify import Finding, Known, Parts, of_acts,
 from sense7_qual.store._stored import acts_files, acts_tables, drafts, layout, study_notes, whole_files
 from sense7_qual.store._stored.layout import Study
 
-__all__ = ["strangers", "verify_folder"]
-
 _PASSING: Final = frozenset({".tmp", ".part", ".partial", ".new", ".icloud", ".lock"})
 _AT_THE_TOP: Final = ("study.json", "units.parquet", layout.HANDED, layout.LOCK, f"{layout.LOCK}-journal")
 

@@ -35,11 +35,6 @@ from sense7_qual.store._stored.hash_chain import genesis
 from sense7_qual.store._stored.layout import StudyData
 from sense7_qual.store._stored.study_notes import Copy
 
-__all__ = [
-    "Head", "Heads", "Last", "Overtaken", "ReadSoFar", "Seen", "append", "append_by", "lead_acts", "lost",
-    "read", "record", "refuse_lost", "refuse_lost_of", "with_true_quotes",
-]  # fmt: skip
-
 Last: TypeAlias = tuple[int, str] | None
 """The number and the hash of a coder's last act, None where there is none."""
 

@@ -48,11 +48,6 @@ from sense7_qual.store._stored import acts_files, acts_tables, layout, study_not
 from sense7_qual.store._stored.hash_chain import genesis
 from sense7_qual.store._stored.study_notes import Copy, Withdrawal
 
-__all__ = [
-    "acts_of_coders", "archive", "backup", "copy_of", "hand_out", "line_of", "note_copy", "refuse_unsound",
-    "unpack", "unpacked",
-]  # fmt: skip
-
 _FORMAT: Final = "sense7_qual study"
 _MEMBER: Final = re.compile(
     r"manifest\.json|study\.json|handed_out\.json|units\.parquet|acts\.jsonl|codebooks/[0-9a-f]{32}\.yaml|"

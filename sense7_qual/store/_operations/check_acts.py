@@ -16,11 +16,6 @@ from sense7_qual.errors import ActError, CodebookError
 from sense7_qual.rounds import Round, opened
 from sense7_qual.store._operations.contents import checked_content, named
 
-__all__ = [
-    "as_acts", "checked", "knows_code", "new_acts", "of_kind", "one_coder", "refuse_outside",
-    "refuse_shared_otherwise",
-]  # fmt: skip
-
 _TYPES: Final[Mapping[str, type]] = {"start": int, "end": int, "applied": bool}
 _AT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 

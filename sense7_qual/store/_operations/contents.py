@@ -15,11 +15,6 @@ from sense7_qual.errors import ActError, CodebookError
 from sense7_qual.rounds import Assignment, opened
 from sense7_qual.themes import check_recorded
 
-__all__ = [
-    "CONTENTS", "WITHHELD", "Cover", "Options", "checked_content", "has_readable_change", "named",
-    "options_act", "options_after", "published_plan", "published_text", "read_options",
-]  # fmt: skip
-
 WITHHELD: Final = "[withheld]"
 _PASSAGE: Final = 25  # letters and digits: as of what a withdrawal erases
 

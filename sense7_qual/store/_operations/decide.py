@@ -18,8 +18,6 @@ from sense7_qual.rounds import Round, opened, planned
 from sense7_qual.store._operations.revise import history
 from sense7_qual.store._stored.layout import StudyData
 
-__all__ = ["Choice", "decide", "of_study", "paraphrased", "quotes_after", "rulings_after"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:

@@ -34,8 +34,6 @@ from sense7_qual.store._stored.hash_chain import Link
 from sense7_qual.store._stored.repeated_passages import SAID, UNIT, Remaining, Words
 from sense7_qual.store._stored.study_notes import Copy, Withdrawal
 
-__all__ = ["Forgotten", "forget", "refuse_repeating", "refuse_withdrawn_units"]
-
 _ADVICE: Final = {
     "backup": "delete it",
     "archive": "delete it",

@@ -35,8 +35,6 @@ from sense7_qual.store._stored.hash_chain import Link, clocks, genesis, relinked
 from sense7_qual.store._stored.layout import Study, StudyData
 from sense7_qual.store._stored.repeated_passages import Words
 
-__all__ = ["Merge", "merge"]
-
 _COLUMNS: Final = ("act_id", "coder", "kind", "unit_id", "status", "unknown")
 
 

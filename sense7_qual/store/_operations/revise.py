@@ -19,8 +19,6 @@ from sense7_qual.errors import ActError
 if TYPE_CHECKING:
     pass
 
-__all__ = ["Wish", "history", "newer_codebook", "older_study", "superseded"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:

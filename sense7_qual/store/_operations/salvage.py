@@ -18,8 +18,6 @@ from sense7_qual.store._backend import Log
 from sense7_qual.store._stored import acts_files, acts_tables, study_notes, whole_files
 from sense7_qual.store._stored.hash_chain import Link, clocks, genesis, links, relinked, text_hash
 
-__all__ = ["Salvage", "loss_memo", "no_loss", "salvage", "sound_part"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Salvage:

@@ -34,8 +34,6 @@ from sense7_qual.store._stored.hash_chain import Link, ordered
 from sense7_qual.store._stored.layout import Study
 from sense7_qual.store._stored.study_notes import Copy, Withdrawal
 
-__all__ = ["RESPELT", "Finding", "Known", "Parts", "frame_of", "misquoted", "of_acts", "verify", "with_lost"]
-
 _Note = TypeVar("_Note", Withdrawal, Copy)
 RESPELT: Final = "not the bytes that were written"
 """The problem of a codebook that is the one it should be, in another spelling."""

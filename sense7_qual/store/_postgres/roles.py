@@ -27,8 +27,6 @@ from sense7_qual.store._postgres.server import Server, retried, run, search_path
 from sense7_qual.store._stored import acts_tables
 from sense7_qual.store._stored.acts_files import check_pseudonym, refuse_device
 
-__all__ = ["add_coder", "coders", "enter_as_own", "members", "take", "write"]
-
 _T = TypeVar("_T")
 
 _ROLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.@-]{0,62}")

@@ -35,11 +35,6 @@ from typing import Final
 from sense7_qual.acts import kinds_where
 from sense7_qual.store._stored.acts_tables import ACTS, META, NEW_COLUMNS, TEXTS
 
-__all__ = [
-    "CLOSED", "CLOSING", "LAYOUT", "OPEN_DATABASES", "coder_statements", "founding_statements",
-    "guard_statements", "lead_statement", "role_statements", "study_statements", "upgrade_statements",
-]  # fmt: skip
-
 _OF_LEADS: Final = ", ".join(f"'{kind}'" for kind in kinds_where(lambda kind: kind.by != "coder"))
 _TEAM_KINDS: Final = ", ".join(f"'{kind}'" for kind in kinds_where(lambda kind: kind.by == "team"))
 _FOR_ALL: Final = ("study", "codebooks", "unblinded", "shown", "shown_texts")

@@ -40,13 +40,6 @@ from sense7_qual.store._stored import acts_tables, layout
 from sense7_qual.store._stored.acts_tables import newer
 from sense7_qual.store._stored.layout import Study, StudyData
 
-__all__ = [
-    "CODEBOOKS", "MEMBERS", "NOTES", "OPEN_STATISTICS", "SHOWN", "SHOWN_TEXTS", "STUDY", "UNBLINDED", "WHO",
-    "Openness", "Stored", "acts", "add_codebook", "check_lead", "current_codebook", "enter", "is_there",
-    "keep_withdrawals_out", "lead_acts", "leads", "make", "may_see_all", "owner_of", "place_of", "read",
-    "refuse_newer", "rounds", "sees_all", "shown", "stored", "stored_in", "withdrawn",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Openness:

@@ -31,11 +31,6 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sense7_qual.errors import StoreError
 from sense7_qual.store._stored import acts_tables
 
-__all__ = [
-    "PATIENCE", "SNAPSHOT", "Server", "connect", "is_address", "outside_transactions", "retried", "run",
-    "search_path",
-]  # fmt: skip
-
 _T = TypeVar("_T")
 
 PATIENCE: Final = 15.0

@@ -34,11 +34,6 @@ from sense7_qual.store._stored import acts_files, acts_tables, layout, study_not
 from sense7_qual.store._stored.acts_tables import ACTS, TEXTS
 from sense7_qual.store._stored.study_notes import Copy, Withdrawal
 
-__all__ = [
-    "add_note", "download", "note_contents", "notes", "notes_in", "shown_part", "upload",
-    "verify_on_server",
-]  # fmt: skip
-
 _Note = TypeVar("_Note", Withdrawal, Copy)
 
 

@@ -33,13 +33,6 @@ from sense7_qual.store._stored.acts_tables import META, SCHEMA, damaged, describ
 from sense7_qual.store._stored.layout import ACTS, refusing
 from sense7_qual.store._stored.whole_files import building, uninterrupted
 
-__all__ = [
-    "act_ids", "acts_file", "acts_files", "check_pseudonym", "coder_of", "copy", "create", "erase",
-    "has_sound_tables", "head", "is_acts_file", "is_coder", "nothing_new", "owner", "placeholder",
-    "problems", "refuse_absent", "refuse_computed", "refuse_device", "rows_one_by_one", "second_copy",
-    "structure", "transaction", "write_anew",
-]  # fmt: skip
-
 _DEVICE: Final = re.compile(r"CON|PRN|AUX|NUL|COM[0-9]|LPT[0-9]")
 
 

@@ -52,13 +52,6 @@ from sense7_qual.store._stored.hash_chain import (
     text_hash,
 )
 
-__all__ = [
-    "ACTS", "META", "NEW_COLUMNS", "SCHEMA", "TEXTS", "acts_after", "add", "add_links",
-    "bring_up_to_date", "check", "checked_singly", "damaged",
-    "described", "find", "last", "newer", "place", "read", "read_chain", "read_texts",
-    "refuse_newer",
-]  # fmt: skip
-
 SCHEMA: Final = 2
 """The version of the tables and of the study folder that this version of the package writes."""
 

@@ -18,11 +18,6 @@ from sense7_qual._messages import word
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.store._stored.whole_files import seal, unseal, write
 
-__all__ = [
-    "DRAFTS", "checked_work", "draft_files", "file_of", "is_draft", "keep", "plain", "read", "strings",
-    "with_strings",
-]  # fmt: skip
-
 DRAFTS: Final = "drafts"
 LARGEST: Final = 5_000_000  # bytes of a draft, at most
 _NAME: Final = re.compile(r"[a-z]{1,40}-\w[^./]{0,79}\.json")

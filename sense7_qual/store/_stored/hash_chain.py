@@ -25,11 +25,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from sense7_qual.acts import KINDS, Act, kinds_where
 from sense7_qual.errors import ActError, StoreError
 
-__all__ = [
-    "BOOKKEEPING", "Clock", "Link", "chained", "clocks", "genesis", "links", "ordered", "relinked",
-    "text_hash",
-]  # fmt: skip
-
 BOOKKEEPING: Final = ("seq", "previous", "hash")
 """The columns of a link that its hash does not cover, because they are what it makes."""
 

@@ -46,14 +46,6 @@ from sense7_qual.store._stored.acts_tables import SCHEMA, newer
 from sense7_qual.store._stored.units_parquet import checked, parquet, without
 from sense7_qual.store._stored.whole_files import uninterrupted
 
-__all__ = [
-    "ACTS", "HANDED", "LARGEST_UNITS", "LOCK", "Study", "StudyData", "add_codebook", "build",
-    "clear_leftovers", "codebook_of", "codebooks_of", "exclusively", "hand_to", "handed_to",
-    "is_fingerprint", "is_study", "note", "prepare", "read", "read_codebooks", "read_units",
-    "refuse_existing", "refuse_newer", "refusing", "replace_units", "rewrite", "stored_units",
-    "units_limits", "units_of", "write",
-]  # fmt: skip
-
 _STUDY: Final = "study.json"
 _UNITS: Final = "units.parquet"
 LARGEST_UNITS: Final = 1_000_000_000

@@ -31,8 +31,6 @@ from sense7_qual.errors import Damaged, StoreError
 from sense7_qual.store._stored import whole_files
 from sense7_qual.store._stored.hash_chain import genesis, links, text_hash
 
-__all__ = ["OBJECTS", "limit_values", "only_tables", "settle"]
-
 _LONGEST: Final = 5_000  # characters of a table's definition
 _MOST: Final = 50
 OBJECTS: Final = (

@@ -25,22 +25,6 @@ from sense7_qual.errors import CodebookError, StoreError
 from sense7_qual.store._stored.hash_chain import Link
 from sense7_qual.store._stored.study_notes import Withdrawal
 
-__all__ = [
-    "SAID",
-    "UNIT",
-    "Passages",
-    "Remaining",
-    "Repeated",
-    "Words",
-    "find_repeated",
-    "normalised",
-    "passages_of",
-    "short_text",
-    "variables",
-    "without_context",
-    "words_of",
-]  # fmt: skip
-
 Remaining = tuple[str, str, str | None]
 """What still holds a participant's words (as in `Forgotten.still_held`), where, and since when."""
 

@@ -24,11 +24,6 @@ from sense7_qual._limits import read_file
 from sense7_qual.errors import StoreError
 from sense7_qual.store._stored.whole_files import seal, unseal, write
 
-__all__ = [
-    "Copy", "Withdrawal", "is_note", "most_bytes", "new_id", "note", "note_of", "notes", "read_bytes",
-    "read_note", "seal_note", "withdrawn_units",
-]  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class Withdrawal:

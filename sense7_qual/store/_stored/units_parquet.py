@@ -21,8 +21,6 @@ from sense7_qual.store._stored.repeated_passages import (
     without_context,
 )
 
-__all__ = ["checked", "parquet", "without"]
-
 
 def checked(units: pd.DataFrame) -> pd.DataFrame:
     """Return `units` by its contract, with a text in every row that is in the form offsets count on.

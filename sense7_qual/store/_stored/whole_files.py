@@ -33,11 +33,6 @@ import platformdirs
 from sense7_qual._atomic import make_folder, move_in, new_file, new_folder, sync_folder, write_new
 from sense7_qual.errors import StoreError
 
-__all__ = [
-    "READ_ONLY", "building", "clear", "here", "is_building", "is_mark", "making", "now", "refuse_existing",
-    "seal", "settle", "unfinished", "uninterrupted", "unseal", "write",
-]  # fmt: skip
-
 _BUILDING: Final = re.compile(r"\.(.*\.)?[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.new([.-].*)?", re.DOTALL)
 
 _LOCK: Final = ".lock"  # within such a folder

@@ -18,8 +18,6 @@ from sense7_qual.widgets._codebook.in_use import preview, shown_preview
 from sense7_qual.widgets._lead_view import Seen
 from sense7_qual.widgets._offsets import turns, utf16_units
 
-__all__ = ["Readings", "changed", "foretold", "overtaken"]
-
 
 class Readings:
     """The codings and memos on each text, coder by coder, in the codes of one version.

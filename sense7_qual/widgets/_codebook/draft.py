@@ -17,8 +17,6 @@ from sense7_qual.errors import CodebookError
 from sense7_qual.widgets._codes import code_id, refuse_unfit_colour
 from sense7_qual.widgets._offsets import as_text, folded
 
-__all__ = ["Draft", "State", "Step"]
-
 Step = Mapping[str, Any]
 
 _LISTS: Final = ("use_when", "avoid_when", "examples", "counter_examples")

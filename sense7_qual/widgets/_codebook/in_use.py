@@ -18,12 +18,6 @@ from sense7_qual.widgets._codebook.draft import Draft, State, Step
 from sense7_qual.widgets._lead_view import Seen, participants
 from sense7_qual.widgets._offsets import folded
 
-__all__ = [
-    "FIELD_WORDS", "MEANT", "InUse", "Preview", "answer_to", "figures", "preview", "prices",
-    "shown_changes", "shown_codes",
-    "shown_draft", "shown_preview", "shown_revisions", "shown_steps",
-]  # fmt: skip
-
 
 def figures(seen: Seen) -> dict[str, dict[str, Any]]:
     """Return for each code what is known of its use, by its id.

@@ -27,8 +27,6 @@ from sense7_qual.widgets._themes.reading import (
     proposed,
 )
 
-__all__ = ["LackingThemes", "answers", "links", "proposal_rows", "reason_of", "with_origin"]
-
 _SHOWN = ("proposal_id", "coder", "at", "label", "definition", "unit_id")
 
 

@@ -13,11 +13,6 @@ from sense7_qual.widgets._codebook.draft import Draft, State, Step
 from sense7_qual.widgets._codebook.in_use import FIELD_WORDS, InUse
 from sense7_qual.widgets._codes import COMMANDS
 
-__all__ = [
-    "Conflict", "Undecided", "as_kept", "combined", "compared", "conflicts", "different", "from_file",
-    "left_unsaved", "new_draft", "put_together", "queues", "resumed", "revised", "shown", "still_typed",
-]  # fmt: skip
-
 _CELL: Final = 'qual.widgets.CodingWidget(store, coder={0!r}{1}, review="stale")'
 
 #: What two people changed differently, as a page shows it.

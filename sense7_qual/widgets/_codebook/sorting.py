@@ -20,8 +20,6 @@ from sense7_qual.widgets._codebook.in_use import InUse
 from sense7_qual.widgets._lead_view import Seen
 from sense7_qual.widgets._offsets import folded
 
-__all__ = ["NO_THEME", "Sorting", "Split", "SplitTexts", "ThemesOfTexts"]
-
 
 @dataclass(frozen=True, slots=True)
 class Split:

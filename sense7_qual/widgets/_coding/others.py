@@ -22,8 +22,6 @@ from sense7_qual.widgets._coding.session import Session
 from sense7_qual.widgets._coding.study import Given, round_of
 from sense7_qual.widgets._offsets import shown_coding
 
-__all__ = ["Colleagues", "SuggestionsOfTexts", "Training", "check_blind"]
-
 
 class Colleagues:
     """What others coded in the round of one coder's session.

@@ -19,8 +19,6 @@ from sense7_qual.rounds import Round
 from sense7_qual.widgets._base import desk_of
 from sense7_qual.widgets._offsets import as_text, code_points, shown_value, turns
 
-__all__ = ["KINDS", "Given", "Units", "memo_act", "of_study", "one_by_one", "round_of"]
-
 _NEEDS = ("units", "codebook", "acts", "append")
 
 

@@ -15,8 +15,6 @@ from sense7_qual.widgets._lead_view import Board
 from sense7_qual.widgets._offsets import folded, utf16_units
 from sense7_qual.widgets._overview.rows import LEAST
 
-__all__ = ["PAGE", "attention", "behind", "change", "drift_rows", "leaning_rows", "page", "text_of"]
-
 _REVIEW: Final = 'qual.widgets.CodingWidget(store, coder={0!r}{1}, review="stale")'
 
 Item = dict[str, Any]

@@ -15,11 +15,6 @@ from sense7_qual.agreement import by_code, sequential
 from sense7_qual.rounds import Round
 from sense7_qual.widgets._lead_view import Board, pace
 
-__all__ = [
-    "LEAST", "agreement_by_round", "agreement_rows", "agreement_words", "duration", "frequency_rows",
-    "per_text", "progress_rows",
-]  # fmt: skip
-
 LEAST: Final = 0.667
 """Krippendorff (2004, p. 241): below it no conclusion, not even a tentative one."""
 

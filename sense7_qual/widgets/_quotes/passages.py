@@ -17,8 +17,6 @@ from sense7_qual.widgets._lead import decisions_of
 from sense7_qual.widgets._lead_view import Seen
 from sense7_qual.widgets._offsets import turns, utf16_units
 
-__all__ = ["Passages", "Rule"]
-
 PAGE: Final = 40
 _LONGEST: Final = 400
 _UNKNOWN: Final = "quotes: this passage cannot be quoted any more – read the study again."

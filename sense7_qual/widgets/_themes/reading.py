@@ -23,11 +23,6 @@ from sense7_qual.themes import Themes
 from sense7_qual.widgets._base import field
 from sense7_qual.widgets._lead_view import Board
 
-__all__ = [
-    "Chat", "Reading", "Remembered", "Step", "asked_words", "cost_words", "draft", "drafted_by", "foretold",
-    "messages_for", "opposite", "origin_words", "proposed", "step_asked", "sub_id",
-]  # fmt: skip
-
 _PAGE: Final = 5
 _TERMS: Final = 10
 
