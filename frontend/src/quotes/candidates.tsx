@@ -79,7 +79,7 @@ export function Candidates({ session }: { session: Session }) {
         {session.label(session.code.value)}{" "}
         <span class="s7-count">{session.n.value} {session.n.value === 1 ? "passage" : "passages"}</span>
         <Button
-          type="button" class="s7-quiet s7-again" aria-label="Read the study again" title="Read the study again and propose again" onClick={() => session.openCode(session.code.value, true)}
+          type="button" class="s7-quiet s7-reread" aria-label="Read the study again" title="Read the study again and propose again" onClick={() => session.openCode(session.code.value, true)}
           words="⟳"
         />
       </h4>
