@@ -115,7 +115,7 @@ def model_card(
     the degrees of freedom of Welch and Satterthwaite where no participant is in both; p is adjusted by Holm
     for all of them. They find little: with 40 participants of five texts a group and a code on 40 % of the
     texts, sensitivities of .8 and .6 are told apart in about half of the studies. Read the interval; a large
-    p says nothing. In simulated studies 95 % intervals held the truth in 93 to 98 %
+    p says nothing. In simulated studies 95 % intervals held the truth in 91 to 100 %
     (benchmarks/model_card_coverage.md).
 
     References
