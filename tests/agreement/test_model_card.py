@@ -181,7 +181,7 @@ def test_words_rise_with_the_evidence() -> None:
 
     assert word(table) == "one_more_coder"
     assert word(put("retest", low=0.7)) == "may_suggest"
-    assert word(put("retest", low=0.7), linked=linked) == "beside_people"
+    assert word(put("retest", low=0.7), linked=linked) == "next_to_people"
     assert word(put("sensitivity", high=0.45), linked=linked) == "not_fit"
     assert word(put("positive_agreement", value=0.5)) == "not_measured"
     assert word(put("sensitivity", n_clusters=9)) == "not_measured"
