@@ -205,8 +205,8 @@ MODEL_CARD: Final = Contract("card", ("code", "model", "measure", "group"), {
 
 MODEL_WORDS: Final = Contract("words", ("code", "model"), {
     "code, model": text(),
-    "word": text("`not_measured`, `not_fit`, `may_suggest`, `beside_people` or `one_more_coder`"),
-    "n_clusters": count("participants in whose texts people applied the code"),
+    "word": text("`not_measured`, `not_fit`, `may_suggest`, `next_to_people` or `one_more_coder`"),
+    "n_clusters": count("participants with a text to which people applied the code"),
     "marks": text("flaws that were found, missing without any: `label` (follows it, not the definition), "
                   "`definition`, `rules` (examples and counter-examples), `order`, `instruction` (obeys "
                   "the text), `form` (replies that cannot be used), `quotes`, `groups` (they differ), "

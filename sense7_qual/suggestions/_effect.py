@@ -192,7 +192,7 @@ def made_when(acts: Iterable[Act]) -> pd.DataFrame:
 
     Notes
     -----
-    A suggestion whose content was withdrawn counts as shown. A coding that was made before and moved or
+    A suggestion with withdrawn content counts as shown. A coding that was made before and moved or
     changed afterwards counts as after.
     """
     every = list(acts)
@@ -212,7 +212,7 @@ def made_when(acts: Iterable[Act]) -> pd.DataFrame:
 
 @MODEL_USES.returns
 def model_uses(acts: Iterable[Act]) -> pd.DataFrame:
-    """List the acts that show the use of a model, also those that were undone or whose content is withdrawn.
+    """List the acts that show the use of a model, also if it was undone or its content withdrawn.
 
     Parameters
     ----------

@@ -181,7 +181,7 @@ def test_words_rise_with_the_evidence() -> None:
 
     assert word(table) == "one_more_coder"
     assert word(put("retest", low=0.7)) == "may_suggest"
-    assert word(put("retest", low=0.7), linked=linked) == "beside_people"
+    assert word(put("retest", low=0.7), linked=linked) == "next_to_people"
     assert word(put("sensitivity", high=0.45), linked=linked) == "not_fit"
     assert word(put("positive_agreement", value=0.5)) == "not_measured"
     assert word(put("sensitivity", n_clusters=9)) == "not_measured"
@@ -190,10 +190,10 @@ def test_words_rise_with_the_evidence() -> None:
 
 @pytest.mark.simulation
 def test_intervals_hold_the_truth() -> None:
-    """93 to 98 % in simulation (benchmarks/model_card_coverage.md); here as far as few studies can tell."""
+    """91 to 100 % in simulation (benchmarks/model_card_coverage.md); here as far as few studies can tell."""
     design = Design(participants=60, weighted=True)
     table = held(design, len(studies(100)), np.random.default_rng(6))
-    assert (table["held"] > 0.89).all(), table
+    assert (table["held"] > 0.85).all(), table
     control = held(Design(), len(studies(100)), np.random.default_rng(6), "unit_id")
-    assert control.loc["prevalence_people", "held"] < 0.9
+    assert control.loc["prevalence_all", "held"] < 0.85
     assert truth(replace(design, participants=2000, share=1.0, weighted=False))["sensitivity"] < 0.9

@@ -83,7 +83,7 @@ def model_card(
         How the texts coded by hand were drawn, as for `links.models.with_model`. There is no default: texts
         that were picked by what is in them flatter or harm the model.
     by : sequence of str
-        Columns of `units` whose groups are compared, such as condition, language or rating. A column of
+        Columns of `units` with the groups to compare, such as condition, language or rating. A column of
         numbers with more than two values is cut at its median; of more than two groups each is compared with
         all others.
     answers : DataFrame, optional
@@ -115,7 +115,7 @@ def model_card(
     the degrees of freedom of Welch and Satterthwaite where no participant is in both; p is adjusted by Holm
     for all of them. They find little: with 40 participants of five texts a group and a code on 40 % of the
     texts, sensitivities of .8 and .6 are told apart in about half of the studies. Read the interval; a large
-    p says nothing. In simulated studies 95 % intervals held the truth in 93 to 98 %
+    p says nothing. In simulated studies 95 % intervals held the truth in 91 to 100 %
     (benchmarks/model_card_coverage.md).
 
     References
@@ -163,7 +163,7 @@ def model_card(
 
 
 def _out(learned: pd.Index, shown: pd.Series | None) -> list[str]:
-    """Return the units from which the model has learned, or whose suggestions were seen."""
+    """Return the units from which the model has learned, or with suggestions that were seen."""
     if shown is None:
         return list(learned)
     seen = indexed_by_unit(shown, name="shown")

@@ -40,10 +40,10 @@ def model_words(
     - `not_fit`: too few replies can be used, the model follows the label and not the definition, or the upper
       end of its sensitivity or precision is below `half`.
     - `may_suggest`: otherwise. People decide.
-    - `beside_people`: with its codes the link is estimated clearly more precisely than by people alone
+    - `next_to_people`: with its codes the link is estimated clearly more precisely than by people alone
       (`links.models.with_model`).
     - `one_more_coder`: it passes the alternative annotator test, agrees with people almost as they do with
-      each other, answers alike when asked again, and shows no flaw. Beside people, never instead of them.
+      each other, answers alike when asked again, and shows no flaw. Next to people, never instead of them.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def model_words(
     linked : DataFrame, optional
         The result of `links.models.with_model`: code, source, width_ratio.
     fewest_participants : int
-        Participants in whose texts people must have applied the code.
+        The least number of participants with a text to which people applied the code.
     people_agree : float
         Least positive agreement of people, 0–1.
     usable : float
@@ -64,7 +64,7 @@ def model_words(
     half : float
         What the upper ends of sensitivity and precision must reach, 0–1.
     narrower : float
-        The largest width of the interval of the link against that of people alone, for `beside_people`.
+        The largest width of the interval of the link against that of people alone, for `next_to_people`.
     behind : float
         By how much the lower end of the difference of kappa and alpha may be below 0, 0–1.
     steady : float
@@ -109,7 +109,7 @@ def model_words(
         elif not lacks and not marks:
             word = "one_more_coder"
         elif widths.get(str(code), {}).get("model + human", 1.0) <= narrower:
-            word = "beside_people"
+            word = "next_to_people"
         rows.append({"code": code, "model": model, "word": word, "n_clusters": n,
                      "marks": ", ".join(marks) or None, "lacks": ", ".join(lacks) or None})  # fmt: skip
     return MODEL_WORDS.frame(rows)

@@ -39,7 +39,7 @@ _MEASURES: Final = {
 }  # fmt: skip
 _WORDS: Final = {
     "not_measured": "not measured", "not_fit": "not fit", "may_suggest": "may suggest",
-    "beside_people": "counts beside people", "one_more_coder": "one more coder",
+    "next_to_people": "counts next to people", "one_more_coder": "one more coder",
 }  # fmt: skip
 
 
