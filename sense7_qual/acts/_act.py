@@ -160,7 +160,7 @@ class Act:
 
     def _check_step(self) -> None:
         if self.found_by is not None:
-            self._check_found()
+            self._check_found(self.found_by)
         for name in ("step", "moved_from"):
             if not _ACT_ID.fullmatch(getattr(self, name) or self.act_id):
                 raise ActError(f"act: {name} must be a lower-case UUID – found {word(getattr(self, name))}.")
@@ -172,8 +172,8 @@ class Act:
                 "the code from the earlier words – leave it out."
             )
 
-    def _check_found(self) -> None:
-        check_word("found_by", self.found_by, FOUND_BY)
+    def _check_found(self, found_by: str) -> None:
+        check_word("found_by", found_by, FOUND_BY)
         if self.kind != "apply":
             raise ActError(
                 f"act: found_by belongs to an act that applies a code – found kind {self.kind!r} – leave it "

@@ -276,5 +276,5 @@ def differences(before: str, now: str) -> list[list[str]]:
 
 
 def _matched(one: Sequence[str], other: Sequence[str]) -> list[tuple[str, int, int, int, int]]:
-    words = ([word.strip() for word in words] for words in (one, other))
-    return difflib.SequenceMatcher(None, *words, autojunk=False).get_opcodes()
+    old, new = ([word.strip() for word in words] for words in (one, other))
+    return list(difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes())

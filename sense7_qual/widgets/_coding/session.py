@@ -279,7 +279,8 @@ class Session(Units):
 
     def _found(self, message: Mapping[str, Any], common: Mapping[str, Any]) -> list[Act]:
         """Return the acts that code the results of a search, leaving out what has the code already."""
-        first, code, acts = uuid.UUID(common["act_id"]), str(message.get("code")), []
+        acts: list[Act] = []
+        first, code = uuid.UUID(common["act_id"]), str(message.get("code"))
         for n, one in enumerate(field(message, "found", list)):
             unit_id = self.known_unit(one.get("unit_id"))
             target = self._target({**one, "code": code}, unit_id)

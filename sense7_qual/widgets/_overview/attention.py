@@ -59,7 +59,7 @@ def _to_begin(board: Board) -> Iterator[Item]:
             "Here half of them go to both coders, so that agreement can be measured.",
             f"store.assign(coders=['ana', 'ben'], overlap=0.5, seed=1, coder={board.viewer!r})",
         )
-    planned = [(one.coders[0], one.name) for one in board.rounds if one.coders]
+    planned: list[tuple[str, str | None]] = [(one.coders[0], one.name) for one in board.rounds if one.coders]
     planned += [(coder, None) for coder in board.plan.loc[board.plan["round"].isna(), "coder"]]
     coder, name = planned[0] if planned else ("ana", None)
     yield _step(
