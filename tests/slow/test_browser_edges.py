@@ -114,3 +114,80 @@ def test_the_ends_of_a_coding_are_dragged_exactly_also_across_others_and_to_both
         )
         _drag_end(page, "end", (left[0], left[1]))
     assert ("t1/1", "response", quote) in spans(folder)
+
+
+def test_next_to_a_marked_coding_a_drag_selects_and_moves_no_edge(lab: labs.Lab, tmp_path: Path) -> None:
+    folder = study(tmp_path / "study", [TEXT])
+    labs.notebook(lab.root / "beside.ipynb", cell(folder))
+    with lab.page() as page:
+        enter(lab, page, "beside.ipynb")
+        press(page, *["w"] * 4, "1", "Escape")
+        (_, _, word) = spans(folder)[0]
+        assert word is not None
+        words = TEXT.split(" ")
+        at = words.index(word)
+        for to, first in ((at + 3, at + 1), (at - 3, at - 1)):
+            # From three pixels beside the coding, on the near side of its neighbour.
+            begin, end = ends(page, TEXT, words[first])
+            far, last = ends(page, TEXT, words[to])
+            middle = (begin[1] + end[1]) / 2
+            page.mouse.move(begin[0] + 3 if to > at else end[0] - 3, middle)
+            page.mouse.down()
+            page.mouse.move(last[0] if to > at else far[0], middle)
+            page.mouse.up()
+            wanted = " ".join(words[min(first, to) : max(first, to) + 1])
+            page.wait_for_function(
+                "wanted => [...document.querySelectorAll('.s7-selected')].map(one => one.innerText).join('')"
+                " === wanted",
+                arg=wanted,
+            )
+            assert spans(folder) == [("t0/1", "affective", word)]
+            press(page, "Escape")
+            press(page, "ArrowDown")
+
+
+def test_a_finger_selects_by_two_taps_and_codes(lab: labs.Lab, tmp_path: Path) -> None:
+    folder = study(tmp_path / "study", [TEXT])
+    labs.notebook(lab.root / "touch.ipynb", cell(folder))
+    context = lab.browser.new_context(has_touch=True, viewport={"width": 1100, "height": 900})
+    try:
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        lab.open(page, "touch.ipynb")
+        page.wait_for_selector(".s7-text")
+
+        def tap(word: str) -> None:
+            begin, end = ends(page, TEXT, word)
+            page.touchscreen.tap((begin[0] + end[0]) / 2, (begin[1] + end[1]) / 2)
+
+        def selected(words: str) -> None:
+            page.wait_for_function(
+                "words => [...document.querySelectorAll('.s7-selected')].map(one => one.innerText).join('')"
+                " === words",
+                arg=words,
+            )
+
+        tap("lectured")
+        selected("lectured")
+        tap("felt")
+        selected("lectured me. I felt")
+        tap("lectured")
+        selected("")
+        tap("remembered")
+        tap("said")
+        selected("remembered what I said")
+        for name, words in (("End: one word on", "remembered what I said about"),
+                            ("Start: one word on", "what I said about")):  # fmt: skip
+            page.locator(f".s7-nudges [aria-label='{name}']").tap()
+            selected(words)
+        page.locator(".s7-code").first.tap()
+        saved(page)
+        assert spans(folder) == [("t0/1", "affective", "what I said about")]
+        tap("felt")
+        selected("felt")
+        sizes = page.locator(".s7-footer button, .s7-nudges button, .s7-right .s7-code").evaluate_all(
+            "all => all.map(one => one.getBoundingClientRect()).map(({width, height}) => [width, height])"
+        )
+        assert min(min(size) for size in sizes) >= 44
+    finally:
+        context.close()

@@ -4,7 +4,7 @@ import { UNKNOWN } from "../shared/colours";
 import { TextView } from "../shared/textview";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
-import { offsetAt, selectedSpan, type Placed } from "../shared/onscreen";
+import { offsetAt, selectionIn, type Placed } from "../shared/onscreen";
 import { marginItems, peopleItems } from "./wholetext";
 
 /** The text in its pane: the conversation before it, and next to it the margin, or in it a lane for each person. */
@@ -50,7 +50,9 @@ export function LiveText({ session, unit, before, margin, handles }: LiveProps) 
   const tapped = ({ target, clientX, clientY }: MouseEvent): boolean => {
     const box = (target as Element).closest(".s7-text");
     if (!selecting.touched.value || !box) return false;
-    const at = selectedSpan(box) ? null : offsetAt(box, clientX, clientY);
+    // Two taps in a row may have selected a word in the browser.
+    selectionIn(box)?.removeAllRanges();
+    const at = offsetAt(box, clientX, clientY);
     if (at !== null) session.presses.inTurn(() => selecting.tap(at), unit);
     return true;
   };
