@@ -253,6 +253,7 @@ def _coders(record: Record, models: Sequence[str]) -> Iterator[Sentence]:
     coders = decisions.value["coder"].unique().tolist()
     models = [name for name in coders if is_model(name) or name in models]
     if not models:
+        yield from _asked(record)  # it may have decided nothing
         return
     each = [
         phrase("“{name}” ({n})", name=name,
