@@ -71,9 +71,10 @@ UNSEEN = """() => {
   const all = [
     ...document.querySelectorAll('.s7-reading-of, .s7-reading-said, .s7-verdict, .s7-reasons button'),
   ];
-  const text = document.querySelector('.s7-text');
+  // The text is scrolled to the words that were coded: its first line may be above them.
+  const text = document.querySelector('.s7-scroll');
   const {left, top} = text.getBoundingClientRect();
-  const first = at(text, left + 20, top + 20) ? [] : ['the first line of the text'];
+  const first = at(text, left + 20, top + 20) ? [] : ['the first line in sight'];
   return [...all.filter(one => !seen(one)).map(one => one.innerText), ...first];
 }"""
 SIZE = """() => {
