@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 By: TypeAlias = Literal["coder", "lead", "team"]
 TextOf: TypeAlias = Literal["none", "quote", "written", "reason", "content"]
@@ -85,7 +85,7 @@ class Kind:
 
 
 def _team(
-    name: str, subject: str, text: TextOf = "content", *, needs: tuple[str, ...] = ("text",), **more: str
+    name: str, subject: str, text: TextOf = "content", *, needs: tuple[str, ...] = ("text",), **more: Any
 ) -> Kind:
     return replace(
         Kind(name=name, by="team", needs=needs, subject=subject, text=text, undoable=False), **more
