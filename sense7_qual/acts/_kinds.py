@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, TypeAlias
 
 By: TypeAlias = Literal["coder", "lead", "team"]
 TextOf: TypeAlias = Literal["none", "quote", "written", "reason", "content"]
@@ -42,6 +42,8 @@ class Kind:
         Whether its coder can undo it.
     of_models : bool
         Whether only a model makes it.
+    model_use : str
+        For what it shows that a model was used, whoever made it.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Kind:
     facets: Literal["none", "coding", "ruling", "quote", "abstention"] = "none"
     undoable: bool = True
     of_models: bool = False
+    model_use: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "subject", self.subject or self.name)
@@ -82,11 +85,11 @@ class Kind:
 
 
 def _team(
-    name: str, subject: str, text: TextOf = "content", *, needs: tuple[str, ...] = ("text",), noun: str = ""
+    name: str, subject: str, text: TextOf = "content", *, needs: tuple[str, ...] = ("text",), **more: Any
 ) -> Kind:
-    return Kind(
-        name=name, by="team", needs=needs, subject=subject, text=text, noun=noun, undoable=False
-    )  # fmt: skip
+    return replace(
+        Kind(name=name, by="team", needs=needs, subject=subject, text=text, undoable=False), **more
+    )
 
 
 _CODING: Final = ("unit_id", "code", "start", "end", "round")
@@ -103,7 +106,8 @@ _KINDS: Final = (
          text="written", noun="ruling", code="codable", facets="ruling"),
     Kind(name="propose", needs=("unit_id", "text"), subject="proposal", leaves="while_worded",
          text="written", noun="proposal"),
-    Kind(name="show_suggestions", needs=("unit_id",), text="content", undoable=False),
+    Kind(name="show_suggestions", needs=("unit_id",), text="content", undoable=False,
+         model_use="suggestions"),
     Kind(name="reject_suggestion", needs=("unit_id", "code"), subject="rejection",
          key=("unit_id", "code", "round"), code="codable"),
     Kind(name="describe", needs=("text",), key=(), text="content", undoable=False, of_models=True),
@@ -119,7 +123,7 @@ _KINDS: Final = (
     _team("assign", "work"),
     _team("revise", "codebook", "reason", noun="revision"),
     _team("set_options", "work"),
-    _team("record_themes", "themes"),
+    _team("record_themes", "themes", model_use="themes"),
     _team("edit_theme", "themes", "written", noun="theme"),
     _team("preregister", "plan", "reason", noun="analysis plan"),
 )  # fmt: skip

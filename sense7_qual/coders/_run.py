@@ -46,6 +46,10 @@ class Run:
     answers: pd.DataFrame = field(repr=False)
     card: Mapping[str, Any]
 
+    def __post_init__(self) -> None:
+        check_arguments(Run, {name: getattr(self, name) for name in Run.__slots__})
+        ANSWERS.require(self.answers)
+
     def __repr__(self) -> str:
         base = self._base
         missing = int(base["reason"].notna().sum())

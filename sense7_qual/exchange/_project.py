@@ -17,6 +17,7 @@ from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.codings import carried
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.exchange._archive import Tree, local, plain_guid
+from sense7_qual.frames import is_model
 
 GROUPS: Final = Contract(
     "groups",
@@ -29,6 +30,7 @@ QUOTATIONS: Final = Contract(
     ("unit_id", "coder", "start", "end"),
     {"unit_id, coder": Column("id"), "start, end": Column("integer"), "name, at": Column("string")},
 )
+_CELL: Final = ["unit_id", "coder", "code"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -48,7 +50,8 @@ class Project:
     coverage : DataFrame
         The texts that each coder finished (`frames.COVERAGE`); empty if the program does not note them.
     undecided : DataFrame
-        unit_id, coder, code: codes that came later than a coder's finished text, which are undecided on it.
+        unit_id, coder, code: codes that are undecided on a coder's finished text: they came later, or a
+        model could not decide.
     memos : DataFrame
         One row per memo (`frames.MEMOS`).
     quotations : DataFrame
@@ -160,17 +163,29 @@ class Study(Protocol):
 
 
 def standing(store: Study) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """Return the codings that count, what is open since the codebook changed, and what is left out.
+    """Return the codings that count, what is open on finished texts, and what is left out.
 
-    Those of finished texts are carried over to the present codebook. Of texts that are not finished yet those
-    count that were made under it; those under an earlier one are left out.
+    Open is what the codebook left open when it changed, and what a model could not decide. Codings of
+    finished texts are carried over to the present codebook. Of texts that are not finished yet those count
+    that were made under it; those under an earlier one are left out.
     """
     codings, coverage = store.codings(models=True), store.coverage(models=True)
     now, undecided = carried(codings, coverage, store.codebook, revisions=store.revisions)
+    undecided = pd.concat([undecided, _open_to_models(store, coverage)]).drop_duplicates(_CELL)
     pairs = pd.MultiIndex.from_frame(coverage[["unit_id", "coder"]])
     begun = codings[~pd.MultiIndex.from_frame(codings[["unit_id", "coder"]]).isin(pairs)]
     current = begun["codebook"].fillna(store.codebook.fingerprint) == store.codebook.fingerprint
     return pd.concat([now, begun[current]], ignore_index=True), undecided, begun[~current]
+
+
+def _open_to_models(store: Study, coverage: pd.DataFrame) -> pd.DataFrame:
+    """Return each unit, model and code of a finished text on which the model has no decision."""
+    of_models = coverage.loc[coverage["coder"].map(is_model).astype(bool), _CELL[:2]].drop_duplicates()
+    codes = pd.DataFrame({"code": [code.id for code in store.codebook.codable]}, dtype="string")
+    grid = of_models.merge(codes, how="cross")
+    decided = store.decisions(models=True)[_CELL] if len(grid) else grid
+    found = grid.merge(decided, on=_CELL, how="left", indicator="found")["found"]
+    return grid[(found == "left_only").to_numpy()]
 
 
 def require_study(store: Study, function: str) -> None:

@@ -40,8 +40,7 @@ _SERVE: Final = """
 import json, os, sys, threading
 settings = json.loads(sys.stdin.readline())
 told = os.fdopen(os.dup(1), "w")
-null = os.open(os.devnull, os.O_WRONLY)
-os.dup2(null, 1), os.dup2(null, 2)
+os.dup2(2, 1)  # which leads nowhere
 import xllamacpp
 threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
 params = xllamacpp.CommonParams()

@@ -150,7 +150,7 @@ def _described(record: Record, models: Sequence[str]) -> bool:
     """Whether the record says how every model was asked: then nobody needs to be."""
     acts = record.store.value.acts()
     coded = {act.coder for act in acts if is_model(act.coder)} | set(models)
-    others = any(act.kind in ("show_suggestions", "record_themes") for act in acts)
+    others = any(act.traits.model_use for act in acts)
     return not others and coded <= {act.coder for act in acts if act.kind == "describe"}
 
 

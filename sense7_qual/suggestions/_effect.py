@@ -8,7 +8,7 @@ from typing import Final, cast
 import numpy as np
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import check_arguments, read_once
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._reasons import Reason
 from sense7_qual.acts import Act, standing
@@ -195,8 +195,9 @@ def made_when(acts: Iterable[Act]) -> pd.DataFrame:
     A suggestion with withdrawn content counts as shown. A coding that was made before and moved or
     changed afterwards counts as after.
     """
+    acts = read_once(acts)
+    check_arguments(made_when, locals())
     every = list(acts)
-    check_arguments(made_when, {"acts": every})
     place = {act.act_id: at for at, act in enumerate(every)}
     first: dict[tuple[str, str], int] = {}
     for at, act in enumerate(every):
@@ -219,9 +220,8 @@ def model_uses(acts: Iterable[Act]) -> pd.DataFrame:
     acts
         The acts of the study, ``store.acts()``.
     """
-    every = list(acts)
-    check_arguments(model_uses, {"acts": every})
-    used = ((act, _use(act)) for act in every)
+    check_arguments(model_uses, locals())
+    used = ((act, _use(act)) for act in acts)
     return MODEL_USES.frame([(act.act_id, act.coder, act.unit_id, use) for act, use in used if use])
 
 
@@ -231,7 +231,7 @@ def _use(act: Act) -> str | None:
         return "coding"
     if act.kind == "propose" and act.text and Proposal.from_text(act.text).origin:
         return "proposal"
-    return {"show_suggestions": "suggestions", "record_themes": "themes"}.get(act.kind)
+    return act.traits.model_use or None
 
 
 @ANSWERS.returns

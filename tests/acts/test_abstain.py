@@ -7,8 +7,9 @@ import dataclasses
 import pytest
 
 from sense7_qual import acts, codings
-from sense7_qual.codebook import Codebook
+from sense7_qual.codebook import Codebook, Revision, changes
 from sense7_qual.errors import ActError
+from tests.helpers.revised_codebooks import BASE, plus, without
 
 SENSE7 = Codebook.read("sense7")
 OF_MODEL = {"coder": "model-a", "codebook": SENSE7, "round": "model-a"}
@@ -35,6 +36,41 @@ def test_an_abstention_in_another_round_changes_nothing() -> None:
     record = recorded()
     elsewhere = record.abstained.assign(round="another")
     assert len(codings.decisions(record.codings, record.coverage, SENSE7, abstained=elsewhere)) == 7
+
+
+@pytest.mark.parametrize(
+    ("told", "gone", "come", "expected"),
+    [
+        ({"merged": {"warm": "warmth", "kind": "warmth"}}, ("warm", "kind"), ("warmth",),
+         {"warm": None, "kind": None, "neither": False, "also kind": True}),
+        ({"split": {"warm": ["mild", "hot"]}}, ("warm",), ("mild", "hot"),
+         {"warm": None, "kind": False, "neither": False, "also kind": None}),
+    ],
+)  # fmt: skip
+def test_what_was_abstained_from_is_never_absent_in_what_its_code_became(
+    told: dict[str, dict[str, object]], gone: tuple[str, ...], come: tuple[str, ...],
+    expected: dict[str, bool | None],
+) -> None:  # fmt: skip
+    mine = {"coder": "model-a", "codebook": BASE, "round": "model-a"}
+    made = []
+    for unit_id in expected:
+        if unit_id != "neither":
+            code = "kind" if unit_id == "kind" else "warm"
+            made.append(acts.contents.abstain(unit_id=unit_id, code=code, reason="unsure", **mine))
+        if unit_id == "also kind":
+            made.append(acts.apply(unit_id=unit_id, code="kind", **mine))
+        made.append(acts.finish(unit_id=unit_id, **mine))
+    record, book = acts.fold(made), plus(without(BASE, *gone), *come)
+    step = Revision(
+        coder="lead", at="2999-01-01T00:00:00.000Z", why="So.", base=BASE.fingerprint,
+        codebook=book.fingerprint, changes=changes(BASE, book, **told),
+    )  # fmt: skip
+    decided = codings.decisions(
+        record.codings, record.coverage, book, revisions=[step], abstained=record.abstained
+    ).set_index(["unit_id", "code"])["applied"]
+    for code in come:
+        assert {unit_id: decided.get((unit_id, code)) for unit_id in expected} == expected
+    assert decided.loc[:, "cold"].eq(False).sum() == len(expected)
 
 
 @pytest.mark.parametrize("kind", ["describe", "abstain"])

@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from sense7_qual import coders, models, rounds
+from sense7_qual import coders, exchange, models, rounds
 from sense7_qual.coders import Run
 from sense7_qual.errors import ActError, ArgumentError, TableError
 from sense7_qual.store import Store
@@ -156,6 +156,26 @@ def test_a_run_is_recorded_once_blind_and_as_it_was_decided(place: object) -> No
         other = run_of(model, store.units)
     with pytest.raises(ActError, match="found another run of 'model-a'"):
         store.record_model(other, coder="lead")
+
+
+def test_what_a_model_could_not_decide_is_absent_in_no_export(tmp_path: Path) -> None:
+    store = study(tmp_path / "pilot", texts(12))
+    with answering(quoting) as model:
+        run = run_of(model, store.units)
+    store.record_model(run, coder="lead")
+    key = ["unit_id", "coder", "code"]
+    decided = run.decisions.sort_values(key, ignore_index=True)
+    assert 0 < len(decided) < 24
+    exchange.write_project(store, tmp_path / "pilot.qdpx")
+    project = exchange.read_project(tmp_path / "pilot.qdpx")
+    pd.testing.assert_frame_equal(project.decisions().sort_values(key, ignore_index=True), decided)
+    exchange.export(store, tmp_path / "pilot.csv")
+    wide = pd.read_csv(tmp_path / "pilot.csv").set_index("unit_id")
+    cells = {(unit_id, code): wide.loc[unit_id, f"{code}.model-a"] for unit_id in wide.index
+             for code in CODEBOOK.ids}  # fmt: skip
+    told = {cell: bool(value) for cell, value in cells.items() if pd.notna(value)}
+    assert told == decided.set_index(["unit_id", "code"])["applied"].to_dict()
+    assert not [name for name in wide if name.endswith(".consensus") and wide[name].notna().any()]
 
 
 def test_a_run_of_another_codebook_is_refused(tmp_path: Path) -> None:

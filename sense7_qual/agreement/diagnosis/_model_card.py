@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, cast
+from typing import Final, Literal, cast
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments, require_column
+from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import (
     FEWEST_CLUSTERS,
     check_resampling,
@@ -29,15 +28,11 @@ from sense7_qual.agreement._human_model import cross_kappa, cross_parts, cross_r
 from sense7_qual.agreement._intervals._bootstrap import Resampling
 from sense7_qual.agreement._results import MODEL_CARD
 from sense7_qual.agreement.diagnosis._alternative_annotator_test import alternative_annotator_test
+from sense7_qual.agreement.diagnosis._model_texts import Floats, Row, Texts, group_rows, ratio
 from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, indexed_by_unit, people
 
 __all__ = ["model_card"]
-
-Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Truths = npt.NDArray[np.bool_]
-Row = dict[str, Any]
 
 _SUGGESTIONS: Final = "model-suggestions"
 _UNQUOTED: Final = ("quote_not_in_text", "no_quote")
@@ -157,7 +152,7 @@ def model_card(
         rows += [{"code": code, "model": name} | row for row in (
             *_accuracy(texts), *_prevalence(texts), *_agreement(study, texts),
             *_annotator(study, texts, epsilon), *_missing(texts, answers), *_steady(texts, answers, how),
-            *_calibrated(texts, model), *_groups(texts, units, by),
+            *_calibrated(texts, model), *group_rows(texts, units, by),
         )]  # fmt: skip
     return _with_holm(rows, how)
 
@@ -197,53 +192,6 @@ def _examples(answers: pd.DataFrame | None, code: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Texts:
-    """All texts of one code, with what people settled and the model said: 1, 0, or NaN for nothing."""
-
-    code: str
-    unit_id: pd.Index
-    cluster: Integers
-    human: Floats
-    model: Floats
-    weight: Floats
-    level: float
-
-    @property
-    def both(self) -> Truths:
-        """Texts with a settled code of people and one of the model."""
-        return ~np.isnan(self.human) & ~np.isnan(self.model)
-
-    def share(self, measure: str, part: Truths, whole: Truths, *, equal: bool = False, **more: Any) -> Row:
-        """Return the row of the share of `part` in `whole`; `equal` counts texts that nobody drew."""
-        weight = np.ones(len(part)) if equal else self.weight
-        chosen, cluster = weight[whole], self.cluster[whole]
-        k = len(np.unique(cluster))
-        row: Row = {"measure": measure, "n_units": int(whole.sum()), "n_clusters": k} | more
-        if not len(chosen):
-            return row | {"reason": Reason.NO_COMPARISON}
-        value, moved = _ratio(chosen * part[whole], chosen, cluster)
-        row["value"] = value
-        if k < FEWEST_CLUSTERS:
-            return row | {"reason": Reason.FEW_CLUSTERS}
-        ends = share_interval(value, float(np.square(moved).sum()), len(chosen), k, self.level)
-        return row | dict(zip(("low", "high"), ends, strict=True))
-
-
-def _ratio(part: Floats, whole: Floats, cluster: Integers) -> tuple[float, Floats]:
-    """Return Σ part / Σ whole, and its move when each cluster is left out, √((k − 1) / k) times."""
-    number = np.unique(cluster, return_inverse=True)[1]
-    sums = np.stack([np.bincount(number, one) for one in (part, whole)])
-    total = sums.sum(axis=1)
-    value = float(total[0] / total[1])
-    if sums.shape[1] < 2:
-        return value, np.full(1, np.nan)
-    rest = total[:, None] - sums
-    without = rest[0] / rest[1]
-    n = len(without)
-    return value, np.asarray(np.sqrt((n - 1) / n) * (without - without.mean()))
-
-
-@dataclass(frozen=True, slots=True)
 class _Study:
     """People's and the model's decisions on the texts that count, and the participant of each text."""
 
@@ -259,7 +207,7 @@ class _Study:
         """The codes that people decided on."""
         return [str(code) for code in self.own["code"].unique()]
 
-    def texts(self, code: str, out: list[str]) -> _Texts:
+    def texts(self, code: str, out: list[str]) -> Texts:
         """Return the texts of a code; refuse some that were picked."""
         unit_id = self.clusters.index[~self.clusters.index.isin(out)]
         settled = self.own[self.own["coder"] == "consensus"]
@@ -269,7 +217,7 @@ class _Study:
         cluster = cluster_numbers(unit_id, self.clusters)
         by_hand = np.where(np.isnan(human), 0.0, np.nan_to_num(weight))
         refuse_not_drawn(code, model, by_hand, cluster, len(self.codes), function="model_card")
-        return _Texts(code, unit_id, cluster, human, model, weight, self.how.confidence_level)
+        return Texts(code, unit_id, cluster, human, model, weight, self.how.confidence_level)
 
 
 def _applied(decided: pd.DataFrame, code: str, unit_id: pd.Index) -> Floats:
@@ -277,7 +225,7 @@ def _applied(decided: pd.DataFrame, code: str, unit_id: pd.Index) -> Floats:
     return np.asarray(applied.reindex(unit_id), dtype=np.float64)
 
 
-def _accuracy(texts: _Texts) -> Iterator[Row]:
+def _accuracy(texts: Texts) -> Iterator[Row]:
     """Yield sensitivity, specificity and precision."""
     human, model, both = texts.human == 1, texts.model == 1, texts.both
     yield texts.share("sensitivity", model, both & human)
@@ -285,7 +233,7 @@ def _accuracy(texts: _Texts) -> Iterator[Row]:
     yield texts.share("precision", human, both & model)
 
 
-def _prevalence(texts: _Texts) -> Iterator[Row]:
+def _prevalence(texts: Texts) -> Iterator[Row]:
     """Yield how often people and the model apply the code, their difference, and the share in all texts."""
     human, model, both = texts.human == 1, texts.model == 1, texts.both
     rows = [texts.share("prevalence_people", human, both), texts.share("prevalence_model", model, both)]
@@ -295,7 +243,7 @@ def _prevalence(texts: _Texts) -> Iterator[Row]:
         yield apart | {"reason": rows[0]["reason"]}
         return
     weight, cluster = texts.weight[both], texts.cluster[both]
-    value, moved = _ratio(weight * (texts.model - texts.human)[both], weight, cluster)
+    value, moved = ratio(weight * (texts.model - texts.human)[both], weight, cluster)
     more, less = (float(weight @ one[both] / weight.sum()) for one in (model & ~human, human & ~model))
     variance, k = float(np.square(moved).sum()), len(np.unique(cluster))
     ends = paired_interval(more, less, variance, len(weight), k, texts.level)
@@ -303,7 +251,7 @@ def _prevalence(texts: _Texts) -> Iterator[Row]:
     yield from _everywhere(texts)
 
 
-def _everywhere(texts: _Texts) -> Iterator[Row]:
+def _everywhere(texts: Texts) -> Iterator[Row]:
     """Yield the prevalence in all texts, people's corrected by the model's, and what the model is worth."""
     by_hand, said = ~np.isnan(texts.human), ~np.isnan(texts.model)
     held = texts.cluster[by_hand]
@@ -319,7 +267,7 @@ def _everywhere(texts: _Texts) -> Iterator[Row]:
               (texts.model, texts.both, texts.weight))  # fmt: skip
     for place, (codes, there, weight) in enumerate(chosen):
         cluster = texts.cluster[there]
-        values[place], own = _ratio(weight[there] * codes[there], weight[there], cluster)
+        values[place], own = ratio(weight[there] * codes[there], weight[there], cluster)
         moved[place, np.unique(cluster)] = own
     found = debiased(values, moved @ moved.T, min(sides))
     value = min(max(found.estimate, 0.0), 1.0)
@@ -329,7 +277,7 @@ def _everywhere(texts: _Texts) -> Iterator[Row]:
     yield row | {"measure": "worth", "value": None if np.isnan(found.worth) else min(found.worth, 1.0)}
 
 
-def _agreement(study: _Study, texts: _Texts) -> Iterator[Row]:
+def _agreement(study: _Study, texts: Texts) -> Iterator[Row]:
     """Yield people's agreement, the model's with people, and the difference of the two on the same texts."""
     own = people(study.own[study.own["code"] == texts.code])
     own = own[own["unit_id"].isin(texts.unit_id)]
@@ -384,7 +332,7 @@ def _beside(shared: pd.DataFrame, level: float) -> Row:
     return row | interval_of(parts, number, level, less, sides=((1, 2), (8, 9)))
 
 
-def _annotator(study: _Study, texts: _Texts, epsilon: float | None) -> Iterator[Row]:
+def _annotator(study: _Study, texts: Texts, epsilon: float | None) -> Iterator[Row]:
     """Yield the winning rate of the alternative annotator test."""
     if epsilon is None:
         return
@@ -400,7 +348,7 @@ def _annotator(study: _Study, texts: _Texts, epsilon: float | None) -> Iterator[
     yield row | {"n_units": int(test["n_units"]), "n_clusters": n_clusters}
 
 
-def _missing(texts: _Texts, answers: pd.DataFrame | None) -> Iterator[Row]:
+def _missing(texts: Texts, answers: pd.DataFrame | None) -> Iterator[Row]:
     """Yield the share of texts without a decision of the model, why, and the share of quotes that fail."""
     everywhere = np.ones(len(texts.model), dtype=np.bool_)
     yield texts.share("missing", np.isnan(texts.model), everywhere, equal=True)
@@ -416,7 +364,7 @@ def _missing(texts: _Texts, answers: pd.DataFrame | None) -> Iterator[Row]:
     yield texts.share("failed_quotes", failed, yes | failed, equal=True)
 
 
-def _steady(texts: _Texts, answers: pd.DataFrame | None, how: Resampling) -> Iterator[Row]:
+def _steady(texts: Texts, answers: pd.DataFrame | None, how: Resampling) -> Iterator[Row]:
     """Yield alpha over runs, wordings and orders, and the share of texts on which an answer changed."""
     if answers is None:
         return
@@ -439,7 +387,7 @@ def _steady(texts: _Texts, answers: pd.DataFrame | None, how: Resampling) -> Ite
         yield texts.share("changed", changed, twice, equal=True, group=name)
 
 
-def _calibrated(texts: _Texts, model: pd.DataFrame) -> Iterator[Row]:
+def _calibrated(texts: Texts, model: pd.DataFrame) -> Iterator[Row]:
     """Yield the share of texts with the code in each part of the probabilities, and the error of these."""
     if "probability" not in model:
         return
@@ -465,75 +413,6 @@ def _calibrated(texts: _Texts, model: pd.DataFrame) -> Iterator[Row]:
         squared += weight.sum() / total * ((told - seen) ** 2 - seen * (1 - seen) / (n - 1))
         yield share
     yield row | {"measure": "calibration_error", "value": float(np.sqrt(max(squared, 0.0)))}
-
-
-def _groups(texts: _Texts, units: pd.DataFrame, by: Sequence[str]) -> Iterator[Row]:
-    """Yield the differences of sensitivity, of specificity and of what is missing between groups."""
-    human, model, both = texts.human == 1, texts.model == 1, texts.both
-    everywhere, equal = np.ones(len(model), dtype=np.bool_), np.ones(len(model))
-    measures = (
-        ("sensitivity", model, both & human, texts.weight),
-        ("specificity", ~model, both & ~human, texts.weight),
-        ("missing", np.isnan(texts.model), everywhere, equal),
-    )  # fmt: skip
-    for column in by:
-        require_column(units, column, frame_name="units")
-        values = indexed_by_unit(units.set_index("unit_id")[column], name=column).reindex(texts.unit_id)
-        for name, inside, known in _levels(column, values):
-            for measure, part, whole, weight in measures:
-                row = {"measure": f"{measure}_difference", "group": name}
-                yield row | _apart(part, weight, whole & known, inside, texts)
-
-
-def _levels(column: str, values: pd.Series) -> Iterator[tuple[str, Truths, Truths]]:
-    """Yield each comparison: its name, the texts in the first group, and those with a known group."""
-    known = values.notna().to_numpy(dtype=np.bool_)
-    numbers = pd.to_numeric(values, errors="coerce")
-    if numbers.notna().sum() == known.sum() and numbers.nunique() > 2:
-        middle = float(numbers.median())
-        above = "above" if (numbers > middle).any() else "at or above"
-        inside = (numbers > middle) if above == "above" else (numbers >= middle)
-        yield f"{column} {above} {middle:g} – others", inside.to_numpy(dtype=np.bool_), known
-        return
-    names = sorted(values.dropna().unique(), key=str)
-    if len(names) == 2:
-        yield (
-            f"{column} {names[1]} – {names[0]}",
-            values.eq(names[1]).to_numpy(dtype=np.bool_, na_value=False),
-            known,
-        )
-    elif len(names) > 2:
-        for name in names:
-            yield f"{column} {name} – others", values.eq(name).to_numpy(dtype=np.bool_, na_value=False), known
-
-
-def _apart(part: Truths, weight: Floats, whole: Truths, inside: Truths, texts: _Texts) -> Row:
-    """Return the share of `part` in one group less that in the other, with Student's t over participants."""
-    from scipy import special
-
-    sides = [whole & inside, whole & ~inside]
-    clusters = [np.unique(texts.cluster[side]) for side in sides]
-    row: Row = {"n_units": int(whole.sum()), "n_clusters": len(np.union1d(*clusters))}
-    if min(map(len, clusters)) == 0:
-        return row | {"reason": Reason.NO_COMPARISON}
-    moved, values, n = np.zeros((2, int(texts.cluster.max()) + 1)), [], [len(one) for one in clusters]
-    for place, side in enumerate(sides):
-        value, own = _ratio(weight[side] * part[side], weight[side], texts.cluster[side])
-        values.append(value)
-        moved[place, clusters[place]] = own
-    row["value"] = values[0] - values[1]
-    if min(n) < FEWEST_CLUSTERS:
-        return row | {"reason": Reason.FEW_CLUSTERS}
-    error = float(np.sqrt(np.square(moved[0] - moved[1]).sum()))
-    if error < 1e-12:
-        return row | {"reason": Reason.ONE_PATTERN}
-    degrees = row["n_clusters"] - 1.0
-    if row["n_clusters"] == sum(n):
-        each = np.square(moved).sum(axis=1)
-        degrees = each.sum() ** 2 / sum(one**2 / (k - 1) for one, k in zip(each, n, strict=True))
-    half = float(special.stdtrit(degrees, (1 + texts.level) / 2)) * error
-    p = 2 * float(special.stdtr(degrees, -abs(row["value"]) / error))
-    return row | {"low": max(row["value"] - half, -1.0), "high": min(row["value"] + half, 1.0), "p": p}
 
 
 def _with_holm(rows: list[Row], how: Resampling) -> pd.DataFrame:

@@ -255,7 +255,8 @@ class Session(Units):
         name = uuid.UUID(str(message["act_id"]))
         acts: list[Act] = []
         for n, one in enumerate(field(message, "with", list)):
-            if not isinstance(one, Mapping) or one.get("kind") not in ("apply", "remove"):
+            kind = KINDS.get(str(one.get("kind"))) if isinstance(one, Mapping) else None
+            if kind is None or kind.subject != "coding":
                 raise ActError("act: expected codings to apply or remove – found others – press again.")
             acts += self.acts_from({**one, "unit_id": unit_id, "act_id": str(uuid.uuid5(name, str(n)))})
         return record.in_one_step([*acts, *self.acts_from({**message, "with": None})])
