@@ -32,6 +32,7 @@ for (const widget of folders.filter((folder) => folder !== "shared")) {
     format: "esm",
     target: "es2022",
     minify: true,
+    charset: "utf8",
     legalComments: "inline",
     jsx: "automatic",
     jsxImportSource: "preact",
@@ -45,6 +46,7 @@ for (const widget of folders.filter((folder) => folder !== "shared")) {
   const scoped = await transform(`:where(.s7-${widget}-widget) {\n${rules}}`, {
     loader: "css",
     minify: true,
+    charset: "utf8",
     banner: `/* ${made} */`,
   });
   writeFileSync(join(out, `${widget}.css`), scoped.code);

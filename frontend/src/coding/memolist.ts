@@ -15,14 +15,14 @@ export class MemoList {
   readonly query = signal<MemoQuery>(ANY);
   /** How many there are, whatever is asked for. */
   readonly all = signal(0);
-  readonly list = new PagedRows<MemoRow>((first, renewed) => this.host.ask({ type: "memos", ...this.query.peek(), first, fresh: renewed && this.fresh }));
+  readonly list = new PagedRows<MemoRow>((first, renewed) => this.host.ask({ type: "memos", ...this.query.peek(), first, fresh: renewed && this.#fresh }));
   /** Whether the team's memos are to be read anew. */
-  private fresh = true;
+  #fresh = true;
 
   readonly answers: Answers<Answer, Question> = {
     memos: ({ n, n_all, first, rows }, question) => {
       if (!question) return;
-      this.fresh = false;
+      this.#fresh = false;
       this.all.value = n_all;
       this.list.heard(first, n, rows, first === 0);
     },
@@ -32,7 +32,7 @@ export class MemoList {
   constructor(private readonly host: Pick<Host, "ask">) {}
 
   opened(): void {
-    this.fresh = true;
+    this.#fresh = true;
     this.list.renew();
   }
 

@@ -7,32 +7,32 @@ export class PagedRows<Row> {
   readonly rows = signal<ReadonlyMap<number, Row>>(new Map());
   /** The row that the arrow keys move. */
   readonly cursor = signal(0);
-  private inView: [number, number] = [0, 0];
-  private asking = false;
-  private again = false;
+  #inView: [number, number] = [0, 0];
+  #asking = false;
+  #again = false;
 
   /** `ask` asks for the page that begins at `first`; with `renewed` the list may be another. */
   constructor(private readonly ask: (first: number, renewed: boolean) => void) {}
 
   /** The rows from `first` to `last` are drawn: ask for those that are not here. */
   readonly want = (first: number, last: number): void => {
-    this.inView = [first, last];
-    if (this.asking) return;
+    this.#inView = [first, last];
+    if (this.#asking) return;
     for (let index = first; index < Math.min(last, this.count.peek()); index++) {
-      if (!this.rows.peek().has(index)) return this.send(index, false);
+      if (!this.rows.peek().has(index)) return this.#send(index, false);
     }
   };
 
   /** The list may be another: ask for it anew. One question at a time. */
   renew(): void {
-    if (this.asking) this.again = true;
-    else this.send(0, true);
+    if (this.#asking) this.#again = true;
+    else this.#send(0, true);
   }
 
   heard(first: number, count: number, rows: readonly Row[], renewed: boolean): void {
-    this.asking = false;
-    if (this.again) {
-      this.again = false;
+    this.#asking = false;
+    if (this.#again) {
+      this.#again = false;
       return this.renew();
     }
     batch(() => {
@@ -40,20 +40,20 @@ export class PagedRows<Row> {
       this.rows.value = new Map([...(renewed ? [] : this.rows.peek()), ...rows.map((row, n): [number, Row] => [first + n, row])]);
       this.cursor.value = Math.max(0, Math.min(this.cursor.peek(), count - 1));
     });
-    this.want(...this.inView);
+    this.want(...this.#inView);
   }
 
   /** A question has no answer: what is on screen stays. */
   unanswered(): void {
-    this.asking = this.again = false;
+    this.#asking = this.#again = false;
   }
 
   move(by: number): void {
     this.cursor.value = Math.max(0, Math.min(this.cursor.value + by, this.count.value - 1));
   }
 
-  private send(first: number, renewed: boolean): void {
-    this.asking = true;
+  #send(first: number, renewed: boolean): void {
+    this.#asking = true;
     this.ask(first, renewed);
   }
 }
