@@ -3,7 +3,7 @@ import { computed, signal } from "@preact/signals";
 import type { Answers, Unanswered } from "../shared/session";
 import { bytes } from "../shared/listing";
 import { PagedRows } from "../shared/pagedrows";
-import { uuid, type Act } from "../shared/protocol";
+import type { Act } from "../shared/protocol";
 import { byDay } from "../shared/times";
 import type { Host } from "./host";
 import type { Answer, BackAnswer, HistoryQuestion, HistoryRow, Question } from "./messages";
@@ -11,7 +11,6 @@ import type { Answer, BackAnswer, HistoryQuestion, HistoryRow, Question } from "
 const SETTLED_MS = 200;
 
 export class History {
-  readonly id = `s7-${uuid()}`;
   readonly scope = signal<HistoryQuestion["scope"]>("sitting");
   /** When each act was done, in milliseconds. */
   readonly #times = signal<readonly number[]>([]);
@@ -51,9 +50,8 @@ export class History {
 
   choose(scope: HistoryQuestion["scope"]): void {
     this.scope.value = scope;
-    this.list.cursor.value = 0;
     this.back.value = null;
-    this.list.renew();
+    this.list.restart();
   }
 
   /** Something was done, or another text is on the screen. */

@@ -1,16 +1,12 @@
 // One's own passages of a code, newest first; each leads to its text, and from there back to where one was.
 import { computed, signal } from "@preact/signals";
 import { PagedRows } from "../shared/pagedrows";
-import { uuid } from "../shared/protocol";
 import type { Answers, Unanswered } from "../shared/session";
 import type { Host } from "./host";
 import type { Answer, PassageRow, Question } from "./messages";
 
 export class Passages {
-  readonly id = `s7-${uuid()}`;
   readonly find = signal("");
-  /** How many there are of the code, whatever is looked for among them. */
-  readonly all = signal(0);
   #code = "";
   readonly list = new PagedRows<PassageRow>((first) => this.host.ask({ type: "passages", code: this.#code, find: this.find.peek(), first }));
   /** From which text one went to a passage, and where that is. */
@@ -19,11 +15,7 @@ export class Passages {
   readonly from = computed(() => (this.#way.value?.to === this.host.place.value ? (this.#way.value?.from ?? null) : null));
 
   readonly answers: Answers<Answer, Question> = {
-    passages: ({ n, n_all, first, rows }, question) => {
-      if (!question) return;
-      this.all.value = n_all;
-      this.list.heard(first, n, rows, first === 0);
-    },
+    passages: ({ n, n_all, first, rows }, question) => question && this.list.heard(first, n, rows, first === 0, n_all),
   };
   readonly unanswered: Unanswered<Question> = { passages: () => this.list.unanswered() };
 
@@ -38,8 +30,7 @@ export class Passages {
 
   change(find: string): void {
     this.find.value = find;
-    this.list.cursor.value = 0;
-    this.list.renew();
+    this.list.restart();
   }
 
   /** One goes to this passage, maybe from another one. */

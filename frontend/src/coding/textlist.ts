@@ -28,6 +28,7 @@ export class TextList {
   readonly groups = signal<Group[] | null>(null);
   readonly groupBy = signal<GroupBy | null>(null);
   readonly showFilters = signal(false);
+  readonly count = computed(() => this.listing.value.length);
   /** The row that the arrow keys move. */
   readonly cursor = signal(0);
   readonly total: ReadonlySignal<number>;
