@@ -1,7 +1,6 @@
 // Colleagues’ codings beside one's own, once their round is unblinded: asked for and stepped through, never changed.
 import { computed, effect, signal } from "@preact/signals";
 import type { Answers } from "../shared/session";
-import type { Theirs } from "../shared/protocol";
 import type { Host } from "./host";
 import type { Answer, Beside, Question, RoundState } from "./messages";
 
@@ -31,12 +30,6 @@ export class Colleagues {
     const [answered, chosen] = [this.#answered.value, this.chosen.value];
     if (!this.on.value || answered?.place !== this.host.shown.value) return NONE;
     return chosen === null ? answered.coders : answered.coders.filter(({ coder }) => coder === chosen);
-  });
-  /** Their codings of words, each with whose it is. */
-  readonly spans = computed((): readonly Theirs[] => {
-    const all = this.shown.value.flatMap(({ coder, codings }) => codings.map((coding): Theirs => ({ ...coding, coder })));
-    const spans = all.filter(({ start }) => start !== null);
-    return spans.length ? spans : NONE;
   });
 
   constructor(private readonly host: Pick<Host, "ask" | "say" | "shown">) {

@@ -90,10 +90,11 @@ export class Facets {
     this.#set(coding, facet, coding.facets[facet.name] === value ? undefined : value);
   }
 
-  /** What the coding says, in words. */
-  words({ code, facets }: Coding): string[] {
+  /** What the coding says, in words: the values, each with the name of its facet unless it is `short`. */
+  words({ code, facets, confidence }: Coding, short = false): string[] {
     const said = this.host.book.facetsOf(code).filter(({ name }) => facets[name] !== undefined);
-    return said.map((facet) => `${facet.label} ${labelOf(facet, facets[facet.name])}`);
+    const values = said.map((facet) => `${short ? "" : `${facet.label} `}${labelOf(facet, facets[facet.name])}`);
+    return confidence === "unsure" ? [...values, "unsure"] : values;
   }
 
   #set(coding: Coding, facet: Facet, value: string | undefined): void {

@@ -36,7 +36,7 @@ export function PassagePane({ session }: { session: Session }) {
 }
 
 function PassageView({ session, row }: { session: Session; row: PassageRow }) {
-  const stated = [...session.facets.words(row), row.confidence === "unsure" && "unsure", row.start === null && "whole text"];
+  const stated = [...session.facets.words(row), row.start === null && "whole text"];
   const [before, words, after] = row.words;
   return (
     <>

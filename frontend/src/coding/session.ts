@@ -662,9 +662,8 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   /** A coding in words: its code, what it states, and on what. */
   described(coding: Coding, { text }: Unit): string {
-    const { code, start, end, confidence } = coding;
-    const stated = [...this.facets.words(coding), ...(confidence === "unsure" ? ["unsure"] : [])];
-    return `${[this.label(code), ...stated].join(", ")}: ${start === null ? "the whole text" : text.slice(start, end!)}`;
+    const { code, start, end } = coding;
+    return `${[this.label(code), ...this.facets.words(coding)].join(", ")}: ${start === null ? "the whole text" : text.slice(start, end!)}`;
   }
 
   /** A code's name where there is little room. */
