@@ -13,13 +13,13 @@ export class LackingThemes extends TickedTexts {
   readonly quotes = signal<readonly ThemeText[]>([]);
 
   readonly answers: Answers<Answer, Question> = {
-    theme: (answer) => this.opened(answer),
+    theme: (answer) => this.#opened(answer),
     theme_cost: ({ theme, words }) => {
       if (theme === this.open.value) this.cost.value = words;
     },
   };
-  readonly unanswered: Unanswered<Question> = { theme: () => this.refused(), propose_theme: () => this.refused(), theme_chat: () => this.refused() };
-  readonly told: Tellings<Told> = { lacking: (told) => this.heardLacking(told) };
+  readonly unanswered: Unanswered<Question> = { theme: () => this.#refused(), propose_theme: () => this.#refused(), theme_chat: () => this.#refused() };
+  readonly told: Tellings<Told> = { lacking: (told) => this.#heardLacking(told) };
 
   constructor(private readonly question: (question: Question) => void) {
     super();
@@ -55,7 +55,7 @@ export class LackingThemes extends TickedTexts {
     this.question({ type: "propose_theme", theme, units: [...this.ticked.value] });
   }
 
-  private opened({ theme, quotes }: { theme: number; quotes: ThemeText[] }): void {
+  #opened({ theme, quotes }: { theme: number; quotes: ThemeText[] }): void {
     if (theme !== this.open.value) return;
     batch(() => {
       this.quotes.value = quotes;
@@ -73,7 +73,7 @@ export class LackingThemes extends TickedTexts {
     });
   }
 
-  private heardLacking(found: Lacking): void {
+  #heardLacking(found: Lacking): void {
     batch(() => {
       this.found.value = found;
       if (!found.rows.some(({ theme }) => theme === this.open.value)) this.open.value = null;
@@ -81,7 +81,7 @@ export class LackingThemes extends TickedTexts {
   }
 
   /** A question has no answer: the theme may be another meanwhile. */
-  private refused(): void {
+  #refused(): void {
     batch(() => {
       this.sending.value = this.asking.value = false;
       if (!this.quotes.value.length) this.open.value = null;

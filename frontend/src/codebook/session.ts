@@ -62,22 +62,22 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   readonly sorter = new Sorter((question) => this.channel.ask(question), (words) => this.say(words), this.channel.slow);
   readonly presses = this.sorter.presses;
   readonly lacking = new LackingThemes((question) => this.channel.ask(question));
-  readonly typed = new Typed((typed) => this.channel.ask({ type: "keep", typed }, false), () => this.keep());
+  readonly typed = new Typed((typed) => this.channel.ask({ type: "keep", typed }, false), () => this.#keep());
   /** Steps that are on their way. */
   readonly pending = signal<readonly Step[]>([]);
-  private work = "";
+  #work = "";
   /** Whether the kernel has been heard: before that, what a page kept of a draft is left alone. */
-  private welcomed = false;
+  #welcomed = false;
 
   constructor(model: Model) {
     super(model);
-    const stepped = ({ step }: { step: Step }) => this.arrived(step);
+    const stepped = ({ step }: { step: Step }) => this.#arrived(step);
     this.hear(this.typed, this.sorter, this.lacking, {
       answers: {
-        welcome: (answer, question) => question && this.heardWelcome(answer),
+        welcome: (answer, question) => question && this.#heardWelcome(answer),
         changed: (_, question) => question?.type === "step" && stepped(question),
         alike: ({ codes }) => void (this.alike.value = codes),
-        quotes: (answer) => this.heardQuotes(answer),
+        quotes: (answer) => this.#heardQuotes(answer),
         proposals: ({ rows }) =>
           batch(() => {
             this.proposals.value = rows;
@@ -89,26 +89,26 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
           this.lacking.look();
           this.channel.ask({ type: "proposals" });
         },
-        theme_proposed: ({ theme }) => this.proposed(theme),
-        versions: ({ versions }) => this.heardVersions(versions),
+        theme_proposed: ({ theme }) => this.#proposed(theme),
+        versions: ({ versions }) => this.#heardVersions(versions),
         compare: (answer) => void (this.compared.value = answer),
         conflict: (answer) => {
           this.saving.value = false;
           this.conflict.value = answer;
         },
-        saved_draft: (answer) => this.heardSaved(answer),
-        sorting: (answer, question) => this.heardSorting(answer, question),
-        sorted: (answer, question) => this.heardSorting(answer, question),
+        saved_draft: (answer) => this.#heardSaved(answer),
+        sorting: (answer, question) => this.#heardSorting(answer, question),
+        sorted: (answer, question) => this.#heardSorting(answer, question),
       },
       unanswered: {
         step: stepped,
         save: () => void (this.saving.value = false),
       },
       told: {
-        draft: (told) => this.heardDraft(told),
+        draft: (told) => this.#heardDraft(told),
         preview: (told) => void (this.preview.value = told),
         unkept: ({ message }) => void (this.message.value = `The draft is kept in this page only. ${message}`),
-        theme_drafted: ({ theme }) => this.proposed(theme),
+        theme_drafted: ({ theme }) => this.#proposed(theme),
         lacking_failed: ({ message }) => {
           this.lacking.failed();
           this.message.value = message;
@@ -129,7 +129,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   }
 
   override close(): void {
-    this.keep();
+    this.#keep();
     super.close();
   }
 
@@ -141,7 +141,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
 
   step(step: Step): void {
     this.pending.value = [...this.pending.value, step];
-    this.keep();
+    this.#keep();
     this.channel.ask({ type: "step", step });
   }
 
@@ -301,42 +301,42 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
 
   /* ---- what the kernel says ---- */
 
-  private heardQuotes(answer: Quotes): void {
+  #heardQuotes(answer: Quotes): void {
     if (answer.code !== this.selected.value) return;
     const before = answer.first ? (this.quotes.value?.rows ?? []) : [];
     this.quotes.value = { ...answer, rows: [...before.slice(0, answer.first), ...answer.rows] };
   }
 
-  private heardSorting(answer: Sorting | { type: "sorted"; n: number }, question: Question | undefined): void {
+  #heardSorting(answer: Sorting | { type: "sorted"; n: number }, question: Question | undefined): void {
     if (this.sorter.unread.value) this.message.value = null;
     if (question) this.sorter.heard(answer, question); // once: a busy kernel is asked twice
   }
 
   /** A theme is among the proposals now. */
-  private proposed(theme: number): void {
+  #proposed(theme: number): void {
     this.lacking.drafted(theme);
     this.say("Added to the proposals");
     if (this.tab.value === "proposals") this.focus.value = TAB;
     this.channel.ask({ type: "proposals", fresh: true });
   }
 
-  private heardWelcome(welcome: Welcome): void {
+  #heardWelcome(welcome: Welcome): void {
     const before = drafts().get(welcome.work_id);
     batch(() => {
-      this.work = welcome.work_id;
+      this.#work = welcome.work_id;
       this.coder.value = welcome.coder;
-      this.show(welcome);
+      this.#show(welcome);
       this.selected.value ??= welcome.codes[0]?.id ?? null;
-      this.takeUp(before?.typed ?? welcome.typed); // what the page kept is later: the kernel may have died meanwhile
+      this.#takeUp(before?.typed ?? welcome.typed); // what the page kept is later: the kernel may have died meanwhile
       if (welcome.n_lost) this.message.value = `${welcome.n_lost} steps of the kept draft no longer work and were left out.`;
     });
-    this.welcomed = true;
+    this.#welcomed = true;
     this.askQuotes(0);
-    if (before && isFurther(before, welcome)) this.restore(before);
+    if (before && isFurther(before, welcome)) this.#restore(before);
   }
 
   /** Go on with what was typed and not sent: the form is open again, or the code whose field it was. */
-  private takeUp(typed: Readonly<Record<string, string>>): void {
+  #takeUp(typed: Readonly<Record<string, string>>): void {
     const names = Object.keys(typed);
     if (!names.length) return;
     this.typed.take(typed);
@@ -347,38 +347,38 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   }
 
   /** Hand the kernel the steps that an earlier one had. */
-  private restore({ base, steps, undone, pending }: Kept): void {
+  #restore({ base, steps, undone, pending }: Kept): void {
     const all = [...steps, ...pending];
     this.channel.ask({ type: "restore", base, steps: all, undone: pending.length ? [] : undone });
     this.say(`${all.length} steps of the draft were restored`);
   }
 
-  private heardDraft(draft: Draft): void {
+  #heardDraft(draft: Draft): void {
     const before = new Set(this.codes.value.map(({ id }) => id));
     const [added, ...more] = draft.codes.filter(({ id }) => !before.has(id));
     batch(() => {
-      this.show(draft);
+      this.#show(draft);
       this.saved.value = draft.steps.length ? null : this.saved.value;
       if (added && !more.length && before.size) this.selected.value = added.id;
       if (!this.code.value) this.selected.value = draft.codes[0]?.id ?? null;
     });
     this.typed.drop(...Object.keys(draft.taken).map((proposal) => `proposal ${proposal}`));
-    this.keep();
+    this.#keep();
     if (this.tab.value === "proposals") this.channel.ask({ type: "proposals" });
   }
 
-  private show(draft: Draft): void {
+  #show(draft: Draft): void {
     this.draft.value = draft;
     this.book.codebook.value = { title: draft.title, version: "", facets: [], codes: draft.codes };
   }
 
-  private heardVersions(versions: Version[]): void {
+  #heardVersions(versions: Version[]): void {
     this.versions.value = versions;
     const [last] = versions;
     if (!this.compared.value && last) this.compare(last.base ?? last.version, last.base === null ? "draft" : last.version);
   }
 
-  private heardSaved(saved: Saved): void {
+  #heardSaved(saved: Saved): void {
     batch(() => {
       this.saving.value = false;
       this.conflict.value = null;
@@ -392,19 +392,19 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   }
 
   /** A step was answered, either way. */
-  private arrived(step: Step): void {
+  #arrived(step: Step): void {
     this.pending.value = this.pending.value.filter((one) => one !== step);
-    this.keep();
+    this.#keep();
   }
 
   /** Keep the draft for the kernel that comes after this one. */
-  private keep(): void {
+  #keep(): void {
     const [draft, pending] = [this.draft.value, this.pending.value];
-    if (!this.welcomed || !draft) return;
+    if (!this.#welcomed || !draft) return;
     // That nothing is typed any more is kept, too: a kernel that died may not have heard of it.
     if (draft.steps.length || draft.undone.length || pending.length || this.typed.isTouched) {
-      drafts().set(this.work, { base: draft.base, steps: draft.steps, undone: draft.undone, pending, typed: this.typed.words.peek() });
-    } else drafts().delete(this.work);
+      drafts().set(this.#work, { base: draft.base, steps: draft.steps, undone: draft.undone, pending, typed: this.typed.words.peek() });
+    } else drafts().delete(this.#work);
   }
 }
 

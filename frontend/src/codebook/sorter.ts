@@ -14,9 +14,9 @@ export class Sorter {
   readonly chosen = signal<readonly string[]>([]);
   /** From when a text is sorted until those that are left are on screen. */
   readonly busy = signal(false);
-  private saving = false;
+  #saving = false;
   /** The texts that were asked for last: what others were asked for before is no longer meant. */
-  private last: Extract<Question, { type: "sorting" }> | null = null;
+  #last: Extract<Question, { type: "sorting" }> | null = null;
   /** Whether other texts were asked for and are not there yet. */
   readonly looking = signal(false);
   /** Whether those could not be read. */
@@ -29,7 +29,7 @@ export class Sorter {
   });
 
   readonly presses: PressQueue;
-  readonly unanswered: Unanswered<Question> = { sort: (question) => this.failed(question), sorting: (question) => this.failed(question) };
+  readonly unanswered: Unanswered<Question> = { sort: (question) => this.#failed(question), sorting: (question) => this.#failed(question) };
 
   /** `slow`: whether the kernel takes longer than usual to answer. */
   constructor(
@@ -46,7 +46,7 @@ export class Sorter {
     if (code !== (this.found.value?.code ?? null)) this.theme.value = null;
     this.chosen.value = [];
     this.looking.value = true;
-    this.askFrom(0, code, fresh);
+    this.#askFrom(0, code, fresh);
   }
 
   look(find: string): void {
@@ -69,25 +69,25 @@ export class Sorter {
     this.say(now ? `${now.label || "In no theme"}: ${now.n}` : "All texts");
   }
 
-  private askFrom(first: number, code: string | null = this.found.value?.code ?? null, fresh = false): void {
+  #askFrom(first: number, code: string | null = this.found.value?.code ?? null, fresh = false): void {
     this.unread.value = false;
-    this.last = { type: "sorting", code, find: this.find.value, theme: this.theme.value, first, fresh };
-    this.ask(this.last);
+    this.#last = { type: "sorting", code, find: this.find.value, theme: this.theme.value, first, fresh };
+    this.ask(this.#last);
   }
 
   heard(answer: Sorting | { type: "sorted"; n: number }, question: Question): void {
     if (answer.type === "sorted") {
-      this.saving = false;
+      this.#saving = false;
       this.say(answer.n ? `${answer.n} ${answer.n === 1 ? "text" : "texts"} sorted` : "Undone");
-      return this.askFrom(Math.max(0, this.at.value - 5));
+      return this.#askFrom(Math.max(0, this.at.value - 5));
     }
-    if (question !== this.last) return;
+    if (question !== this.#last) return;
     const gone = this.theme.value !== null && !answer.themes.some(({ theme }) => theme === this.theme.value);
     if (gone) return this.ofTheme(null); // themes were recorded anew, or this one was dismissed
     const seen = this.row.value?.unit_id;
     batch(() => {
       this.looking.value = false;
-      this.busy.value = this.saving;
+      this.busy.value = this.#saving;
       this.found.value = answer;
       this.at.value = Math.max(answer.first, Math.min(this.at.value, answer.n - 1));
     });
@@ -108,7 +108,7 @@ export class Sorter {
       this.at.value = to;
       this.chosen.value = [];
     });
-    if (!this.row.value) this.askFrom(Math.max(0, to - 5));
+    if (!this.row.value) this.#askFrom(Math.max(0, to - 5));
   }
 
   /** Say it of the text on screen, or of all that were found. */
@@ -119,15 +119,15 @@ export class Sorter {
     if (this.busy.value) return this.say("Still saving the previous text");
     if (this.looking.value) return this.say("Still looking for these texts");
     if (!this.chosen.value.length && !none) return this.say("Choose a part first, or “None of them”");
-    this.busy.value = this.saving = true;
+    this.busy.value = this.#saving = true;
     this.ask({ type: "sort", code: found.code, units: all ? found.ids : [row.unit_id], parts: none ? [] : this.chosen.value });
     this.chosen.value = [];
   }
 
   readAgain(): void {
-    const { code, first, fresh } = this.last!;
+    const { code, first, fresh } = this.#last!;
     this.say("Loading these texts again");
-    this.askFrom(first, code, fresh);
+    this.#askFrom(first, code, fresh);
   }
 
   undo(): void {
@@ -136,12 +136,12 @@ export class Sorter {
 
   /** Do what a key means here, once the text that it is meant for is on screen; false where it means nothing. */
   press(key: string, shift = false): boolean {
-    const action = this.meant(key, shift);
+    const action = this.#meant(key, shift);
     if (action) this.presses.inTurn(action);
     return action !== null;
   }
 
-  private meant(key: string, shift: boolean): (() => void) | null {
+  #meant(key: string, shift: boolean): (() => void) | null {
     const part = /^[1-9]$/.test(key) ? this.found.value?.parts[Number(key) - 1] : undefined;
     if (part) return () => this.toggle(part.id);
     const keys: Record<string, () => void> = {
@@ -159,11 +159,11 @@ export class Sorter {
   }
 
   /** A question has no answer: nothing is sorted until what is on screen is what was asked for last. */
-  private failed(question: Question): void {
-    if (question.type === "sort") this.saving = this.busy.value = false;
-    if (question !== this.last) return;
+  #failed(question: Question): void {
+    if (question.type === "sort") this.#saving = this.busy.value = false;
+    if (question !== this.#last) return;
     if (this.presses.waiting.value.length) this.presses.drop(0);
     this.unread.value = this.looking.value = true;
-    this.busy.value = this.saving;
+    this.busy.value = this.#saving;
   }
 }

@@ -8,15 +8,15 @@ import type { Answer, Question } from "./messages";
 export type FieldName = string;
 
 export class Typed {
-  readonly answers: Answers<Answer, Question> = { kept: (_, question) => question && this.keeper.answered() };
-  readonly unanswered: Unanswered<Question> = { keep: () => this.keeper.answered() };
+  readonly answers: Answers<Answer, Question> = { kept: (_, question) => question && this.#keeper.answered() };
+  readonly unanswered: Unanswered<Question> = { keep: () => this.#keeper.answered() };
   readonly words = signal<Readonly<Record<FieldName, string>>>({});
   /** Whether anything was typed, or taken over. */
   isTouched = false;
-  private readonly keeper: Keeper<Readonly<Record<FieldName, string>>>;
+  readonly #keeper: Keeper<Readonly<Record<FieldName, string>>>;
 
   constructor(send: (words: Readonly<Record<FieldName, string>>) => void, private readonly kept: () => void) {
-    this.keeper = new Keeper(send);
+    this.#keeper = new Keeper(send);
   }
 
   of(name: FieldName): string | undefined {
@@ -25,14 +25,14 @@ export class Typed {
 
   put(name: FieldName, text: string): void {
     if (this.words.peek()[name] === text) return;
-    this.become({ ...this.words.peek(), [name]: text });
+    this.#become({ ...this.words.peek(), [name]: text });
   }
 
   /** Nothing is typed any more in the fields whose names begin so. */
   drop(...names: FieldName[]): void {
     const words = this.words.peek();
     const rest = Object.fromEntries(Object.entries(words).filter(([name]) => !names.some((one) => name === one || name.startsWith(`${one} `))));
-    if (Object.keys(rest).length < Object.keys(words).length) this.become(rest);
+    if (Object.keys(rest).length < Object.keys(words).length) this.#become(rest);
   }
 
   /** Take over what was typed before. */
@@ -42,13 +42,13 @@ export class Typed {
   }
 
   close(): void {
-    this.keeper.close();
+    this.#keeper.close();
   }
 
-  private become(words: Readonly<Record<FieldName, string>>): void {
+  #become(words: Readonly<Record<FieldName, string>>): void {
     this.words.value = words;
     this.isTouched = true;
     this.kept();
-    this.keeper.keep(words);
+    this.#keeper.keep(words);
   }
 }

@@ -1,7 +1,6 @@
 // Colleagues’ codings beside one's own, once their round is unblinded: asked for and stepped through, never changed.
 import { computed, effect, signal } from "@preact/signals";
 import type { Answers } from "../shared/session";
-import type { Theirs } from "../shared/protocol";
 import type { Host } from "./host";
 import type { Answer, Beside, Question, RoundState } from "./messages";
 
@@ -13,10 +12,10 @@ export class Colleagues {
   readonly on = signal(false);
   /** Whose codings are shown; null for everybody's. */
   readonly chosen = signal<string | null>(null);
-  private readonly answered = signal<{ place: number; coders: readonly Beside[] } | null>(null);
-  private readonly end: () => void;
+  readonly #answered = signal<{ place: number; coders: readonly Beside[] } | null>(null);
+  readonly #end: () => void;
   readonly answers: Answers<Answer, Question> = {
-    beside: (answer) => void (this.answered.value = answer),
+    beside: (answer) => void (this.#answered.value = answer),
     colleagues: ({ state, names }) => {
       this.state.value = state;
       this.names.value = names;
@@ -28,33 +27,27 @@ export class Colleagues {
 
   /** What stands beside the text on screen. */
   readonly shown = computed((): readonly Beside[] => {
-    const [answered, chosen] = [this.answered.value, this.chosen.value];
+    const [answered, chosen] = [this.#answered.value, this.chosen.value];
     if (!this.on.value || answered?.place !== this.host.shown.value) return NONE;
     return chosen === null ? answered.coders : answered.coders.filter(({ coder }) => coder === chosen);
   });
-  /** Their codings of words, each with whose it is. */
-  readonly spans = computed((): readonly Theirs[] => {
-    const all = this.shown.value.flatMap(({ coder, codings }) => codings.map((coding): Theirs => ({ ...coding, coder })));
-    const spans = all.filter(({ start }) => start !== null);
-    return spans.length ? spans : NONE;
-  });
 
   constructor(private readonly host: Pick<Host, "ask" | "say" | "shown">) {
-    this.end = effect(() => {
+    this.#end = effect(() => {
       const place = host.shown.value;
       if (this.on.value && place !== null) host.ask({ type: "beside", place });
     });
   }
 
   close(): void {
-    this.end();
+    this.#end();
   }
 
   /** Show them, read afresh, or hide them. */
   toggle(): void {
     if (!this.on.value) return this.host.ask({ type: "colleagues" });
     this.on.value = false;
-    this.answered.value = null;
+    this.#answered.value = null;
     this.host.say("Colleagues’ codings are hidden");
   }
 

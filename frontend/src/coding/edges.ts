@@ -24,7 +24,7 @@ interface Moving { unit: Unit; coding: Coding; span: Span; }
 
 export class Edges {
   readonly moving = signal<Moving | null>(null);
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly host: Host) {}
 
@@ -37,28 +37,28 @@ export class Edges {
 
   /** Whether Shift and an arrow moves an edge of the marked coding, and no selection's. */
   get isReady(): boolean {
-    return this.moving.value !== null || (this.host.selected() === null && this.coding() !== undefined);
+    return this.moving.value !== null || (this.host.selected() === null && this.#coding() !== undefined);
   }
 
-  private coding(): Coding | undefined {
+  #coding(): Coding | undefined {
     const mark = this.host.marked.value;
     return this.host.still.value?.codings.find((one) => mark !== null && mark.start !== null && isOn(one, mark));
   }
 
   /** Move an edge by a word or a sentence. */
   move(edge: Edge, granularity: Granularity, step: Step): void {
-    this.to(edge, (text, span) => moved(pieces(text, granularity), span, edge, step));
-    this.timer = setTimeout(() => this.keep(), KEPT_MS);
+    this.#to(edge, (text, span) => moved(pieces(text, granularity), span, edge, step));
+    this.#timer = setTimeout(() => this.keep(), KEPT_MS);
   }
 
   /** The mouse has dragged an edge to this place: whole words, or exactly there. */
   drag(edge: Edge, at: number, exact: boolean): void {
-    this.to(edge, (text, span) => dragged(text, span, edge, at, exact));
+    this.#to(edge, (text, span) => dragged(text, span, edge, at, exact));
   }
 
-  private to(edge: Edge, next: (text: string, span: Span) => Span | null): void {
-    clearTimeout(this.timer);
-    const [unit, coding] = [this.host.still.value, this.moving.value?.coding ?? this.coding()];
+  #to(edge: Edge, next: (text: string, span: Span) => Span | null): void {
+    clearTimeout(this.#timer);
+    const [unit, coding] = [this.host.still.value, this.moving.value?.coding ?? this.#coding()];
     if (!unit || !coding) return;
     const before = this.moving.value?.span ?? { start: coding.start!, end: coding.end! };
     const span = next(unit.text, before);
@@ -71,7 +71,7 @@ export class Edges {
 
   /** Record the words as they are now. */
   keep(): void {
-    clearTimeout(this.timer);
+    clearTimeout(this.#timer);
     const moving = this.moving.value;
     this.moving.value = null;
     if (!moving || sameSpan(moving.coding, moving.span)) return;
@@ -85,7 +85,7 @@ export class Edges {
 
   /** Leave the words as they were; false where nothing moves. */
   cancel(): boolean {
-    clearTimeout(this.timer);
+    clearTimeout(this.#timer);
     const moving = this.moving.value;
     if (!moving) return false;
     this.moving.value = null;

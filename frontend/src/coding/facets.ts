@@ -42,7 +42,7 @@ export class Facets {
     if (!first) return host.say(`${host.label(coding.code)} has no facets`);
     if (host.book.facetKeys.value) return this.toggle(coding);
     const order = [undefined, ...first.values.map(({ name }) => name)];
-    this.set(coding, first, order[(order.indexOf(coding.facets[first.name]) + 1) % order.length]);
+    this.#set(coding, first, order[(order.indexOf(coding.facets[first.name]) + 1) % order.length]);
   }
 
   /** Open the strip on the coding, or close it there. */
@@ -87,16 +87,17 @@ export class Facets {
 
   /** Set the value; where it is set, take it away. */
   choice(coding: Coding, facet: Facet, value: string): void {
-    this.set(coding, facet, coding.facets[facet.name] === value ? undefined : value);
+    this.#set(coding, facet, coding.facets[facet.name] === value ? undefined : value);
   }
 
-  /** What the coding says, in words. */
-  words({ code, facets }: Coding): string[] {
+  /** What the coding says, in words: the values, each with the name of its facet unless it is `short`. */
+  words({ code, facets, confidence }: Coding, short = false): string[] {
     const said = this.host.book.facetsOf(code).filter(({ name }) => facets[name] !== undefined);
-    return said.map((facet) => `${facet.label} ${labelOf(facet, facets[facet.name])}`);
+    const values = said.map((facet) => `${short ? "" : `${facet.label} `}${labelOf(facet, facets[facet.name])}`);
+    return confidence === "unsure" ? [...values, "unsure"] : values;
   }
 
-  private set(coding: Coding, facet: Facet, value: string | undefined): void {
+  #set(coding: Coding, facet: Facet, value: string | undefined): void {
     const { [facet.name]: _, ...others } = coding.facets;
     this.host.change(coding, { facets: value === undefined ? others : { ...others, [facet.name]: value } });
     this.host.say(`${this.host.label(coding.code)}: ${facet.label} ${labelOf(facet, value) ?? "none"}`);

@@ -127,11 +127,9 @@ function Chips({ session, place, unit: known, live }: Props) {
 interface ChipProps { session: Session; unit: Unit; coding: Coding; active: boolean; tabbed: boolean; take: (action: () => void) => void; }
 
 function Chip({ session, unit, coding, active, tabbed, take }: ChipProps) {
-  const { code, start, end, confidence, pending } = coding;
+  const { code, start, end, pending } = coding;
   const look = session.book.looks.value.get(code) ?? UNKNOWN;
   const [label, quote] = [session.label(code), start === null ? null : unit.text.slice(start, end!)];
-  const unsure = confidence === "unsure";
-  const stated = session.book.facetsOf(code).flatMap(({ name, values }) => values.find((value) => value.name === coding.facets[name])?.label ?? []);
   const names = ["s7-chip", pending && "s7-pending", active && "s7-active", quote !== null && "s7-of-span"];
   const mark = (event: MouseEvent) => {
     event.stopPropagation();
@@ -151,9 +149,10 @@ function Chip({ session, unit, coding, active, tabbed, take }: ChipProps) {
       {quote !== null && (
         <span class="s7-quote" dir="auto">“{quote.length > QUOTED ? `${quote.slice(0, QUOTED).trimEnd()}…` : quote}”</span>
       )}
-      {[...stated, ...(unsure ? ["unsure"] : []), ...(pending ? ["not saved yet"] : [])].map((words) => (
-        <span key={words} class={words === "not saved yet" ? "s7-unseen" : "s7-stated"}>{words === "unsure" ? "unsure?" : words}</span>
+      {session.facets.words(coding, true).map((words) => (
+        <span key={words} class="s7-stated">{words === "unsure" ? "unsure?" : words}</span>
       ))}
+      {pending && <span class="s7-unseen">not saved yet</span>}
       <button type="button" class="s7-remove" tabIndex={tabbed ? 0 : -1} aria-label={`Remove ${label}${quote === null ? "" : ` from “${quote.slice(0, QUOTED)}”`}`} onClick={remove}>
         ×
       </button>

@@ -16,9 +16,9 @@ export interface Anchor { index: number; offset: number; }
 /** The heights of any number of rows, most of them never drawn: each change and each question takes log n steps. */
 export class Heights {
   readonly length: number;
-  private readonly own: Float64Array;
+  readonly #own: Float64Array;
   /** A Fenwick tree of the differences from the estimate. */
-  private readonly sums: Float64Array;
+  readonly #sums: Float64Array;
 
   constructor(
     readonly listing: Listing,
@@ -27,8 +27,8 @@ export class Heights {
     readonly estimate = ESTIMATE,
   ) {
     this.length = listing.length;
-    this.own = new Float64Array(this.length);
-    this.sums = new Float64Array(this.length + 1);
+    this.#own = new Float64Array(this.length);
+    this.#sums = new Float64Array(this.length + 1);
     for (const [place, height] of measured) if (listing.has(place)) this.set(listing.indexOf(place), height);
   }
 
@@ -37,18 +37,18 @@ export class Heights {
   }
 
   heightOf(index: number): number {
-    return this.estimate + (this.own[index] ?? 0);
+    return this.estimate + (this.#own[index] ?? 0);
   }
 
   set(index: number, height: number): void {
     const more = height - this.heightOf(index);
-    this.own[index]! += more;
-    for (let at = index + 1; at <= this.length; at += at & -at) this.sums[at]! += more;
+    this.#own[index]! += more;
+    for (let at = index + 1; at <= this.length; at += at & -at) this.#sums[at]! += more;
   }
 
   topOf(index: number): number {
     let top = index * this.estimate;
-    for (let at = Math.min(index, this.length); at > 0; at -= at & -at) top += this.sums[at]!;
+    for (let at = Math.min(index, this.length); at > 0; at -= at & -at) top += this.#sums[at]!;
     return top;
   }
 
@@ -57,7 +57,7 @@ export class Heights {
     let [index, top] = [0, 0];
     for (let step = 2 ** Math.floor(Math.log2(Math.max(1, this.length))); step >= 1; step /= 2) {
       if (index + step > this.length) continue;
-      const below = top + step * this.estimate + this.sums[index + step]!;
+      const below = top + step * this.estimate + this.#sums[index + step]!;
       if (below <= distance) [index, top] = [index + step, below];
     }
     const last = Math.max(0, this.length - 1);
@@ -93,17 +93,17 @@ export class Grid {
   inSight = true;
   rowsInSight = 8;
 
-  private inView: [number, number] = [0, 0];
-  private asked = false;
+  #inView: [number, number] = [0, 0];
+  #asked = false;
 
   readonly answers: Answers<Answer, Question> = {
     layout: ({ variables, has_rating }) => {
       this.variables.value = variables;
       this.hasRating.value = has_rating;
     },
-    grid: ({ rows }, question) => question?.type === "grid" && this.heardRows(rows, question.variables),
+    grid: ({ rows }, question) => question?.type === "grid" && this.#heardRows(rows, question.variables),
   };
-  readonly unanswered: Unanswered<Question> = { grid: () => void (this.asked = false) };
+  readonly unanswered: Unanswered<Question> = { grid: () => void (this.#asked = false) };
 
   constructor(private readonly host: Pick<Host, "ask" | "came" | "goto" | "say" | "focus" | "place"> & { listing: ReadonlySignal<Listing> }) {}
 
@@ -133,33 +133,33 @@ export class Grid {
     const chosen = shown.includes(name) ? shown.filter((one) => one !== name) : [...shown, name];
     this.shown.value = (this.variables.value ?? []).filter((one) => chosen.includes(one));
     this.beside.value = new Map();
-    this.wantRows();
+    this.#wantRows();
   }
 
   /* ---- texts ---- */
 
   /** The rows from `first` to `last` are drawn: ask for those that are not here. */
   readonly want = (first: number, last: number): void => {
-    this.inView = [first, last];
-    this.wantRows();
+    this.#inView = [first, last];
+    this.#wantRows();
   };
 
-  private wantRows(): void {
-    if (this.asked || !this.on.peek()) return;
-    const [first, last] = this.inView;
+  #wantRows(): void {
+    if (this.#asked || !this.on.peek()) return;
+    const [first, last] = this.#inView;
     const wanted = Array.from({ length: Math.max(0, last - first) }, (_, at) => this.host.listing.peek().at(first + at));
-    const places = [...wanted, this.host.place.peek()].filter((place) => place != null && !this.isHere(place)) as number[];
+    const places = [...wanted, this.host.place.peek()].filter((place) => place != null && !this.#isHere(place)) as number[];
     if (!places.length) return;
-    this.asked = true;
+    this.#asked = true;
     this.host.ask({ type: "grid", places: [...new Set(places)].slice(0, MOST_ASKED), variables: [...this.shown.peek()] });
   }
 
-  private isHere(place: number): boolean {
+  #isHere(place: number): boolean {
     return this.units.peek().has(place) && this.beside.peek().has(place);
   }
 
-  private heardRows(rows: readonly GridRow[], variables: readonly string[]): void {
-    this.asked = false;
+  #heardRows(rows: readonly GridRow[], variables: readonly string[]): void {
+    this.#asked = false;
     batch(() => {
       rows.forEach(({ unit }) => this.host.came(unit));
       // Rows that were asked for before other columns were chosen lack those.
@@ -167,7 +167,7 @@ export class Grid {
       const more = rows.map(({ unit, variables, review }) => [unit.place, { variables, review }] as const);
       this.beside.value = new Map([...this.beside.peek(), ...more]);
     });
-    this.wantRows();
+    this.#wantRows();
   }
 
   /** All that is here may be another thing now. */
@@ -176,7 +176,7 @@ export class Grid {
       this.units.value = new Map();
       this.beside.value = new Map();
     });
-    this.wantRows();
+    this.#wantRows();
   }
 
   /** A text as it is now. Of many the ones far from what is in view are forgotten. */
@@ -184,7 +184,7 @@ export class Grid {
     if (!this.on.peek()) return;
     if (this.units.peek().size < MOST_KEPT) return void (this.units.value = new Map(this.units.peek()).set(unit.place, unit));
     const listing = this.host.listing.peek();
-    const [first, last] = this.inView;
+    const [first, last] = this.#inView;
     const near = ([place]: readonly [number, unknown]) => listing.indexOf(place) >= first && listing.indexOf(place) < last;
     this.beside.value = new Map([...this.beside.peek()].filter(near));
     this.units.value = new Map([...this.units.peek()].filter(near)).set(unit.place, unit);
@@ -196,7 +196,7 @@ export class Grid {
     const others = new Map(this.beside.peek());
     others.delete(place);
     this.beside.value = others;
-    this.wantRows();
+    this.#wantRows();
   }
 
   /* ---- keys ---- */

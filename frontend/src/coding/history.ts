@@ -3,7 +3,7 @@ import { computed, signal } from "@preact/signals";
 import type { Answers, Unanswered } from "../shared/session";
 import { bytes } from "../shared/listing";
 import { PagedRows } from "../shared/pagedrows";
-import { uuid, type Act } from "../shared/protocol";
+import type { Act } from "../shared/protocol";
 import { byDay } from "../shared/times";
 import type { Host } from "./host";
 import type { Answer, BackAnswer, HistoryQuestion, HistoryRow, Question } from "./messages";
@@ -11,23 +11,22 @@ import type { Answer, BackAnswer, HistoryQuestion, HistoryRow, Question } from "
 const SETTLED_MS = 200;
 
 export class History {
-  readonly id = `s7-${uuid()}`;
   readonly scope = signal<HistoryQuestion["scope"]>("sitting");
   /** When each act was done, in milliseconds. */
-  private readonly times = signal<readonly number[]>([]);
-  readonly lines = computed(() => byDay(this.times.value));
+  readonly #times = signal<readonly number[]>([]);
+  readonly lines = computed(() => byDay(this.#times.value));
   /** The line of each act. */
   readonly lineOf = computed(() => this.lines.value.flatMap((line, place) => ("index" in line ? [place] : [])));
-  readonly list = new PagedRows<HistoryRow>((first) => this.ask(first));
+  readonly list = new PagedRows<HistoryRow>((first) => this.#ask(first));
   /** What going back would take back; null while nobody asked. */
   readonly back = signal<BackAnswer | null>(null);
   /** What going back took back last. */
   readonly undone = signal<readonly string[]>([]);
-  private settling: ReturnType<typeof setTimeout> | undefined;
+  #settling: ReturnType<typeof setTimeout> | undefined;
   readonly answers: Answers<Answer, Question> = {
     history: (answer, question) => {
       if (!question) return;
-      if (answer.times !== null) this.times.value = [...new Uint32Array(bytes(answer.times).buffer)].map((seconds) => 1000 * seconds);
+      if (answer.times !== null) this.#times.value = [...new Uint32Array(bytes(answer.times).buffer)].map((seconds) => 1000 * seconds);
       this.list.heard(answer.first, answer.n, answer.rows, answer.times !== null);
     },
     back: (answer) => {
@@ -39,27 +38,26 @@ export class History {
 
   constructor(private readonly host: Pick<Host, "ask" | "push" | "unit" | "say">) {}
 
-  private ask(first: number): void {
+  #ask(first: number): void {
     const unit_id = this.host.unit.peek()?.unit_id;
     const scope = this.scope.peek() === "text" && unit_id === undefined ? "all" : this.scope.peek();
     this.host.ask({ type: "history", scope, first, ...(scope === "text" ? { unit_id } : {}) });
   }
 
   close(): void {
-    clearTimeout(this.settling);
+    clearTimeout(this.#settling);
   }
 
   choose(scope: HistoryQuestion["scope"]): void {
     this.scope.value = scope;
-    this.list.cursor.value = 0;
     this.back.value = null;
-    this.list.renew();
+    this.list.restart();
   }
 
   /** Something was done, or another text is on the screen. */
   changed(): void {
-    clearTimeout(this.settling);
-    this.settling = setTimeout(() => this.list.renew(), SETTLED_MS);
+    clearTimeout(this.#settling);
+    this.#settling = setTimeout(() => this.list.renew(), SETTLED_MS);
   }
 
   readonly want = (first: number, last: number): void => {

@@ -8,6 +8,8 @@ import { counted, described } from "./history";
 import type { HistoryQuestion } from "./messages";
 import type { Session } from "./session";
 
+const ROW = 58;
+
 const SCOPES: [HistoryQuestion["scope"], string][] = [
   ["sitting", "Since you opened this"],
   ["text", "On this text"],
@@ -16,9 +18,8 @@ const SCOPES: [HistoryQuestion["scope"], string][] = [
 
 /** Go to the text of an act, with its words selected. */
 export function openAct(session: Session, index: number): void {
-  const row = session.history.list.rows.value.get(index);
+  const row = session.history.list.pick(index);
   if (!row) return;
-  session.history.list.cursor.value = index;
   if (row.place === null) return session.say("This step is not about a text shown here");
   session.texts.leave();
   session.goTo(row.place, row.start === null ? null : { start: row.start, end: row.end! });
@@ -50,13 +51,13 @@ export function HistoryPane({ session }: { session: Session }) {
       </div>
       <VirtualList
         count={lines.length}
-        rowHeight={HISTORY_ROW}
+        rowHeight={ROW}
         cursor={history.lineOf.value[cursor] ?? 0}
         onShown={history.want}
-        box={listBox(history.id, "What was done", n, cursor)}
+        box={listBox(history.list.id, "What was done", n, cursor)}
         row={(place, style) => {
           const line = lines[place]!;
-          if ("day" in line) return <DayLine key={line.day} day={line.day} style={style} />;
+          if ("day" in line) return <div key={line.day} class="s7-day" role="presentation" style={style}>{line.day}</div>;
           return <ActView key={line.index} session={session} index={line.index} style={style} />;
         }}
       />
@@ -92,19 +93,27 @@ function ActView({ session, index, style }: { session: Session; index: number; s
   const { history } = session;
   const row = history.list.rows.value.get(index);
   const undone = row?.state === "undone";
-  const shared = listRow(history.id, history.list, index, style, ["s7-act", undone && "s7-taken-back"]);
+  const shared = listRow(history.list, index, style, ["s7-act", undone && "s7-taken-back"]);
   if (!row) return <div {...shared}>…</div>;
   const what = described(row, (code) => session.label(code));
   const where = row.place === null ? (row.unit_id ?? "") : `${row.place + 1} · ${row.unit_id}`;
   return (
     <div {...shared} aria-label={[shownTime(row.at), undone && "taken back", row.unit_id, what, row.quote].filter(Boolean).join(", ")} onClick={() => openAct(session, index)}>
-      <HistoryLine at={row.at} where={where} what={what} quote={row.quote} more={row.kind === "memo" && row.words ? `: ${row.words}` : ""} taken_back={undone ? row.taken_back : null} />
+      <div class="s7-row-line">
+        <time dateTime={row.at}>{shownTime(row.at)}</time>
+        <span class="s7-row-id">{where}</span>
+        {undone && row.taken_back && <span>taken back {shownTime(row.taken_back)}</span>}
+      </div>
+      <div class="s7-row-words" dir="auto">
+        {row.quote ? `${what} “${row.quote}”` : what}
+        {row.kind === "memo" && row.words && `: ${row.words}`}
+      </div>
     </div>
   );
 }
 
 /** The buttons of the marked act, beneath the list. */
-export function ActButtons({ session }: { session: Session }) {
+function ActButtons({ session }: { session: Session }) {
   const { history } = session;
   const row = history.list.rows.value.get(history.list.cursor.value);
   if (!row) return null;
@@ -116,44 +125,5 @@ export function ActButtons({ session }: { session: Session }) {
       </Button>
       <Button title="b" onClick={() => history.askBack(row)}>Back to here <kbd>b</kbd></Button>
     </div>
-  );
-}
-
-/** The height of a line. */
-const HISTORY_ROW = 58;
-
-function DayLine({ day, style }: { day: string; style: RowStyle }) {
-  return (
-    <div class="s7-day" role="presentation" style={style}>{day}</div>
-  );
-}
-
-interface Props {
-  at: string;
-  /** By whom or on which text. */
-  where: string;
-  what: string;
-  /** The words of the text that it is about. */
-  quote: string;
-  /** What follows: a memo's own words. */
-  more?: string;
-  /** When it was taken back. */
-  taken_back: string | null;
-}
-
-/** What a row shows; the row itself is the list's (`listRow`, with the class `s7-act`). */
-function HistoryLine({ at, where, what, quote, more = "", taken_back }: Props) {
-  return (
-    <>
-      <div class="s7-row-line">
-        <time dateTime={at}>{shownTime(at)}</time>
-        <span class="s7-row-id">{where}</span>
-        {taken_back && <span>taken back {shownTime(taken_back)}</span>}
-      </div>
-      <div class="s7-row-words" dir="auto">
-        {quote ? `${what} “${quote}”` : what}
-        {more}
-      </div>
-    </>
   );
 }

@@ -26,13 +26,13 @@ const NONE: readonly [number, number][] = [];
 const spanOf = ([start, end]: readonly [number, number]): Span => ({ start, end });
 
 export class Hits {
-  private readonly answered = signal<(Answer & { type: "hits"; query: Query }) | null>(null);
-  private readonly here = computed(() => {
-    const [answer, place] = [this.answered.value, this.parts.shown.value];
+  readonly #answered = signal<(Answer & { type: "hits"; query: Query }) | null>(null);
+  readonly #here = computed(() => {
+    const [answer, place] = [this.#answered.value, this.parts.shown.value];
     return answer && answer.place === place && answer.query === this.parts.texts.shown.value ? answer : null;
   });
   /** Where they are in the text on screen. */
-  readonly spans = computed(() => this.here.value?.spans ?? NONE);
+  readonly spans = computed(() => this.#here.value?.spans ?? NONE);
 
   /** All of them, where they are to be coded at once; with which code, and what of their texts. */
   readonly found = signal<readonly FoundText[] | null>(null);
@@ -40,15 +40,15 @@ export class Hits {
   readonly what = signal<What | null>(null);
   readonly plan = computed(() => planned(this.found.value ?? [], this.code.value, this.what.value));
 
-  private readonly end: () => void;
+  readonly #end: () => void;
   readonly answers: Answers<Answer, Question> = {
     hits: (answer, question) => {
       const query = this.parts.texts.shown.peek();
       if (!question || question.type !== "hits" || question.find !== query.find) return;
       batch(() => {
-        this.answered.value = { ...answer, query };
+        this.#answered.value = { ...answer, query };
         const due = this.parts.due.peek();
-        if (!this.here.peek()) return;
+        if (!this.#here.peek()) return;
         this.parts.due.value = 0;
         if (due) this.step(due);
       });
@@ -61,7 +61,7 @@ export class Hits {
   readonly unanswered: Unanswered<Question> = { hits: () => void (this.parts.due.value = 0) };
 
   constructor(private readonly parts: Parts) {
-    this.end = effect(() => {
+    this.#end = effect(() => {
       const [query, place] = [parts.texts.shown.value, parts.shown.value];
       untracked(() => {
         if (query.find.trim() && place !== null) this.parts.ask({ type: "hits", ...query, show_rating: parts.showRating.peek(), place });
@@ -71,12 +71,12 @@ export class Hits {
   }
 
   close(): void {
-    this.end();
+    this.#end();
   }
 
   /** Select the hit after (or before) the selection, in this text or in the nearest of the list. */
   step(by: Step): void {
-    const [hits, place, span] = [this.here.peek(), this.parts.shown.peek(), this.parts.selected()];
+    const [hits, place, span] = [this.#here.peek(), this.parts.shown.peek(), this.parts.selected()];
     if (!this.parts.texts.shown.peek().find.trim()) return this.parts.say("Find words in the list of texts first");
     if (!hits || place === null) return void (this.parts.due.value = by);
     const next = by > 0 ? hits.spans.find(([start]) => !span || start > span.start) : hits.spans.findLast(([start]) => !span || start < span.start);

@@ -14,32 +14,32 @@ export class Inbox {
   /** The item that the arrow keys move to, and the one whose wordings are shown. */
   readonly cursor = signal(0);
   readonly shown = signal("");
-  private known: ReadonlySet<string> | null = null;
-  private asked = 0;
-  readonly answers: Answers<Answer, Question> = { inbox: ({ items }) => this.heard(items) };
+  #known: ReadonlySet<string> | null = null;
+  #asked = 0;
+  readonly answers: Answers<Answer, Question> = { inbox: ({ items }) => this.#heard(items) };
 
   constructor(private readonly host: Pick<Host, "ask" | "say">) {}
 
   /** Ask for it; `read` is news that was opened. */
   renew(read: string | null = null): void {
-    this.asked = Date.now();
+    this.#asked = Date.now();
     this.host.ask({ type: "inbox", read });
   }
 
   /** A text was finished: now the kernel is free, and something may have come. */
   finished(): void {
-    if (Date.now() - this.asked >= EVERY_MS) this.renew();
+    if (Date.now() - this.#asked >= EVERY_MS) this.renew();
   }
 
-  private heard(items: InboxItem[]): void {
+  #heard(items: InboxItem[]): void {
     // What was opened stays on the screen until something else is.
     const kept = this.items.peek().filter(({ id }) => id === this.shown.peek() && !items.some((item) => item.id === id));
     this.items.value = [...kept, ...items];
     this.n.value = items.length;
     const shown = this.items.value.findIndex(({ id }) => id === this.shown.peek());
     this.cursor.value = shown >= 0 ? shown : Math.max(0, Math.min(this.cursor.peek(), items.length - 1));
-    const news = items.find(({ id }) => this.known && !this.known.has(id));
-    this.known = new Set(items.map(({ id }) => id));
+    const news = items.find(({ id }) => this.#known && !this.#known.has(id));
+    this.#known = new Set(items.map(({ id }) => id));
     if (news) this.host.say(`New in the inbox: ${news.title}`);
   }
 

@@ -13,15 +13,15 @@ type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shi
 const KEYS: Record<string, string> = { y: "yes", n: "no", Backspace: "back", ArrowRight: "later" };
 
 export class LookAgain {
-  private readonly steps = signal<readonly Step[]>([]);
-  private readonly at = signal(0);
+  readonly #steps = signal<readonly Step[]>([]);
+  readonly #at = signal(0);
   /** The ids of the acts that each answer made. */
-  private made: string[][] = [];
+  #made: string[][] = [];
   /** The version of the codebook that the questions are about. */
-  private under = "";
-  readonly step = computed(() => this.steps.value[this.at.value] ?? null);
-  readonly progress = computed(() => [this.at.value + 1, this.steps.value.length] as const);
-  readonly answers: Answers<Answer, Question> = { again: (answer, question) => question && this.begin(answer) };
+  #under = "";
+  readonly step = computed(() => this.#steps.value[this.#at.value] ?? null);
+  readonly progress = computed(() => [this.#at.value + 1, this.#steps.value.length] as const);
+  readonly answers: Answers<Answer, Question> = { again: (answer, question) => question && this.#begin(answer) };
 
   constructor(private readonly host: Pick<Host, "ask" | "do" | "push" | "leave" | "unit" | "goto" | "say" | "book" | "inboxChanged" | "listAgain">) {}
 
@@ -30,11 +30,11 @@ export class LookAgain {
     this.host.ask({ type: "again", of });
   }
 
-  private begin({ steps, rules, under }: Again): void {
+  #begin({ steps, rules, under }: Again): void {
     this.end(false);
-    this.under = under;
-    this.steps.value = steps.map(([place, rule], at) => ({ place, rule: rules[rule]!, last: steps[at + 1]?.[0] !== place }));
-    if (this.step.value) this.show();
+    this.#under = under;
+    this.#steps.value = steps.map(([place, rule], at) => ({ place, rule: rules[rule]!, last: steps[at + 1]?.[0] !== place }));
+    if (this.step.value) this.#show();
     else this.host.listAgain();
   }
 
@@ -45,7 +45,7 @@ export class LookAgain {
     this.host.inboxChanged();
   }
 
-  private show(): void {
+  #show(): void {
     const { place, rule } = this.step.value!;
     this.host.book.definition.ask(rule.code);
     if (this.host.unit.value?.place !== place) this.host.goto(place);
@@ -59,9 +59,9 @@ export class LookAgain {
   }
 
   do(what: string): void {
-    if (what === "back") this.back();
+    if (what === "back") this.#back();
     else if (what === "later") this.next();
-    else this.answer(what === "yes");
+    else this.#answer(what === "yes");
   }
 
   /** Whether a coding is one that the question is about: of its code, or of the code that was split into it. */
@@ -70,46 +70,46 @@ export class LookAgain {
     return !!rule && (code === rule.code || rule.of.includes(code));
   }
 
-  private answer(applies: boolean): void {
+  #answer(applies: boolean): void {
     const [step, unit] = [this.step.value, this.host.unit.value];
     if (!step || !unit) return;
     if (unit.place !== step.place) return this.host.goto(step.place);
     const { rule, last } = step;
     const more = changes(unit, rule, applies, last);
-    const acts = last ? [{ kind: "finish" as const, under: this.under, ...(more.length ? { with: more } : {}) }] : more;
-    this.made.push(acts.flatMap((act) => this.host.do(act, unit).map(({ id }) => id)));
+    const acts = last ? [{ kind: "finish" as const, under: this.#under, ...(more.length ? { with: more } : {}) }] : more;
+    this.#made.push(acts.flatMap((act) => this.host.do(act, unit).map(({ id }) => id)));
     if (!this.step.value) return; // refused at once
-    this.go(this.at.value + 1);
+    this.#go(this.#at.value + 1);
   }
 
   /** Leave this text as it is, and go to the next. */
   next(): void {
-    const at = this.steps.value.findIndex(({ place }, at) => at > this.at.value && place !== this.step.value!.place);
-    const to = at < 0 ? this.steps.value.length : at;
-    for (let skipped = this.at.value; skipped < to; skipped++) this.made.push([]);
-    this.go(to);
+    const at = this.#steps.value.findIndex(({ place }, at) => at > this.#at.value && place !== this.step.value!.place);
+    const to = at < 0 ? this.#steps.value.length : at;
+    for (let skipped = this.#at.value; skipped < to; skipped++) this.#made.push([]);
+    this.#go(to);
   }
 
-  private go(at: number): void {
-    this.at.value = at;
-    if (this.step.value) this.show();
+  #go(at: number): void {
+    this.#at.value = at;
+    if (this.step.value) this.#show();
     else this.end();
   }
 
-  private back(): void {
-    const acts = this.made.pop();
+  #back(): void {
+    const acts = this.#made.pop();
     if (!acts) return this.host.say("This is the first of these texts");
-    this.at.value -= 1;
+    this.#at.value -= 1;
     this.host.push(...acts.toReversed().map((target) => ({ kind: "undo" as const, target })));
-    if (!acts.length) this.show();
+    if (!acts.length) this.#show();
   }
 
   /** End the queue; what is not answered goes on waiting. */
   end(says = true): void {
-    const n = this.steps.value.length;
-    this.steps.value = [];
-    this.at.value = 0;
-    this.made = [];
+    const n = this.#steps.value.length;
+    this.#steps.value = [];
+    this.#at.value = 0;
+    this.#made = [];
     if (!n || !says) return;
     this.host.say("End of the texts to look at again");
     this.host.inboxChanged();

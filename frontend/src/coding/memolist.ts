@@ -2,7 +2,6 @@
 import { signal } from "@preact/signals";
 import type { Answers, Unanswered } from "../shared/session";
 import { PagedRows } from "../shared/pagedrows";
-import { uuid } from "../shared/protocol";
 import type { Host } from "./host";
 import type { Answer, MemoQuestion, MemoRow, Question } from "./messages";
 
@@ -11,20 +10,16 @@ export type MemoQuery = Pick<MemoQuestion, "find" | "on" | "code">;
 const ANY: MemoQuery = { find: "", on: "", code: null };
 
 export class MemoList {
-  readonly id = `s7-${uuid()}`;
   readonly query = signal<MemoQuery>(ANY);
-  /** How many there are, whatever is asked for. */
-  readonly all = signal(0);
-  readonly list = new PagedRows<MemoRow>((first, renewed) => this.host.ask({ type: "memos", ...this.query.peek(), first, fresh: renewed && this.fresh }));
+  readonly list = new PagedRows<MemoRow>((first, renewed) => this.host.ask({ type: "memos", ...this.query.peek(), first, fresh: renewed && this.#fresh }));
   /** Whether the team's memos are to be read anew. */
-  private fresh = true;
+  #fresh = true;
 
   readonly answers: Answers<Answer, Question> = {
     memos: ({ n, n_all, first, rows }, question) => {
       if (!question) return;
-      this.fresh = false;
-      this.all.value = n_all;
-      this.list.heard(first, n, rows, first === 0);
+      this.#fresh = false;
+      this.list.heard(first, n, rows, first === 0, n_all);
     },
   };
   readonly unanswered: Unanswered<Question> = { memos: () => this.list.unanswered() };
@@ -32,13 +27,12 @@ export class MemoList {
   constructor(private readonly host: Pick<Host, "ask">) {}
 
   opened(): void {
-    this.fresh = true;
+    this.#fresh = true;
     this.list.renew();
   }
 
   change(part: Partial<MemoQuery>): void {
     this.query.value = { ...this.query.value, ...part };
-    this.list.cursor.value = 0;
-    this.list.renew();
+    this.list.restart();
   }
 }

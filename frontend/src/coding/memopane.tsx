@@ -1,9 +1,9 @@
 // The list of memos beside the text; each leads to what it is about.
 import { Button } from "../shared/button";
 import { asOptions, Select } from "../shared/fields";
-import { listBox, listRow, type RowStyle } from "../shared/pagedrows";
+import { Find } from "../shared/sidepane";
 import { shownDate } from "../shared/times";
-import { VirtualList } from "../shared/virtuallist";
+import { PagedList } from "../shared/virtuallist";
 import type { MemoQuery } from "./memolist";
 import type { MemoRow } from "./messages";
 import type { Session } from "./session";
@@ -19,9 +19,8 @@ const KINDS: [MemoQuery["on"], string][] = [
 ];
 /** Go to what the memo is about: to the text with its words selected, or to the form of a memo on none. */
 export function openMemo(session: Session, index: number): void {
-  const row = session.memoList.list.rows.value.get(index);
+  const row = session.memoList.list.pick(index);
   if (!row) return;
-  session.memoList.list.cursor.value = index;
   session.texts.leave();
   if (row.place !== null) return session.goTo(row.place, row.start === null ? null : { start: row.start, end: row.end! });
   const code = row.code !== null && session.book.codes.value.get(row.code);
@@ -33,12 +32,13 @@ export function openMemo(session: Session, index: number): void {
 
 export function MemoPane({ session }: { session: Session }) {
   const { memoList } = session;
-  const [query, n, all] = [memoList.query.value, memoList.list.count.value, memoList.all.value];
+  const { list } = memoList;
+  const [query, n, all] = [memoList.query.value, list.count.value, list.all.value];
   const codes = session.book.list.value;
   return (
     <>
       <div class="s7-choose">
-        <input class="s7-find" type="search" aria-label="Find in memos, quoted words and ids" placeholder="Find in memos, words, ids" value={query.find} aria-controls={`${memoList.id}-rows`} onInput={(event) => memoList.change({ find: event.currentTarget.value })} />
+        <Find of={list.id} label="Find in memos, quoted words and ids" words="Find in memos, words, ids" value={query.find} onFind={(find) => memoList.change({ find })} />
         <div class="s7-choose-line">
           <Select aria-label="Memos on" value={query.on} options={KINDS} onPick={(on) => memoList.change({ on: on as MemoQuery["on"] })} />
           <Select aria-label="Memos about a code" value={query.code ?? ""} options={[["", "Any code"], ...asOptions(codes)]} onPick={(code) => memoList.change({ code: code || null })} />
@@ -48,14 +48,7 @@ export function MemoPane({ session }: { session: Session }) {
           <Button class="s7-quiet" onClick={() => (session.texts.leave(), session.memos.onStudy())} words="✎ On the study" />
         </div>
       </div>
-      <VirtualList
-        count={n}
-        rowHeight={ROW}
-        cursor={memoList.list.cursor.value}
-        onShown={memoList.list.want}
-        box={listBox(memoList.id, "Memos", n, memoList.list.cursor.value)}
-        row={(index, style) => <MemoView key={index} session={session} index={index} style={style} />}
-      />
+      <PagedList list={list} label="Memos" rowHeight={ROW} view={(row) => <MemoView session={session} row={row} />} onOpen={(index) => openMemo(session, index)} />
       {!n && <p class="s7-hint">{all ? "No memo matches." : `No memos yet. Select words and press ${session.commands.value.memo ?? "m"}.`}</p>}
     </>
   );
@@ -68,14 +61,10 @@ function about(row: MemoRow, session: Session): string {
   return row.place === null ? row.unit_id! : `${row.place + 1} · ${row.unit_id}`;
 }
 
-function MemoView({ session, index, style }: { session: Session; index: number; style: RowStyle }) {
-  const { memoList } = session;
-  const row = memoList.list.rows.value.get(index);
-  const shared = listRow(memoList.id, memoList.list, index, style);
-  if (!row) return <div {...shared}>…</div>;
+function MemoView({ session, row }: { session: Session; row: MemoRow }) {
   const who = [!row.own && row.coder, row.team && "team"].filter(Boolean).join(", ");
   return (
-    <div {...shared} onClick={() => openMemo(session, index)}>
+    <>
       <div class="s7-row-line">
         <span class="s7-row-id">{about(row, session)}</span>
         {who && <span class="s7-sign">{who}</span>}
@@ -85,6 +74,6 @@ function MemoView({ session, index, style }: { session: Session; index: number; 
         <div class="s7-row-quote" dir="auto">{row.on === "span" ? `“${row.words}”` : row.words}</div>
       )}
       <div class="s7-row-words" dir="auto">{row.text}</div>
-    </div>
+    </>
   );
 }

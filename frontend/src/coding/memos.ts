@@ -30,11 +30,11 @@ export class Memos {
 
   onSpan(unit: Unit, span: Span): void {
     const memo = unit.memos.find((one) => sameSpan(one, span)) ?? null;
-    this.edit({ on: "span", unit, span, code: null, memo });
+    this.#edit({ on: "span", unit, span, code: null, memo });
   }
 
   onCode({ id }: Code): void {
-    this.edit({ on: "code", unit: null, span: null, code: id, memo: this.ofCode(id) });
+    this.#edit({ on: "code", unit: null, span: null, code: id, memo: this.ofCode(id) });
   }
 
   /** Write a line beneath what the memo on the code says, or a memo of it. */
@@ -47,10 +47,10 @@ export class Memos {
 
   onStudy(): void {
     const memo = this.free.value.find(({ on }) => on === "study") ?? null;
-    this.edit({ on: "study", unit: null, span: null, code: null, memo });
+    this.#edit({ on: "study", unit: null, span: null, code: null, memo });
   }
 
-  private edit(about: About): void {
+  #edit(about: About): void {
     this.keep();
     this.draft.value = about.memo?.text ?? "";
     this.team.value = about.memo?.team ?? false;

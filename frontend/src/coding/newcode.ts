@@ -25,19 +25,19 @@ export class NewCode {
   readonly problem = signal<string | null>(null);
   readonly note = signal("");
   readonly busy = signal(false);
-  private readonly likeIds = signal<Alike>([]);
+  readonly #likeIds = signal<Alike>([]);
   readonly alike = computed(() =>
-    this.likeIds.value.flatMap(({ id, how }) => {
+    this.#likeIds.value.flatMap(({ id, how }) => {
       const code = this.host.book.codes.value.get(id);
       return code ? [{ code, how }] : [];
     }),
   );
   /** The label of the code that was added, as long as applying it is what was done last. */
   justAdded: string | null = null;
-  private pause: ReturnType<typeof setTimeout> | undefined;
+  #pause: ReturnType<typeof setTimeout> | undefined;
   readonly answers: Answers<Answer, Question> = {
     alike: ({ codes, note }, question) => {
-      if (question?.type === "alike" && question.label === this.label.value) [this.likeIds.value, this.note.value] = [codes, note];
+      if (question?.type === "alike" && question.label === this.label.value) [this.#likeIds.value, this.note.value] = [codes, note];
     },
     added: (answer) => {
       const seen = this.seen.value;
@@ -68,13 +68,13 @@ export class NewCode {
     this.example.value = false;
     this.problem.value = null;
     this.note.value = "";
-    this.likeIds.value = [];
+    this.#likeIds.value = [];
     this.seen.value = { unit, start: span?.start ?? null, end: span?.end ?? null };
-    if (this.label.value) this.compare();
+    if (this.label.value) this.#compare();
   }
 
   close(): void {
-    clearTimeout(this.pause);
+    clearTimeout(this.#pause);
     this.seen.value = null;
     this.busy.value = false;
     this.host.focus(".s7");
@@ -83,8 +83,8 @@ export class NewCode {
   write(what: "label" | "definition", text: string): void {
     this[what].value = text;
     this.problem.value = null;
-    clearTimeout(this.pause);
-    this.pause = setTimeout(() => this.compare(), PAUSE_MS);
+    clearTimeout(this.#pause);
+    this.#pause = setTimeout(() => this.#compare(), PAUSE_MS);
   }
 
   /** A key that was pressed before the form was on the screen. */
@@ -95,7 +95,7 @@ export class NewCode {
     if (key.length === 1 && !ctrlKey && !metaKey) this.write("label", this.label.value + key);
   }
 
-  private compare(): void {
+  #compare(): void {
     if (this.seen.value) this.host.ask({ type: "alike", label: this.label.value, definition: this.definition.value });
   }
 

@@ -14,8 +14,8 @@ export class Newer {
   /** What it means for one's codings, where that is to be known before. */
   readonly meaning = signal<Meaning | null>(null);
   /** What is asked for once all is saved. */
-  private readonly wanted = signal<TakeQuestion | null>(null);
-  private readonly end: () => void;
+  readonly #wanted = signal<TakeQuestion | null>(null);
+  readonly #end: () => void;
   readonly answers: Answers<Answer, Question> = {
     newer: (answer) => {
       this.meaning.value = answer;
@@ -28,16 +28,16 @@ export class Newer {
   };
 
   constructor(private readonly host: Pick<Host, "ask" | "say" | "keep" | "waiting">) {
-    this.end = effect(() => {
-      const wanted = this.wanted.value;
+    this.#end = effect(() => {
+      const wanted = this.#wanted.value;
       if (!wanted || host.waiting.value.length) return;
-      this.wanted.value = null;
+      this.#wanted.value = null;
       host.ask(wanted);
     });
   }
 
   close(): void {
-    this.end();
+    this.#end();
   }
 
   noticed({ newer, n_review }: Notice): void {
@@ -50,8 +50,8 @@ export class Newer {
   take(): void {
     if (!this.there.value) return this.host.say("You already have the current codebook");
     this.host.keep();
-    this.wanted.value = { type: "take_codebook", agreed: this.meaning.value?.under ?? null };
-    if (this.wanted.value) this.host.say("The codebook will be taken in once everything is saved");
+    this.#wanted.value = { type: "take_codebook", agreed: this.meaning.value?.under ?? null };
+    if (this.#wanted.value) this.host.say("The codebook will be taken in once everything is saved");
   }
 
   /** Go on with the version that is here. */

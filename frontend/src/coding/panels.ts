@@ -29,12 +29,12 @@ interface Parts {
 
 export class Panel {
   /** What was picked, and on what it was on screen with: where that changes, what came last is shown again. */
-  private readonly picked = signal<{ name: TabName; on: string } | null>(null);
-  private readonly shut = signal("");
+  readonly #picked = signal<{ name: TabName; on: string } | null>(null);
+  readonly #shut = signal("");
 
   constructor(private readonly parts: Parts) {}
 
-  private readonly on = computed(() => {
+  readonly #on = computed(() => {
     const { unit, colleagues, suggestions, training } = this.parts;
     return [unit.value?.unit_id, colleagues.on.value, !!suggestions.shown.value?.rows.length, !!training.feedback.value].join("|");
   });
@@ -62,9 +62,9 @@ export class Panel {
     const { newCode, texts, colleagues, again } = this.parts;
     if (newCode.seen.value) return "new";
     if (this.hasSide.value && !texts.wide.value) return "side";
-    const [picked, tabs] = [this.picked.value, this.tabs.value];
+    const [picked, tabs] = [this.#picked.value, this.tabs.value];
     // Passages lead from text to text.
-    if (picked && (picked.on === this.on.value || picked.name === "passages") && tabs.includes(picked.name)) return picked.name;
+    if (picked && (picked.on === this.#on.value || picked.name === "passages") && tabs.includes(picked.name)) return picked.name;
     if (again.step.value) return "rule";
     const last = tabs.filter((name) => name === "training" || name === "suggested" || (name === "compare" && colleagues.on.value));
     return last.at(-1) ?? "rule";
@@ -72,27 +72,27 @@ export class Panel {
 
   /** Whether it is on the screen where it is a sheet. */
   readonly isOpen = computed(() => {
-    const isRule = this.shown.value === "rule" && this.picked.value?.on !== this.on.value;
-    return !isRule && this.shut.value !== `${this.shown.value}|${this.on.value}`;
+    const isRule = this.shown.value === "rule" && this.#picked.value?.on !== this.#on.value;
+    return !isRule && this.#shut.value !== `${this.shown.value}|${this.#on.value}`;
   });
 
   pick(name: TabName): void {
     const { colleagues } = this.parts;
-    this.shut.value = "";
+    this.#shut.value = "";
     if (name === "compare" && !colleagues.on.value) return colleagues.toggle();
-    this.picked.value = { name, on: this.on.value };
+    this.#picked.value = { name, on: this.#on.value };
   }
 
   /** Show what comes by itself. */
   leave(): void {
-    this.picked.value = null;
+    this.#picked.value = null;
   }
 
   /** Shut the sheet; false where there is none. */
   close(): boolean {
     if (!this.parts.texts.narrow.value || !this.isOpen.value) return false;
-    if (this.shown.value === "rule") this.picked.value = null;
-    this.shut.value = `${this.shown.value}|${this.on.value}`;
+    if (this.shown.value === "rule") this.#picked.value = null;
+    this.#shut.value = `${this.shown.value}|${this.#on.value}`;
     return true;
   }
 }

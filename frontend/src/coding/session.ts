@@ -49,7 +49,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   readonly canUndo = signal(false);
   readonly canRedo = signal(false);
   /** What is to be said together with the next text. */
-  private before = "";
+  #before = "";
   /** The texts whose end has been on the screen; null where that cannot be known. */
   readonly ended = signal<ReadonlySet<string> | null>(null);
   readonly selecting: Selecting = new Selecting(
@@ -67,18 +67,18 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   readonly showContext = signal(true);
   readonly allDone = signal(false);
   /** What the kernel last said of the unit on screen. */
-  private readonly known = signal<Unit | null>(null);
-  private readonly target = signal<number | null>(null);
-  private readonly units = new Map<number, Unit>();
+  readonly #known = signal<Unit | null>(null);
+  readonly #target = signal<number | null>(null);
+  readonly #units = new Map<number, Unit>();
   /** What was refused is lost: that message stays until it is closed. */
-  private lasting: string | null = null;
+  #lasting: string | null = null;
   /** The text of which that was. */
-  private refusedOn: string | undefined;
+  #refusedOn: string | undefined;
 
-  readonly loading = computed(() => this.book.codebook.value === null || this.target.value !== null);
+  readonly loading = computed(() => this.book.codebook.value === null || this.#target.value !== null);
   /** The unit whose text is drawn; undefined while there is no screen. */
   readonly drawn = signal<string | undefined>(undefined);
-  private readonly onScreen = computed(() => {
+  readonly #onScreen = computed(() => {
     const [drawn, shown] = [this.drawn.value, this.unit.value?.unit_id];
     return drawn === undefined || shown === undefined || drawn === shown;
   });
@@ -87,19 +87,19 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
    * The unit on screen, with the acts that are still on their way. None while another one is loading, so
    * that no key can code a text that is no longer meant.
    */
-  private readonly still = computed(() => {
-    const unit = this.target.value === null ? this.known.value : null;
+  readonly #still = computed(() => {
+    const unit = this.#target.value === null ? this.#known.value : null;
     return unit && this.outbox.waiting.value.reduce(withAct, unit);
   });
   readonly marked = signal<Mark | null>(null);
   readonly edges: Edges = new Edges({
     marked: this.marked,
-    still: this.still,
+    still: this.#still,
     selected: () => this.selecting.span.value,
     seek: (span, edge) => this.selecting.seek(span, edge),
     label: (code) => this.label(code),
     say: (words) => this.say(words),
-    do: (act, unit) => this.do(act, unit),
+    do: (act, unit) => this.#do(act, unit),
   });
   readonly unit: ReadonlySignal<Unit | null> = this.edges.shown;
   override readonly held = computed(() => this.edges.moving.value !== null);
@@ -114,22 +114,22 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   readonly active = computed(() => (this.stands.value >= 0 ? this.stands.value : (this.unit.value?.codings.length ?? 0) - 1));
   readonly total = computed(() => this.flags.value.length);
   /** A step to another hit that waits until it is known where the hits of the text on screen are. */
-  private readonly due = signal<Step | 0>(0);
+  readonly #due = signal<Step | 0>(0);
   readonly presses = new PressQueue(
-    computed(() => this.selecting.dragging.value || this.due.value !== 0 || this.loading.value || this.outbox.turning.value || !this.onScreen.value),
+    computed(() => this.selecting.dragging.value || this.#due.value !== 0 || this.loading.value || this.outbox.turning.value || !this.#onScreen.value),
     computed(() => (this.loading.value && this.channel.slow.value) || (this.outbox.turning.value && this.outbox.late.value)),
     () => this.unit.value?.unit_id,
     (words) => void (this.message.value = words),
   );
-  private readonly host: Host = {
+  readonly #host: Host = {
     ask: (question) => this.channel.ask(question),
     say: (words) => this.say(words),
-    do: (act, unit) => (unit ? this.do(act, unit) : this.push(act)),
+    do: (act, unit) => (unit ? this.#do(act, unit) : this.push(act)),
     listAgain: () => this.lookAgain(),
     inboxChanged: () => this.inbox.renew(),
     push: (...acts) => this.push(...acts),
     takeBack: () => this.takeBack("undo"),
-    came: (unit) => this.heardUnit(unit),
+    came: (unit) => this.#heardUnit(unit),
     goto: (place) => this.goto(place),
     goOn: () => this.nextUnfinished(),
     focus: (selector) => void (this.focus.value = selector),
@@ -141,38 +141,38 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     showRating: this.showRating,
     waiting: this.outbox.waiting,
     unit: this.unit,
-    known: computed(() => (this.target.value === null ? this.known.value : null)),
-    place: computed(() => this.target.value ?? this.known.value?.place ?? null),
+    known: computed(() => (this.#target.value === null ? this.#known.value : null)),
+    place: computed(() => this.#target.value ?? this.#known.value?.place ?? null),
     shown: computed(() => this.unit.value?.place ?? null),
   };
-  readonly texts = new TextList(this.host);
+  readonly texts = new TextList(this.#host);
   readonly hits: Hits = new Hits({
-    ...this.host,
+    ...this.#host,
     texts: this.texts,
-    due: this.due,
+    due: this.#due,
     label: (code) => this.label(code),
     selected: () => this.selecting.span.value,
-    seek: (place, span) => this.reach(place, span),
+    seek: (place, span) => this.#reach(place, span),
   });
-  readonly passages = new Passages(this.host);
-  readonly colleagues = new Colleagues(this.host);
-  readonly grid = new Grid({ ...this.host, listing: this.texts.listing });
-  readonly training = new Training(this.host);
-  readonly suggestions = new Suggestions(this.host);
-  readonly newCode = new NewCode(this.host);
-  readonly memos = new Memos(this.host);
-  readonly memoList = new MemoList(this.host);
-  readonly history = new History(this.host);
-  readonly newer = new Newer(this.host);
-  readonly inbox = new Inbox(this.host);
-  readonly again = new LookAgain(this.host);
+  readonly passages = new Passages(this.#host);
+  readonly colleagues = new Colleagues(this.#host);
+  readonly grid = new Grid({ ...this.#host, listing: this.texts.listing });
+  readonly training = new Training(this.#host);
+  readonly suggestions = new Suggestions(this.#host);
+  readonly newCode = new NewCode(this.#host);
+  readonly memos = new Memos(this.#host);
+  readonly memoList = new MemoList(this.#host);
+  readonly history = new History(this.#host);
+  readonly newer = new Newer(this.#host);
+  readonly inbox = new Inbox(this.#host);
+  readonly again = new LookAgain(this.#host);
   /** What stands beside the text, where that is open. */
   readonly side = signal<SideName>("texts");
   /** The code whose passages are shown: that of the marked coding, or the one whose definition is open. */
   readonly openCode = computed(() => (this.stands.value >= 0 ? this.marked.value?.code : this.book.open.value?.id) ?? "");
   readonly panel = new Panel(this);
   /** What is done once a text is on screen. */
-  private arriving: { place: number; then: () => void } | null = null;
+  #arriving: { place: number; then: () => void } | null = null;
 
   constructor(model: Model) {
     super(model);
@@ -181,27 +181,27 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
         // A second welcome (a busy kernel was asked twice) must not take the person to another unit.
         welcome: (answer, question) => {
           this.newer.noticed(answer);
-          if (question) this.heardWelcome(answer);
+          if (question) this.#heardWelcome(answer);
         },
         unit: (answer) => {
-          this.noticed(answer);
-          this.heardUnit(answer.unit);
+          this.#noticed(answer);
+          this.#heardUnit(answer.unit);
         },
       },
       unanswered: {
         // The unit before stays, and what was pressed for this one is not done to that.
-        unit: ({ peek, place }) => (peek || place !== this.target.value ? false : this.stay()),
-        hello: () => this.stay(),
+        unit: ({ peek, place }) => (peek || place !== this.#target.value ? false : this.#stay()),
+        hello: () => this.#stay(),
       },
       told: {
         // Somebody called `widget.goto` in the notebook.
         goto: ({ place }) => this.jump(place),
-        elsewhere: (told) => this.heardElsewhere(told),
+        elsewhere: (told) => this.#heardElsewhere(told),
         codebook: (told) => {
           this.newer.noticed(told);
           this.channel.rename(told.work_id);
-          this.heardCodebook(told);
-          this.askAgain();
+          this.#heardCodebook(told);
+          this.#askAgain();
         },
       },
     });
@@ -212,12 +212,12 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   mustWait(command: string | null): boolean {
     if (/^(undo|redo)$/.test(command ?? "")) return this.selecting.dragging.value;
     const loading = !/^(next|back|next_unfinished)$/.test(command ?? "") && this.loading.value;
-    return this.selecting.dragging.value || this.due.value !== 0 || this.outbox.turning.value || loading;
+    return this.selecting.dragging.value || this.#due.value !== 0 || this.outbox.turning.value || loading;
   }
 
   /* ---- what the kernel says ---- */
 
-  private heardCodebook({ codebook, flags, n_finished }: OfTheCodebook): void {
+  #heardCodebook({ codebook, flags, n_finished }: OfTheCodebook): void {
     this.book.codebook.value = codebook;
     this.flags.value = flags;
     this.finished.value = n_finished;
@@ -226,26 +226,26 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   }
 
   /** That the codebook was revised stands in the inbox. */
-  private noticed(notice: Notice): void {
+  #noticed(notice: Notice): void {
     const before = this.newer.there.value;
     this.newer.noticed(notice);
     if (this.newer.there.value && !before) this.inbox.renew();
   }
 
   /** The same coder did something in another window, which an answer of the kernel's brought along. */
-  private heardElsewhere({ words, places, flags, memos, ...rest }: Elsewhere): void {
+  #heardElsewhere({ words, places, flags, memos, ...rest }: Elsewhere): void {
     this.flags.value = flags;
-    this.count(rest);
+    this.#count(rest);
     this.newer.noticed(rest);
     this.memos.known.value = memos;
-    this.askAgain();
+    this.#askAgain();
     this.texts.changed(places);
-    this.showLists(true);
+    this.#showLists(true);
     this.say(words);
   }
 
   /** What was recorded may change the list beside the text. */
-  private showLists(ofMemos: boolean): void {
+  #showLists(ofMemos: boolean): void {
     if (!this.texts.isOpen.value) return;
     if (this.side.value === "history") this.history.changed();
     if (ofMemos && this.side.value === "memos") this.memoList.list.renew();
@@ -262,29 +262,29 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   }
 
   /** Under another version of the codebook, what stands on a text may be another thing. */
-  private askAgain(): void {
-    this.units.clear();
+  #askAgain(): void {
+    this.#units.clear();
     this.grid.renew();
-    const here = this.known.peek()?.place;
+    const here = this.#known.peek()?.place;
     if (here !== undefined) this.channel.ask({ type: "unit", place: here, peek: true }, false);
   }
 
-  private stay(): void {
+  #stay(): void {
     if (this.presses.waiting.value.length) this.presses.drop(0);
-    this.target.value = null;
+    this.#target.value = null;
   }
 
   protected override refused(message: string, unit_id: string | undefined, n: number): void {
-    const elsewhere = unit_id !== undefined && unit_id !== this.known.value?.unit_id;
+    const elsewhere = unit_id !== undefined && unit_id !== this.#known.value?.unit_id;
     const more = n && ` ${n === 1 ? "One later change" : `${n} later changes`} on this text ${n === 1 ? "was" : "were"} not saved either.`;
-    this.lasting = `${elsewhere ? `Text ${unit_id}: ` : ""}${message}${more || ""}`;
-    this.message.value = this.lasting;
-    this.refusedOn = unit_id;
+    this.#lasting = `${elsewhere ? `Text ${unit_id}: ` : ""}${message}${more || ""}`;
+    this.message.value = this.#lasting;
+    this.#refusedOn = unit_id;
     this.again.end();
   }
 
-  private heardWelcome(welcome: Welcome): void {
-    this.heardCodebook(welcome);
+  #heardWelcome(welcome: Welcome): void {
+    this.#heardCodebook(welcome);
     this.newCode.mode.value = welcome.new_codes ?? "propose";
     this.coder.value = welcome.coder;
     this.colleagues.state.value = welcome.colleagues ?? null;
@@ -295,42 +295,42 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     this.commands.value = welcome.commands;
     this.showRating.value = welcome.show_rating === true;
     this.ratingOfFinished.value = welcome.show_rating === "finished" ? true : null;
-    this.count(welcome);
+    this.#count(welcome);
     if (welcome.layout === "grid") this.grid.begin("grid");
-    if (welcome.unit) this.heardUnit(welcome.unit, true);
+    if (welcome.unit) this.#heardUnit(welcome.unit, true);
     if (welcome.again) this.again.open("stale");
     this.channel.takeOver(welcome.work_id);
   }
 
-  private heardUnit(unit: Unit, show = false): void {
-    this.units.set(unit.place, unit);
-    if (this.units.size > CACHED_UNITS) this.units.delete(this.units.keys().next().value!);
+  #heardUnit(unit: Unit, show = false): void {
+    this.#units.set(unit.place, unit);
+    if (this.#units.size > CACHED_UNITS) this.#units.delete(this.#units.keys().next().value!);
     this.grid.keep(unit);
-    if (show || unit.place === (this.target.value ?? this.known.value?.place)) this.show(unit);
+    if (show || unit.place === (this.#target.value ?? this.#known.value?.place)) this.#show(unit);
   }
 
   protected override recorded(done: Done, { mine, settled }: { mine: boolean; settled: boolean }): void {
-    if (mine) this.noticed(done);
+    if (mine) this.#noticed(done);
     if (mine && done.kind === "finish") this.inbox.finished();
     this.flags.value =
       this.flags.value.slice(0, done.unit.place) + done.flag + this.flags.value.slice(done.unit.place + 1);
-    this.count(done);
-    const mended = mine && done.kind === "finish" && done.unit.unit_id === this.refusedOn;
-    if (mended && this.message.value === this.lasting) this.message.value = null;
+    this.#count(done);
+    const mended = mine && done.kind === "finish" && done.unit.unit_id === this.#refusedOn;
+    if (mended && this.message.value === this.#lasting) this.message.value = null;
     // Taking something back shows the unit where that happened.
     const more = this.outbox.waiting.value.some(({ kind }) => kind === done.kind);
-    if (settled && (done.kind === "undo" || done.kind === "redo") && !more) this.target.value = done.unit.place;
-    this.heardUnit(done.unit);
+    if (settled && (done.kind === "undo" || done.kind === "redo") && !more) this.#target.value = done.unit.place;
+    this.#heardUnit(done.unit);
     this.texts.recorded(done);
     this.colleagues.recorded(done.unit.place);
     this.grid.recorded(done.kind, done.unit.place);
-    this.showLists(["memo", "undo", "redo"].includes(done.kind));
+    this.#showLists(["memo", "undo", "redo"].includes(done.kind));
     if (this.panel.shown.value === "passages") this.passages.list.renew();
     if (done.memos) this.memos.known.value = done.memos;
-    if (!mine && !done.memos && this.known.value?.place === done.unit.place) this.say("Changed in another window");
+    if (!mine && !done.memos && this.#known.value?.place === done.unit.place) this.say("Changed in another window");
   }
 
-  private count(counts: Partial<Counts>): void {
+  #count(counts: Partial<Counts>): void {
     this.finished.value = counts.n_finished ?? 0;
     this.canUndo.value = counts.can_undo ?? false;
     this.canRedo.value = counts.can_redo ?? false;
@@ -338,11 +338,11 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   /* ---- going about ---- */
 
-  private show(unit: Unit): void {
-    const other = this.known.value?.place !== unit.place;
+  #show(unit: Unit): void {
+    const other = this.#known.value?.place !== unit.place;
     if (other) this.edges.keep();
-    this.known.value = unit;
-    this.target.value = null;
+    this.#known.value = unit;
+    this.#target.value = null;
     if (!other) return;
     this.selecting.clear();
     this.marked.value = null;
@@ -350,17 +350,17 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     this.grid.picking.value = false;
     this.allDone.value = false;
     if (this.history.scope.value === "text") this.history.changed();
-    this.say(`${this.before}${this.introduced(this.unit.value ?? unit)}`);
-    this.before = "";
-    const { arriving } = this;
-    this.arriving = null;
+    this.say(`${this.#before}${this.#introduced(this.unit.value ?? unit)}`);
+    this.#before = "";
+    const arriving = this.#arriving;
+    this.#arriving = null;
     if (arriving?.place === unit.place) arriving.then();
-    for (const place of this.following(unit.place)) {
-      if (!this.units.has(place)) this.channel.ask({ type: "unit", place, peek: true }, false);
+    for (const place of this.#following(unit.place)) {
+      if (!this.#units.has(place)) this.channel.ask({ type: "unit", place, peek: true }, false);
     }
   }
 
-  private introduced({ place, text, finished, codings }: Unit): string {
+  #introduced({ place, text, finished, codings }: Unit): string {
     const [n, coded] = [pieces(text, "word").length, codings.length];
     const parts = [
       `Text ${place + 1} of ${this.total.value}`,
@@ -372,13 +372,13 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   }
 
   /** The places that are likely to be wanted next: fetched before they are. */
-  private following(here: number): Set<number> {
+  #following(here: number): Set<number> {
     const next: number[] = [];
     const unfinished: number[] = [];
     let n = 0;
     for (const place of this.texts.listing.value.after(here, false)) {
       if (next.length < AHEAD) next.push(place);
-      if (!this.isFinished(place)) unfinished.push(place);
+      if (!this.#isFinished(place)) unfinished.push(place);
       if (unfinished.length === AHEAD || ++n === LOOKED_AT) break;
     }
     return new Set([...next, ...unfinished]);
@@ -386,11 +386,11 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   goto(place: number): void {
     if (!Number.isInteger(place) || place < 0 || place >= this.total.value) return;
-    if (this.message.value !== this.lasting) this.message.value = null;
+    if (this.message.value !== this.#lasting) this.message.value = null;
     this.edges.keep();
-    this.target.value = place;
-    const cached = this.units.get(place) ?? this.grid.units.value.get(place);
-    if (cached) this.show(cached);
+    this.#target.value = place;
+    const cached = this.#units.get(place) ?? this.grid.units.value.get(place);
+    if (cached) this.#show(cached);
     this.channel.ask({ type: "unit", place }, !cached);
   }
 
@@ -401,18 +401,18 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   /** Go to a text that was chosen elsewhere, and select words of it or mark a coding; presses that wait are done first. */
   goTo(place: number, what: Span | Mark | null): void {
-    this.presses.inTurn(() => this.reach(place, what), { mustWait: this.mustWait("next") });
+    this.presses.inTurn(() => this.#reach(place, what), { mustWait: this.mustWait("next") });
   }
 
   /** Go there at once. */
-  private reach(place: number, what: Span | Mark | null): void {
+  #reach(place: number, what: Span | Mark | null): void {
     const then = () => {
       if (what && "code" in what) this.marked.value = what;
       else this.selecting.select(what);
       if (what && what.start !== null) this.selecting.seek({ start: what.start, end: what.end! }, "start");
     };
-    if (place === this.known.value?.place && this.target.value === null) return then();
-    this.arriving = { place, then };
+    if (place === this.#known.value?.place && this.#target.value === null) return then();
+    this.#arriving = { place, then };
     this.goto(place);
   }
 
@@ -455,7 +455,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   /** The text before or after the one on screen; while texts are chosen, among those. */
   beside(by: number): number | undefined {
-    const place = this.target.value ?? this.known.value?.place;
+    const place = this.#target.value ?? this.#known.value?.place;
     return place === undefined ? undefined : this.texts.listing.value.beside(place, by);
   }
 
@@ -466,29 +466,29 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   }
 
   /** Whether the unit at `place` is finished, or will be by an act on its way. */
-  private isFinished(place: number): boolean {
+  #isFinished(place: number): boolean {
     return "fu".includes(this.flags.value[place]!);
   }
 
   nextUnfinished(): void {
     if (this.again.step.value) return this.again.next();
-    const here = this.target.value ?? this.known.value?.place ?? -1;
+    const here = this.#target.value ?? this.#known.value?.place ?? -1;
     const onItsWay = new Set(
       this.outbox.waiting.value.filter((act) => act.kind === "finish").map((act) => act.unit_id),
     );
     for (const place of this.texts.listing.value.after(here, true)) {
-      const justFinished = onItsWay.has(this.units.get(place)?.unit_id);
-      if (!this.isFinished(place) && !justFinished && place !== here) return this.goto(place);
+      const justFinished = onItsWay.has(this.#units.get(place)?.unit_id);
+      if (!this.#isFinished(place) && !justFinished && place !== here) return this.goto(place);
     }
     this.allDone.value = this.unit.value?.finished ?? false;
-    this.say(`${this.before}All other texts are finished`);
+    this.say(`${this.#before}All other texts are finished`);
     if (this.texts.isActive.value) this.message.value = "All other texts in this list are finished. Show all texts to go on.";
-    this.before = "";
+    this.#before = "";
   }
 
   /* ---- acts ---- */
 
-  private do(act: Omit<Act, "id" | "unit_id">, unit = this.unit.value): readonly Act[] {
+  #do(act: Omit<Act, "id" | "unit_id">, unit = this.unit.value): readonly Act[] {
     if (!unit) return [];
     this.facets.close();
     this.newCode.justAdded = null;
@@ -508,18 +508,18 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     const stands = unit.codings.some((coding) => coding.code === code.id && sameSpan(coding, target));
     this.selecting.endTaps();
     const { coding: before, others } = overlapped(unit.codings, code.id, stands ? null : span);
-    if (before) return this.widen(before, span!, others);
-    this.do({ kind: stands ? "remove" : "apply", code: code.id, ...target });
+    if (before) return this.#widen(before, span!, others);
+    this.#do({ kind: stands ? "remove" : "apply", code: code.id, ...target });
     const where = this.selecting.span.value ? "the selection" : "the whole text";
     this.say(`${code.label} ${stands ? "removed from" : "applied to"} ${where}`);
     this.book.definition.ask(code.id);
-    if (!stands) this.book.recent.use(code, this.takenKeys());
+    if (!stands) this.book.recent.use(code, this.#takenKeys());
     this.marked.value = stands ? null : { code: code.id, ...target };
   }
 
   /** The words of a coding with this code that overlap the selection become the selection; what it states stays. */
-  private widen(from: Coding, to: Span, others: number): void {
-    this.do(moveTo(from, to));
+  #widen(from: Coding, to: Span, others: number): void {
+    this.#do(moveTo(from, to));
     this.marked.value = { code: from.code, ...to };
     this.widened.value = { from, to: this.marked.value };
     const more = others ? `; ${others === 1 ? "another one overlaps" : `${others} others overlap`} these words` : "";
@@ -532,13 +532,13 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     const { to } = this.widened.value ?? {};
     if (!to) return;
     this.takeBack("undo");
-    this.do({ kind: "apply", ...to });
+    this.#do({ kind: "apply", ...to });
     this.marked.value = to;
     this.say(`${this.label(to.code)} applied there too`);
   }
 
   /** Keys that mean something already, with Shift too. */
-  private takenKeys(): string[] {
+  #takenKeys(): string[] {
     const { next_word = "", next_sentence = "", ...others } = this.commands.value;
     const codes = this.book.list.value.flatMap(({ key }) => key ?? []);
     return [...codes, ...Object.values(others), next_word.toUpperCase(), next_sentence.toUpperCase()];
@@ -560,7 +560,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   change(coding: Coding | undefined, more: Partial<Pick<Coding, "facets" | "confidence">>): void {
     if (!coding) return this.say("Apply a code first");
     const { code, start, end, facets, confidence } = coding;
-    this.do({ kind: "apply", code, start, end, facets, confidence, ...more });
+    this.#do({ kind: "apply", code, start, end, facets, confidence, ...more });
     this.marked.value = { code, start, end };
     if ("confidence" in more) this.say(`${this.label(code)}: ${more.confidence === "unsure" ? "unsure" : "no longer unsure"}`);
   }
@@ -572,7 +572,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   remove(coding = this.activeCoding()): void {
     if (!coding) return;
     const { code, start, end } = coding;
-    this.do({ kind: "remove", code, start, end });
+    this.#do({ kind: "remove", code, start, end });
     this.marked.value = null;
     this.say(`${this.label(code)} removed`);
   }
@@ -581,26 +581,26 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   acceptSuggestion(suggestion = this.suggestions.open.value): void {
     if (!suggestion) return this.say("There is no suggestion to apply");
     const { code, start, end } = suggestion;
-    this.do({ kind: "apply", code, start, end });
+    this.#do({ kind: "apply", code, start, end });
     this.marked.value = { code, start, end };
     this.say(`${this.label(code)} applied as suggested`);
   }
 
   rejectSuggestion(suggestion = this.suggestions.open.value): void {
     if (!suggestion) return this.say("There is no suggestion to reject");
-    this.do({ kind: "reject_suggestion", code: suggestion.code });
+    this.#do({ kind: "reject_suggestion", code: suggestion.code });
     this.say(`${this.label(suggestion.code)} rejected`);
   }
 
   finish(): void {
     const unit = this.unit.value;
     if (!unit) return;
-    this.do({ kind: unit.finished ? "reopen" : "finish" });
-    this.say(unit.finished ? "No longer finished" : this.finishedWords(unit));
+    this.#do({ kind: unit.finished ? "reopen" : "finish" });
+    this.say(unit.finished ? "No longer finished" : this.#finishedWords(unit));
   }
 
   /** Also the rating that appears on finished texts alone, which the next text would hide at once. */
-  private finishedWords({ unit_id, rating }: Unit): string {
+  #finishedWords({ unit_id, rating }: Unit): string {
     const unread = this.ended.value && !this.ended.value.has(unit_id);
     const rated = this.ratingOfFinished.value && rating !== null ? `, rating ${rating}` : "";
     return `${unit_id} finished${rated}${unread ? ", but you have not seen its end" : ""}`;
@@ -617,8 +617,8 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     if (unit.finished) return this.beside(1) !== undefined ? this.step(1) : this.nextUnfinished();
     if (this.training.isOn.value) return this.finish(); // what differs is looked at first
     if (this.suggestions.stays(unit)) return this.finish(); // what is suggested is looked at first
-    this.do({ kind: "finish" });
-    this.before = `${this.finishedWords(unit)}. `;
+    this.#do({ kind: "finish" });
+    this.#before = `${this.#finishedWords(unit)}. `;
     this.nextUnfinished();
   }
 
@@ -662,9 +662,8 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   /** A coding in words: its code, what it states, and on what. */
   described(coding: Coding, { text }: Unit): string {
-    const { code, start, end, confidence } = coding;
-    const stated = [...this.facets.words(coding), ...(confidence === "unsure" ? ["unsure"] : [])];
-    return `${[this.label(code), ...stated].join(", ")}: ${start === null ? "the whole text" : text.slice(start, end!)}`;
+    const { code, start, end } = coding;
+    return `${[this.label(code), ...this.facets.words(coding)].join(", ")}: ${start === null ? "the whole text" : text.slice(start, end!)}`;
   }
 
   /** A code's name where there is little room. */

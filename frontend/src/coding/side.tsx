@@ -7,7 +7,7 @@ import { InboxPane, openItem } from "./inboxpane";
 import { MemoPane, openMemo } from "./memopane";
 import { openPassage } from "./passagepane";
 import type { Session, SideName } from "./session";
-import { pressInTexts, TextsPane } from "./texts";
+import { TextsPane } from "./texts";
 
 const NAMES: Record<SideName, string> = { texts: "Texts", memos: "Memos", history: "History", inbox: "Inbox" };
 
@@ -25,11 +25,14 @@ export function Side({ session, children }: { session: Session; children?: VNode
 /** A key in what stands beside the text; false where it means what it means elsewhere. */
 export function pressInSide(event: KeyboardEvent, target: Element, session: Session, command: string | null): boolean {
   const inPassages = target.closest(".s7-panel .s7-side") && session.panel.shown.value === "passages";
-  if (!inPassages && session.side.value === "texts") return pressInTexts(event, target, session.texts, command);
-  const side = inPassages ? "passages" : (session.side.value as "memos" | "history" | "inbox");
-  const isHistory = side === "history";
-  const list = { memos: session.memoList.list, history: session.history.list, inbox: session.inbox, passages: session.passages.list }[side];
-  const open = { memos: openMemo, history: openAct, inbox: openItem, passages: openPassage }[side];
+  const side = inPassages ? "passages" : session.side.value;
+  const [list, open] = {
+    texts: [session.texts, () => session.texts.choose()] as const,
+    memos: [session.memoList.list, openMemo] as const,
+    history: [session.history.list, openAct] as const,
+    inbox: [session.inbox, openItem] as const,
+    passages: [session.passages.list, openPassage] as const,
+  }[side];
   const done = (action: () => void): true => {
     event.preventDefault();
     action();
@@ -42,6 +45,7 @@ export function pressInSide(event: KeyboardEvent, target: Element, session: Sess
   if (step) return done(() => list.move(step));
   if (event.key === "Enter") return event.repeat || done(() => open(session, list.cursor.value));
   if (inFind) return false;
-  if (isHistory && pressInHistory(event, session)) return done(() => {});
+  if (side === "history" && pressInHistory(event, session)) return done(() => {});
+  // No other key does anything here: a code's key is not meant for the text behind the list.
   return !["find_text", "texts", "memos", "history", "inbox", "passages", "help"].includes(command ?? "");
 }

@@ -7,63 +7,63 @@ import type { Answer, Question, SuggestionsAnswer, Told, Unit } from "./messages
 export class Suggestions {
   readonly when = signal<"finished" | "shown" | null>(null);
   /** The text of which nothing is there yet, and why. */
-  private readonly pending = signal<{ place: number; words: string } | null>(null);
-  private readonly near = signal<{ place: number; quotes: Record<string, string[]> } | null>(null);
+  readonly #pending = signal<{ place: number; words: string } | null>(null);
+  readonly #near = signal<{ place: number; quotes: Record<string, string[]> } | null>(null);
   /** The text that was finished to go on, which happens once it is clear that nothing is suggested. */
-  private goingOn: number | null = null;
-  private readonly end: () => void;
-  readonly answers: Answers<Answer, Question> = { suggestions: (answer) => this.heard(answer) };
+  #goingOn: number | null = null;
+  readonly #end: () => void;
+  readonly answers: Answers<Answer, Question> = { suggestions: (answer) => this.#heard(answer) };
   readonly told: Tellings<Told> = {
     // What was asked for too early is there.
     suggested: ({ place }) => {
-      if (place === this.place.peek()) this.host.ask({ type: "suggestions", place });
+      if (place === this.#place.peek()) this.host.ask({ type: "suggestions", place });
     },
   };
 
-  private readonly place = computed(() => {
+  readonly #place = computed(() => {
     const unit = this.host.known.value;
     return unit && this.when.value && (this.when.value === "shown" || unit.finished) ? unit.place : null;
   });
-  readonly shown = computed(() => (this.place.value === null ? null : (this.host.unit.value?.suggestions ?? null)));
+  readonly shown = computed(() => (this.#place.value === null ? null : (this.host.unit.value?.suggestions ?? null)));
   readonly open = computed(() => this.shown.value?.rows.find(({ state }) => state === "none") ?? null);
-  readonly words = computed(() => (this.pending.value?.place === this.place.value ? this.pending.value?.words : undefined));
+  readonly words = computed(() => (this.#pending.value?.place === this.#place.value ? this.#pending.value?.words : undefined));
 
   constructor(private readonly host: Pick<Host, "ask" | "say" | "came" | "goOn" | "known" | "unit">) {
-    this.end = effect(() => {
-      const place = this.place.value;
+    this.#end = effect(() => {
+      const place = this.#place.value;
       if (place !== null) host.ask({ type: "suggestions", place });
     });
   }
 
   close(): void {
-    this.end();
+    this.#end();
   }
 
   /** Whether Enter stays on the text until it is known what is suggested. */
   stays(unit: Unit): boolean {
     if (this.when.value !== "finished") return false;
-    this.goingOn = unit.place;
+    this.#goingOn = unit.place;
     return true;
   }
 
   quotes(code: string): string[] {
-    return this.near.value?.place === this.place.value ? (this.near.value?.quotes[code] ?? []) : [];
+    return this.#near.value?.place === this.#place.value ? (this.#near.value?.quotes[code] ?? []) : [];
   }
 
-  private heard(answer: SuggestionsAnswer): void {
+  #heard(answer: SuggestionsAnswer): void {
     if (answer.state !== "shown") {
       const words = answer.state === "failed" ? `No suggestions: ${answer.message}` : "Looking for suggestions… Press Enter to go on without them.";
-      this.pending.value = { place: answer.place, words };
+      this.#pending.value = { place: answer.place, words };
       if (answer.state === "failed") this.host.say(words);
       return;
     }
-    this.pending.value = null;
-    this.near.value = { place: answer.place, quotes: answer.quotes };
+    this.#pending.value = null;
+    this.#near.value = { place: answer.place, quotes: answer.quotes };
     this.host.came(answer.unit);
     const n = answer.unit.suggestions?.rows.filter(({ state }) => state === "none").length ?? 0;
-    const goesOn = this.goingOn === answer.place;
-    this.goingOn = null;
-    if (answer.place !== this.place.peek()) return;
+    const goesOn = this.#goingOn === answer.place;
+    this.#goingOn = null;
+    if (answer.place !== this.#place.peek()) return;
     if (n > 0) this.host.say(n === 1 ? "One code is suggested" : `${n} codes are suggested`);
     else if (goesOn) this.host.goOn();
   }

@@ -22,12 +22,9 @@ export function SuggestionsPanel({ session, unit }: { session: Session; unit: Un
   const { accept_suggestion: yes = "", reject_suggestion: no = "" } = session.commands.value;
   return (
     <div class="s7-suggestions" role="region" aria-label="A model’s suggestions for this text" tabIndex={0}>
-      <p class="s7-suggestions-head">
-        <strong>Suggested by a model</strong>
-        {open.value && (
-          <span class="s7-hint"><kbd>{keyLabel(yes)}</kbd> applies, <kbd>{keyLabel(no)}</kbd> rejects the marked one. Enter goes on.</span>
-        )}
-      </p>
+      {open.value && (
+        <p class="s7-hint"><kbd>{keyLabel(yes)}</kbd> applies, <kbd>{keyLabel(no)}</kbd> rejects the marked one. Enter goes on.</p>
+      )}
       {shown.value.rows.map((row) => (
         <Row key={row.code} {...{ session, unit, row }} current={row === open.value} />
       ))}

@@ -2,7 +2,8 @@
 import type { VNode } from "preact";
 import { Button } from "../shared/button";
 import { asOptions, Select } from "../shared/fields";
-import { listBox, stepOf, type RowStyle } from "../shared/pagedrows";
+import { listBox, listRow, type RowStyle } from "../shared/pagedrows";
+import { Find as Field } from "../shared/sidepane";
 import { VirtualList } from "../shared/virtuallist";
 import { CodeAllButton } from "./codeall";
 import type { GroupBy, Query, Row } from "./messages";
@@ -85,17 +86,7 @@ function Find({ session }: { session: Session }) {
   const prepare = () => texts.askChoices();
   return (
     <div class="s7-choose">
-      <input
-        class="s7-find"
-        type="search"
-        aria-controls={`${texts.id}-rows`}
-        aria-activedescendant={`${texts.id}-${texts.cursor.value}`}
-        aria-label="Find in texts, memos and ids"
-        placeholder="Find in texts, memos, ids"
-        value={query.find}
-        onFocus={prepare}
-        onInput={(event) => texts.change({ find: event.currentTarget.value })}
-      />
+      <Field of={texts.id} label="Find in texts, memos and ids" words="Find in texts, memos, ids" value={query.find} marked={`${texts.id}-${texts.cursor.value}`} onFocus={prepare} onFind={(find) => texts.change({ find })} />
       <div class="s7-choose-line">
         <Select aria-label="Which texts" value={query.state} options={STATES.filter(([name]) => query.state === name || isOffered(session, name))} onPick={(state) => texts.change({ state: state as Query["state"] })} />
         <Button
@@ -189,10 +180,9 @@ function Rows({ session }: { session: Session }) {
             <RowView
               key={place}
               session={session}
-              {...{ index, place, row, style, total: listing.length }}
+              {...{ index, place, row, style }}
               status={statusOf(flags[place]!, row && waiting.get(row.unit_id))}
               here={place === here}
-              marked={index === cursor}
               fits={listing.fits === null || isFitting(listing.fits, place)}
             />
           );
@@ -225,17 +215,15 @@ export function statusOf(flag: string, pending: string | undefined): Status {
 interface RowProps {
   session: Session;
   index: number;
-  total: number;
   place: number;
   row: Row | undefined;
   status: Status;
   here: boolean;
-  marked: boolean;
   fits: boolean;
   style: RowStyle;
 }
 
-function RowView({ session, index, total, place, row, status, here, marked, fits, style }: RowProps) {
+function RowView({ session, index, place, row, status, here, fits, style }: RowProps) {
   const review = row?.review && `to look at again${row.review.length ? `: ${row.review.map((code) => session.label(code)).join(", ")}` : ""}`;
   const [before, found, after] = row?.words ?? ["", "", ""];
   const signs: [string, string | false | null | undefined][] = [
@@ -246,17 +234,11 @@ function RowView({ session, index, total, place, row, status, here, marked, fits
   ];
   const there = signs.filter(([, words]) => words);
   const spoken = [`${place + 1}`, status.words, ...there.map(([, words]) => words), !fits && "no longer matches", row?.unit_id, before + found + after];
-  const names = ["s7-row", here && "s7-here", marked && "s7-cursor", !fits && "s7-gone"];
   return (
     <div
-      id={`${session.texts.id}-${index}`}
-      class={names.filter(Boolean).join(" ")}
-      role="option"
+      {...listRow(session.texts, index, style, [here && "s7-here", !fits && "s7-gone"])}
       aria-selected={here}
-      aria-setsize={total}
-      aria-posinset={index + 1}
       aria-label={spoken.filter(Boolean).join(", ")}
-      style={style}
       onClick={() => session.texts.pick(index)}
     >
       <div class="s7-row-line">
@@ -320,23 +302,4 @@ function Groups({ texts }: { texts: TextList }) {
       )}
     </div>
   );
-}
-
-/** A key in the list of texts; false where it means what it means elsewhere. */
-export function pressInTexts(event: KeyboardEvent, target: Element, texts: TextList, command: string | null): boolean {
-  if (event.key === "Escape") return done(event, () => texts.leave(true));
-  const inFind = target.matches(".s7-find");
-  if (!inFind && !target.matches(".s7-rows")) return false;
-  if (event.key === "Enter") return event.repeat || done(event, () => texts.choose());
-  const step = stepOf(event.key, inFind);
-  if (step) return done(event, () => texts.move(step));
-  if (inFind) return false;
-  // No other key does anything here: a code's key is not meant for the text behind the list.
-  return !["find_text", "texts", "memos", "history", "help"].includes(command ?? "");
-}
-
-function done(event: KeyboardEvent, action: () => void): true {
-  event.preventDefault();
-  action();
-  return true;
 }

@@ -6,31 +6,31 @@ import type { Answer, Feedback, Question, TrainingProgress } from "./messages";
 
 export class Training {
   readonly progress = signal<TrainingProgress | null>(null);
-  private readonly answered = signal<Feedback | null>(null);
-  readonly answers: Answers<Answer, Question> = { feedback: (answer) => this.heard(answer) };
+  readonly #answered = signal<Feedback | null>(null);
+  readonly answers: Answers<Answer, Question> = { feedback: (answer) => this.#heard(answer) };
   /** The place of the text on screen if the record has it finished, else null. */
-  private readonly finished = computed(() => (this.host.known.value?.finished ? this.host.known.value.place : null));
+  readonly #finished = computed(() => (this.host.known.value?.finished ? this.host.known.value.place : null));
   readonly isOn = computed(() => this.progress.value !== null);
   /** What differs on the text on screen: nothing before it is finished. */
   readonly feedback = computed(() => {
-    const answered = this.answered.value;
-    return answered?.place === this.finished.value ? answered : null;
+    const answered = this.#answered.value;
+    return answered?.place === this.#finished.value ? answered : null;
   });
-  private readonly end: () => void;
+  readonly #end: () => void;
 
   constructor(private readonly host: Pick<Host, "ask" | "say" | "known">) {
-    this.end = effect(() => {
-      const place = this.finished.value;
+    this.#end = effect(() => {
+      const place = this.#finished.value;
       if (this.isOn.value && place !== null) host.ask({ type: "feedback", place });
     });
   }
 
   close(): void {
-    this.end();
+    this.#end();
   }
 
-  private heard(feedback: Feedback): void {
-    this.answered.value = feedback;
+  #heard(feedback: Feedback): void {
+    this.#answered.value = feedback;
     this.progress.value = feedback.progress;
     const n = feedback.rows.filter(({ state }) => state !== "same").length;
     const words = n === 0 ? "All codes match the gold decisions" : `${n === 1 ? "One code differs" : `${n} codes differ`} from the gold decisions`;

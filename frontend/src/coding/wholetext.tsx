@@ -9,10 +9,9 @@ import type { Unit } from "./messages";
 import type { Session } from "./session";
 
 /** The facets of a coding in words, and whether there is a memo on exactly its words. */
-function stated(session: Session, unit: Unit, { code, start, end, facets, confidence }: Coding): string[] {
-  const values = session.book.facetsOf(code).flatMap(({ name, values }) => values.find((value) => value.name === facets[name])?.label ?? []);
-  const noted = start === null ? unit.memo : unit.memos.some((memo) => sameSpan(memo, { start, end }));
-  return [...values, ...(confidence === "unsure" ? ["unsure"] : []), ...(noted ? ["✎"] : [])];
+function stated(session: Session, unit: Unit, coding: Coding): string[] {
+  const noted = coding.start === null ? unit.memo : unit.memos.some((memo) => sameSpan(memo, coding));
+  return [...session.facets.words(coding, true), ...(noted ? ["✎"] : [])];
 }
 
 /** The codings of words as the margin shows them, and the memos on words without a coding. */

@@ -1,21 +1,18 @@
 // The texts behind a number: the list, and beside it the marked text with the codings that may be seen.
-import { useId } from "preact/hooks";
 import { Button } from "../shared/button";
 import { CodersTable } from "../shared/coderstable";
 import { Search } from "../shared/fields";
 import type { Theirs } from "../shared/protocol";
-import { listBox, listRow } from "../shared/pagedrows";
 import { TextView } from "../shared/textview";
-import { VirtualList } from "../shared/virtuallist";
+import { PagedList } from "../shared/virtuallist";
 import type { UnitText } from "./messages";
 import type { Session } from "./session";
 
 const ROW_HEIGHT = 64;
 
 export function Behind({ session }: { session: Session }) {
-  const id = useId();
   const { list } = session;
-  const [count, cursor] = [list.count.value, list.cursor.value];
+  const count = list.count.value;
   return (
     <div class="s7-panes s7-behind">
       <section class="s7-listed" aria-label={session.title.value || "Texts"}>
@@ -25,24 +22,20 @@ export function Behind({ session }: { session: Session }) {
           <Search class="s7-find" aria-label="Find in these texts" placeholder="Find (/)" defaultValue={session.find.value} onFind={(words) => session.search(words)} />
         </div>
         <h4 dir="auto">{session.title.value}</h4>
-        <VirtualList
-          count={count}
+        <PagedList
+          list={list}
+          label={session.title.value || "Texts"}
           rowHeight={ROW_HEIGHT}
-          cursor={cursor}
-          onShown={list.want}
-          box={listBox(id, session.title.value || "Texts", count, cursor)}
-          row={(index, style) => {
-            const row = list.rows.value.get(index);
-            return (
-              <div key={index} {...listRow(id, list, index, style)} onClick={() => (list.cursor.value = index)}>
-                <span class="s7-row-line">
-                  <span class="s7-row-id">{row?.unit_id}</span>
-                  <span class="s7-row-note" dir="auto" title={row?.note}>{row?.note}</span>
-                </span>
-                <span class="s7-row-words" dir="auto">{row?.words}</span>
-              </div>
-            );
-          }}
+          view={({ unit_id, note, words }) => (
+            <>
+              <span class="s7-row-line">
+                <span class="s7-row-id">{unit_id}</span>
+                <span class="s7-row-note" dir="auto" title={note ?? undefined}>{note}</span>
+              </span>
+              <span class="s7-row-words" dir="auto">{words}</span>
+            </>
+          )}
+          onOpen={(index) => (list.cursor.value = index)}
         />
       </section>
       <section class="s7-opened" aria-label="The text">

@@ -31,21 +31,21 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   });
   readonly text = signal<UnitText | null>(null);
   /** The button that the list was opened by. */
-  private opener = "";
-  private begun = 0;
-  private took = 0;
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  #opener = "";
+  #begun = 0;
+  #took = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(model: Model) {
     super(model);
-    const ends = [effect(() => this.askText()), effect(() => this.countWhenSeen())];
-    const show = (part: Part) => this.show(part);
+    const ends = [effect(() => this.#askText()), effect(() => this.#countWhenSeen())];
+    const show = (part: Part) => this.#show(part);
     this.hear({
       answers: {
         welcome: (answer) =>
           batch(() => {
             this.coder.value = answer.coder;
-            this.showBook(answer.book);
+            this.#showBook(answer.book);
             answer.parts.forEach(show);
           }),
         units: (answer, question) => {
@@ -61,7 +61,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
       unanswered: { units: () => this.list.unanswered() },
       told: {
         counted: () => {
-          this.took = Date.now() - this.begun;
+          this.#took = Date.now() - this.#begun;
           this.counting.value = false;
           if (this.door.value) this.list.renew();
         },
@@ -79,21 +79,21 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
         attention: show,
       },
       close: () => {
-        clearTimeout(this.timer);
+        clearTimeout(this.#timer);
         ends.forEach((end) => end());
       },
     });
-    this.begin({ type: "hello" });
+    this.#begin({ type: "hello" });
   }
 
   /** Count everything anew. */
   count(): void {
-    this.begin({ type: "count" });
+    this.#begin({ type: "count" });
   }
 
   /** List the texts behind a number; `opener` finds the button that it stands on. */
   open(door: Door, opener: string): void {
-    this.opener = opener;
+    this.#opener = opener;
     batch(() => {
       this.door.value = door;
       this.title.value = this.find.value = "";
@@ -115,37 +115,37 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   back(): void {
     batch(() => {
       this.door.value = this.text.value = null;
-      this.focus.value = this.opener;
+      this.focus.value = this.#opener;
     });
   }
 
-  private begin(question: Question): void {
-    clearTimeout(this.timer);
+  #begin(question: Question): void {
+    clearTimeout(this.#timer);
     batch(() => {
       this.counting.value = true;
       this.older.value = false;
     });
-    this.begun = Date.now();
+    this.#begun = Date.now();
     this.channel.ask(question);
   }
 
   /** The text of the marked row, once that is here. */
-  private askText(): void {
+  #askText(): void {
     const row = this.list.rows.value.get(this.list.cursor.value);
     if (this.door.value && row && row.unit_id !== this.text.peek()?.unit_id) this.channel.ask({ type: "unit", unit_id: row.unit_id });
   }
 
-  private countWhenSeen(): void {
-    clearTimeout(this.timer);
+  #countWhenSeen(): void {
+    clearTimeout(this.#timer);
     if (!this.older.value || !this.inSight.value || this.counting.value) return;
-    this.timer = setTimeout(() => this.count(), Math.max(WAIT_MS, REST * this.took));
+    this.#timer = setTimeout(() => this.count(), Math.max(WAIT_MS, REST * this.#took));
   }
 
-  private show(part: Part): void {
+  #show(part: Part): void {
     batch(() => {
       if (part.type === "rounds") {
         this.rounds.value = part;
-        this.showBook(part.book);
+        this.#showBook(part.book);
       } else if (part.type === "codes") this.used.value = part;
       else if (part.type === "agreement") this.agreement.value = part;
       else if (part.type === "leaning") this.leaning.value = part;
@@ -154,7 +154,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
     });
   }
 
-  private showBook({ title, codes }: Book): void {
+  #showBook({ title, codes }: Book): void {
     this.book.codebook.value = { title, version: "", facets: [], codes };
   }
 }

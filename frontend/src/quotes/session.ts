@@ -26,7 +26,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
   protected readonly keyOf = keyOf;
   readonly passage = this.shown;
   /** Whether the passages of a code were asked for and are not there yet. */
-  private readonly reading = signal(false);
+  readonly #reading = signal(false);
   readonly selecting = new Selecting(() => this.passage.value?.text ?? "", (words) => this.say(words));
   /** The text in which is selected. */
   readonly unit = computed(() => {
@@ -35,16 +35,16 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
   });
   readonly writing = signal(false);
   /** Where to go once the passages of another code are there. */
-  private wanted: string | null = null;
+  #wanted: string | null = null;
 
-  readonly presses = this.keys(this.reading);
+  readonly presses = this.keys(this.#reading);
 
   constructor(model: Model) {
     super(model);
     this.hear(this.keeps, {
       answers: {
-        welcome: (answer) => this.heardWelcome(answer),
-        code: (answer) => this.heardPage(answer),
+        welcome: (answer) => this.#heardWelcome(answer),
+        code: (answer) => this.#heardPage(answer),
         text: (answer) => {
           if (this.here.value && keyOf(answer) === keyOf(this.here.value)) this.answered.value = answer;
         },
@@ -52,7 +52,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
       unanswered: {
         code: () => {
           this.missed();
-          this.reading.value = false;
+          this.#reading.value = false;
         },
         text: (question) => {
           this.missed();
@@ -78,7 +78,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
         this.place.value = 0;
       }
       this.code.value = code;
-      this.reading.value = true;
+      this.#reading.value = true;
       this.leave();
     });
     this.book.definition.ask(code);
@@ -99,7 +99,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
       this.place.value = place;
       this.leave();
     });
-    this.read(row);
+    this.#read(row);
     if (place >= this.rows.value.length - 5) this.more();
   }
 
@@ -108,7 +108,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
     this.selecting.clear();
   }
 
-  private read({ unit_id, code, start, end }: Key): void {
+  #read({ unit_id, code, start, end }: Key): void {
     this.unread.value = "";
     this.channel.ask({ type: "text", unit_id, code, start, end });
   }
@@ -137,7 +137,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
   /* ---- decisions ---- */
 
   /** Decide about the passage on screen: as it stands there, or otherwise in some point. */
-  private decide(state: State, other: { span?: Span | null; paraphrase?: string | null; role?: Role } = {}): boolean {
+  #decide(state: State, other: { span?: Span | null; paraphrase?: string | null; role?: Role } = {}): boolean {
     const shown = this.passage.value;
     const here = this.here.value;
     if (!shown || !here) return this.say("The text is still loading"), false;
@@ -153,16 +153,16 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
     const text = this.writing.value ? this.draft.value.trim() : undefined;
     // What was approved were these words, which are no more there; the participant's own were not to be printed.
     if (this.here.value?.quote?.state === "erased" && !text) return this.say("Its paraphrase was erased: write a new one (p)");
-    if (!this.decide("approved", text ? { paraphrase: text } : {})) return;
-    if (text !== undefined) this.endDraft();
-    this.settled("approved");
+    if (!this.#decide("approved", text ? { paraphrase: text } : {})) return;
+    if (text !== undefined) this.#endDraft();
+    this.#settled("approved");
   }
 
   refuse(): void {
-    if (this.decide("refused")) this.settled("refused");
+    if (this.#decide("refused")) this.#settled("refused");
   }
 
-  private settled(state: string): void {
+  #settled(state: string): void {
     const code = this.code.value;
     this.toNext();
     this.say(`${this.label(code)}: ${state}`);
@@ -175,13 +175,13 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
     if (!here || !shown) return this.say("The text is still loading");
     const [first, last] = [here.start ?? 0, here.end ?? shown.text.length];
     if (!selected) {
-      if (here.quote && this.decide("chosen", { span: null })) this.say("The whole passage again");
+      if (here.quote && this.#decide("chosen", { span: null })) this.say("The whole passage again");
       else if (!here.quote) this.say("Select the words to keep");
       return;
     }
     const span = { start: Math.max(first, selected.start), end: Math.min(last, selected.end) };
     if (span.start >= span.end) return this.say("Select words of the passage");
-    if (this.decide("chosen", { span })) this.say("Shortened; approve it to print it");
+    if (this.#decide("chosen", { span })) this.say("Shortened; approve it to print it");
     this.selecting.clear();
   }
 
@@ -189,7 +189,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
   turn(): void {
     const here = this.here.value;
     const role = (here?.quote ?? here)?.role === "shows" ? "disconfirms" : "shows";
-    if (this.decide("chosen", { role })) this.say(role === "shows" ? "Supports the code" : "Disconfirms the code");
+    if (this.#decide("chosen", { role })) this.say(role === "shows" ? "Supports the code" : "Disconfirms the code");
   }
 
   /* ---- paraphrases ---- */
@@ -216,15 +216,15 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
     const here = this.here.value;
     if (!here) return;
     this.written.value = new Map(this.written.value).set(keyOf(here), text);
-    this.keep();
+    this.#keep();
   }
 
-  private endDraft(): void {
+  #endDraft(): void {
     const [here, written] = [this.here.value, new Map(this.written.value)];
     if (here && written.delete(keyOf(here))) this.written.value = written;
     this.writing.value = false;
     this.focus.value = ".s7";
-    this.keep();
+    this.#keep();
   }
 
   /** The paraphrase is written: it stands beside the words, and waits for approval. */
@@ -232,11 +232,11 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
     const [here, text] = [this.here.value, this.draft.value.trim()];
     const before = here?.quote?.state === "refused" ? "" : (here?.quote?.paraphrase ?? "");
     const isNew = this.isBegun && text !== before;
-    if (isNew && this.decide("chosen", { paraphrase: text || null })) this.say(text ? "Paraphrased; approve it to print it" : "In the participant’s own words again");
-    this.endDraft();
+    if (isNew && this.#decide("chosen", { paraphrase: text || null })) this.say(text ? "Paraphrased; approve it to print it" : "In the participant’s own words again");
+    this.#endDraft();
   }
 
-  private keep(): void {
+  #keep(): void {
     const written = this.written.value;
     drafts().set(this.workId, written);
     this.keeper.keep({ drafts: [...written].map(([key, text]) => ({ ...ofKey(key), text })) });
@@ -244,7 +244,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
 
   /* ---- what the kernel says ---- */
 
-  private heardWelcome(welcome: Welcome): void {
+  #heardWelcome(welcome: Welcome): void {
     const before = drafts().get(welcome.work_id);
     batch(() => {
       this.workId = welcome.work_id;
@@ -259,23 +259,23 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
     this.channel.takeOver(welcome.work_id);
     const begun = [...this.written.value.keys()].map(ofKey)[0];
     const first = welcome.progress.find((one) => one.n_candidates && one.n_approved < one.n_wanted) ?? welcome.progress.find((one) => one.n_candidates) ?? welcome.progress[0];
-    this.wanted = begun ? keyOf(begun) : null;
+    this.#wanted = begun ? keyOf(begun) : null;
     this.openCode(this.code.value || (begun?.code ?? first?.code ?? ""));
   }
 
-  private heardPage(page: Page): void {
+  #heardPage(page: Page): void {
     this.progress.value = page.progress;
     if (page.code !== this.code.value) return;
     const before = this.here.value;
     this.rows.value = page.first ? [...this.rows.value.slice(0, page.first), ...page.rows] : page.rows;
     this.n.value = page.n;
     if (page.first) return;
-    this.reading.value = false;
-    const sought = this.wanted ?? (before && keyOf(before));
+    this.#reading.value = false;
+    const sought = this.#wanted ?? (before && keyOf(before));
     const same = sought ? page.rows.findIndex((row) => keyOf(row) === sought) : -1;
     const undecided = page.rows.findIndex((row) => this.stateOf(row) === null);
-    const isBegun = same >= 0 && this.wanted !== null && this.written.value.has(this.wanted);
-    this.wanted = null;
+    const isBegun = same >= 0 && this.#wanted !== null && this.written.value.has(this.#wanted);
+    this.#wanted = null;
     this.open(same >= 0 ? same : Math.max(0, undecided));
     if (isBegun) this.writing.value = true;
   }
@@ -290,7 +290,7 @@ export class Session extends QueueSession<Question, Answer, Done, never, Candida
     const first = done.rows[0];
     this.say(`${done.undone ? "Undone" : "Redone"}: ${this.label(done.code)}`);
     if (done.code !== this.code.value) {
-      this.wanted = first ? keyOf(first) : null;
+      this.#wanted = first ? keyOf(first) : null;
       return this.openCode(done.code);
     }
     const at = this.rows.value.findIndex((row) => row.unit_id === done.unit_id);

@@ -57,45 +57,45 @@ const isLocal = () => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostna
 
 /** One view's end of the line. */
 export class KernelChannel<Question extends object, Answer, Done> implements Line {
-  readonly outbox = new Outbox((act) => this.send({ type: "act", id: act.id, act }));
+  readonly outbox = new Outbox((act) => this.#send({ type: "act", id: act.id, act }));
   readonly slow = signal(false);
   readonly cut = signal(false);
-  private readonly client = uuid();
-  private readonly asked = new Map<string, { question: Question; timer: ReturnType<typeof setTimeout> }>();
-  private workId = "";
-  private readonly watch: KernelWatch;
+  readonly #client = uuid();
+  readonly #asked = new Map<string, { question: Question; timer: ReturnType<typeof setTimeout> }>();
+  #workId = "";
+  readonly #watch: KernelWatch;
 
   constructor(
     private readonly model: Model,
     private readonly listener: Listener<Question, Answer, Done>,
   ) {
-    this.watch = new KernelWatch(model, () => (this.cut.value = true));
-    model.on("msg:custom", this.hear);
+    this.#watch = new KernelWatch(model, () => (this.cut.value = true));
+    model.on("msg:custom", this.#hear);
   }
 
   /** Stop listening; what is not recorded yet is left for the next view of the same work. */
   close(): void {
-    this.model.off("msg:custom", this.hear);
-    this.watch.close();
-    this.asked.forEach(({ timer }) => clearTimeout(timer));
+    this.model.off("msg:custom", this.#hear);
+    this.#watch.close();
+    this.#asked.forEach(({ timer }) => clearTimeout(timer));
     const unsent = this.outbox.close();
-    if (unsent.length && this.workId) shelf().set(this.workId, unsent);
+    if (unsent.length && this.#workId) shelf().set(this.#workId, unsent);
   }
 
   /** `isAwaited`: a person waits for the answer. */
   ask(question: Question, isAwaited = true, id = uuid()): void {
-    this.send({ ...question, id }, isAwaited);
+    this.#send({ ...question, id }, isAwaited);
     // A question can be lost while a kernel is busy or restarting; asking again does no harm.
     const again = () => {
       this.slow.value = true;
       this.ask(question, isAwaited, id);
     };
-    this.asked.set(id, { question, timer: setTimeout(again, PATIENCE_MS) });
+    this.#asked.set(id, { question, timer: setTimeout(again, PATIENCE_MS) });
   }
 
   /** Send what an earlier view of the work called `workId` left unsent. */
   takeOver(workId: string): void {
-    this.workId = workId;
+    this.#workId = workId;
     const unsent = shelf().get(workId) ?? [];
     shelf().delete(workId);
     this.outbox.push(...unsent);
@@ -103,51 +103,51 @@ export class KernelChannel<Question extends object, Answer, Done> implements Lin
 
   /** The work has another name from here on: its codebook was changed. */
   rename(workId: string): void {
-    this.workId = workId;
+    this.#workId = workId;
   }
 
   /** Send a message; once the kernel was restarted by this host, the model is dead and says so by throwing. */
-  private send(message: object, isAwaited = true): void {
+  #send(message: object, isAwaited = true): void {
     const fill = isAwaited && isLocal() ? { fill: true } : {};
-    const unheard = this.watch.sent();
+    const unheard = this.#watch.sent();
     try {
-      this.model.send({ ...message, ...fill, client: this.client });
+      this.model.send({ ...message, ...fill, client: this.#client });
       this.cut.value = unheard;
     } catch {
       this.cut.value = true;
     }
   }
 
-  private readonly hear = (reply: Reply): void => {
-    this.watch.heard();
+  readonly #hear = (reply: Reply): void => {
+    this.#watch.heard();
     this.cut.value = false;
-    const mine = reply.client === this.client;
-    const question = mine ? this.takeQuestion(reply.id) : undefined;
-    if (reply.type === "done") this.heardDone(reply as Reply & Done, mine);
+    const mine = reply.client === this.#client;
+    const question = mine ? this.#takeQuestion(reply.id) : undefined;
+    if (reply.type === "done") this.#heardDone(reply as Reply & Done, mine);
     else if (reply.client === null) this.listener.told?.(reply);
     else if (!mine) return;
-    else if (reply.type === "refused" || reply.type === "failed") this.heardNo(reply, question);
+    else if (reply.type === "refused" || reply.type === "failed") this.#heardNo(reply, question);
     else this.listener.answered(reply as Reply & Answer, question);
   };
 
   /** The question that waited for this answer, which it does no more. */
-  private takeQuestion(id: string): Question | undefined {
-    const awaited = this.asked.get(id);
+  #takeQuestion(id: string): Question | undefined {
+    const awaited = this.#asked.get(id);
     if (!awaited) return undefined;
     clearTimeout(awaited.timer);
-    this.asked.delete(id);
+    this.#asked.delete(id);
     this.slow.value = false;
     return awaited.question;
   }
 
-  private heardDone(done: Reply & Done, mine: boolean): void {
+  #heardDone(done: Reply & Done, mine: boolean): void {
     const failedBefore = this.outbox.failed.value;
     const settled = mine && this.outbox.settle(done.id);
     if (settled && failedBefore) this.listener.unsaved(null);
     this.listener.recorded(done, { mine, settled });
   }
 
-  private heardNo({ type, id, message = "" }: Reply, question: Question | undefined): void {
+  #heardNo({ type, id, message = "" }: Reply, question: Question | undefined): void {
     if (question) return this.listener.unanswered(question, message);
     if (type === "failed") {
       this.listener.unsaved(message);
@@ -178,43 +178,43 @@ export interface Host {
 
 /** Tells a kernel that is busy from one that is gone, by what the host says of it. */
 export class KernelWatch {
-  private idleSince: number | null = null;
+  #idleSince: number | null = null;
   /** Whether the kernel is another one, until something is heard after all. */
-  private replaced = false;
-  private readonly kernel: Host["kernel"];
+  #replaced = false;
+  readonly #kernel: Host["kernel"];
 
   /** `gone` is called when the kernel was restarted. */
   constructor(
     model: Model,
     private readonly gone: () => void,
   ) {
-    this.kernel = model.widget_manager?.kernel;
-    this.kernel?.statusChanged?.connect(this.changed);
+    this.#kernel = model.widget_manager?.kernel;
+    this.#kernel?.statusChanged?.connect(this.#changed);
   }
 
   close(): void {
-    this.kernel?.statusChanged?.disconnect(this.changed);
+    this.#kernel?.statusChanged?.disconnect(this.#changed);
   }
 
   /** Something is sent; return whether there is nobody who would hear it. */
   sent(): boolean {
-    const { status, connectionStatus } = this.kernel ?? {};
-    if (status !== "idle") this.idleSince = null;
-    else this.idleSince ??= Date.now();
-    this.replaced ||= this.idleSince !== null && Date.now() - this.idleSince >= SILENCE_MS;
-    return this.replaced || status === "dead" || connectionStatus === "disconnected";
+    const { status, connectionStatus } = this.#kernel ?? {};
+    if (status !== "idle") this.#idleSince = null;
+    else this.#idleSince ??= Date.now();
+    this.#replaced ||= this.#idleSince !== null && Date.now() - this.#idleSince >= SILENCE_MS;
+    return this.#replaced || status === "dead" || connectionStatus === "disconnected";
   }
 
   heard(): void {
-    this.idleSince = null;
-    this.replaced = false;
+    this.#idleSince = null;
+    this.#replaced = false;
   }
 
-  private readonly changed: Heard = (_, status) => {
+  readonly #changed: Heard = (_, status) => {
     if (!STARTS.includes(status)) return;
     this.close();
-    if (status === "starting") this.doWithoutSubshells();
-    this.replaced = true;
+    if (status === "starting") this.#doWithoutSubshells();
+    this.#replaced = true;
     this.gone();
   };
 
@@ -222,7 +222,7 @@ export class KernelWatch {
    * A restart that JupyterLab did not ask for itself: it would go on sending to a subshell of the kernel before, which
    * this one does not have, also what the widget of a cell that is run again says. Widgets made from now on have none.
    */
-  private doWithoutSubshells(): void {
-    if (this.kernel && "commsOverSubshells" in this.kernel) this.kernel.commsOverSubshells = "disabled";
+  #doWithoutSubshells(): void {
+    if (this.#kernel && "commsOverSubshells" in this.#kernel) this.#kernel.commsOverSubshells = "disabled";
   }
 }

@@ -16,10 +16,10 @@ export class CodebookView {
   readonly list = computed(() => this.codebook.value?.codes ?? []);
   readonly codes = computed(() => new Map(this.list.value.map((code) => [code.id, code])));
   readonly looks = computed(() => looks(this.list.value, dark.value));
-  private readonly facets = computed(() => this.codebook.value?.facets ?? []);
-  readonly hasFacets = computed(() => this.facets.value.length > 0);
+  readonly #facets = computed(() => this.codebook.value?.facets ?? []);
+  readonly hasFacets = computed(() => this.#facets.value.length > 0);
   /** Whether the values of facets are chosen by keys of their own. */
-  readonly facetKeys = computed(() => this.facets.value.some(({ values }) => values.some(({ key }) => key !== null)));
+  readonly facetKeys = computed(() => this.#facets.value.some(({ values }) => values.some(({ key }) => key !== null)));
   readonly search = new CodeSearch(this.codes);
   readonly recent = new RecentCodes();
   readonly definition = new OpenDefinition();
@@ -48,22 +48,22 @@ export class CodebookView {
 
   /** The facets that are for the code. */
   facetsOf(code: string): Facet[] {
-    return this.facets.value.filter(({ codes }) => !codes.length || codes.includes(code));
+    return this.#facets.value.filter(({ codes }) => !codes.length || codes.includes(code));
   }
 
   /** Look for a code; the definition of the best match opens. */
   find(query: string): void {
     this.search.type(query);
-    this.openChosen();
+    this.#openChosen();
   }
 
   /** Choose the next of the codes that match, or the one before. */
   choose(step: 1 | -1): void {
     this.search.move(step);
-    this.openChosen();
+    this.#openChosen();
   }
 
-  private openChosen(): void {
+  #openChosen(): void {
     const code = this.search.chosen.value;
     if (code) this.definition.ask(code.id);
   }

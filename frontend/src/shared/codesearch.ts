@@ -44,35 +44,35 @@ function rank(code: Names, wanted: string): number {
 export class CodeSearch {
   readonly query = signal("");
   /** The place of the chosen one among the results; null before one was chosen by ↑ or ↓. */
-  private readonly cursor = signal<number | null>(null);
-  private readonly wanted = computed(() => plain(this.query.value));
-  private readonly named: ReadonlySignal<Names[]>;
+  readonly #cursor = signal<number | null>(null);
+  readonly #wanted = computed(() => plain(this.query.value));
+  readonly #named: ReadonlySignal<Names[]>;
   /** Whether results are shown in place of the whole codebook. */
-  readonly open = computed(() => this.wanted.value !== "" || this.cursor.value !== null);
-  private readonly matches = computed(() => {
-    const ranked = this.named.value.map((one): [Code, number] => [one.code, rank(one, this.wanted.value)]);
+  readonly open = computed(() => this.#wanted.value !== "" || this.#cursor.value !== null);
+  readonly #matches = computed(() => {
+    const ranked = this.#named.value.map((one): [Code, number] => [one.code, rank(one, this.#wanted.value)]);
     return ranked.filter(([, at]) => at < Infinity).sort((a, b) => a[1] - b[1]).map(([code]) => code);
   });
   /** The codes that match, the best first. */
-  readonly results = computed(() => this.matches.value.slice(0, MOST_RESULTS));
+  readonly results = computed(() => this.#matches.value.slice(0, MOST_RESULTS));
   /** How many more there are. */
-  readonly more = computed(() => this.matches.value.length - this.results.value.length);
+  readonly more = computed(() => this.#matches.value.length - this.results.value.length);
   /** The code that Enter applies. */
-  readonly chosen = computed((): Code | undefined => (this.open.value ? this.results.value[this.cursor.value ?? 0] : undefined));
+  readonly chosen = computed((): Code | undefined => (this.open.value ? this.results.value[this.#cursor.value ?? 0] : undefined));
 
   constructor(codes: ReadonlySignal<ReadonlyMap<string, Code>>) {
-    this.named = computed(() => [...codes.value.values()].filter(({ codable }) => codable).map((code) => names(code, codes.value)));
+    this.#named = computed(() => [...codes.value.values()].filter(({ codable }) => codable).map((code) => names(code, codes.value)));
   }
 
   type(query: string): void {
     this.query.value = query;
-    this.cursor.value = null;
+    this.#cursor.value = null;
   }
 
   /** Choose the next result (or the one before); with nothing typed, begin with the first of all. */
   move(step: 1 | -1): void {
-    const at = this.open.value ? (this.cursor.value ?? 0) + step : 0;
-    this.cursor.value = Math.max(0, Math.min(at, this.results.value.length - 1));
+    const at = this.open.value ? (this.#cursor.value ?? 0) + step : 0;
+    this.#cursor.value = Math.max(0, Math.min(at, this.results.value.length - 1));
   }
 
   close(): void {

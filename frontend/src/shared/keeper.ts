@@ -4,23 +4,23 @@ const PAUSE_MS = 400;
 
 /** One at a time, because a message that was lost and is sent again must not overtake a later one. */
 export class Keeper<Kept> {
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private waiting: Kept | null = null;
-  private isUnderWay = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #waiting: Kept | null = null;
+  #isUnderWay = false;
 
   constructor(private readonly send: (kept: Kept) => void) {
     addEventListener("pagehide", this.flush);
   }
 
   keep(kept: Kept): void {
-    this.waiting = kept;
-    if (!this.isUnderWay) this.timer ??= setTimeout(this.flush, PAUSE_MS);
+    this.#waiting = kept;
+    if (!this.#isUnderWay) this.#timer ??= setTimeout(this.flush, PAUSE_MS);
   }
 
   /** The last one was answered, either way. */
   answered(): void {
-    this.isUnderWay = false;
-    if (this.waiting !== null) this.keep(this.waiting);
+    this.#isUnderWay = false;
+    if (this.#waiting !== null) this.keep(this.#waiting);
   }
 
   close(): void {
@@ -30,12 +30,12 @@ export class Keeper<Kept> {
 
   /** Send what waits at once: the page may be gone in a moment. */
   readonly flush = (): void => {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    const kept = this.waiting;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const kept = this.#waiting;
     if (kept === null) return;
-    this.waiting = null;
-    this.isUnderWay = true;
+    this.#waiting = null;
+    this.#isUnderWay = true;
     this.send(kept);
   };
 }

@@ -10,44 +10,44 @@ const [SOON_MS, LATE_MS] = [300, 3000];
  * 3 s later, leaves. Presses that come faster, a key held down, and any other key in between leave nothing.
  */
 export class Leaving {
-  private pressed = -Infinity;
-  private readonly forget: () => void;
+  #pressed = -Infinity;
+  readonly #forget: () => void;
 
   /** `say` shows words on the status line of the widget in `root`. */
   constructor(
     private readonly root: () => HTMLElement | null,
     private readonly say: (words: string) => void,
   ) {
-    const other = (event: KeyboardEvent) => void (event.key === "Escape" || isModifier(event) || this.stay());
+    const other = (event: KeyboardEvent) => void (event.key === "Escape" || isModifier(event) || this.#stay());
     addEventListener("keydown", other, true);
-    this.forget = () => removeEventListener("keydown", other, true);
+    this.#forget = () => removeEventListener("keydown", other, true);
   }
 
   escape(event: Pick<KeyboardEvent, "repeat">): void {
-    const since = Date.now() - this.pressed;
-    this.pressed = Date.now();
-    if (!event.repeat && since >= SOON_MS && since <= LATE_MS) return this.leave();
-    this.say(`Press Esc again to return to the ${this.notebook() ? "notebook" : "page"}`);
+    const since = Date.now() - this.#pressed;
+    this.#pressed = Date.now();
+    if (!event.repeat && since >= SOON_MS && since <= LATE_MS) return this.#leave();
+    this.say(`Press Esc again to return to the ${this.#notebook() ? "notebook" : "page"}`);
   }
 
   close(): void {
-    this.forget();
+    this.#forget();
   }
 
-  private stay(): void {
-    if (this.pressed === -Infinity) return;
-    this.pressed = -Infinity;
+  #stay(): void {
+    if (this.#pressed === -Infinity) return;
+    this.#pressed = -Infinity;
     this.say("");
   }
 
-  private leave(): void {
-    this.stay();
+  #leave(): void {
+    this.#stay();
     focusIn(this.root()!)?.blur();
-    this.notebook()?.focus();
+    this.#notebook()?.focus();
   }
 
   /** The notebook around the widget; the coder's page has one without its panel, in which nothing is to be done. */
-  private notebook(): HTMLElement | null {
+  #notebook(): HTMLElement | null {
     return this.root()?.closest<HTMLElement>(".jp-NotebookPanel .jp-Notebook") ?? null;
   }
 }

@@ -22,7 +22,7 @@ export const isSet = (bits: Uint8Array | null, place: number) => bits === null |
 /** Texts in an order, of which some are left out; those that no longer fit can stay in their place. */
 export class Listing {
   readonly length: number;
-  private readonly places: Uint32Array | null;
+  readonly #places: Uint32Array | null;
 
   constructor(
     total: number,
@@ -34,9 +34,9 @@ export class Listing {
     private readonly kept: Uint8Array | null = fits,
   ) {
     const listed = (place: number) => isSet(kept, place);
-    if (order) this.places = kept ? order.places.filter(listed) : order.places;
-    else this.places = kept ? inPlan(total, listed) : null;
-    this.length = this.places?.length ?? total;
+    if (order) this.#places = kept ? order.places.filter(listed) : order.places;
+    else this.#places = kept ? inPlan(total, listed) : null;
+    this.length = this.#places?.length ?? total;
   }
 
   /** The same listing as it is asked for again, with what is in it and fits no more. */
@@ -46,7 +46,7 @@ export class Listing {
   }
 
   at(index: number): number | undefined {
-    return this.places ? this.places[index] : index >= 0 && index < this.length ? index : undefined;
+    return this.#places ? this.#places[index] : index >= 0 && index < this.length ? index : undefined;
   }
 
   has(place: number): boolean {
@@ -55,12 +55,12 @@ export class Listing {
 
   /** Where the text stands in the list, or would stand were it in it. */
   indexOf(place: number): number {
-    if (!this.places) return place;
+    if (!this.#places) return place;
     const rank = (one: number) => (this.order ? this.order.ranks[one]! : one);
-    let [low, high] = [0, this.places.length];
+    let [low, high] = [0, this.#places.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (rank(this.places[middle]!) < rank(place)) low = middle + 1;
+      if (rank(this.#places[middle]!) < rank(place)) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -28,13 +28,13 @@ interface Piece extends Segment { hit: boolean; marks: readonly CodingMark[]; me
 
 /** Draws a text's pieces, and hands out the same nodes again for those that look as they did before. */
 export class MarkedText {
-  private pieces = new Map<number, Piece>();
-  private codings: readonly (Coding & Partial<Theirs>)[] = [];
-  private marks: readonly CodingMark[] = [];
+  #pieces = new Map<number, Piece>();
+  #codings: readonly (Coding & Partial<Theirs>)[] = [];
+  #marks: readonly CodingMark[] = [];
   /** The coder's own codings when they were last cut. */
-  private ownCodings: readonly Coding[] = [];
-  private readonly blocks = new Map<number, { views: readonly VNode[]; node: VNode }>();
-  private readonly cut = latest((text: string, codings: readonly Coding[], theirs: readonly Theirs[], memos: readonly Span[], starts: readonly number[], hits: Shown["hits"] = NONE_FOUND) => {
+  #ownCodings: readonly Coding[] = [];
+  readonly #blocks = new Map<number, { views: readonly VNode[]; node: VNode }>();
+  readonly #cut = latest((text: string, codings: readonly Coding[], theirs: readonly Theirs[], memos: readonly Span[], starts: readonly number[], hits: Shown["hits"] = NONE_FOUND) => {
     const [lane, below] = [lanes(codings), lanes(theirs)];
     const [own, all] = [Math.max(0, ...new Set(lane)), theirs.length ? [...codings, ...theirs] : codings];
     const depth = { own, theirs: Math.max(-1, ...new Set(below)) + 1 };
@@ -42,24 +42,24 @@ export class MarkedText {
     return { lane: [...lane, ...below], depth, segments: segments(text, all, cuts) };
   });
   /** What all pieces share: where it changes, all are drawn anew. */
-  private readonly afresh = latest((_text: string, _codes: unknown, _looks: unknown, _own: number, _theirs: number, _margin: boolean) => {
-    this.pieces.clear();
-    this.marks = [];
-    this.blocks.clear();
+  readonly #afresh = latest((_text: string, _codes: unknown, _looks: unknown, _own: number, _theirs: number, _margin: boolean) => {
+    this.#pieces.clear();
+    this.#marks = [];
+    this.#blocks.clear();
   });
 
   draw({ unit, book, selection, active, theirs = NONE, starts, hits = NONE_FOUND, margin = false }: Shown): VNode[] {
     const [codes, looks] = [book.codes.value, book.looks.value];
     const memos = unit.memos ?? NO_MEMOS;
-    if (!onSameWords(unit.codings, this.ownCodings)) this.ownCodings = unit.codings;
-    const { lane, depth: lanes, segments } = this.cut(unit.text, this.ownCodings, theirs, memos, starts, hits);
+    if (!onSameWords(unit.codings, this.#ownCodings)) this.#ownCodings = unit.codings;
+    const { lane, depth: lanes, segments } = this.#cut(unit.text, this.#ownCodings, theirs, memos, starts, hits);
     const depth = { ...lanes, margin };
-    this.afresh(unit.text, codes, looks, depth.own, depth.theirs, margin);
-    const before = this.pieces;
-    this.pieces = new Map();
+    this.#afresh(unit.text, codes, looks, depth.own, depth.theirs, margin);
+    const before = this.#pieces;
+    this.#pieces = new Map();
 
     const shown: readonly (Coding & Partial<Theirs>)[] = theirs.length ? [...unit.codings, ...theirs] : unit.codings;
-    const marks = this.marksOf(shown, lane, looks, active);
+    const marks = this.#marksOf(shown, lane, looks, active);
     let at = 0;
     const draw = (segment: Segment): VNode => {
       while (at < hits.length && hits[at]![1] <= segment.start) at++;
@@ -70,7 +70,7 @@ export class MarkedText {
       const memo = memos.filter(({ start, end }) => start <= segment.start && segment.end <= end).reduce<Span | undefined>((a, b) => (a && a.start > b.start ? a : b), undefined);
       const same = old && old.memo?.start === memo?.start && old.memo?.end === memo?.end && old.hit === hit && looksAs(old, segment, here);
       const piece = same ? old : { ...segment, hit, marks: here, memo, view: view(unit.text, segment, hit, here, memo, codes, depth) };
-      this.pieces.set(segment.start, piece);
+      this.#pieces.set(segment.start, piece);
       return piece.view;
     };
 
@@ -80,12 +80,12 @@ export class MarkedText {
       while (segment.start >= (starts[row + 1] ?? Infinity)) row++;
       rows[row]!.push(draw(segment));
     }
-    return rows.map((views, index) => this.block(starts[index]!, views));
+    return rows.map((views, index) => this.#block(starts[index]!, views));
   }
 
   /** How each coding looks: the same objects as before for those that look the same. */
-  private marksOf(codings: readonly (Coding & Partial<Theirs>)[], lane: readonly number[], looks: CodebookView["looks"]["value"], active: number): readonly CodingMark[] {
-    const [before, marks] = [this.codings, this.marks];
+  #marksOf(codings: readonly (Coding & Partial<Theirs>)[], lane: readonly number[], looks: CodebookView["looks"]["value"], active: number): readonly CodingMark[] {
+    const [before, marks] = [this.#codings, this.#marks];
     const is = (at: number, coding: Coding & Partial<Theirs>, index: number): boolean => {
       const [old, mark] = [before[at], marks[at]];
       const same = old && mark && old.code === coding.code && old.start === coding.start && old.end === coding.end;
@@ -93,22 +93,22 @@ export class MarkedText {
     };
     // One that was put among them or taken away moves those behind it by one.
     let moved = 0;
-    this.marks = codings.map((coding, index): CodingMark => {
+    this.#marks = codings.map((coding, index): CodingMark => {
       const by = [moved, moved + 1, moved - 1].find((each) => is(index + each, coding, index));
       if (by !== undefined) return marks[index + (moved = by)]!;
       const { code, start, pending, coder } = coding;
       return { ...(looks.get(code) ?? UNKNOWN), code, start, pending, coder, lane: lane[index]!, active: index === active };
     });
-    this.codings = codings;
-    return this.marks;
+    this.#codings = codings;
+    return this.#marks;
   }
 
   /** The block of these pieces: the same node as before where all of them are. */
-  private block(start: number, views: readonly VNode[]): VNode {
-    const before = this.blocks.get(start);
+  #block(start: number, views: readonly VNode[]): VNode {
+    const before = this.#blocks.get(start);
     if (before?.views.length === views.length && views.every((one, index) => one === before.views[index])) return before.node;
     const node = <Block key={start} views={views} />;
-    this.blocks.set(start, { views, node });
+    this.#blocks.set(start, { views, node });
     return node;
   }
 }

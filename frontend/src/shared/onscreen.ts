@@ -9,28 +9,28 @@ export function selectionIn(container: Element): Selection | null {
 
 /** The text nodes of a container with the offset at which each begins: turns spans into ranges. */
 export class TextNodes {
-  private readonly nodes: Node[] = [];
-  private readonly starts: number[] = [];
+  readonly #nodes: Node[] = [];
+  readonly #starts: number[] = [];
 
   constructor(container: Element) {
     const walker = document.createTreeWalker(container, NodeFilter.SHOW_TEXT);
     for (let at = 0, node = walker.nextNode(); node; at += node.textContent!.length, node = walker.nextNode()) {
-      this.nodes.push(node);
-      this.starts.push(at);
+      this.#nodes.push(node);
+      this.#starts.push(at);
     }
   }
 
   range({ start, end }: Span): Range {
     const range = document.createRange();
-    if (!this.nodes.length) return range;
-    const [from, to] = [this.holding(start), this.holding(end - 1)];
-    range.setStart(this.nodes[from]!, start - this.starts[from]!);
-    range.setEnd(this.nodes[to]!, end - this.starts[to]!);
+    if (!this.#nodes.length) return range;
+    const [from, to] = [this.#holding(start), this.#holding(end - 1)];
+    range.setStart(this.#nodes[from]!, start - this.#starts[from]!);
+    range.setEnd(this.#nodes[to]!, end - this.#starts[to]!);
     return range;
   }
 
-  private holding(offset: number): number {
-    return Math.max(0, firstThat(this.starts, (start) => start > offset) - 1);
+  #holding(offset: number): number {
+    return Math.max(0, firstThat(this.#starts, (start) => start > offset) - 1);
   }
 }
 

@@ -8,52 +8,52 @@ export interface Point { x: number; y: number; }
 
 /** Code ids, all of them. */
 export class OpenDefinition {
-  private readonly asked = signal<string | null>(null);
+  readonly #asked = signal<string | null>(null);
   readonly pinned = signal<string | null>(null);
   /** Looked at while another is pinned, until the next press. */
-  private readonly glimpsed = signal<string | null>(null);
-  readonly id = computed(() => this.glimpsed.value ?? this.pinned.value ?? this.asked.value);
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private over: string | null = null;
-  private last: Point | null = null;
+  readonly #glimpsed = signal<string | null>(null);
+  readonly id = computed(() => this.#glimpsed.value ?? this.pinned.value ?? this.#asked.value);
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #over: string | null = null;
+  #last: Point | null = null;
 
   /** The code has the mouse, the focus, or was applied. */
   ask(id: string): void {
-    clearTimeout(this.timer);
-    this.asked.value = id;
+    clearTimeout(this.#timer);
+    this.#asked.value = id;
   }
 
   /** The code's definition is wanted by its key: also while another is pinned. */
   glimpse(id: string): void {
     this.ask(id);
-    if (this.pinned.value !== null) this.glimpsed.value = id;
+    if (this.pinned.value !== null) this.#glimpsed.value = id;
   }
 
   endGlimpse(): void {
-    this.glimpsed.value = null;
+    this.#glimpsed.value = null;
   }
 
   /** Pin the definition that is on screen, or unpin it. */
   togglePin(id: string): void {
     this.pinned.value = id === this.pinned.value ? null : id;
-    this.glimpsed.value = null;
+    this.#glimpsed.value = null;
     this.ask(id);
   }
 
   /** The mouse is at `point`, over the code (or over none); `panel` is where the definition stands. */
   hover(id: string | null, point: Point, panel: DOMRect | undefined): void {
-    const towards = panel !== undefined && this.last !== null && headsFor(this.last, point, panel);
-    const entered = id !== this.over;
-    [this.over, this.last] = [id, point];
+    const towards = panel !== undefined && this.#last !== null && headsFor(this.#last, point, panel);
+    const entered = id !== this.#over;
+    [this.#over, this.#last] = [id, point];
     if ((!entered && !towards) || this.pinned.value !== null) return;
-    clearTimeout(this.timer);
-    if (id !== null) this.timer = setTimeout(() => this.ask(id), towards ? REST_MS : HOVER_MS);
+    clearTimeout(this.#timer);
+    if (id !== null) this.#timer = setTimeout(() => this.ask(id), towards ? REST_MS : HOVER_MS);
   }
 
   /** The mouse left the codes: what it was about to open stays closed. */
   leave(): void {
-    clearTimeout(this.timer);
-    [this.over, this.last] = [null, null];
+    clearTimeout(this.#timer);
+    [this.#over, this.#last] = [null, null];
   }
 }
 

@@ -18,7 +18,7 @@ export class Outbox {
   readonly late = signal(false);
   /** Whether the last answer to the first one was that saving failed. */
   readonly failed = signal(false);
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Whether an act is on its way that takes one back, or does it again. */
   readonly turning = computed(() => this.waiting.value.some(takesBack));
@@ -28,12 +28,12 @@ export class Outbox {
   push(...acts: Act[]): void {
     const idle = this.waiting.value.length === 0;
     this.waiting.value = [...this.waiting.value, ...acts];
-    if (idle && acts.length) this.sendFirst();
+    if (idle && acts.length) this.#sendFirst();
   }
 
   /** The record holds this act: go on to the next. */
   settle(id: string): boolean {
-    return this.goOn(id, () => true);
+    return this.#goOn(id, () => true);
   }
 
   /**
@@ -45,7 +45,7 @@ export class Outbox {
     // A memo on a code is on no text, and stays whatever became of one; what a lead does is on one code of theirs.
     const elsewhere = (act: Act) => act.unit_id === undefined || act.unit_id !== first!.unit_id || (KINDS[act.kind].by === "lead" && act.code !== first!.code);
     const stays = (act: Act) => !first || takesBack(first) || (!takesBack(act) && elsewhere(act));
-    return this.goOn(id, stays) ? later.length - later.filter(stays).length : 0;
+    return this.#goOn(id, stays) ? later.length - later.filter(stays).length : 0;
   }
 
   /** Saving failed: the act stays first and is sent again after a while. */
@@ -54,30 +54,30 @@ export class Outbox {
   }
 
   retry(): void {
-    this.sendFirst();
+    this.#sendFirst();
   }
 
   /** Stop sending and hand over what was not acknowledged. */
   close(): readonly Act[] {
-    clearTimeout(this.timer);
+    clearTimeout(this.#timer);
     return this.waiting.value;
   }
 
-  private goOn(id: string, stays: (act: Act) => boolean): boolean {
+  #goOn(id: string, stays: (act: Act) => boolean): boolean {
     if (this.waiting.value[0]?.id !== id) return false;
     this.late.value = this.failed.value = false;
     this.waiting.value = this.waiting.value.slice(1).filter(stays);
-    this.sendFirst();
+    this.#sendFirst();
     return true;
   }
 
-  private sendFirst(): void {
-    clearTimeout(this.timer);
+  #sendFirst(): void {
+    clearTimeout(this.#timer);
     const first = this.waiting.value[0];
     if (!first) return;
-    this.timer = setTimeout(() => {
+    this.#timer = setTimeout(() => {
       this.late.value = true;
-      this.sendFirst();
+      this.#sendFirst();
     }, PATIENCE_MS);
     this.send(first);
   }

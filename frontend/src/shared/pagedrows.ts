@@ -1,59 +1,78 @@
 // The rows of a long list that the kernel hands out in pages, by their index.
-import { batch, signal } from "@preact/signals";
+import { batch, signal, type ReadonlySignal } from "@preact/signals";
 import type { HTMLAttributes } from "preact";
+import { uuid } from "./protocol";
 
 export class PagedRows<Row> {
+  /** Names its elements: several views can be on one page. */
+  readonly id = `s7-${uuid()}`;
   readonly count = signal(0);
+  /** How many there are, whatever is looked for among them. */
+  readonly all = signal(0);
   readonly rows = signal<ReadonlyMap<number, Row>>(new Map());
   /** The row that the arrow keys move. */
   readonly cursor = signal(0);
-  private inView: [number, number] = [0, 0];
-  private asking = false;
-  private again = false;
+  #inView: [number, number] = [0, 0];
+  #asking = false;
+  #again = false;
 
   /** `ask` asks for the page that begins at `first`; with `renewed` the list may be another. */
   constructor(private readonly ask: (first: number, renewed: boolean) => void) {}
 
   /** The rows from `first` to `last` are drawn: ask for those that are not here. */
   readonly want = (first: number, last: number): void => {
-    this.inView = [first, last];
-    if (this.asking) return;
+    this.#inView = [first, last];
+    if (this.#asking) return;
     for (let index = first; index < Math.min(last, this.count.peek()); index++) {
-      if (!this.rows.peek().has(index)) return this.send(index, false);
+      if (!this.rows.peek().has(index)) return this.#send(index, false);
     }
   };
 
   /** The list may be another: ask for it anew. One question at a time. */
   renew(): void {
-    if (this.asking) this.again = true;
-    else this.send(0, true);
+    if (this.#asking) this.#again = true;
+    else this.#send(0, true);
   }
 
-  heard(first: number, count: number, rows: readonly Row[], renewed: boolean): void {
-    this.asking = false;
-    if (this.again) {
-      this.again = false;
+  heard(first: number, count: number, rows: readonly Row[], renewed: boolean, all = count): void {
+    this.#asking = false;
+    if (this.#again) {
+      this.#again = false;
       return this.renew();
     }
     batch(() => {
       this.count.value = count;
+      this.all.value = all;
       this.rows.value = new Map([...(renewed ? [] : this.rows.peek()), ...rows.map((row, n): [number, Row] => [first + n, row])]);
       this.cursor.value = Math.max(0, Math.min(this.cursor.peek(), count - 1));
     });
-    this.want(...this.inView);
+    this.want(...this.#inView);
   }
 
   /** A question has no answer: what is on screen stays. */
   unanswered(): void {
-    this.asking = this.again = false;
+    this.#asking = this.#again = false;
+  }
+
+  /** The list is another one, or is searched for something else. */
+  restart(): void {
+    this.cursor.value = 0;
+    this.renew();
+  }
+
+  /** The row at `index`, which becomes the marked one. */
+  pick(index: number): Row | undefined {
+    const row = this.rows.peek().get(index);
+    if (row) this.cursor.value = index;
+    return row;
   }
 
   move(by: number): void {
     this.cursor.value = Math.max(0, Math.min(this.cursor.value + by, this.count.value - 1));
   }
 
-  private send(first: number, renewed: boolean): void {
-    this.asking = true;
+  #send(first: number, renewed: boolean): void {
+    this.#asking = true;
     this.ask(first, renewed);
   }
 }
@@ -64,17 +83,17 @@ export type RowStyle = Record<string, string>;
 /** Rows that PageUp and PageDown go. */
 const PAGE = 6;
 
-/** Attributes of the box; `id` names the list's elements, since several views can be on one page. */
+/** Attributes of the box; `id` names the list's elements. */
 export function listBox(id: string, label: string, count: number, cursor: number): HTMLAttributes<HTMLDivElement> {
   const marked = count ? `${id}-${cursor}` : undefined;
   return { id: `${id}-rows`, class: "s7-rows", role: "listbox", tabIndex: 0, "aria-label": label, "aria-activedescendant": marked };
 }
 
 /** Attributes of the row at `index`; `names` are classes of its own. */
-export function listRow(id: string, list: Pick<PagedRows<unknown>, "count" | "cursor">, index: number, style: RowStyle, names: readonly (string | false | undefined)[] = []) {
+export function listRow(list: Pick<PagedRows<unknown>, "id"> & { readonly [each in "count" | "cursor"]: ReadonlySignal<number> }, index: number, style: RowStyle, names: readonly (string | false | undefined)[] = []) {
   const marked = index === list.cursor.value;
   return {
-    id: `${id}-${index}`,
+    id: `${list.id}-${index}`,
     class: ["s7-row", ...names, marked && "s7-cursor"].filter(Boolean).join(" "),
     role: "option" as const,
     "aria-selected": marked,

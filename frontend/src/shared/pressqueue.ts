@@ -30,11 +30,11 @@ interface Options {
  */
 export class PressQueue {
   readonly waiting = signal<readonly Request[]>([]);
-  private refused = 0;
+  #refused = 0;
   /** Until when presses belong to a burst of which some were not taken. */
-  private quietFrom = 0;
-  private pressed = 0;
-  private readonly ends: (() => void)[];
+  #quietFrom = 0;
+  #pressed = 0;
+  readonly #ends: (() => void)[];
 
   constructor(
     private readonly busy: ReadonlySignal<boolean>,
@@ -42,17 +42,17 @@ export class PressQueue {
     private readonly shown: () => string | undefined,
     private readonly tell: (words: string) => void,
   ) {
-    this.ends = [
+    this.#ends = [
       // One at a time, since each may change what the next one has to wait for.
-      effect(() => void (!busy.value && this.waiting.value.length && queueMicrotask(this.next))),
+      effect(() => void (!busy.value && this.waiting.value.length && queueMicrotask(this.#next))),
       effect(() => void (stuck.value && this.waiting.peek().length && this.drop(0))),
     ];
   }
 
   inTurn(action: () => void, { mustWait = this.busy.value, unit_id, opens = false }: Options = {}): void {
-    this.pressed = Date.now();
+    this.#pressed = Date.now();
     const later = mustWait || this.waiting.value.length > 0;
-    if ((mustWait && this.stuck.value) || Date.now() < this.quietFrom) this.drop(1);
+    if ((mustWait && this.stuck.value) || Date.now() < this.#quietFrom) this.drop(1);
     else if (later) this.insert(this.waiting.value.length, action, unit_id, opens);
     else if (unit_id !== undefined && unit_id !== this.shown()) this.drop(1);
     else action();
@@ -65,16 +65,16 @@ export class PressQueue {
 
   /** Do nothing of what waits, nor `more` that was just asked for, and say so. */
   drop(more: number): void {
-    this.refused = (Date.now() < this.quietFrom ? this.refused : 0) + this.waiting.value.length + more;
-    this.quietFrom = Date.now() + PAUSE_MS;
+    this.#refused = (Date.now() < this.#quietFrom ? this.#refused : 0) + this.waiting.value.length + more;
+    this.#quietFrom = Date.now() + PAUSE_MS;
     this.waiting.value = [];
-    const [number, was] = this.refused === 1 ? ["One key press", "was"] : [`${this.refused} key presses`, "were"];
+    const [number, was] = this.#refused === 1 ? ["One key press", "was"] : [`${this.#refused} key presses`, "were"];
     this.tell(`${number} ${was} ignored, because the text was not on screen yet or something else had the keyboard. Look at the text and press again.`);
   }
 
   /** Whether the last press was just now, so that another one is to be expected. */
   isBurst(): boolean {
-    return Date.now() <= this.pressed + PAUSE_MS;
+    return Date.now() <= this.#pressed + PAUSE_MS;
   }
 
   /**
@@ -82,15 +82,15 @@ export class PressQueue {
    * That Enter was meant for the text, and what follows it for the text after that one: it is not taken.
    */
   interrupted(): void {
-    this.refused = 0;
-    this.quietFrom = Date.now() + PAUSE_MS;
+    this.#refused = 0;
+    this.#quietFrom = Date.now() + PAUSE_MS;
   }
 
   close(): void {
-    this.ends.forEach((end) => end());
+    this.#ends.forEach((end) => end());
   }
 
-  private readonly next = (): void => {
+  readonly #next = (): void => {
     const first = this.waiting.value[0];
     if (!first || this.busy.value) return;
     if (first.unit_id !== undefined && first.unit_id !== this.shown()) return this.drop(0);

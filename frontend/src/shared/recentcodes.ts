@@ -10,14 +10,14 @@ export class RecentCodes {
   /** Code id → key. Once given, a key means its code until the view is closed. */
   readonly keys = signal<ReadonlyMap<string, string>>(new Map());
   /** The ids again, the last used at the end. */
-  private order: string[] = [];
+  #order: string[] = [];
 
   /** The code was applied; `taken` are the keys that mean something else. */
   use(code: Code, taken: readonly string[]): void {
-    this.order = [...this.order.filter((id) => id !== code.id), code.id];
+    this.#order = [...this.#order.filter((id) => id !== code.id), code.id];
     if (!this.ids.value.includes(code.id)) {
       const ids = [...this.ids.value];
-      ids[ids.length < MOST_RECENT ? ids.length : ids.indexOf(this.order.shift()!)] = code.id;
+      ids[ids.length < MOST_RECENT ? ids.length : ids.indexOf(this.#order.shift()!)] = code.id;
       this.ids.value = ids;
     }
     if (code.key !== null || this.keys.value.has(code.id)) return;

@@ -25,7 +25,7 @@ export class Selecting {
   /** Whether the last press was a finger's or a pen's. */
   readonly touched = signal(false);
   /** What taps have selected: the next one extends it. */
-  private tapped: Span | null = null;
+  #tapped: Span | null = null;
   settling: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
@@ -44,19 +44,19 @@ export class Selecting {
     if (now && now.start <= at && at < now.end) return this.select(null);
     const word = snapped(text, { start: at, end: at + 1 }, "word");
     if (!word) return;
-    const more = now && now === this.tapped ? { start: Math.min(now.start, word.start), end: Math.max(now.end, word.end) } : word;
-    this.select((this.tapped = more));
+    const more = now && now === this.#tapped ? { start: Math.min(now.start, word.start), end: Math.max(now.end, word.end) } : word;
+    this.select((this.#tapped = more));
   }
 
   /** One edge of the selection was dragged to this place. */
   drag(edge: Edge, at: number, exact: boolean): void {
     const span = this.span.value && dragged(this.text(), this.span.value, edge, at, exact);
-    if (span && span.start < span.end) this.select((this.tapped = span));
+    if (span && span.start < span.end) this.select((this.#tapped = span));
   }
 
   /** What is selected was coded: the next tap begins another selection. */
   endTaps(): void {
-    this.tapped = null;
+    this.#tapped = null;
   }
 
   /** Nothing is selected: another text is on screen. */

@@ -57,26 +57,26 @@ export abstract class WidgetSession<Question extends Kind, Answer extends Kind, 
   /** What gets the focus once it is drawn. */
   readonly focus = signal<string | null>(null);
   abstract readonly presses: PressQueue;
-  private features: readonly Feature<Question, Answer, Told>[] = [];
-  private answers = joined([]);
-  private unanswered = joined([]);
-  private tellings = joined([]);
+  #features: readonly Feature<Question, Answer, Told>[] = [];
+  #answers = joined([]);
+  #unanswered = joined([]);
+  #tellings = joined([]);
 
   constructor(model: Model) {
     this.channel = new KernelChannel<Question, Answer, Done>(model, {
-      answered: (answer, question) => void this.answers.get(answer.type)?.(answer, question),
+      answered: (answer, question) => void this.#answers.get(answer.type)?.(answer, question),
       unanswered: (question, message) => {
-        if (this.unanswered.get(question.type)?.(question, message) !== false) this.message.value = message;
+        if (this.#unanswered.get(question.type)?.(question, message) !== false) this.message.value = message;
       },
       recorded: (done, from) => this.recorded(done, from),
       refused: (message, unit_id, dropped) => this.refused(message, unit_id, dropped),
-      told: (reply) => void this.tellings.get(reply.type)?.(reply),
+      told: (reply) => void this.#tellings.get(reply.type)?.(reply),
       unsaved: (message) => void (this.message.value = message),
     });
   }
 
   close(): void {
-    this.features.forEach((feature) => feature.close?.());
+    this.#features.forEach((feature) => feature.close?.());
     this.presses.close();
     this.channel.close();
   }
@@ -109,10 +109,10 @@ export abstract class WidgetSession<Question extends Kind, Answer extends Kind, 
 
   /** Hear the kernel with these features, which are closed with the session. */
   protected hear(...features: Feature<Question, Answer, Told>[]): void {
-    this.features = features;
-    this.answers = joined(features.map((feature) => feature.answers));
-    this.unanswered = joined(features.map((feature) => feature.unanswered));
-    this.tellings = joined(features.map((feature) => feature.told));
+    this.#features = features;
+    this.#answers = joined(features.map((feature) => feature.answers));
+    this.#unanswered = joined(features.map((feature) => feature.unanswered));
+    this.#tellings = joined(features.map((feature) => feature.told));
   }
 
   /** The queue of keys: they wait while `busy`, each for the text (`shown`) that it was meant for. */

@@ -21,6 +21,22 @@ export function SideTabs<Name extends string>({ names, keys, shown, onPick }: Pr
   );
 }
 
+interface FindProps {
+  /** Of which list. */
+  of: string;
+  label: string;
+  words: string;
+  value: string;
+  onFind: (words: string) => void;
+  onFocus?: () => void;
+  /** The row that Enter opens. */
+  marked?: string;
+}
+
+export function Find({ of, label, words, value, onFind, onFocus, marked }: FindProps) {
+  return <input class="s7-find" type="search" aria-controls={`${of}-rows`} aria-activedescendant={marked} aria-label={label} placeholder={words} value={value} onFocus={onFocus} onInput={(event) => onFind(event.currentTarget.value)} />;
+}
+
 export function SidePane({ label, children }: { label: string; children: ComponentChildren }) {
   const down = (event: MouseEvent) => {
     event.stopPropagation();

@@ -1,7 +1,7 @@
 // A list of any length, of which only the rows in view are drawn.
 import type { ComponentChildren, HTMLAttributes } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { RowStyle } from "./pagedrows";
+import { listBox, listRow, type PagedRows, type RowStyle } from "./pagedrows";
 
 /** Rows that are drawn beyond either edge. */
 const BEYOND = 4;
@@ -67,6 +67,25 @@ export function VirtualList({ count, rowHeight, cursor, jump, row, onShown, onSe
       </div>
     </div>
   );
+}
+
+interface PagedProps<Row> {
+  list: PagedRows<Row>;
+  label: string;
+  rowHeight: number;
+  /** What a row shows. */
+  view: (row: Row) => ComponentChildren;
+  onOpen: (index: number) => void;
+}
+
+/** A list whose rows the kernel hands out in pages. */
+export function PagedList<Row>({ list, label, rowHeight, view, onOpen }: PagedProps<Row>) {
+  const [n, cursor, rows] = [list.count.value, list.cursor.value, list.rows.value];
+  const row = (index: number, style: RowStyle) => {
+    const there = rows.get(index);
+    return <div key={index} {...listRow(list, index, style)} onClick={() => onOpen(index)}>{there ? view(there) : "…"}</div>;
+  };
+  return <VirtualList count={n} rowHeight={rowHeight} cursor={cursor} onShown={list.want} box={listBox(list.id, label, n, cursor)} row={row} />;
 }
 
 /** How far a list is scrolled to show a row: as little as can be, and a row that is far away in the middle. */

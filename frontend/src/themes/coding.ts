@@ -16,8 +16,8 @@ export class Coding extends TickedTexts {
   readonly byChat = signal(false);
   base = "";
   /** What was written for a theme and not saved: it outlives the form. */
-  private readonly kept = new Map<number, { label: string; definition: string; ticked: ReadonlySet<string>; byChat: boolean }>();
-  private timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #kept = new Map<number, { label: string; definition: string; ticked: ReadonlySet<string>; byChat: boolean }>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
 
   readonly answers: Answers<Answer, Question> = {
     alike: ({ codes, note }) =>
@@ -27,7 +27,7 @@ export class Coding extends TickedTexts {
       }),
     cost: ({ words }) => void (this.cost.value = words),
   };
-  readonly told: Tellings<Told> = { drafted: (told) => this.drafted(told) };
+  readonly told: Tellings<Told> = { drafted: (told) => this.#drafted(told) };
 
   constructor(
     private readonly question: (question: Question) => void,
@@ -45,7 +45,7 @@ export class Coding extends TickedTexts {
   }
 
   close(): void {
-    clearTimeout(this.timer);
+    clearTimeout(this.#timer);
   }
 
   begin(theme: number): void {
@@ -56,10 +56,10 @@ export class Coding extends TickedTexts {
   end(): void {
     const draft = this.draft.value;
     if (draft && !this.sending.value) {
-      this.kept.set(draft.theme, { label: this.label.value, definition: this.definition.value, ticked: this.ticked.value, byChat: this.byChat.value });
+      this.#kept.set(draft.theme, { label: this.label.value, definition: this.definition.value, ticked: this.ticked.value, byChat: this.byChat.value });
     }
-    if (draft && this.sending.value) this.kept.delete(draft.theme);
-    clearTimeout(this.timer);
+    if (draft && this.sending.value) this.#kept.delete(draft.theme);
+    clearTimeout(this.#timer);
     batch(() => {
       this.draft.value = null;
       this.sending.value = this.asking.value = false;
@@ -69,7 +69,7 @@ export class Coding extends TickedTexts {
   }
 
   forget(theme: number): void {
-    this.kept.delete(theme);
+    this.#kept.delete(theme);
   }
 
   write(label: string, definition: string): void {
@@ -82,13 +82,13 @@ export class Coding extends TickedTexts {
 
   /** Ask what is like it, by words while it is typed, by meaning once the field is left. */
   look(meaning: boolean): void {
-    clearTimeout(this.timer);
+    clearTimeout(this.#timer);
     const [label, definition] = [this.label.value, this.definition.value];
     if (!label.trim()) return void (this.alike.value = []);
-    this.timer = setTimeout(() => this.question({ type: "alike", label, definition, meaning }), meaning ? 0 : PAUSE_MS);
+    this.#timer = setTimeout(() => this.question({ type: "alike", label, definition, meaning }), meaning ? 0 : PAUSE_MS);
   }
 
-  private drafted({ theme, label, definition }: { theme: number; label: string; definition: string }): void {
+  #drafted({ theme, label, definition }: { theme: number; label: string; definition: string }): void {
     if (this.draft.value?.theme !== theme || !this.asking.value) return;
     batch(() => {
       this.asking.value = this.consented.value = false;
@@ -107,7 +107,7 @@ export class Coding extends TickedTexts {
   }
 
   heardDraft(answer: Draft): void {
-    const kept = this.kept.get(answer.theme);
+    const kept = this.#kept.get(answer.theme);
     batch(() => {
       this.draft.value = answer;
       this.label.value = kept?.label ?? answer.label;

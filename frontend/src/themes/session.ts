@@ -53,7 +53,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     super(model);
     this.hear(this.coding, {
       answers: {
-        welcome: (answer) => this.heardWelcome(answer),
+        welcome: (answer) => this.#heardWelcome(answer),
         quotes: (answer) => {
           if (answer.theme === this.open.value) this.quotes.value = answer;
         },
@@ -82,7 +82,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
         },
       },
       told: {
-        themes: (told) => this.heardThemes(told),
+        themes: (told) => this.#heardThemes(told),
         running: (told) => void (this.running.value = told),
         mapping: (told) => void (this.mapping.value = told),
         mapped: () => {
@@ -204,7 +204,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   /* ---- what the kernel says ---- */
 
-  private heardWelcome(answer: Answer & { type: "welcome" }): void {
+  #heardWelcome(answer: Answer & { type: "welcome" }): void {
     batch(() => {
       this.coder.value = answer.coder;
       this.embeds.value = answer.embeds;
@@ -231,7 +231,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     super.refused(message, unit_id, dropped);
   }
 
-  private heardThemes(told: Themes): void {
+  #heardThemes(told: Themes): void {
     const { title, codes } = told.book;
     batch(() => {
       this.themes.value = told;
