@@ -118,12 +118,14 @@ def in_round(page: Page, store: qual.Store) -> Iterator[str]:
     yield "new code"
     page.locator(".s7-new-label").fill("Hope")
     page.locator(".s7-new-send").click()
-    page.wait_for_selector(".s7-decide")
     saved(page)
-    yield "question about finished texts"
-    page.locator(".s7-decide button >> nth=0").click()
-    page.wait_for_selector(".s7-decide kbd")
-    yield "decisions on finished texts"
+    page.wait_for_selector(".s7-inbox-button b")
+    page.keyboard.press("I")
+    page.wait_for_selector(".s7-item")
+    yield "inbox"
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".s7-again")
+    yield "texts to look at again"
     _to_text(page)
     newest = qual.Store(store.path)
     without = tuple(one for one in newest.codebook if one.id != "affective")

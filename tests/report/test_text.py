@@ -26,7 +26,7 @@ from tests.helpers.written_studies import FLAWED, STUDIES
 
 pytestmark = pytest.mark.long  # half a minute
 
-PACKAGES = ("acts", "adjudication", "agreement", "codebook", "codings", "corpus", "links", "report",
+PACKAGES = ("acts", "adjudication", "agreement", "codebook", "codings", "corpus", "links", "report", "rounds",
             "suggestions")  # fmt: skip
 #: What may stand in the words themselves: years and the conventions of the literature.
 IN_WORDS = re.compile(r"\((?:[^()]*, )?(?:19|20)\d\d\)|\.800|\.667|below \.05|sense7_qual")
