@@ -599,6 +599,24 @@ def test_no_words_of_the_study_are_in_the_traits(store: Store) -> None:
     assert repr(viewer.widget) == f"OverviewWidget('chair', {N} units)"
 
 
+def test_nothing_that_a_model_coded_or_left_open_counts_as_a_persons(store: Store) -> None:
+    before = Viewer(store).look()
+    mine: dict[str, Any] = {"coder": "model-a", "codebook": store.codebook, "round": "model-a"}
+    store.append([rounds.open_round("model-a", units=IDS, coders=["model-a"], coder="lead", codebook=BASE)])
+    made = [acts.contents.describe(settings={"model": "a"}, **mine)]
+    for place, unit_id in enumerate(IDS):
+        one = acts.apply if place % 2 else acts.contents.abstain
+        how = {} if place % 2 else {"reason": "unsure"}
+        made += [one(unit_id=unit_id, code="warm", **how, **mine), acts.finish(unit_id=unit_id, **mine)]
+    store.append(made)
+    assert len(store.decisions(coder="model-a")) == N * len(BASE.codable) - (N + 1) // 2
+    after = Viewer(store).look()
+    for look in (before, after):
+        look["rounds"].pop("at")  # when it was counted
+    assert after == before
+    assert "model-a" not in json.dumps(after)
+
+
 def test_it_hears_when_another_widget_of_this_kernel_saves(store: Store) -> None:
     viewer = Viewer(store)
     viewer.look()

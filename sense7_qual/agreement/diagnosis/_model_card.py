@@ -30,7 +30,7 @@ from sense7_qual.agreement._results import MODEL_CARD
 from sense7_qual.agreement.diagnosis._alternative_annotator_test import alternative_annotator_test
 from sense7_qual.agreement.diagnosis._model_texts import Floats, Row, Texts, group_rows, ratio
 from sense7_qual.errors import TableError
-from sense7_qual.frames import DECISIONS, clusters_by_unit, indexed_by_unit, people
+from sense7_qual.frames import DECISIONS, clusters_by_unit, indexed_by_unit, people, without_models
 
 __all__ = ["model_card"]
 
@@ -142,7 +142,7 @@ def model_card(
     name = str(model["coder"].iloc[0]).strip() if "coder" in model and len(model) else _SUGGESTIONS
     made, learned = model_codes(model, function="model_card")
     kept = clusters.index[~clusters.index.isin(_out(learned, shown))]
-    own = DECISIONS.check(decisions)
+    own = without_models(DECISIONS.check(decisions), function="model_card")
     own = own[own["unit_id"].isin(kept)]
     weight = _weights(inclusion, own)
     study = _Study(name, own, made[made["unit_id"].isin(kept)], clusters.loc[kept], weight, how)
