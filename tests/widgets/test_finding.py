@@ -175,6 +175,18 @@ def test_passages_are_ones_own_newest_first_with_their_surroundings(study: Store
     assert OfStudy(study, round="one").ask("passages", code="affective", find="", first=0)["n"] == 2
 
 
+def test_what_stands_around_a_passage_is_cut_between_words(tmp_path: Path) -> None:
+    text = f"{'heeding ' * 9}well {'hearing ' * 9}"
+    browser = OfStudy(Store.create(tmp_path / "s", units=read(tmp_path / "t.csv", [text]), codebook=SENSE7))
+    start = text.index("well")
+    browser.do("apply", "m0", code="affective", start=start, end=start + 4)
+    (row,) = browser.ask("passages", code="affective", find="", first=0)["rows"]
+    before, middle, after = row["words"]
+    assert (before[0], after[-1]) == ("…", "…")
+    assert {*before.strip("…").split(), *after.strip("…").split()} == {"heeding", "hearing"}
+    assert middle == "well"
+
+
 def test_of_ten_thousand_codings_a_page_comes_at_once(tmp_path: Path) -> None:
     texts = [f"{'so it was ' * 20}{n} and well {'then ' * 20}" for n in range(2000)]
     made = [

@@ -6,7 +6,7 @@ import { offsetAt } from "../shared/onscreen";
 import type { RowStyle } from "../shared/pagedrows";
 import { trimmed } from "../shared/spans";
 import { scrolledTo } from "../shared/virtuallist";
-import { snapped } from "../shared/words";
+import { joined, snapped } from "../shared/words";
 import { Cells, type Column } from "./gridcells";
 import { Heights, type Anchor } from "./gridrows";
 import type { Unit } from "./messages";
@@ -179,7 +179,7 @@ function Row(props: RowProps) {
   return (
     <div
       id={id}
-      class={names.filter(Boolean).join(" ")}
+      class={joined(names)}
       role="row"
       aria-rowindex={number}
       aria-selected={here}

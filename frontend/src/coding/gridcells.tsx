@@ -5,6 +5,7 @@ import { LiveText } from "./livetext";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
 import { statusOf } from "./texts";
+import { joined } from "../shared/words";
 
 /** No row shows more of an answer, which may have the length of a book. */
 const MOST_LETTERS = 700;
@@ -140,7 +141,7 @@ function Chip({ session, unit, coding, active, tabbed, take }: ChipProps) {
     take(() => session.remove(coding));
   };
   return (
-    <span class={names.filter(Boolean).join(" ")} style={{ "--s7-c": look.colour }} title={quote === null ? label : `${label}: “${quote}”`} onClick={mark}>
+    <span class={joined(names)} style={{ "--s7-c": look.colour }} title={quote === null ? label : `${label}: “${quote}”`} onClick={mark}>
       <kbd>{look.tag}</kbd>
       <span class="s7-chip-name">
         <span class="s7-chip-label">{label}</span>

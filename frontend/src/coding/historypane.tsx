@@ -7,6 +7,7 @@ import { VirtualList } from "../shared/virtuallist";
 import { counted, described } from "./history";
 import type { HistoryQuestion } from "./messages";
 import type { Session } from "./session";
+import { joined } from "../shared/words";
 
 const ROW = 58;
 
@@ -98,7 +99,7 @@ function ActView({ session, index, style }: { session: Session; index: number; s
   const what = described(row, (code) => session.label(code));
   const where = row.place === null ? (row.unit_id ?? "") : `${row.place + 1} · ${row.unit_id}`;
   return (
-    <div {...shared} aria-label={[shownTime(row.at), undone && "taken back", row.unit_id, what, row.quote].filter(Boolean).join(", ")} onClick={() => openAct(session, index)}>
+    <div {...shared} aria-label={joined([shownTime(row.at), undone && "taken back", row.unit_id, what, row.quote], ", ")} onClick={() => openAct(session, index)}>
       <div class="s7-row-line">
         <time dateTime={row.at}>{shownTime(row.at)}</time>
         <span class="s7-row-id">{where}</span>

@@ -2,7 +2,7 @@
 import { batch, computed, effect, signal, untracked, type Signal } from "@preact/signals";
 import type { Code, Span } from "../shared/protocol";
 import type { Answers, Unanswered } from "../shared/session";
-import { snapped, type Step } from "../shared/words";
+import { joined, snapped, type Step } from "../shared/words";
 import { counted } from "./history";
 import type { Host } from "./host";
 import type { Answer, FoundText, Hit, Query, Question } from "./messages";
@@ -130,7 +130,7 @@ export class Hits {
       there && `${there} ${there === 1 ? "has" : "have"} it already`,
       finished && `${counted(finished, "text")} ${finished === 1 ? "is" : "are"} finished and ${finished === 1 ? "stays" : "stay"} so`,
     ];
-    return [`${counted(found.length + there, "hit")} in ${counted(texts, "text")}`, ...rest].filter(Boolean).join("; ");
+    return joined([`${counted(found.length + there, "hit")} in ${counted(texts, "text")}`, ...rest], "; ");
   }
 }
 

@@ -7,6 +7,7 @@ import { PagedList } from "../shared/virtuallist";
 import type { MemoQuery } from "./memolist";
 import type { MemoRow } from "./messages";
 import type { Session } from "./session";
+import { joined } from "../shared/words";
 
 const ROW = 86;
 
@@ -62,7 +63,7 @@ function about(row: MemoRow, session: Session): string {
 }
 
 function MemoView({ session, row }: { session: Session; row: MemoRow }) {
-  const who = [!row.own && row.coder, row.team && "team"].filter(Boolean).join(", ");
+  const who = joined([!row.own && row.coder, row.team && "team"], ", ");
   return (
     <>
       <div class="s7-row-line">

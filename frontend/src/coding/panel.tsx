@@ -14,6 +14,7 @@ import type { TabName } from "./panels";
 import type { Session } from "./session";
 import { Side } from "./side";
 import { SuggestionsPanel } from "./suggestionspanel";
+import { joined } from "../shared/words";
 
 const NAMES: Record<TabName, string> = { rule: "Rule", passages: "Passages", memos: "Memos", suggested: "Suggested", compare: "Compare", training: "Training" };
 
@@ -44,7 +45,7 @@ function PanelView({ session, unit }: { session: Session; unit: Unit | null }) {
   const shown = panel.shown.value;
   const rule = session.again.step.value?.rule;
   const asked = rule?.code === session.book.open.value?.id ? rule : undefined;
-  const names = ["s7-panel", panel.isOpen.value && "s7-open-panel"].filter(Boolean).join(" ");
+  const names = joined(["s7-panel", panel.isOpen.value && "s7-open-panel"]);
   if (shown === "side") return <div class={names}><Side session={session} /></div>;
   return (
     <div class={names}>

@@ -4,6 +4,7 @@ import { Find, SidePane } from "../shared/sidepane";
 import { PagedList } from "../shared/virtuallist";
 import type { PassageRow } from "./messages";
 import type { Session } from "./session";
+import { joined } from "../shared/words";
 
 const ROW = 78;
 
@@ -42,7 +43,7 @@ function PassageView({ session, row }: { session: Session; row: PassageRow }) {
     <>
       <div class="s7-row-line">
         <span class="s7-row-id">{row.place + 1} · {row.unit_id}</span>
-        <span class="s7-sign">{stated.filter(Boolean).join(", ")}</span>
+        <span class="s7-sign">{joined(stated, ", ")}</span>
       </div>
       <div class="s7-row-words" dir="auto">
         {before}

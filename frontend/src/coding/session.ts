@@ -20,7 +20,7 @@ import { NewCode } from "./newcode";
 import { Newer } from "./newer";
 import { Panel } from "./panels";
 import { Passages } from "./passages";
-import { pieces, type Step } from "../shared/words";
+import { joined, pieces, type Step } from "../shared/words";
 import { withAct } from "./pending";
 import { PressQueue } from "../shared/pressqueue";
 import { Selecting } from "../shared/selecting";
@@ -368,7 +368,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
       coded && (coded === 1 ? "one coding" : `${coded} codings`),
       finished ? "finished" : "not finished",
     ];
-    return parts.filter(Boolean).join(", ");
+    return joined(parts, ", ");
   }
 
   /** The places that are likely to be wanted next: fetched before they are. */

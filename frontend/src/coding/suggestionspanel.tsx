@@ -5,6 +5,7 @@ import { UNKNOWN } from "../shared/colours";
 import { keyLabel } from "../shared/keys";
 import type { Suggestion, SuggestionState, Unit } from "./messages";
 import type { Session } from "./session";
+import { joined } from "../shared/words";
 
 const STATES: Record<SuggestionState, string> = {
   none: "",
@@ -45,7 +46,7 @@ function Row({ session, unit, row, current }: { session: Session; unit: Unit; ro
     session.selecting.seek(span, "start");
   };
   return (
-    <div ref={root} class={["s7-suggestion", `s7-suggestion-${state}`, current && "s7-current"].filter(Boolean).join(" ")} aria-current={current ? "true" : undefined}>
+    <div ref={root} class={joined(["s7-suggestion", `s7-suggestion-${state}`, current && "s7-current"])} aria-current={current ? "true" : undefined}>
       <p class="s7-suggestion-line">
         <kbd>{look.tag}</kbd> <strong>{session.label(code)}</strong>
         {probability !== null && <span title="The model’s probability, calibrated on texts of other participants">{Math.round(100 * probability)} %</span>}

@@ -9,6 +9,7 @@ import { CodeAllButton } from "./codeall";
 import type { GroupBy, Query, Row } from "./messages";
 import type { Session } from "./session";
 import { isEverything, type TextList } from "./textlist";
+import { joined } from "../shared/words";
 
 const [ROW, GROUP_ROW] = [62, 30];
 
@@ -40,7 +41,7 @@ export function described(query: Query, labelOf: (code: string) => string): stri
     ...Object.entries(conditions).map(([name, value]) => `${name}: ${value}`),
     order !== "plan" && ORDERS.find(([name]) => name === order)![1].toLowerCase(),
   ];
-  return words.filter(Boolean).join(", ");
+  return joined(words, ", ");
 }
 
 /** That “next” goes by a list of chosen texts, and how to end that. */
@@ -238,7 +239,7 @@ function RowView({ session, index, place, row, status, here, fits, style }: RowP
     <div
       {...listRow(session.texts, index, style, [here && "s7-here", !fits && "s7-gone"])}
       aria-selected={here}
-      aria-label={spoken.filter(Boolean).join(", ")}
+      aria-label={joined(spoken, ", ")}
       onClick={() => session.texts.pick(index)}
     >
       <div class="s7-row-line">

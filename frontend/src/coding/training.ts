@@ -3,6 +3,7 @@ import { computed, effect, signal } from "@preact/signals";
 import type { Answers } from "../shared/session";
 import type { Host } from "./host";
 import type { Answer, Feedback, Question, TrainingProgress } from "./messages";
+import { joined } from "../shared/words";
 
 export class Training {
   readonly progress = signal<TrainingProgress | null>(null);
@@ -34,6 +35,6 @@ export class Training {
     this.progress.value = feedback.progress;
     const n = feedback.rows.filter(({ state }) => state !== "same").length;
     const words = n === 0 ? "All codes match the gold decisions" : `${n === 1 ? "One code differs" : `${n} codes differ`} from the gold decisions`;
-    this.host.say([words, feedback.progress.words].filter(Boolean).join(". "));
+    this.host.say(joined([words, feedback.progress.words], ". "));
   }
 }

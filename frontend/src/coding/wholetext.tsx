@@ -7,6 +7,7 @@ import type { Coding } from "../shared/protocol";
 import { sameSpan } from "../shared/spans";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
+import { joined } from "../shared/words";
 
 /** The facets of a coding in words, and whether there is a memo on exactly its words. */
 function stated(session: Session, unit: Unit, coding: Coding): string[] {
@@ -93,7 +94,7 @@ export function WholeText({ session, unit }: { session: Session; unit: Unit }) {
             const look = session.book.looks.value.get(coding.code) ?? UNKNOWN;
             const title = session.described(coding, unit);
             return (
-              <li key={coding.code} class={["s7-coding", coding.pending && "s7-pending", active && "s7-active"].filter(Boolean).join(" ")} style={{ "--s7-c": look.colour }}>
+              <li key={coding.code} class={joined(["s7-coding", coding.pending && "s7-pending", active && "s7-active"])} style={{ "--s7-c": look.colour }}>
                 <button type="button" tabIndex={active ? 0 : -1} title={title} aria-label={title} aria-current={active ? "true" : undefined} onClick={() => take(() => (session.marked.value = coding))}>
                   <kbd>{look.tag}</kbd>
                   <strong>{session.shortName(coding.code)}</strong>

@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import type { CodebookView, Row } from "./codebook";
 import { sample, UNKNOWN } from "./colours";
 import { uuid, type Code, type Coding } from "./protocol";
+import { joined } from "./words";
 
 /** With more codes than these there is a field to find one by its name; with fewer it shows when its key is pressed. */
 const AT_A_GLANCE = 9;
@@ -90,7 +91,7 @@ function Find({ book, list, onFind }: { book: CodebookView; list: string; onFind
   const at = search.chosen.value && search.results.value.indexOf(search.chosen.value);
   return (
     <input
-      class={["s7-filter", seldom && "s7-seldom", search.open.value && "s7-finding"].filter(Boolean).join(" ")}
+      class={joined(["s7-filter", seldom && "s7-seldom", search.open.value && "s7-finding"])}
       type="text"
       role="combobox"
       placeholder="Find a code"
@@ -254,6 +255,6 @@ function Count({ n, whole }: Applied) {
   if (!n) return null;
   const words = whole ? n - 1 : n;
   return (
-    <span class="s7-applied" aria-label={`applied ${n === 1 ? "once" : `${n} times`} here`}>{[whole && "●", words > 0 && words].filter(Boolean).join(" ")}</span>
+    <span class="s7-applied" aria-label={`applied ${n === 1 ? "once" : `${n} times`} here`}>{joined([whole && "●", words > 0 && words])}</span>
   );
 }

@@ -2,6 +2,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import { Button } from "./button";
 import type { Turn } from "./protocol";
+import { joined } from "./words";
 
 interface Props {
   unit: { unit_id: string; context: readonly Turn[] };
@@ -20,7 +21,7 @@ export function Conversation({ unit, open, onToggle, keepsLast = false }: Props)
   const question = unit.context[0]?.role === "question";
   const turns = unit.context.length - Number(question);
   const before = turns > 0 && `Conversation before (${turns} ${turns === 1 ? "turn" : "turns"})`;
-  const heading = [question && "Question", before].filter(Boolean).join(" · ");
+  const heading = joined([question && "Question", before], " · ");
   const shown = open ? unit.context : keepsLast ? unit.context.slice(-1) : [];
   return (
     <section class="s7-context">

@@ -5,6 +5,7 @@ import { sideOf, type Look } from "./colours";
 import { firstThat, lineHeight, paneOf, TextNodes } from "./onscreen";
 import type { Span } from "./protocol";
 import { lanes } from "./spans";
+import { joined } from "./words";
 
 /** Something on words of the text. */
 export interface MarginItem {
@@ -105,7 +106,7 @@ function placed(items: readonly MarginItem[], lines: (span: Span) => Lines | und
 }
 
 function named(...names: (string | false | undefined)[]): string {
-  return names.filter(Boolean).join(" ");
+  return joined(names);
 }
 
 /** The bars and labels of what begins in one block. */

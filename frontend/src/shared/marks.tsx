@@ -4,6 +4,7 @@ import type { CodebookView } from "./codebook";
 import { markStyle, UNKNOWN, type Depth, type Mark } from "./colours";
 import type { CodedText, Code, Coding, Span, Theirs } from "./protocol";
 import { lanes, segments, withSelection, type Segment } from "./spans";
+import { joined } from "./words";
 
 interface Shown {
   unit: CodedText;
@@ -148,7 +149,7 @@ function view(text: string, { start, end, selected }: Segment, hit: boolean, her
     <span
       key={start}
       data-at={own.length ? start : undefined}
-      class={names.filter(Boolean).join(" ") || undefined}
+      class={joined(names) || undefined}
       data-memo={memo ? `${memo.start}-${memo.end}` : undefined}
       data-tag={tags.join(" ") || undefined}
       data-theirs={theirs.join(" · ") || undefined}

@@ -2,6 +2,7 @@
 import { batch, signal, type ReadonlySignal } from "@preact/signals";
 import type { HTMLAttributes } from "preact";
 import { uuid } from "./protocol";
+import { joined } from "./words";
 
 export class PagedRows<Row> {
   /** Names its elements: several views can be on one page. */
@@ -94,7 +95,7 @@ export function listRow(list: Pick<PagedRows<unknown>, "id"> & { readonly [each 
   const marked = index === list.cursor.value;
   return {
     id: `${list.id}-${index}`,
-    class: ["s7-row", ...names, marked && "s7-cursor"].filter(Boolean).join(" "),
+    class: joined(["s7-row", ...names, marked && "s7-cursor"]),
     role: "option" as const,
     "aria-selected": marked,
     "aria-setsize": list.count.value,

@@ -11,6 +11,7 @@ import { reveal, selectedSpan } from "./onscreen";
 import type { CodedText, Coding, Span, Theirs } from "./protocol";
 import { blocks } from "./spans";
 import type { Edge } from "./words";
+import { joined } from "./words";
 
 interface Props {
   unit: CodedText;
@@ -65,7 +66,7 @@ export function TextView(props: Props) {
   }
   const names = ["s7-reading", props.children && "s7-lettered", props.theirs?.length && "s7-with-theirs"];
   return (
-    <div class={names.filter(Boolean).join(" ")}>
+    <div class={joined(names)}>
       <div class="s7-scroll" tabIndex={0} role="region" aria-label="Text">
         {props.before}
         <div class={props.margin ? "s7-page s7-with-margin" : "s7-page"}>

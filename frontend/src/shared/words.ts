@@ -64,3 +64,6 @@ export function snapped(text: string, span: Span, granularity: Granularity): Spa
   // Behind the span's last character, which may be the whole of it.
   return trimmed(text, { start: around(span.start).start, end: around(Math.max(span.start, span.end - 1)).end });
 }
+
+/** Those parts that there are, as one line. */
+export const joined = (parts: readonly unknown[], by = " ") => parts.filter(Boolean).join(by);

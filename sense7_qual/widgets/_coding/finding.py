@@ -72,8 +72,13 @@ class Finding:
         text = self._session.text(place)
         start, end = (0, len(text)) if act.start is None or act.end is None else (act.start, act.end)
         first, last = max(0, start - _AROUND), min(end, start + _LONGEST)
-        more = text[end : end + _AROUND] + "…" * (end + _AROUND < len(text)) if last == end else "…"
-        return ["…" * (first > 0) + text[first:start], text[start:last], more]
+        before, after = text[first:start], text[end : end + _AROUND]
+        if first and " " in before:  # no word is cut
+            before = before[before.index(" ") + 1 :]
+        if end + _AROUND < len(text) and " " in after:
+            after = after[: after.rindex(" ")]
+        more = after + "…" * (end + _AROUND < len(text)) if last == end else "…"
+        return ["…" * (first > 0) + before, text[start:last], more]
 
     def _hits(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Answer with the hits in one text, and the nearest ones in the listed texts before and after it."""
