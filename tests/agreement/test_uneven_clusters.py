@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sense7_qual import agreement
-from sense7_qual.agreement._human_model import _cross_kappa
+from sense7_qual.agreement._human_model import cross_kappa
 from sense7_qual.agreement._intervals._bootstrap import (
     Resampling,
     bias_corrected,
@@ -121,7 +121,7 @@ def test_intervals_of_models_and_of_spans_are_widened_alike() -> None:
     both = np.stack([2 * (person != model), np.full(120, 2), person, ~person, model, ~model], axis=1)
     spans = np.stack([rng.integers(0, 50, 120), rng.integers(100, 150, 120)], axis=1)
     sizes = np.repeat(np.arange(12), [50, 20, 12, 8, 6, 5, 5, 4, 4, 2, 2, 2])
-    for parts, value in ((both.astype(float), _cross_kappa), (spans.astype(float), _mean_f1)):
+    for parts, value in ((both.astype(float), cross_kappa), (spans.astype(float), _mean_f1)):
         for cluster in (np.arange(120) // 10, sizes):
             rows = summed(parts, np.arange(120), cluster)
             once = np.ones(12, dtype=np.int64)

@@ -11,6 +11,7 @@ import importlib
 import inspect
 import itertools
 import json
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import cache, partial
@@ -154,7 +155,7 @@ class Example:
     @cache  # noqa: B019 – there is one example
     def made(self, name: str) -> Any:
         """Return the result of a call of the table, made once."""
-        function, arguments = calls(Path())[name]()
+        function, arguments = calls(Path(tempfile.mkdtemp()))[name]()
         return function(**arguments)
 
 

@@ -156,7 +156,7 @@ def test_disagreements_by_reason_add_up() -> None:
 
 
 def test_reasons_of_the_table_are_those_of_rulings() -> None:
-    from sense7_qual.report.tables._agreement import _HEADS
+    from sense7_qual.report.tables._adjudication import _HEADS
 
     assert list(_HEADS) == list(acts.REASONS)
 
