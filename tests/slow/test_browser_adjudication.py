@@ -69,13 +69,23 @@ UNSEEN = """() => {
     return points.every(([x, y]) => at(one, x, y));
   };
   const all = [
-    ...document.querySelectorAll('.s7-reading-of, .s7-reading-said, .s7-verdict, .s7-reasons button'),
+    ...document.querySelectorAll('.s7-reading-of, .s7-reading-said, .s7-ruling button'),
   ];
-  // The text is scrolled to the words that were coded: its first line may be above them.
-  const text = document.querySelector('.s7-scroll');
+  const unseen = all.filter(one => !seen(one)).map(one => one.innerText);
+  const ruling = document.querySelector('.s7-ruling').getBoundingClientRect();
+  const isCut = one => one.scrollWidth > one.clientWidth || one.getBoundingClientRect().bottom > ruling.bottom
+    || one.getBoundingClientRect().top < ruling.top;
+  const cut = [...document.querySelectorAll('.s7-ruling button')].filter(isCut);
+  // The text is opened where its first coded words are; scrolled up, its first line is seen.
+  const [pane, text] = ['.s7-scroll', '.s7-text'].map(one => document.querySelector(one));
+  const coded = text.querySelector('.s7-mark')?.getClientRects()[0];
+  if (coded && !at(text, coded.left + 3, coded.top + coded.height / 2)) unseen.push('the coded words');
+  const before = pane.scrollTop;
+  pane.scrollTop += text.getBoundingClientRect().top - pane.getBoundingClientRect().top;
   const {left, top} = text.getBoundingClientRect();
-  const first = at(text, left + 20, top + 20) ? [] : ['the first line in sight'];
-  return [...all.filter(one => !seen(one)).map(one => one.innerText), ...first];
+  if (!at(text, left + 20, top + 20)) unseen.push('the first line of the text');
+  pane.scrollTop = before;
+  return [...unseen, ...cut.map(one => `cut: ${one.innerText}`)];
 }"""
 SIZE = """() => {
   const {offsetWidth, offsetHeight} = document.querySelector('.s7');
@@ -127,7 +137,12 @@ def test_what_each_coder_decided_is_in_sight_before_the_ruling(
 @pytest.mark.nightly
 @pytest.mark.parametrize("n_coders", [3, 6])
 @pytest.mark.parametrize(
-    ("width", "height", "room"), [(1100, 590, {3: 306, 6: 216}), (716, 860, {3: 576, 6: 486})]
+    ("width", "height", "room"),
+    [
+        (1100, 590, {3: 306, 6: 216}),
+        (716, 860, {3: 576, 6: 486}),
+        (650, 700, {3: 380, 6: 290}),
+    ],
 )
 def test_a_click_meets_every_reading_and_the_text_keeps_its_room(
     lab: labs.Lab, tmp_path: Path, width: int, height: int, room: dict[int, int], n_coders: int

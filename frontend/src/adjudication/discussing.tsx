@@ -1,5 +1,6 @@
 // What is to be discussed, and the button that opens the discussion.
 import { Button } from "../shared/button";
+import { UNKNOWN } from "../shared/colours";
 import { keyOf, type Session } from "./session";
 
 export function Discussing({ session }: { session: Session }) {
@@ -13,7 +14,9 @@ export function Discussing({ session }: { session: Session }) {
       <ul>
         {rows.map((row) => (
           <li key={keyOf(row)}>
-            <Button class="s7-quiet" title={`${session.label(row.code)} · ${row.unit_id}`} onClick={() => session.openKey(row)} words={row.words} />
+            <Button class="s7-quiet" title={`${session.label(row.code)} · ${row.unit_id}`} onClick={() => session.openKey(row)}>
+              <span class="s7-other-code" style={{ "--s7-c": (session.book.looks.value.get(row.code) ?? UNKNOWN).colour }} dir="auto">{session.short(row.code)}</span> {row.words}
+            </Button>
           </li>
         ))}
       </ul>

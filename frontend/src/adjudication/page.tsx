@@ -18,7 +18,7 @@ import { QueueList, SIGNS } from "./queue";
 import { Readings, ReadingsInFull } from "./readings";
 import { RulingBar, SimilarTexts, Standing } from "./ruling";
 import { DIFFERENT, type Session } from "./session";
-import { Together } from "./together";
+import { NOT_RULED, Together } from "./together";
 
 const KEYS: [string, string][] = [
   ["a d", "The code applies, does not apply"],
@@ -82,8 +82,8 @@ function TextPane({ session, dispute }: { session: Session; dispute: Dispute }) 
           <span class="s7-also" title="Other codes disputed on this text">
             also:{" "}
             {dispute.others.map(({ code, settled }) => (
-              <Button key={code} class="s7-quiet" onClick={() => session.openKey({ unit_id: dispute.unit_id, code })}>
-                {session.label(code)}
+              <Button key={code} class="s7-quiet" title={session.label(code)} onClick={() => session.openKey({ unit_id: dispute.unit_id, code })}>
+                {session.short(code)}
                 {settled && ` ${SIGNS[settled][0]}`}
               </Button>
             ))}
@@ -167,7 +167,7 @@ export function Page({ session }: { session: Session }) {
   const back = (target: Element) => {
     if (session.noting.value) session.endNote();
     else if (target.matches(".s7-batch-note")) session.focus.value = ".s7";
-    else if (batch.open.value) session.endBatch();
+    else if (batch.open.value) session.endBatch(NOT_RULED);
     else if (session.changing.draft.value) session.changing.end();
     else if (isTextField(target) && !session.filter.on.value) session.showQueue.value = false;
     else if (isTextField(target)) session.filter.clear();
@@ -200,7 +200,7 @@ export function Page({ session }: { session: Session }) {
     ArrowDown: () => batch.go(1),
     ArrowUp: () => batch.go(-1),
     Enter: () => session.ruleTogether(),
-    b: () => session.endBatch(),
+    b: () => session.endBatch(NOT_RULED),
     u: () => session.undo(),
   };
   const commands: Record<string, () => void> = batch.open.value ? together : {

@@ -100,7 +100,7 @@ function Row({ session, place, style }: { session: Session; place: number; style
       <span class="s7-queue-words">
         <span class="s7-queue-text" dir="auto">{row.words}</span>
         <span class="s7-queue-code" style={{ "--s7-c": look.colour }}>
-          <span dir="auto">{session.book.codes.value.get(row.code)?.look.short ?? row.code}</span> <span role="img" aria-label={applied}>{dots}</span>
+          <span dir="auto">{session.short(row.code)}</span> <span role="img" aria-label={applied}>{dots}</span>
         </span>
       </span>
       {settled && (

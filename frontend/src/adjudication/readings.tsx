@@ -69,7 +69,7 @@ function OtherCodes({ session, dispute, line, full = false }: { session: Session
     <>
       {otherCodes(line, dispute).map((code) => (
         <span key={code} class="s7-other-code" style={{ "--s7-c": (session.book.looks.value.get(code) ?? UNKNOWN).colour }} dir="auto">
-          {session.label(code)}
+          {full ? session.label(code) : session.short(code)}
           {full && line.flatMap((one) => codedWith(code, one)).map((coding) => ` ${quoted(coding, dispute)}`)}
         </span>
       ))}

@@ -5,8 +5,11 @@ import { SIGNS } from "./queue";
 import { DIFFERENT, keyOf, type Session } from "./session";
 import { shownDate } from "../shared/times";
 
+/** The verdict of no, its last word only where there is room. */
+export const NOT = <>Does not<span class="s7-tool-word"> apply</span></>;
+
 /** The reasons in as few words as their buttons have room for. */
-export const SHORT: Record<string, string> = { slip: "Slip", unclear_rule: "Rule unclear", ambiguous_text: "Text ambiguous", missing_code: "Code missing" };
+export const SHORT: Record<string, string> = { slip: "Slip", unclear_rule: "Rule unclear", ambiguous_text: "Ambiguous", missing_code: "Code missing" };
 
 export function RulingBar({ session }: { session: Session }) {
   const verdict = session.verdict.value;
@@ -22,7 +25,7 @@ export function RulingBar({ session }: { session: Session }) {
       )}
       <div class="s7-verdicts" role="group" aria-label="Does the code apply?">
         <Button class="s7-verdict" aria-pressed={verdict === true} onClick={() => session.decide(true)} press="a" words="Applies" />
-        <Button class="s7-verdict" aria-pressed={verdict === false} onClick={() => session.decide(false)} press="d" words="Does not apply" />
+        <Button class="s7-verdict" aria-pressed={verdict === false} onClick={() => session.decide(false)} press="d" words={NOT} />
         <Button class="s7-verdict" title="Both readings are valid: consensus has no row here" onClick={() => session.because(DIFFERENT)} press="f" words="Both valid" />
         <span class="s7-ruling-tools">
           <Button class="s7-quiet" aria-expanded={session.noting.value} title="A note in words (n)" onClick={() => session.beginNote()}>

@@ -296,7 +296,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     else this.say(`Rule on ${n} together: verdict, reason, then Enter`);
   }
 
-  endBatch(words = ""): void {
+  endBatch(words?: string): void {
     this.batch.end();
     this.focus.value = ".s7";
     if (words) this.say(words);

@@ -2,10 +2,11 @@
 import { Button } from "../shared/button";
 import { UNKNOWN } from "../shared/colours";
 import { VirtualList } from "../shared/virtuallist";
-import { SHORT } from "./ruling";
+import { NOT, SHORT } from "./ruling";
 import { DIFFERENT, type Session } from "./session";
 
 const ROW_HEIGHT = 48;
+export const NOT_RULED = "Back to the text; nothing was ruled";
 
 export function Together({ session }: { session: Session }) {
   const { batch } = session;
@@ -14,8 +15,8 @@ export function Together({ session }: { session: Session }) {
   return (
     <section class="s7-case s7-batch" aria-label="Rule on several">
       <div class="s7-unit-line">
-        <strong class="s7-strong">Rule on {n} of the {batch.rows.value.length} open disagreements in the queue</strong>
-        <Button class="s7-quiet" onClick={() => session.endBatch()} title="Back without ruling (Esc)" words="Cancel" />
+        <strong class="s7-strong">Rule on {n} of {batch.rows.value.length} open disagreements</strong>
+        <Button class="s7-quiet" onClick={() => session.endBatch(NOT_RULED)} title="Back without ruling (Esc)" words="Cancel" />
       </div>
       <VirtualList
         count={batch.rows.value.length}
@@ -28,7 +29,7 @@ export function Together({ session }: { session: Session }) {
       <div class="s7-ruling">
         <div class="s7-verdicts" role="group" aria-label="Does the code apply?">
           <Button class="s7-verdict" aria-pressed={applied === true} onClick={() => batch.decide(true)} press="a" words="Applies" />
-          <Button class="s7-verdict" aria-pressed={applied === false} onClick={() => batch.decide(false)} press="d" words="Does not apply" />
+          <Button class="s7-verdict" aria-pressed={applied === false} onClick={() => batch.decide(false)} press="d" words={NOT} />
           <Button class="s7-verdict" aria-pressed={applied === null} onClick={() => batch.because(DIFFERENT)} press="f" words="Both valid" />
         </div>
         <div class="s7-reasons" role="group" aria-label="Why did the coders differ?">
@@ -37,8 +38,8 @@ export function Together({ session }: { session: Session }) {
           )}
         </div>
         <div class="s7-verdicts">
-          <input class="s7-batch-note" dir="auto" aria-label="Note on all of them (n)" placeholder="Note on all of them (n)" value={batch.note.value} onInput={(event) => (batch.note.value = event.currentTarget.value)} />
-          <Button class="s7-primary" disabled={!batch.ready.value} title="Enter" onClick={() => session.ruleTogether()} words={`Rule on ${n} · ${batch.nSeen.value} of ${n} were on the screen`} />
+          <input class="s7-batch-note" dir="auto" aria-label="Note on all of them (n)" placeholder="Note (n)" value={batch.note.value} onInput={(event) => (batch.note.value = event.currentTarget.value)} />
+          <Button class="s7-primary" disabled={!batch.ready.value} title="Enter" onClick={() => session.ruleTogether()} words={`Rule on ${n} · ${batch.nSeen.value} of ${n} on screen`} />
         </div>
       </div>
     </section>

@@ -103,7 +103,7 @@ function Buttons({ session, row }: { session: Session; row: Candidate }) {
         <Button onClick={() => session.beginParaphrase()} press="p" words="Paraphrase" />
       )}
       <Button title="To the selected words; with none selected, the whole passage again" onClick={() => session.shorten()} press="c" words="Shorten" />
-      <Button aria-pressed={against} title="Whether it disconfirms the code" onClick={() => session.turn()} press="d" words="Disconfirms" />
+      <Button aria-pressed={against} title="Whether it disconfirms the code" onClick={() => session.turn()} press="d" words="Against" />
     </div>
   );
 }

@@ -100,6 +100,11 @@ export abstract class WidgetSession<Question extends Kind, Answer extends Kind, 
     return this.book.codes.value.get(code)?.label ?? code;
   }
 
+  /** What the code is called where there is little room. */
+  short(code: string): string {
+    return this.book.codes.value.get(code)?.look.short ?? code;
+  }
+
   /** Send these to the record, in this order. */
   push(...acts: Omit<Act, "id">[]): readonly Act[] {
     const named = acts.map((act): Act => ({ ...act, id: uuid() }));
