@@ -131,9 +131,8 @@ def in_round(page: Page, store: qual.Store) -> Iterator[str]:
     without = tuple(one for one in newest.codebook if one.id != "affective")
     newest.revise(replace(newest.codebook, codes=without), why="Too broad.", coder="lead")
     page.keyboard.press("ArrowRight")
-    page.wait_for_selector(".s7-take")
-    page.keyboard.press(">")
-    page.wait_for_selector(".s7-meaning")
+    page.keyboard.press("I")
+    page.wait_for_selector(".s7-item")
     yield "a newer codebook"
     page.keyboard.press("Escape")
     page.keyboard.press("?")

@@ -1,7 +1,6 @@
 // What waits for the coder, as a list; each item leads to what is to be done.
 import { Button } from "../shared/button";
 import { listBox } from "../shared/pagedrows";
-import type { InboxItem } from "./messages";
 import type { Session } from "./session";
 import { Rule } from "./lookagainview";
 
@@ -32,33 +31,25 @@ export function openItem(session: Session, index: number): void {
   else session.again.open(item.what === "new" ? "new" : "stale");
 }
 
+/** The list; what may be done about the marked item is below it. */
 export function InboxPane({ session }: { session: Session }) {
   const { inbox } = session;
   const items = inbox.items.value;
+  const marked = items[inbox.cursor.value];
   const id = `${session.texts.id}-inbox`;
   return (
     <>
       <div {...listBox(id, "Inbox", items.length, inbox.cursor.value)}>
         {items.map((item, index) => (
-          <Item key={item.id} {...{ session, item, index }} id={`${id}-${index}`} />
+          <div key={item.id} id={`${id}-${index}`} class={item === marked ? "s7-row s7-item s7-cursor" : "s7-row s7-item"} role="option" aria-selected={item === marked} onClick={() => openItem(session, index)}>
+            <strong dir="auto">{item.title}</strong>
+            {item.more && <span dir="auto">{item.more}</span>}
+          </div>
         ))}
       </div>
+      {marked?.no && <Button class="s7-quiet s7-refuse" onClick={() => session.again.refuse(marked)} words="Leave undecided" />}
+      {marked?.rule && inbox.shown.value === marked.id && <Rule rule={marked.rule} />}
       {!items.length && <p class="s7-hint">Nothing waits for you. What comes is counted in the header.</p>}
-    </>
-  );
-}
-
-function Item({ session, item, index, id }: { session: Session; item: InboxItem; index: number; id: string }) {
-  const { inbox } = session;
-  const marked = index === inbox.cursor.value;
-  return (
-    <>
-      <div id={id} class={marked ? "s7-row s7-item s7-cursor" : "s7-row s7-item"} role="option" aria-selected={marked} onClick={() => openItem(session, index)}>
-        <strong dir="auto">{item.title}</strong>
-        {item.more && <span dir="auto">{item.more}</span>}
-      </div>
-      {item.no && <Button class="s7-quiet s7-refuse" onClick={() => session.again.refuse(item)} words="Leave undecided" />}
-      {item.rule && inbox.shown.value === item.id && <Rule rule={item.rule} />}
     </>
   );
 }
