@@ -65,6 +65,8 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
   private ordering = false;
   /** The texts after the one on screen, asked for beforehand. */
   private readonly ahead = new Map<string, Dispute>();
+  /** What was asked for ahead and has no answer yet: in a burst of rulings each is asked for once. */
+  private readonly asked = new Set<string>();
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   /** The codings of words that are drawn on the text, each with whose it is; those with the disputed code come first. */
@@ -127,6 +129,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
           batch(() => {
             this.answered.value = null;
             this.ahead.clear();
+            this.asked.clear();
             this.answeredSimilar.value = null;
           });
           queue(told);
@@ -177,7 +180,9 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     this.timer = setTimeout(() => this.channel.ask({ type: "similar", unit_id, code }), PAUSE_MS);
     for (const at of this.nextOpen(N_AHEAD)) {
       const row = this.rows.value[at]!;
-      if (!this.ahead.has(keyOf(row))) this.channel.ask({ type: "dispute", unit_id: row.unit_id, code: row.code });
+      if (this.ahead.has(keyOf(row)) || this.asked.has(keyOf(row))) continue;
+      this.asked.add(keyOf(row));
+      this.channel.ask({ type: "dispute", unit_id: row.unit_id, code: row.code });
     }
   }
 
@@ -395,6 +400,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
   private heardQueue(queue: Queue): void {
     const before = this.here.value;
     this.ahead.clear();
+    this.asked.clear();
     batch(() => {
       this.rows.value = queue.rows;
       this.by.value = queue.by;
@@ -425,6 +431,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
   }
 
   private heardDispute(dispute: Dispute): void {
+    this.asked.delete(keyOf(dispute));
     const here = this.here.value;
     if (here && keyOf(here) === keyOf(dispute)) this.answered.value = dispute;
     else this.ahead.set(keyOf(dispute), dispute);
