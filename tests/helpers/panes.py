@@ -123,9 +123,6 @@ def in_round(page: Page, store: qual.Store) -> Iterator[str]:
     page.keyboard.press("I")
     page.wait_for_selector(".s7-item")
     yield "inbox"
-    page.locator(".s7-item", has_text="Hope").click()
-    page.wait_for_selector(".s7-again")
-    yield "texts to look at again"
     _to_text(page)
     newest = qual.Store(store.path)
     without = tuple(one for one in newest.codebook if one.id != "affective")
