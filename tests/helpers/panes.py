@@ -111,6 +111,8 @@ def in_round(page: Page, store: qual.Store) -> Iterator[str]:
     _to_text(page)
     page.keyboard.press("#")
     page.wait_for_selector(".s7-text-pane")
+    page.keyboard.press("ArrowRight")  # the text before it is finished
+    shows(page, "t1/1")
     page.keyboard.press("+")
     page.wait_for_selector(".s7-new-label:focus")
     page.keyboard.type("Contextual understandin")
@@ -123,6 +125,10 @@ def in_round(page: Page, store: qual.Store) -> Iterator[str]:
     page.keyboard.press("I")
     page.wait_for_selector(".s7-item")
     yield "inbox"
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".s7-again")
+    shows(page, "t0/1")
+    yield "texts to look at again"
     _to_text(page)
     newest = qual.Store(store.path)
     without = tuple(one for one in newest.codebook if one.id != "affective")

@@ -43,5 +43,5 @@ def test_axe_finds_nothing_in_any_pane(lab, tmp_path, theme, size):
             for pane in panes:
                 sound(page, pane)
                 names.append(pane)
-            assert len(names) == (2 if shown is None else 13)
+            assert len(names) == (2 if shown is None else 14)
         lab.end_kernels()

@@ -43,6 +43,7 @@ export class NewCode {
       const seen = this.seen.value;
       if (!this.busy.value || !seen) return;
       this.host.do({ kind: "apply", code: answer.code, start: seen.start, end: seen.end }, seen.unit);
+      this.host.inboxChanged(); // only now: on this text the code is decided
       this.justAdded = answer.label;
       this.close();
       const came = answer.came && `; this also brought in colleagues’ changes: ${answer.came}`;
@@ -58,7 +59,7 @@ export class NewCode {
     },
   };
 
-  constructor(private readonly host: Pick<Host, "ask" | "do" | "say" | "book" | "focus">) {}
+  constructor(private readonly host: Pick<Host, "ask" | "do" | "say" | "book" | "focus" | "inboxChanged">) {}
 
   open(unit: Unit, span: { start: number; end: number } | null): void {
     if (this.seen.value) return;

@@ -222,7 +222,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     this.flags.value = flags;
     this.finished.value = n_finished;
     this.again.end(false);
-    this.inbox.renew();
+    if (!this.newCode.busy.value) this.inbox.renew();
   }
 
   /** That the codebook was revised stands in the inbox. */
