@@ -111,6 +111,8 @@ describe("a code that is missing", () => {
     await answer();
     expect(recorded()).toEqual(["apply m0 cognitive", "apply m0 hope"]);
     expect(kernel.recorded).toHaveLength(2);
+    expect(kernel.inboxAskedAfter.at(-1)).toBe(2);
+    expect(kernel.inboxAskedAfter).not.toContain(1); // on this text the new code would seem to wait
     expect(words(".s7-codebook")).toContain("Hope");
     await press("9");
     await answer();

@@ -124,6 +124,9 @@ export class Kernel {
     return this.received.flatMap((message) => (message.type === "act" ? [message.act!] : []));
   }
 
+  /** How much was recorded each time when the inbox was asked for. */
+  readonly inboxAskedAfter: number[] = [];
+
   /** The places that a browser asked to be shown. */
   asked(): number[] {
     return this.received.flatMap(({ type, place, peek }) => (type === "unit" && !peek ? [place!] : []));
@@ -317,6 +320,7 @@ export class Kernel {
     else if (message.type === "take_codebook") tell(this.take(message.agreed ?? null));
     else if (message.type === "add_code") tell(this.add(message));
     else if (message.type === "inbox") {
+      this.inboxAskedAfter.push(this.recorded.length);
       this.inbox = this.inbox.filter(({ id }) => id !== message.read);
       tell({ type: "inbox", items: this.inbox });
     } else if (message.type === "again") tell({ type: "again", ...this.again });
