@@ -13,15 +13,6 @@ import numpy.typing as npt
 
 from sense7_qual.errors import ArgumentError
 
-__all__ = [
-    "FEWEST_CLUSTERS",
-    "check_resampling",
-    "holm",
-    "paired_interval",
-    "share_interval",
-    "widened_quantile",
-]
-
 Floats = npt.NDArray[np.float64]
 
 # In simulated studies of 40 participants, 95 % intervals of alpha (.6) covered it in 0, 58, 71, 86 and 89 %

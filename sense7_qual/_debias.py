@@ -16,10 +16,6 @@ from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, SUGGESTIONS, is_model
 
-__all__ = [
-    "Debiased", "debiased", "drawn_texts", "model_codes", "probabilities_of", "refuse_not_drawn",
-]  # fmt: skip
-
 Floats = npt.NDArray[np.float64]
 
 _LEARNED: Final = Contract("model", ("unit_id", "code"), {

@@ -29,10 +29,6 @@ from sense7_qual._reasons import Reason
 from sense7_qual.adjudication._results import CODERS
 from sense7_qual.errors import TableError
 
-__all__ = [
-    "KINDS", "Drawn", "Evidence", "Rows", "coder_views", "draw", "end_errors", "evidence", "made_again",
-]  # fmt: skip
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]

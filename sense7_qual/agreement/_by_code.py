@@ -41,10 +41,6 @@ from sense7_qual.agreement.sets._values import SetDistance, set_patterns
 from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, is_model, people, without_models
 
-__all__ = [
-    "alpha_of", "by_code", "code_tables", "overall", "prevalence_of", "weighted_row",
-]  # fmt: skip
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 

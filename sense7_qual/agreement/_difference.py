@@ -26,8 +26,6 @@ from sense7_qual.agreement._results import DIFFERENCE
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import clusters_by_unit
 
-__all__ = ["change", "difference", "interval_of"]
-
 Floats = npt.NDArray[np.float64]
 
 _PAIR: Final = ["unit_id", "coder"]

@@ -42,10 +42,6 @@ from sense7_qual.agreement._results import HUMAN_MODEL, PAIRWISE
 from sense7_qual.errors import TableError
 from sense7_qual.frames import clusters_by_unit
 
-__all__ = [
-    "Integers", "cross_kappa", "cross_parts", "cross_row", "human_model", "pairwise", "with_model",
-]  # fmt: skip
-
 Floats = npt.NDArray[np.float64]
 
 _EQUAL: Final = 1e-12

@@ -18,12 +18,6 @@ from sense7_qual._contract import (
     text,
 )
 
-__all__ = [
-    "AGREEMENT", "BY_UNIT", "CATEGORIES", "CONFUSION", "CROSS_CHECK", "DIFFERENCE", "DRIFT",
-    "GOLD", "HUMANS", "HUMAN_MODEL", "MODELS", "MODEL_CARD", "MODEL_WORDS", "OVERALL",
-    "OVER_TIME", "PAIRWISE", "SEQUENTIAL", "SPAN_AGREEMENT", "STABILITY",
-]  # fmt: skip
-
 _BY_CODE: Final = "One row per code, in the order in which the codes first appear"
 _SIZES: Final = {
     "code": text(),

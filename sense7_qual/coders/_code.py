@@ -24,8 +24,6 @@ from sense7_qual.coders._run import Run
 from sense7_qual.errors import ArgumentError, QualError, TableError
 from sense7_qual.frames import UNITS, is_model
 
-__all__ = ["Chat", "MissingOn", "ask", "code"]
-
 Chat = Callable[[list[Message]], str]
 MissingOn = type[Exception] | tuple[type[Exception], ...] | None
 

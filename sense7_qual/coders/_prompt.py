@@ -21,11 +21,6 @@ from sense7_qual.coders._results import PROMPTS, VARIANTS
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import UNITS
 
-__all__ = [
-    "BASE", "INSTRUCTIONS", "PARAMETERS", "PLAIN", "WORDINGS", "drawn", "letters", "plan_hash", "prompt_id",
-    "prompted", "prompts", "variants",
-]  # fmt: skip
-
 Message = dict[str, str]
 
 BASE: Final = "base"

@@ -14,8 +14,6 @@ from typing import Any, Final, NamedTuple
 
 from sense7_qual._reasons import Reason
 
-__all__ = ["UNUSABLE", "Read", "read_reply"]
-
 UNUSABLE: Final = frozenset({
     Reason.QUOTE_NOT_IN_TEXT, Reason.NO_QUOTE, Reason.UNPARSABLE, Reason.NO_ANSWER
 })  # fmt: skip

@@ -6,8 +6,6 @@ from typing import Final
 
 from sense7_qual._contract import Column, Contract, count, flag, reason, share, text
 
-__all__ = ["ANSWERS", "BEHAVIOUR", "PROMPTS", "VARIANTS"]
-
 VARIANTS: Final = Contract("variants", ("variant",), {
     "variant": text('"base", "run 2", "wording brief", "order 1" …; only the answers of the first, the base, '
                     "become codings"),

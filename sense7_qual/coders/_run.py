@@ -23,8 +23,6 @@ from sense7_qual.coders._results import ANSWERS
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import CODINGS, DECISIONS, SUGGESTIONS
 
-__all__ = ["Run", "read"]
-
 _NAMESPACE: Final = uuid.UUID("5b1a1f5c-6a0f-5c0c-9a53-0d1a4ac5e7f1")
 
 

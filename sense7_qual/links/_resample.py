@@ -23,13 +23,6 @@ from sense7_qual.links._inputs import by_source, checked_decisions, chosen_sourc
 if TYPE_CHECKING:
     from scipy import sparse
 
-__all__ = [
-    "MANY_CLUSTERS", "Counts", "Resampling", "cluster_sums", "cluster_weights", "count", "decided_by",
-    "effect_of", "interval", "jackknife_error", "jackknife_interval", "jackknife_moves",
-    "jackknife_p", "jackknifed_effects", "left_out", "percentile_interval", "rank_biserial", "reason_of",
-    "resampled", "resampled_effects", "settings", "t_test", "with_adjusted",
-]  # fmt: skip
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Statistic = Callable[[Any], Any]

@@ -36,8 +36,6 @@ from sense7_qual._atomic import make_folder, new_file, write
 from sense7_qual._limits import read_file
 from sense7_qual.errors import StoreError
 
-__all__ = ["Reply", "ReplyCache", "VectorCache", "clear_cache", "read_or_make_key"]
-
 Vector = npt.NDArray[np.float32]
 
 _KEY_BYTES = 32

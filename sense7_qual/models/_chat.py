@@ -23,8 +23,6 @@ from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.models._caches import Reply, ReplyCache
 from sense7_qual.models._openai import Endpoint, EndpointError, Message, NoAnswer, endpoint
 
-__all__ = ["Chat", "Cost", "Usage", "chat"]
-
 Redact = Callable[[str], str]
 Prices = tuple[float, float]
 

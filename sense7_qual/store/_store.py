@@ -29,8 +29,6 @@ from sense7_qual.store._operations.archive import unpack
 from sense7_qual.store._stored import acts_tables, layout
 from sense7_qual.store._stored.layout import StudyData
 
-__all__ = ["Store", "refuse_other", "withdrawn_among"]
-
 
 class Store(Leading):
     """The record of one study: its units, its codebook and the acts of its coders.

@@ -20,11 +20,6 @@ from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, CodebookError
 from sense7_qual.widgets._offsets import folded
 
-__all__ = [
-    "COMMANDS", "Embed", "alike", "code_id", "code_keys", "code_keys_of_others", "code_made", "commands",
-    "described", "described_book", "refuse_unfit_colour",
-]  # fmt: skip
-
 COMMANDS: Final[Mapping[str, str]] = {
     "finish_and_next": "Enter",
     "finish": "f",

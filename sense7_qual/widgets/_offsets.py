@@ -17,11 +17,6 @@ from sense7_qual.acts import Act, standing
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
-__all__ = [
-    "FoldedTexts", "as_bits", "as_numbers", "as_text", "code_points", "find_all_folded", "find_folded",
-    "folded", "free_memos", "on_text", "shown_coding", "shown_value", "turns", "utf16_units",
-]  # fmt: skip
-
 
 def turns(context: object) -> list[dict[str, str]]:
     """Parse the earlier turns (role and text); a missing context, however pandas writes it, has none."""

@@ -225,7 +225,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     if (!this.newCode.busy.value) this.inbox.renew();
   }
 
-  /** That the codebook was revised stands in the inbox. */
+  /** The inbox says that the codebook was revised. */
   #noticed(notice: Notice): void {
     const before = this.newer.there.value;
     this.newer.noticed(notice);

@@ -104,7 +104,7 @@ test("the card of keys is shut by any other key, which does what it does; arrows
   expect([!!find(".s7-help"), done]).toEqual([false, ["a"]]);
 });
 
-test("F shows the widget over the whole window and back, and Escape shuts that last; the page is not drawn anew", async () => {
+test("F shows the widget over the whole window and back, and Escape shuts that last; the page is not drawn again", async () => {
   const [root, field] = [find(".s7")!, find("textarea")!];
   const isLarge = () => [root.classList.contains("s7-large"), root.popover, el.style.minHeight !== ""];
   await press("F");

@@ -1,4 +1,4 @@
-// The widget over all of the window, and back to its place in the notebook: nothing of it is drawn anew for that.
+// The widget over all of the window, and back to its place in the notebook: nothing in it is drawn again.
 import { useLayoutEffect } from "preact/hooks";
 
 /** Whether the window is as long as the notebook in it, as in VS Code: its height says nothing of what is on the screen. */

@@ -36,7 +36,7 @@ test("each has its bar and its label, in the order of the text; the marked one i
   await act(() => render(null, el));
 });
 
-test("a coding that is marked draws its own block's row anew, and no other", async () => {
+test("a coding that is marked draws the row of its own block again, and no other", async () => {
   const [box, el, n] = [document.createElement("div"), document.createElement("div"), 40];
   const starts = Array.from({ length: n }, (_, at) => at * 100);
   render(starts.map((start) => <div key={start}>{"word ".repeat(20)}</div>), box);

@@ -63,7 +63,7 @@ export function pushed(tops: readonly number[]): number[] {
   });
 }
 
-/** Draws a row for each block of the text that has been near what is in sight; a change draws its own block's row anew. */
+/** Draws a row for each block of the text that has been near what is in sight; a change draws the row of its own block again. */
 export function Margin({ text, items, label, people, starts }: Props) {
   const { lines, high } = useLines(text, items, starts);
   const drawn = useRef(new Map<number, { looks: string; row: VNode }>());
@@ -88,7 +88,7 @@ export function Margin({ text, items, label, people, starts }: Props) {
   );
 }
 
-/** Those whose lines are known, from the first line to the last. */
+/** The items with known lines, from the first line to the last. */
 function placed(items: readonly MarginItem[], lines: (span: Span) => Lines | undefined, high: number, ofPeople: boolean): Placed[] {
   const order = items
     .flatMap((item) => {

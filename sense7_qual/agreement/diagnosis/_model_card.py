@@ -32,8 +32,6 @@ from sense7_qual.agreement.diagnosis._model_texts import Floats, Row, Texts, gro
 from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, indexed_by_unit, people, without_models
 
-__all__ = ["model_card"]
-
 _SUGGESTIONS: Final = "model-suggestions"
 _UNQUOTED: Final = ("quote_not_in_text", "no_quote")
 _ARMS: Final = ("run", "wording", "order")

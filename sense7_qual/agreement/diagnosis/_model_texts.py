@@ -15,8 +15,6 @@ from sense7_qual._bootstrap import FEWEST_CLUSTERS, share_interval
 from sense7_qual._reasons import Reason
 from sense7_qual.frames import indexed_by_unit
 
-__all__ = ["Floats", "Integers", "Row", "Texts", "Truths", "group_rows", "ratio"]
-
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]

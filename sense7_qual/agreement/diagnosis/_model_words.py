@@ -10,8 +10,6 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, require_column
 from sense7_qual.agreement._results import MODEL_CARD, MODEL_WORDS
 
-__all__ = ["model_words"]
-
 _TESTS: Final = {"swap": "label", "definition": "definition", "examples": "rules", "order": "order",
                  "instruction": "instruction"}  # fmt: skip
 _USABLE: Final = ("unsure", "blank_text")

@@ -12,8 +12,6 @@ import pandas as pd
 from sense7_qual._debias import drawn_texts, refuse_not_drawn
 from sense7_qual.links import _resample
 
-__all__ = ["Inclusion", "Texts", "read", "refuse_picked"]
-
 Floats = npt.NDArray[np.float64]
 Inclusion = Literal["equal"] | pd.DataFrame
 

@@ -22,8 +22,6 @@ from sense7_qual.report._table import (
     statements_of_models,
 )
 
-__all__ = ["model_card"]
-
 _MEASURES: Final = {
     "sensitivity": "Sensitivity", "specificity": "Specificity", "precision": "Precision",
     "prevalence_people": "Prevalence, people", "prevalence_model": "Prevalence, model",

@@ -24,8 +24,6 @@ from sense7_qual.widgets._lead import decisions_of
 from sense7_qual.widgets._lead_view import Seen
 from sense7_qual.widgets._offsets import folded
 
-__all__ = ["BRINGS", "By", "Disputes", "Gains", "Key", "Names", "SimilarTexts"]
-
 Key = tuple[str, str]
 By = Literal["split", "code", "pair", "participant"]
 

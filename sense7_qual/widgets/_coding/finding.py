@@ -18,8 +18,6 @@ from sense7_qual.widgets._offsets import (
     utf16_units,
 )
 
-__all__ = ["Finding"]
-
 PASSAGES_ON_A_PAGE: Final = 60
 _AROUND: Final = 30  # characters of the text on either side of a passage
 _LONGEST: Final = 120  # characters of a passage, and of a text that is coded as a whole

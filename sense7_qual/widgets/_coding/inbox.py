@@ -19,8 +19,6 @@ from sense7_qual.widgets._coding.session import Session
 from sense7_qual.widgets._lead_view import pace
 from sense7_qual.widgets._overview.rows import duration
 
-__all__ = ["Inbox"]
-
 Item = dict[str, Any]
 _WORK: Final = "inbox"  # the draft that says which news was read
 

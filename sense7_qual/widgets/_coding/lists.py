@@ -24,8 +24,6 @@ from sense7_qual.widgets._offsets import as_numbers, as_text, folded, on_text, u
 if TYPE_CHECKING:
     from sense7_qual.report import Table
 
-__all__ = ["History", "MemoList"]
-
 MEMOS_ON_A_PAGE: Final = 50
 _IN_A_ROW: Final = 300  # characters of a memo, and of the words that it is about
 

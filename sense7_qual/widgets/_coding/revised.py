@@ -19,11 +19,6 @@ from sense7_qual.widgets._base import desk_of
 from sense7_qual.widgets._codes import Embed, alike, code_made
 from sense7_qual.widgets._coding.session import Session, typed
 
-__all__ = [
-    "CAME", "DECLINED", "KEEPING", "RULE", "LookAgain", "NewCodes", "NewerCodebook", "versions_alike",
-    "what_it_means",
-]  # fmt: skip
-
 KEEPING: Final = frozenset({"add", "rename", "move", "annotate", "reword"})
 """The kinds of change of a codebook that leave what was coded as it is."""
 

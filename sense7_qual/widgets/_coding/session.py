@@ -32,8 +32,6 @@ from sense7_qual.widgets._offsets import (
     utf16_units,
 )
 
-__all__ = ["Mark", "Session", "typed"]
-
 _UNTOUCHED, _CODED, _FINISHED, _UNSURE = b".cfu"
 _ASKED: Final = kinds_where(lambda kind: kind.is_own_step or kind.takes_back)
 

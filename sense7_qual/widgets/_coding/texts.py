@@ -20,8 +20,6 @@ from sense7_qual.widgets._base import Asked
 from sense7_qual.widgets._coding.session import Session
 from sense7_qual.widgets._offsets import FoldedTexts, as_bits, as_numbers, find_folded, folded, shown_value
 
-__all__ = ["LAYOUTS", "MOST_VALUES", "Grid", "Query", "TextList"]
-
 MOST_VALUES: Final = 12
 """Variables with more values than this are no conditions."""
 STATES: Final = ("", "unfinished", "begun", "unsure", "memo", "review", "differs")
