@@ -75,8 +75,9 @@ export function Frame(props: Props) {
     const show = () => void (at.clientHeight <= innerHeight && at.scrollIntoView?.({ block: "nearest" }));
     let held = false;
     at.addEventListener("pointerdown", () => (held = true), { once: true, capture: true });
-    // What the mouse is on must not move before the button is up: the click would be lost.
-    at.addEventListener("focusin", () => (held ? addEventListener("pointerup", () => setTimeout(show), { once: true }) : show()), { once: true });
+    // What the mouse is on must not move before the button is up: the click would be lost. (After a tap, the focus and
+    // then mouseup come when the pointer is up already.)
+    at.addEventListener("focusin", () => (held ? addEventListener("mouseup", () => setTimeout(show), { once: true }) : show()), { once: true });
   }, []);
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => void (session.isUnsaved && event.preventDefault());
