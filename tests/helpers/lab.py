@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from playwright.sync_api import Browser, Page, TimeoutError as PlaywrightTimeout, sync_playwright
 
@@ -168,6 +168,26 @@ class Lab:
               return panel?.sessionContext?.session?.kernel?.status === 'idle';
             }"""
         )
+
+
+# Lab lays out what is in it some frames after its window has another size, and a widget some frames later.
+_STEADY: Final = """() => new Promise(resolve => {
+  const sizes = () => [...document.querySelectorAll('.s7, .s7-text')].map(
+    one => [one.clientWidth, one.clientHeight]).join();
+  let last = sizes(), since = performance.now();
+  const look = now => {
+    if (sizes() !== last) [last, since] = [sizes(), now];
+    if (now - since > 250) resolve();
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+})"""
+
+
+def resized(page: Page, width: int, height: int) -> None:
+    """Give the window another size and wait until the widgets in it keep theirs."""
+    page.set_viewport_size({"width": width, "height": height})
+    page.evaluate(_STEADY)
 
 
 def _theme(dark: bool) -> str:

@@ -130,7 +130,7 @@ def test_what_was_used_last_is_shown_where_the_codes_do_not_fit(lab, tmp_path, n
     with lab.page() as page:
         enter(lab, page, "fits.ipynb")
         # Seven codes do not fit either in what 200 % leave of 1400 × 950, but are seen at a glance.
-        page.set_viewport_size({"width": 700, "height": 475 if n_codes == 7 else 700})
+        labs.resized(page, 700, 475 if n_codes == 7 else 700)
         press(page, "2")
         page.wait_for_selector(".s7-coding")
         recent = page.locator(".s7-recent .s7-code")
@@ -177,7 +177,7 @@ def test_a_long_codebook_is_usable_in_narrow_cells_and_accessible(lab, folder, t
         # 700 × 475 is what 200 % leave of 1400 × 950.
         sizes = [(1400, 950), (900, 950), (640, 950), (700, 475)]
         for width, height in sizes if SOAK else sizes[THEMES.index(theme) :: 2]:
-            page.set_viewport_size({"width": width, "height": height})
+            labs.resized(page, width, height)
             page.locator(".s7").focus()
             for typed in ("", "/co"):
                 page.keyboard.type(typed)

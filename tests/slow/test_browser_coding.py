@@ -95,7 +95,7 @@ SEEN = """() => {
 def test_the_coding_that_the_next_key_acts_on_is_in_sight(lab, folder):
     labs.notebook(lab.root / "in_sight.ipynb", cell(folder))
     with lab.page(new=True) as page:
-        page.set_viewport_size({"width": 900, "height": 720})
+        labs.resized(page, 900, 720)
         enter(lab, page, "in_sight.ipynb")
         for key in "1234567":
             press(page, key)
@@ -284,7 +284,7 @@ def test_accessibility_in_both_themes(lab, folder, theme):
         page.keyboard.press("?")
         page.add_script_tag(path=str(AXE))
         for width in (1400, 900):
-            page.set_viewport_size({"width": width, "height": 950})
+            labs.resized(page, width, 950)
             assert violations(page) == []
 
 
@@ -306,7 +306,7 @@ def test_facets_by_a_second_key_are_accessible_and_recorded(lab, tmp_path, theme
         assert page.locator(".s7-strip-name").all_inner_texts() == ["Valence", "intensity"]
         page.add_script_tag(path=str(AXE))
         for width in (1400, 900):
-            page.set_viewport_size({"width": width, "height": 950})
+            labs.resized(page, width, 950)
             assert violations(page) == []
     codings = qual.Store(folder).codings().set_index("code")[["valence", "intensity"]].fillna("")
     assert codings.loc["cognitive"].tolist() == ["unmet", ""]

@@ -141,9 +141,9 @@ def test_nothing_moves_while_one_codes(
         assert first["still"][1] >= LEAST[width, height, side_bar]
         # At 200 % a page is 450 pixels high: there the conversation gives way, not the text.
         page.locator(".s7").evaluate("root => root.style.setProperty('--s7-frame', '450px')")
-        page.set_viewport_size({"width": 700, "height": 600})
+        labs.resized(page, 700, 600)
         assert page.evaluate(MEASURED)["still"][1] >= 200
-        page.set_viewport_size({"width": width, "height": height})
+        labs.resized(page, width, height)
         if width > 1000:
             letters = page.evaluate(LETTERS)
             assert letters[len(letters) // 2] >= 44
@@ -168,8 +168,7 @@ def test_names_in_the_margin_are_shown_whole_or_not_at_all(lab: labs.Lab, tmp_pa
             press(page, "w", "Shift+ArrowRight", key, "v", "u")
         press(page, "Escape", "3")
         for width in (1400, 1180, 1024, 900):
-            page.set_viewport_size({"width": width, "height": 800})
-            page.wait_for_timeout(200)
+            labs.resized(page, width, 800)
             assert (width, page.evaluate(cut)) == (width, [])
         sound(page, "one column")
 

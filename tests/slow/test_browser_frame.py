@@ -56,7 +56,7 @@ def test_nothing_that_opens_moves_the_frame(lab: labs.Lab, folder: Path, name: s
         page.wait_for_selector(ready)
         page.locator(".jp-InputArea").evaluate_all("all => all.forEach(one => one.style.display = 'none')")
         for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
+            labs.resized(page, width, height)
             page.locator(".s7").focus()
             page.locator(".s7").evaluate("root => root.scrollIntoView({block: 'nearest'})")
             page.wait_for_timeout(300)

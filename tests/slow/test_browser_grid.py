@@ -218,7 +218,7 @@ def test_axe_finds_nothing_in_the_grid(lab, folder, theme):
         page.get_by_label("condition").check()
         page.add_script_tag(path=str(AXE))
         for width in (1400, 900):
-            page.set_viewport_size({"width": width, "height": 950})
+            labs.resized(page, width, 950)
             here(page, 3)
             page.wait_for_selector(".s7-placed .s7-cell-more >> text=cold")
             found = page.evaluate(

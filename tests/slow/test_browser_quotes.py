@@ -143,7 +143,7 @@ def test_hostile_words_are_words_and_axe_finds_nothing(lab: labs.Lab, tmp_path: 
         page.keyboard.press("p")
         page.wait_for_selector(".s7-paraphrase:focus")  # else it takes the focus later, and the "?" with it
         for theme, width in (("JupyterLab Light", 1400), ("JupyterLab Dark", 900)):
-            page.set_viewport_size({"width": width, "height": 950})
+            labs.resized(page, width, 950)
             show_in(page, theme)
             sound(page, f"{theme} at {width}")
             page.keyboard.press("?")

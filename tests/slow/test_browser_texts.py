@@ -170,7 +170,7 @@ def test_in_one_column_the_list_is_a_sheet_over_the_text(lab, folder):
         page.locator(".s7-texts-button").click()
         page.wait_for_selector(".s7-row[aria-selected=true][aria-label*='t17']")
         assert page.locator(".s7-text").bounding_box() == before  # it moves nothing
-        page.set_viewport_size({"width": 1400, "height": 950})
+        labs.resized(page, 1400, 950)
         page.wait_for_function("() => document.querySelector('.s7').clientWidth >= 900")
         box, text = page.locator(".s7-side").bounding_box(), page.locator(".s7-text").bounding_box()
         assert text["x"] + text["width"] <= box["x"]  # in the panel's place
@@ -201,7 +201,7 @@ def test_axe_finds_nothing_in_pane_and_sheet(lab, folder, theme):
         page.wait_for_selector(".s7-list-note")
         page.add_script_tag(path=str(AXE))
         for width in (1400, 900):
-            page.set_viewport_size({"width": width, "height": 950})
+            labs.resized(page, width, 950)
             if width == 1400:
                 page.wait_for_selector(".s7-side", state="detached")
                 page.locator(".s7-texts-button").click()
