@@ -212,6 +212,7 @@ MEMOS: Final = Contract("memos", ("memo_id",), {
     **_SPAN,
     "round": Column("string",
         "for the team, which sees it once this is unblinded; missing: its writer's alone"),
+    "answers": Column("string", "the memo_id of the memo that it answers, if any"),
 }, row="One row per note on a unit, a span, a code or the study")  # fmt: skip
 
 PROPOSALS: Final = Contract("proposals", ("proposal_id",), {

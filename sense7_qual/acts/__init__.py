@@ -82,6 +82,7 @@ from sense7_qual.acts._fold import (
 )
 from sense7_qual.acts._kinds import KINDS as KINDS, Kind as Kind, kinds_where as kinds_where
 from sense7_qual.acts._make import (
+    answer as answer,
     apply,
     finish,
     in_one_step as in_one_step,

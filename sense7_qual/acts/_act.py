@@ -74,6 +74,8 @@ class Act:
     found_by : {"search"}, optional
         How the coder came to the words of a coding: among all results of a search, coded at once. The words
         searched for are not recorded.
+    answers : str, optional
+        The memo that a memo for the team answers: its memo_id.
     target_kind, memo_id : str, optional
         What a memo is about, and the memo that it revises.
     text : str, optional
@@ -106,6 +108,7 @@ class Act:
     step: str | None = None
     moved_from: str | None = None
     found_by: str | None = None
+    answers: str | None = None
     text: str | None = None
 
     def __post_init__(self) -> None:
@@ -124,6 +127,8 @@ class Act:
             self._check_texts()
         if self.step is not None or self.moved_from is not None or self.found_by is not None:
             self._check_step()
+        if self.answers is not None:
+            self._check_answer()
         if self.round is not None and not is_name(self.round):
             raise ActError(
                 "act: expected the name of a round – found one that is empty, not text, or has a space at "
@@ -180,6 +185,13 @@ class Act:
                 "out."
             )
 
+    def _check_answer(self) -> None:
+        if self.kind != "memo" or self.round is None or self.answers in ("", self.memo_id):
+            raise ActError(
+                "act: answers belongs to a memo for the team (with a round) and must name another memo – "
+                "leave it out."
+            )
+
     def _check_span(self) -> None:
         for name, value in (("start", self.start), ("end", self.end)):
             if value is not None and type(value) is not int:  # a frame's integers are NumPy's
@@ -225,7 +237,8 @@ class Act:
 
 
 _TEXTS: Final = (
-    "at", "codebook", "unit_id", "code", "target", "target_kind", "memo_id", "step", "moved_from", "text"
+    "at", "codebook", "unit_id", "code", "target", "target_kind", "memo_id", "step", "moved_from",
+    "answers", "text",
 )  # fmt: skip
 _texts_of: Final = attrgetter(*_TEXTS)
 _TEXT_OR_NONE: Final = frozenset({str, NoneType})

@@ -119,6 +119,8 @@ _KINDS: Final = (
     Kind(name="undo", needs=("target",), undoable=False),
     Kind(name="redo", needs=("target",), undoable=False),
     _team("open_round", "work", needs=("round", "text")),
+    _team("answer", "memo", "written", needs=("memo_id", "text"), key=("memo_id",),
+          leaves="while_worded", noun="memo", code="ever"),
     _team("unblind", "work", "none", needs=("round",)),
     _team("assign", "work"),
     _team("revise", "codebook", "reason", noun="revision"),

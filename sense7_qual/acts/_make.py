@@ -125,6 +125,7 @@ def memo(
     start: int | None = None,
     end: int | None = None,
     memo_id: str | None = None,
+    answers: str | None = None,
     round: str | None = None,
     act_id: str | None = None,
     at: str | None = None,
@@ -139,7 +140,9 @@ def memo(
         What it is about: `unit_id`, that unit's code points `start` … `end` (half-open), `code`, or the
         study.
     memo_id : str, optional
-        The memo to revise. A memo keeps its `round`.
+        The memo to revise. A memo keeps its `round` and `answers`.
+    answers : str, optional
+        The memo_id of the memo that this one answers; only in a memo for the team.
     round : str, optional
         Makes it a memo for the team: once this round is unblinded, the others see the memo and its earlier
         versions. Without it, only its writer ever sees the memo.
@@ -147,7 +150,8 @@ def memo(
     Raises
     ------
     ActError
-        What the memo is about is missing, a span is malformed, or `memo_id` is empty.
+        What the memo is about is missing, a span is malformed, `memo_id` is empty, or an answer to a memo
+        has no round.
 
     Examples
     --------
@@ -172,7 +176,30 @@ def memo(
     return Act(
         kind="memo", target_kind=target_kind, unit_id=unit_id, code=code, start=start, end=end,
         text=SpanMemo(text=text).to_text() if is_span and text else text,
-        memo_id=stamped["act_id"] if memo_id is None else memo_id, round=round, **stamped,
+        memo_id=stamped["act_id"] if memo_id is None else memo_id, answers=answers, round=round,
+        **stamped,
+    )  # fmt: skip
+
+
+def answer(
+    *,
+    coder: str,
+    proposal: str,
+    text: str,
+    codebook: Codebook,
+    code: str | None = None,
+    round: str | None = None,
+    act_id: str | None = None,
+    at: str | None = None,
+) -> Act:
+    """Answer a proposal, by its id, as the lead: a memo on the code that it went into, or on the study.
+
+    The proposer sees it at once, also in a blind round (`rounds.visible`). It names no unit and no coder,
+    because every role of a PostgreSQL study may read what is done for the team.
+    """
+    return Act(
+        kind="answer", memo_id=proposal, text=text, code=code, round=round,
+        target_kind="study" if code is None else "code", **stamp(coder, codebook, act_id, at),
     )  # fmt: skip
 
 
@@ -378,7 +405,7 @@ def _refuse_lasting(act: Act, kind: str) -> None:
         raise ActError(
             f"{kind}: expected an act that can be undone – found one of kind {act.kind!r}, which the team "
             "has seen – open another round; assign, revise or set options again; edit the theme back; "
-            "amend the plan."
+            "amend the plan; answer the proposal again."
         )
 
 

@@ -193,6 +193,7 @@ _MEANINGS: Final = {
     "round": "The round of coding.",
     "at": "When it was done (UTC).",
     "memo_id": "The memo's id.",
+    "answers": "The id of the memo that it answers.",
     "target_kind": "What the memo is on: a text, words of one, a code, or the study.",
     "target_id": "The id of the text or code that it is on.",
 }

@@ -345,7 +345,7 @@ class Memos:
         if stated is None and note.get("name") and not again:
             self._lost["titles of memos: not read"].append(target or "study")
         memo_id = f"{note_id} ({len(self._rows) + 1})" if again else note_id
-        self._add(memo_id, kind, target, span, note, text, (stated or {}).get("round"))
+        self._add(memo_id, kind, target, span, note, text, stated or {})
         return text
 
     def comment(self, element: Element, kind: str, target: str, span: tuple[int, int] | None) -> bool:
@@ -358,7 +358,7 @@ class Memos:
         on_it = [self.add(note_id, kind, target, span) for note_id in self._tree.references(element)]
         if comment and comment != "\n\n".join(on_it).strip():
             memo_id = f"comment on {plain_guid(element.get('guid'))}"
-            self._add(memo_id, kind, target, span, element, comment, None)
+            self._add(memo_id, kind, target, span, element, comment, {})
             self._lost["comments instead of memos: read as memos"].append(target)
         return bool(comment or on_it)
 
@@ -374,14 +374,15 @@ class Memos:
 
     def _add(
         self, memo_id: str, kind: str, target: str | None, span: tuple[int, int] | None, element: Element,
-        text: str, round: str | None,
+        text: str, stated: Mapping[str, str],
     ) -> None:  # fmt: skip
         coder = self._coder_of(element)
-        self._archive.hand_out(text, coder, target, round)
+        self._archive.hand_out(text, coder, target, *stated.values())
         start, end = span or (None, None)
         self._rows.append({
             "memo_id": memo_id, "target_kind": kind, "target_id": target, "coder": coder, "text": text,
-            "at": element.get("creationDateTime"), "start": start, "end": end, "round": round,
+            "at": element.get("creationDateTime"), "start": start, "end": end,
+            "round": stated.get("round"), "answers": stated.get("answers"),
         })  # fmt: skip
 
     def _text(self, note: Element) -> str:

@@ -173,6 +173,8 @@ class Notes:
         own = _refi.guid("memo", memo["memo_id"])
         coder = f' creatingUser="{_refi.guid("coder", memo["coder"])}"{when(memo["at"]) or when(self._begun)}'
         stated = {} if pd.isna(memo["round"]) else {"round": memo["round"]}
+        if not pd.isna(memo["answers"]):
+            stated["answers"] = _refi.guid("memo", memo["answers"])
         if not stated:
             self._lost["memos that were their writer's own: in the file, for whoever gets it"].append(
                 memo["memo_id"]

@@ -25,6 +25,8 @@ class Sight:
         The coder of every act of an unblinded round, except undo and redo, with its id and that of its step.
     proposed : frozenset of (str, str)
         The same for others' proposals outside rounds.
+    asked : frozenset of str
+        The ids of their own proposals.
     without_round : bool
         Whether others' codings outside rounds count.
     as_lead : bool
@@ -37,6 +39,7 @@ class Sight:
     rounds: dict[str, Round]
     unblinded: frozenset[tuple[str, str]]
     proposed: frozenset[tuple[str, str]]
+    asked: frozenset[str]
     without_round: bool
     as_lead: bool
     assigned: bool
@@ -59,13 +62,20 @@ class Sight:
                 (act.coder, one) for act in done for one in (act.act_id, act.undone_by)
                 if act.round is None and act.traits.subject == "proposal" and act.coder != viewer
             ),
+            asked=frozenset(
+                act.act_id for act in done if act.traits.subject == "proposal" and act.coder == viewer
+            ),
             assigned=any(act.kind == "assign" and act.round is None and act.coder == viewer for act in done),
         )  # fmt: skip
 
     def sees(self, act: Act) -> bool:
-        """Return True for their own, what was done for the team, and all of unblinded rounds."""
+        """Return True for their own, what was done for the team, and all of unblinded rounds.
+
+        Of answers to proposals, in blind rounds and outside rounds, those to their own.
+        """
         about = (act.coder, act.target or act.act_id)
-        return act.coder == self.viewer or act.traits.by == "team" or about in self.unblinded
+        for_team = act.traits.by == "team" and (act.kind != "answer" or act.memo_id in self.asked)
+        return act.coder == self.viewer or for_team or about in self.unblinded
 
     def counts(self, act: Act) -> bool:
         """Return True for what counts in a lead's numbers: no training, and no coding of a discussion."""
@@ -99,15 +109,17 @@ class Sight:
 
     def _reads(self, act: Act) -> bool:
         about = (act.coder, act.target or act.act_id)
-        return (self.as_lead or self.without_round) and about in self.proposed
+        is_answer = act.kind == "answer" and act.round is None
+        return (self.as_lead or self.without_round) and (about in self.proposed or is_answer)
 
 
 def visible(acts: Iterable[Act], *, viewer: str) -> list[Act]:
     """Return the acts that the coder `viewer` may see, in their order.
 
-    These are their own, what the lead did for the team (rounds, unblinding, revisions, settings), and
-    every act of an unblinded round, memos for the team among them, with all that takes it back or does it
-    again. An act without a round, such as a memo of one's own or a ruling, stays its coder's.
+    These are their own, what the lead did for the team (rounds, unblinding, revisions, settings), the lead's
+    answers to their proposals, and every act of an unblinded round, memos for the team among them, with all
+    that takes it back or does it again. An act without a round, such as a memo of one's own or a ruling,
+    stays its coder's.
 
     Examples
     --------

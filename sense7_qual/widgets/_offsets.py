@@ -73,7 +73,7 @@ def on_text(act: Act, text: str | None) -> dict[str, Any]:
 
 def free_memos(acts: Sequence[Act]) -> list[dict[str, Any]]:
     """Return the memos on codes and on the study that stand after `acts`."""
-    return [on_text(act, None) for act in standing(acts, subject="memo")]
+    return [on_text(act, None) for act in standing(acts, subject="memo") if act.kind == "memo"]
 
 
 def as_text(text: object) -> str:

@@ -547,6 +547,7 @@ def memos(**changed: object) -> pd.DataFrame:
             "start": [None, 3, None, None],
             "end": [None, 7, None, None],
             "round": [None, "one", None, None],
+            "answers": None,
         }
     )
     return frame.assign(**changed)

@@ -120,6 +120,9 @@ WITHHELD: dict[str, Callable[[Store, str], object]] = {
     "rule: note": lambda store, said: store.append(
         [acts.rule(**on(store) | {"coder": "lead"}, code="c1", applied=True, reason="slip", note=said)]
     ),
+    "answer: text": lambda store, said: store.append(
+        [acts.answer(coder="lead", proposal="x", text=said, codebook=store.codebook)]
+    ),
     "propose: label, definition, origin": lambda store, said: store.append(
         [acts.propose(**on(store), label=said, definition=said, origin=said)]
     ),
@@ -264,7 +267,7 @@ def test_every_kind_of_act_with_words_is_planted() -> None:
     assert planted | bare | {"open_round", "record_themes"} == set(acts.KINDS)
     looked_over = {
         *("round", "code", "facets", "coder", "memo_id", "target", "unit_id", "text"),
-        *("step", "moved_from"),
+        *("step", "moved_from", "answers"),
     }
     fixed = {"act_id", "kind", "at", "codebook", "confidence", "found_by", "target_kind"}
     assert {one.name for one in fields(Act) if "str" in str(one.type)} == looked_over | fixed

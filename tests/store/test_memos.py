@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from sense7_qual import acts, rounds
+from sense7_qual import acts, exchange, report, rounds
 from sense7_qual.acts import Act
 from sense7_qual.acts.contents import SpanMemo
 from sense7_qual.codebook import Code, Codebook
@@ -175,3 +175,52 @@ def test_a_withdrawal_takes_memos_on_spans_and_those_that_quote(store: Store) ->
         stored = (store.path / "acts" / "ana.sqlite").read_bytes()
         assert b"Quokka" not in stored
         assert b"leaving" not in stored
+
+
+# answers --------------------------------------------------------------------------------------------
+
+
+def discussed(store: Store) -> tuple[Act, Act]:
+    """Have ana write to the team in a round, and ben answer; return both memos."""
+    both = {"coders": ["ana", "ben"], "coder": "lead", "codebook": CODEBOOK}
+    store.append([rounds.open_round("talk", units=["m1", "m2"], **both),
+                  rounds.unblind("talk", coder="lead", codebook=CODEBOOK)])  # fmt: skip
+    asked = note("Is that warm?", round="talk")
+    reply = note("I think so.", "ben", round="talk", answers=asked.memo_id)
+    store.append([asked])
+    store.append([reply, *(acts.finish(coder="ben", unit_id=one, codebook=CODEBOOK) for one in ("m1", "m2"))])
+    return asked, reply
+
+
+def test_an_answer_names_the_memo_that_it_answers_in_every_copy(
+    store: Store, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("copies")
+    asked, reply = discussed(store)
+    store.copies.archive(folder / "copy.zip")
+    store.copies.bundle(folder / "published", texts="withheld")
+    for one in (store, Store.restore(folder / "copy.zip", folder / "copy"), Store(folder / "published")):
+        named = one.memos().set_index("memo_id")["answers"]
+        assert (named.isna()[asked.memo_id], named[reply.memo_id]) == (True, asked.memo_id)
+        assert one.verify()["ok"].all()
+    exchange.write_project(store, folder / "study.qdpx")
+    again = exchange.read_project(folder / "study.qdpx").memos.set_index("text")
+    assert again.loc["I think so.", "answers"] == again.loc["Is that warm?", "memo_id"]
+    exchange.export(store, folder / "coded.xlsx")
+    sheet = pd.read_excel(folder / "coded.xlsx", sheet_name="memos").set_index("memo_id")
+    assert sheet.loc[reply.memo_id, "answers"] == asked.memo_id
+    assert report.tables.memo(store.memos(), UNITS, codebook=CODEBOOK).rows
+
+
+def test_an_answer_stays_one_to_the_same_memo(store: Store) -> None:
+    asked, reply = discussed(store)
+    revise = {"coder": "ben", "round": "talk", "memo_id": reply.memo_id}
+    for wrong in ({}, {"answers": "another"}):
+        with pytest.raises(ActError, match="the memo that it answers"):
+            store.append([note("Not so.", **revise, **wrong)])
+    store.append([note("Not so.", answers=asked.memo_id, **revise)])
+    assert store.memos()["answers"].dropna().tolist() == [asked.memo_id]
+    with pytest.raises(ActError, match="memo for the team"):
+        note("Mine alone.", answers=asked.memo_id)
+    with pytest.raises(ActError, match="another memo"):
+        note("Itself.", round="talk", memo_id="one", answers="one")

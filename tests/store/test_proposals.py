@@ -210,3 +210,25 @@ def test_only_a_lead_of_the_database_sets_options(postgres: Callable[..., str]) 
     finally:
         for store in (lead, of_ana):
             server.connect(str(store.path)).engine.dispose()
+
+
+@pytest.mark.parametrize("round", ["one", None])
+def test_who_proposed_a_code_sees_the_answer_in_a_blind_round_and_nobody_else(
+    store: Store, round: str | None
+) -> None:
+    asked = hope(round=round)
+    store.append([rounds.open_round("one", units=["m1"], coders=["ana", "ben"], coder="lead",
+                                    codebook=CODEBOOK)])  # fmt: skip
+    store.append([asked])
+    answer = acts.answer(
+        coder="lead", proposal=asked.act_id, text="Too rare.", codebook=CODEBOOK, round=round
+    )
+    store.append([answer])
+    assert store.memos(viewer="ana")["text"].tolist() == ["Too rare."]
+    assert store.memos(viewer="ben").empty
+    assert (answer.unit_id, answer.start) == (None, None), "all roles may read it: it says not where"
+    assert "ana" not in repr(answer)
+    assert store.verify()["ok"].all()
+    if round is not None:
+        store.append([rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
+        assert store.memos(viewer="ben")["text"].tolist() == ["Too rare."]

@@ -210,6 +210,13 @@ def test_a_team_of_layout_1_is_brought_up_to_date_by_its_lead(postgres: Callable
     ana = Store(team.addresses["ana"])
     ana.append(moved(first, 0, 9))
     assert spans(ana) == [["m1", "interest", 0, 9]]
+    hope = acts.propose(coder="ana", unit_id="m1", label="Hope", codebook=CODEBOOK)
+    ana.append([hope])
+    said = {"proposal": hope.act_id, "text": "Too rare.", "codebook": CODEBOOK}
+    Store(team.addresses["lead"]).append([acts.answer(coder="lead", **said)])
+    assert ana.memos(viewer="ana")["text"].tolist() == ["Too rare."]
+    with pytest.raises(StoreError):
+        ana.append([acts.answer(coder="ana", **said)])
 
 
 def test_what_a_search_found_is_kept_read_and_counted_alike(

@@ -365,8 +365,8 @@ def test_a_proposal_becomes_a_code_and_its_coder_is_told_once_it_is_saved(store:
     assert store.codebook["hoping"].origin == "inductive"
     assert lead.ask("proposals")["rows"] == []
     memo = store.memos(viewer="ana").iloc[0]
-    assert (memo["memo_id"], memo["text"], memo["start"], memo["round"]) == (
-        proposal, "Taken: the code “Hoping”.", 3, "open"
+    assert (memo["memo_id"], memo["text"], memo["target_id"], memo["round"]) == (
+        proposal, "It became the code ‘Hoping’.", "hoping", "open"
     )  # fmt: skip
 
 
@@ -388,7 +388,7 @@ def test_a_proposal_that_goes_into_a_code_needs_no_change_of_the_codebook(store:
     lead.step("take", proposal=proposal, into="warm")
     assert lead.ask("save", why="")["type"] == "saved_draft"
     assert store.codebook == BASE
-    assert store.memos()["text"].tolist() == ["Taken: the code “Warm”."]
+    assert store.memos()["text"].tolist() == ["It went into the code ‘Warm’."]
 
 
 # saving ---------------------------------------------------------------------------------------------

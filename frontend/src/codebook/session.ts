@@ -85,7 +85,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
           }),
         sent_back: ({ proposal }) => {
           this.typed.drop(`proposal ${proposal}`);
-          this.say("Sent back; its coder sees the reason once the round is unblinded");
+          this.say("Sent back; its coder sees the reason in the inbox");
           this.lacking.look();
           this.channel.ask({ type: "proposals" });
         },

@@ -199,11 +199,22 @@ Written = tuple[str, str, str]
 """A text in a bundle: its field, its place there, and the text."""
 
 IDS: Final = ("unit_id", "document_id", "case_id")
-_NAMES: Final = ("round", "code", "facets", "coder", "unit_id", "memo_id", "target", "step", "moved_from")
+_NAMES: Final = (
+    "round",
+    "code",
+    "facets",
+    "coder",
+    "unit_id",
+    "memo_id",
+    "target",
+    "step",
+    "moved_from",
+    "answers",
+)
 _TEXTS: Final = tuple(kind for kind, content in CONTENTS.items() if content.keeps)
 _FIELDS: Final = (*_NAMES, *IDS, "column", "codebook", "analysis plan", "title", "keywords", *_TEXTS)
 # Looked at where they have a space.
-_WORDLESS: Final = frozenset({*IDS, "memo_id", "target", "step", "moved_from"})
+_WORDLESS: Final = frozenset({*IDS, "memo_id", "target", "step", "moved_from", "answers"})
 _SPACE: Final = re.compile(r"\s")
 _SHORTEST: Final = 12  # letters and digits that repeat something
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|[0-9a-f]{64}")

@@ -313,16 +313,17 @@ def _check_span(act: Act, texts: Mapping[str, str]) -> None:
 
 
 def refuse_shared_otherwise(new: Sequence[Act], before: Iterable[Act]) -> None:
-    """Raise `ActError` where a memo is revised in another round than it was written in.
+    """Raise `ActError` where a memo is revised in another round, or as an answer to another memo.
 
     Who may see a memo must get its revisions and its end too, and nobody else.
     """
-    rounds_by_memo: dict[str | None, str | None] = {}
+    places: dict[str | None, tuple[str | None, str | None]] = {}
     for act in (*before, *new):
         if act.traits.subject != "memo":
             continue
-        if rounds_by_memo.setdefault(act.memo_id, act.round) != act.round:
+        place = act.round, act.answers
+        if places.setdefault(act.memo_id, place) != place:
             raise ActError(
-                f"{named(act)}: expected a memo to keep its round (or none) – found another – end it and "
-                "write a new one; nothing was recorded."
+                f"{named(act)}: expected a memo to keep its round (or none) and the memo that it answers – "
+                "found another – end it and write a new one; nothing was recorded."
             )

@@ -373,6 +373,7 @@ def _check_option(named: Mapping[str, object]) -> None:
 
 CONTENTS: Final[Mapping[str, Content]] = {
     "memo": Content(lambda act: act.memo_text, _check_memo, stand_in=_without_memo),
+    "answer": Content(lambda act: act.text),
     "propose": Content(lambda act: act.text and Proposal.from_text(act.text), _check_proposal,
                        stand_in=lambda *_: Proposal(label=WITHHELD).to_text()),
     "rule": Content(lambda act: act.text),

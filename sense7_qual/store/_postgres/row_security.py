@@ -68,7 +68,7 @@ LAYOUT: Final = 2
 def study_statements(study: str) -> list[str]:
     """Return the statements that make the functions and rules of the schema `study`, after its tables."""
     lead = f'(SELECT "{study}".is_lead())'
-    unblinded = f'kind IN ({_TEAM_KINDS}) OR round IN (SELECT u.round FROM "{study}".unblinded u)'
+    unblinded = _for_all(study)
     return [
         _function(study, "is_lead()", f'SELECT FROM "{study}".leads l WHERE l.role = session_user'),
         _function(
@@ -99,7 +99,6 @@ def study_statements(study: str) -> list[str]:
 def coder_statements(study: str, coder: str) -> list[str]:
     """Return the statements that guard the tables of `coder`, which are there and have their `meta`."""
     schema, lead = f"{study}-{coder}", f'(SELECT "{study}".is_lead())'
-    theirs = f"""(SELECT "{study}".is_mine('{coder}'))"""
     all_of_it = f"""(SELECT "{study}".is_mine('{coder}') OR "{study}".is_lead())"""
     return [
         *_forced(schema, ("acts", "texts", "meta")),
@@ -109,17 +108,36 @@ def coder_statements(study: str, coder: str) -> list[str]:
             schema,
             "acts",
             "added",
-            f"FOR INSERT WITH CHECK (coder = '{coder}' AND (kind NOT IN ({_OF_LEADS}) OR {lead}) "
-            f"AND ({theirs} OR ({lead} AND branch IS NOT NULL AND clock IS NOT NULL)))",
+            f"FOR INSERT WITH CHECK ({_own(study, coder)})",
         ),
         _policy(schema, "texts", "seen", f"FOR SELECT USING ({all_of_it})"),
         _policy(schema, "texts", "added", f"FOR INSERT WITH CHECK ({all_of_it})"),
         _policy(schema, "texts", "erased", f"FOR UPDATE USING ({lead}) WITH CHECK ({_ERASED})"),
         _policy(schema, "meta", "seen", f"FOR SELECT USING ({all_of_it})"),
-        f'CREATE TRIGGER share AFTER INSERT ON "{schema}".acts FOR EACH ROW '
-        f"WHEN (NEW.round IS NOT NULL OR NEW.kind IN ({_TEAM_KINDS})) "
-        f'EXECUTE FUNCTION "{study}".share()',
+        _share_each(study, coder),
     ]
+
+
+def _for_all(study: str) -> str:
+    """The condition under which all members may see an act."""
+    return f'kind IN ({_TEAM_KINDS}) OR round IN (SELECT u.round FROM "{study}".unblinded u)'
+
+
+def _own(study: str, coder: str) -> str:
+    """The condition under which an act may be added to those of `coder`."""
+    lead, theirs = f'(SELECT "{study}".is_lead())', f"""(SELECT "{study}".is_mine('{coder}'))"""
+    return (
+        f"coder = '{coder}' AND (kind NOT IN ({_OF_LEADS}) OR {lead}) "
+        f"AND ({theirs} OR ({lead} AND branch IS NOT NULL AND clock IS NOT NULL))"
+    )
+
+
+def _share_each(study: str, coder: str) -> str:
+    return (
+        f'CREATE TRIGGER share AFTER INSERT ON "{study}-{coder}".acts FOR EACH ROW '
+        f"WHEN (NEW.round IS NOT NULL OR NEW.kind IN ({_TEAM_KINDS})) "
+        f'EXECUTE FUNCTION "{study}".share()'
+    )
 
 
 def upgrade_statements(study: str, roles: Mapping[str, str]) -> list[str]:
@@ -128,11 +146,18 @@ def upgrade_statements(study: str, roles: Mapping[str, str]) -> list[str]:
     `roles` has the role of each coder.
     """
     tables = [f'"{study}".shown', *(f'"{study}-{coder}".acts' for coder in roles)]
-    functions = (_show(study), _layout(study))
+    functions = (_show(study), _sharing(study), _layout(study))
+    for_all = _for_all(study)
     return [
         *(f"ALTER TABLE {table} ADD COLUMN {name} text" for table in tables for name in NEW_COLUMNS),
         *(f'GRANT SELECT ({", ".join(NEW_COLUMNS)}) ON "{study}-{coder}".acts TO "{role}"'
           for coder, role in roles.items()),
+        f'ALTER POLICY seen ON "{study}".shown USING ({for_all})',
+        f'ALTER POLICY added ON "{study}".shown WITH CHECK ({for_all})',
+        *(f'ALTER POLICY added ON "{study}-{coder}".acts WITH CHECK ({_own(study, coder)})'
+          for coder in roles),
+        *(f'DROP TRIGGER share ON "{study}-{coder}".acts' for coder in roles),
+        *(_share_each(study, coder) for coder in roles),
         *(one.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION") for one in functions),
     ]  # fmt: skip
 

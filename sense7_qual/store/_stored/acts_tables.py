@@ -109,6 +109,7 @@ ACTS: Final = Table(
     Column("step", Text),
     Column("moved_from", Text),
     Column("found_by", Text),
+    Column("answers", Text),
     Column("text_hash", Text, ForeignKey("texts.text_hash")),
     Column("branch", Text),  # of a merged act: the hash that it had in the copy it came from (`hash_chain`)
     Column("clock", Text),  # of a merged act: when it was done, counted along that copy
@@ -116,7 +117,7 @@ ACTS: Final = Table(
     Column("hash", Text, nullable=False),
 )
 
-NEW_COLUMNS: Final = ("step", "moved_from", "found_by")
+NEW_COLUMNS: Final = ("step", "moved_from", "found_by", "answers")
 """What version 1 did not have."""
 
 _FIELDS: Final = tuple(column.name for column in ACTS.columns if column.name not in BOOKKEEPING)

@@ -289,7 +289,8 @@ class _Shape:
         ) = alike  # fmt: skip
         (
             draft.act_id, draft.at, draft.unit_id, draft.start, draft.end, draft.applied, draft.target,
-            draft.target_kind, draft.memo_id, draft.step, draft.moved_from, draft.text,
+            draft.target_kind, draft.memo_id, draft.step, draft.moved_from, draft.answers,
+            draft.text,
         ) = self._unlike(values)  # fmt: skip
         draft.__class__ = Act  # type: ignore[assignment]
         return cast(Act, draft)

@@ -14,7 +14,7 @@ from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, QualError
 from sense7_qual.widgets._base import STATIC, Asked, Later, acted, desk_of, field, first_of
-from sense7_qual.widgets._codebook.draft import Draft, Step
+from sense7_qual.widgets._codebook.draft import Draft, State, Step
 from sense7_qual.widgets._codebook.in_use import (
     InUse,
     answer_to,
@@ -295,7 +295,7 @@ class CodebookWidget(LeadWidget):
         return {"type": "proposals", "rows": proposal_rows(self._in_use(), self._draft.state)}
 
     def _send_back(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer a proposal by a memo on its words, which its coder sees once the round is unblinded."""
+        """Answer a proposal; its coder sees that at once."""
         why = reason_of(field(content, "why", str))
         row = self._in_use().proposal(field(content, "proposal", str))
         asked = field(content, "id", str)
@@ -324,7 +324,7 @@ class CodebookWidget(LeadWidget):
         if not isinstance(wished, Codebook):
             return {"type": "conflict", **wished}
         revised(self._study, wished, state, why=why, coder=self._coder)
-        answered = self._answer_taken(state.taken)
+        answered = self._answer_taken(state)
         self._split_texts = None
         acted()
         made = self._study.revisions[len(before) :]
@@ -336,10 +336,11 @@ class CodebookWidget(LeadWidget):
         return {"type": "saved_draft", "n_changes": n_changes, "queues": queues(self._in_use()),
                 "unanswered": not answered}  # fmt: skip
 
-    def _answer_taken(self, taken: Mapping[str, str]) -> bool:
-        """Write under each proposal that was taken what became of it; return False where that failed."""
-        made = answers(taken, self._in_use(), self._current(), coder=self._coder)
-        made += links(taken, self._in_use(), self._study, coder=self._coder)
+    def _answer_taken(self, state: State) -> bool:
+        """Answer each proposal that was taken; return False where that failed."""
+        use, book = self._in_use(), self._current()
+        made = answers(state.taken, use, book, before=state.base, coder=self._coder)
+        made += links(state.taken, self._in_use(), self._study, coder=self._coder)
         try:
             if made:
                 self._study.append(made)

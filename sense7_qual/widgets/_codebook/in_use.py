@@ -209,13 +209,12 @@ class InUse:
         return [self.quotes.text(one) for one in ids if self.quotes.has(one)]
 
 
-def answer_to(row: Mapping[str, Any], words: str, coder: str, codebook: Codebook, act_id: str) -> record.Act:
-    """Return the answer to a proposal: a memo with its id, on the words that it shows, in its round."""
-    on_span = not pd.isna(row["start"])
-    return record.memo(
-        coder=coder, text=words, codebook=codebook, target_kind="span" if on_span else "unit",
-        unit_id=row["unit_id"], start=int(row["start"]) if on_span else None,
-        end=int(row["end"]) if on_span else None, memo_id=row["proposal_id"],
+def answer_to(
+    row: Mapping[str, Any], words: str, coder: str, codebook: Codebook, act_id: str, code: str | None = None
+) -> record.Act:
+    """Return the answer to a proposal, in its round; `code` is what it went into."""
+    return record.answer(
+        coder=coder, proposal=row["proposal_id"], text=words, codebook=codebook, code=code,
         round=None if pd.isna(row["round"]) else row["round"], act_id=act_id,
     )  # fmt: skip
 

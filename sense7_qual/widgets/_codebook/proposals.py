@@ -71,8 +71,10 @@ def reason_of(why: str) -> str:
     return why.strip()
 
 
-def answers(taken: Mapping[str, str], use: InUse, book: Codebook, *, coder: str) -> list[Act]:
-    """Return the memos that tell under each proposal that was taken what became of it.
+def answers(
+    taken: Mapping[str, str], use: InUse, book: Codebook, *, before: Codebook, coder: str
+) -> list[Act]:
+    """Return the answers that tell of each proposal that was taken what became of it.
 
     One that was taken back or answered meanwhile gets none.
     """
@@ -80,9 +82,12 @@ def answers(taken: Mapping[str, str], use: InUse, book: Codebook, *, coder: str)
     memos = []
     for proposal, code in taken.items():
         asked = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{proposal} {book.fingerprint}"))
-        words = f"Taken: the code “{book[code].label}”." if code in book else "Taken."
+        is_there = code in book
+        how = "It went into" if code in before else "It became"
+        words = f"{how} the code ‘{book[code].label}’." if is_there else "It was taken."
         if proposal in waiting:
-            memos.append(answer_to(waiting[proposal], words, coder, book, asked))
+            into = code if is_there else None
+            memos.append(answer_to(waiting[proposal], words, coder, book, asked, into))
     return memos
 
 

@@ -302,8 +302,8 @@ class Session(Units):
     def _moved_memo(self, act: Act, span: Mapping[str, int], common: Mapping[str, Any]) -> Act:
         return record.memo(
             coder=self.coder, text=act.memo_text, target_kind="span", unit_id=act.unit_id,
-            start=span["start"], end=span["end"], memo_id=act.memo_id, round=act.round,
-            codebook=self.codebook,
+            start=span["start"], end=span["end"], memo_id=act.memo_id, answers=act.answers,
+            round=act.round, codebook=self.codebook,
             act_id=str(uuid.uuid5(uuid.UUID(common["act_id"]), str(act.memo_id))),
         )  # fmt: skip
 

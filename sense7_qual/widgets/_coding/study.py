@@ -274,6 +274,7 @@ def memo_act(session: Writer, message: Mapping[str, Any], common: Mapping[str, A
         text=as_text(message.get("text")),
         **about,
         memo_id=memo_id,
+        answers=message.get("answers") if before is None else before.answers,
         round=round,
     )
 
