@@ -58,6 +58,8 @@ class Seen:
         Everybody's. Of others' only those may be shown that are on a disagreement which may be seen.
     rounds, blind : tuple of str
         Which rounds are counted, and which are not because they are blind.
+    follows_round : callable
+        Whether they may know how far others are in a round.
     leaves_out : bool
         Whether there is any that others coded in no round, and is not counted.
     """
@@ -85,6 +87,7 @@ class Seen:
         self.rulings, self.team_rulings = (tuple(about(each, "ruling")) for each in (self._counted, there))
         self.revisions: tuple[Revision, ...] = tuple(study.revisions)
         self.rounds = _counting(sight.rounds.values(), unblinded=True)
+        self.follows_round = sight.follows_round
         self.blind = _counting(sight.rounds.values(), unblinded=False)
         self.leaves_out = not without_round and any(
             act.kind == "finish" and act.round is None and act.coder != viewer for act in everything

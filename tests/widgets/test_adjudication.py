@@ -139,6 +139,92 @@ def test_texts_of_no_round_are_not_discussed(folder: Store) -> None:
     assert (answer["type"], len(folder.rounds)) == ("refused", 2)
 
 
+def talked(store: Store, name: str = "open, discussed") -> Adjudicator:
+    """Open a discussion of m1 and m3, in which ana drops her code on m1 and ben adds his on m3."""
+    lead = Adjudicator(store, coder="chair")
+    lead.ask("discuss", rows=[{"unit_id": "m1", "code": "warm"}, {"unit_id": "m3", "code": "warm"}])
+    store.append([*decided("ana", "m1", round=name), *decided("ana", "m3", "warm", "kind", round=name)])
+    store.append(decided("ben", "m3", "kind", "warm", round=name))
+    return lead
+
+
+def test_a_blind_discussion_says_how_far_it_is_and_nothing_of_what_is_revised_or_said(store: Store) -> None:
+    lead = talked(store)
+    store.append([acts.memo(coder="ana", text=f"About {BLIND}.", unit_id="m1", round="open, discussed",
+                            codebook=BASE)])  # fmt: skip
+    (row,) = lead.ask("discussions")["rows"]
+    assert (row["is_open"], row["may_open"], row["n_again"]) == (False, True, 0)
+    assert [(one["coder"], one["n"]) for one in row["coders"]] == [("ana", 2), ("ben", 1), ("cleo", 0)]
+    assert (row["revised"], row["n_changed"], [unit["n_notes"] for unit in row["units"]]) == ([], 0, [0, 0])
+    thread = lead.ask("thread", name=row["name"], unit_id="m1")
+    assert thread["notes"] == []
+    assert [(one["again"], len(one["codings"])) for one in thread["coders"]] == [
+        (False, 1), (False, 1), (False, 0)
+    ]  # fmt: skip
+    other = Adjudicator(store, coder="dee")  # leads nothing
+    assert other.ask("discussions")["rows"] == []
+    assert other.ask("share", name=row["name"])["type"] == "refused"
+
+
+def test_what_a_discussion_changed_is_what_the_engine_says(store: Store) -> None:
+    lead = talked(store)
+    before, reported = lead.widget.n_open, store.decisions()
+    (row,) = lead.ask("share", name="open, discussed")["rows"]
+    assert lead.widget.n_open == before - 1, "ana dropped her code: m1 is agreed on warm"
+    expected = agreement.difference(
+        store.decisions(round="open"), store.decisions(round="open, discussed"), discussion=True
+    )
+    expected = expected[expected["n_changed"] > 0]
+    assert [(one["code"], one["n"]) for one in row["revised"]] == list(
+        zip(expected["code"], expected["n_changed"], strict=True)
+    )
+    assert row["n_changed"] == sum(unit["n_changed"] for unit in row["units"]) == 2
+    alphas = [[float(one[name].replace("−", "-")) for name in ("before", "after")] for one in row["revised"]]
+    assert alphas == expected[["first", "second"]].astype(float).round(2).to_numpy().tolist()
+    of_round = agreement.by_code(store.decisions(round="open"), n_boot=20).set_index("code")["alpha"]
+    assert [one for one, _ in alphas] == of_round[expected["code"]].astype(float).round(2).tolist()
+    assert store.decisions().equals(reported), "what is reported stays"
+    thread = lead.ask("thread", name="open, discussed", unit_id="m1")
+    assert [(one["coder"], one["again"], one["added"], one["dropped"]) for one in thread["coders"]] == [
+        ("ana", True, [], ["warm"]), ("ben", False, [], []), ("cleo", False, [], [])
+    ]  # fmt: skip
+
+
+def test_a_note_in_a_discussion_answers_another_and_all_its_coders_read_it(store: Store) -> None:
+    lead = talked(store)
+    lead.ask("share", name="open, discussed")
+    on = {"name": "open, discussed", "unit_id": "m1"}
+    said = acts.memo(coder="ben", text="Is listening warm?", unit_id="m1", round="open, discussed",
+                     codebook=BASE)  # fmt: skip
+    store.append([said])
+    lead.ask("discussions")
+    named = "33333333-3333-4333-8333-333333333333"
+    answer = lead.ask("say", **on, text="It is.", answers=said.memo_id, id=named)
+    assert lead.ask("say", **on, text="It is.", answers=said.memo_id, id=named) == answer
+    assert [(one["coder"], one["text"], one["answers"]) for one in answer["notes"]] == [
+        ("ben", "Is listening warm?", None), ("you", "It is.", said.memo_id)
+    ]  # fmt: skip
+    read = store.memos(viewer="cleo").set_index("memo_id")
+    assert read.loc[named, "answers"] == said.memo_id
+    for wrong in ({"text": " "}, {"text": "x", "answers": "none"}, {"text": "x", "unit_id": "m4"}):
+        assert lead.ask("say", **on | wrong)["type"] == "refused"
+    lead.ask("names", letters=True)
+    assert "ben" not in json.dumps(lead.ask("thread", **on))
+
+
+def test_one_coder_is_asked_to_look_through_texts_again(store: Store) -> None:
+    lead = Adjudicator(store, coder="chair")
+    rows = [{"unit_id": unit_id, "code": "warm"} for unit_id in ("m1", "m3", "m4")]
+    answer = lead.ask("discuss", rows=rows, coder="ana")
+    assert answer["rounds"] == [{"name": "open, look again", "n_units": 3, "coders": ["ana"]}]
+    assert lead.ask("discuss", rows=rows, coder="nobody")["type"] == "refused"
+    lead.ask("names", letters=True)
+    letter = next(one["coder"] for one in lead.show("m1", "kind")["coders"] if one["applied"])
+    again = lead.ask("discuss", rows=rows[:1], coder=letter)
+    assert again["rounds"][0]["coders"] == [letter]
+    assert store.rounds[-1].coders == ("ben",)
+
+
 # the queue ------------------------------------------------------------------------------------------
 
 

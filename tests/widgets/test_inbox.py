@@ -220,3 +220,50 @@ def test_rounds_in_which_something_is_left_are_listed_with_their_texts_and_new_n
     )
     item = items(OfStudy(study, round="talk"))["discussion"]
     assert (item["title"], item["here"]) == ("Discussion of ‘one’: 2 texts left, 1 new note", True)
+
+
+def test_texts_to_look_through_wait_until_each_is_finished_again_and_begin_as_they_were(
+    tmp_path: Path,
+) -> None:
+    study = Store.create(tmp_path / "study", units=written(tmp_path), codebook=BOOK)
+    named = {"units": ["m1", "m2"], "coder": "lead", "codebook": BOOK}
+    study.append([rounds.open_round("one", coders=["ana", "ben"], **named)])
+    on = {"coder": "ana", "round": "one", "codebook": BOOK}
+    study.append([acts.apply(unit_id="m1", code="affective", start=0, end=11, **on),
+                  *(acts.finish(unit_id=one, **on) for one in ("m1", "m2"))])  # fmt: skip
+    study.append([rounds.unblind("one", coder="lead", codebook=BOOK)])
+    before = study.decisions()
+    study.append([rounds.open_round("again", coders=["ana"], discusses="one", **named)])
+    assert "discussion" not in items(OfStudy(study, coder="ben"))
+    browser = OfStudy(study, round="again")
+    assert items(browser)["discussion"]["title"] == "Look again at texts of ‘one’: 2 texts left"
+    assert [one["code"] for one in browser.ask("unit", place=0)["unit"]["codings"]] == ["affective"]
+    browser.do("finish", "m1")
+    assert items(browser)["discussion"]["title"] == "Look again at texts of ‘one’: One text left"
+    browser.do("finish", "m2")
+    assert items(browser) == {}
+    n_acts = len(study.acts(coder="ana"))
+    OfStudy(study, round="again")
+    assert len(study.acts(coder="ana")) == n_acts, "own codings are copied once"
+    assert study.decisions(round="again").equals(study.decisions(round="one"))
+    assert study.decisions().equals(before)
+
+
+@pytest.mark.parametrize("round", ["one", None])
+def test_the_answer_to_a_proposal_waits_in_its_coders_inbox_also_in_a_blind_round(
+    store: Store, round: str | None
+) -> None:
+    opened = {"units": ["m1", "m2"], "coders": ["ana", "ben"], "coder": "lead", "codebook": BOOK}
+    store.append([rounds.open_round("one", **opened)])
+    hope = acts.propose(coder="ana", unit_id="m2", label="Hope", codebook=BOOK, round=round)
+    store.append([hope])
+    said = {"proposal": hope.act_id, "text": "Sent back: too rare.", "codebook": BOOK, "round": round}
+    store.append([acts.answer(coder="lead", **said)])
+    browser = OfStudy(store, round="one")
+    item = items(browser)["answer"]
+    assert (item["title"], item["more"]) == ("Your proposal ‘Hope’", "Sent back: too rare.")
+    assert browser.ask("unit", place=item["place"])["unit"]["unit_id"] == "m2"
+    assert "answer" not in items(browser, read=item["id"])
+    other = OfStudy(store, coder="ben", round="one")
+    assert "answer" not in items(other)
+    assert other.ask("memos", find="", on="", code=None, first=0, fresh=True)["rows"] == []

@@ -92,13 +92,40 @@ export type Change =
 /** The rounds of discussion that were opened. */
 export interface Discussing { type: "discussing"; rounds: { name: string; coders: string[]; n_units: number }[]; }
 
+/** A discussion: how far it is, and once all can read it, what was revised, with alpha before and after, in words. */
+export interface Discussion {
+  name: string;
+  of: string;
+  /** How many texts each has finished in it, and how many all have. */
+  coders: { coder: string; n: number }[];
+  n_again: number;
+  /** Whether its coders can read each other, and whether the lead may let them. */
+  is_open: boolean;
+  may_open: boolean;
+  units: { unit_id: string; words: string; n_again: number; n_changed: number; n_notes: number }[];
+  revised: { code: string; n: number; before: string; after: string }[];
+  n_changed: number;
+}
+
+/** A coder's codings of a text as they are last: from the discussion if they looked `again`, with what that changed. */
+export interface Talker { coder: string; again: boolean; codings: Coding[]; added: string[]; dropped: string[]; }
+
+/** A note in a discussion, and the id of the one that it answers. */
+export interface Note extends Memo { memo_id: string; coder: string; at: string; answers: string | null; }
+
+export interface Thread { type: "thread"; name: string; unit_id: string; text: string; context: Turn[]; coders: Talker[]; notes: Note[]; }
+
 export type Question =
   | { type: "hello" }
   | { type: "queue"; by: By; fresh?: boolean }
   | ({ type: "dispute" | "similar" } & Key)
   | { type: "names"; letters: boolean }
   | ({ type: "keep" } & Unsaved)
-  | { type: "discuss"; rows: Key[] }
+  | { type: "discuss"; rows: Key[]; /** Who looks again alone; else all who decided discuss. */ coder?: string }
+  | { type: "discussions" }
+  | { type: "thread"; name: string; unit_id: string }
+  | { type: "say"; name: string; unit_id: string; text: string; answers: string | null }
+  | { type: "share"; name: string }
   | ({ type: "change" } & Change)
   | ({ type: "save_change"; base: string; why: string } & Change);
 
@@ -112,7 +139,7 @@ export interface Reason { name: string; label: string; }
 
 export type Welcome = Queue & { type: "welcome"; coder: string; work_id: string; reasons: Reason[]; by_meaning: boolean; codebook: Codebook; unsaved: Partial<Unsaved> };
 
-export type Answer = Welcome | (Queue & { type: "queue" }) | Dispute | Similar | Foretold | Overtaken | { type: "changed_code"; code: string } | Discussing | { type: "called" | "kept" };
+export type Answer = Welcome | (Queue & { type: "queue" }) | Dispute | Similar | Foretold | Overtaken | { type: "changed_code"; code: string } | Discussing | { type: "discussions"; rows: Discussion[] } | Thread | { type: "called" | "kept" };
 
 /** A ruling, an undo or a redo was recorded. */
 export type Done = Progress & Key & { type: "done"; undone: boolean; redone?: boolean; /** Whether it settles the disagreement now. */ counts?: boolean; ruling: Ruling | null; /** The others, where several were made together. */ also: (Key & { ruling: Ruling | null })[] };

@@ -13,8 +13,8 @@ import { TextView } from "../shared/textview";
 import { ChangeForm } from "./change";
 import type { Kind } from "./changing";
 import type { Dispute } from "./messages";
-import { Discussing } from "./discussing";
 import { QueueList, SIGNS } from "./queue";
+import { Room, ToDiscuss } from "./room";
 import { Readings, ReadingsInFull } from "./readings";
 import { RulingBar, SimilarTexts, Standing } from "./ruling";
 import { DIFFERENT, type Session } from "./session";
@@ -26,6 +26,7 @@ const KEYS: [string, string][] = [
   ["f 5", "Different readings: both are valid"],
   ["b", "Rule on all that the queue shows together (Space: tick; Enter: rule)"],
   ["g", "Put it on the list for a discussion, or take it off"],
+  ["G", "The discussions: how far they are, what was revised and said (n: write a note)"],
   ["n", "A note to go with the ruling (Esc: back)"],
   ["u", "Undo the last ruling (also Ctrl+Z)"],
   ["y", "Redo it (also Ctrl+Shift+Z)"],
@@ -56,6 +57,7 @@ function Header({ session }: { session: Session }) {
         <Bar label="Settled" done={settled} of={open + settled} />
         <span class="s7-numbers">{settled} settled, {open} open</span>
       </div>
+      <Button class="s7-quiet s7-room-button" aria-pressed={session.talks.open.value} title="The discussions (G)" onClick={() => session.talks.toggle()} words="Discussions" />
       <Button class="s7-quiet s7-letters-button" aria-pressed={session.letters.value} title="Call coders by letters, so that nobody is judged by who they are (l)" onClick={() => session.call(!session.letters.value)}>
         Coders: {session.letters.value ? "A, B, C" : "by name"}
       </Button>
@@ -143,7 +145,7 @@ function Beside({ session, dispute }: { session: Session; dispute: Dispute }) {
         <Button onClick={() => begin("counter_example")} press="c" words="Near miss" />
         <Button onClick={() => begin("rule")} press="s" words="Sharpen rule" />
       </div>
-      <Discussing session={session} />
+      <ToDiscuss session={session} />
       <ReadingsInFull session={session} dispute={dispute} />
       <SimilarTexts session={session} />
     </section>
@@ -163,8 +165,13 @@ function beginChange(session: Session, kind: Kind): void {
 export function Page({ session }: { session: Session }) {
   const root = useRef<HTMLDivElement>(null);
 
-  const { batch } = session;
+  const { batch, talks } = session;
   const back = (target: Element) => {
+    if (talks.open.value) {
+      if (target.matches(".s7-say")) session.focus.value = ".s7";
+      else talks.toggle();
+      return true;
+    }
     if (session.noting.value) session.endNote();
     else if (target.matches(".s7-batch-note")) session.focus.value = ".s7";
     else if (batch.open.value) session.endBatch(NOT_RULED);
@@ -181,7 +188,8 @@ export function Page({ session }: { session: Session }) {
 
   const inField = (event: KeyboardEvent, field: Element): boolean => {
     const sent = event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.repeat;
-    if (sent && session.noting.value) session.endNote();
+    if (sent && talks.open.value) talks.say();
+    else if (sent && session.noting.value) session.endNote();
     else if (sent) session.changing.save();
     const found = !sent && event.key === "Enter" && field.matches(".s7-find");
     if (found) session.toFirstShown();
@@ -203,7 +211,19 @@ export function Page({ session }: { session: Session }) {
     b: () => session.endBatch(NOT_RULED),
     u: () => session.undo(),
   };
-  const commands: Record<string, () => void> = batch.open.value ? together : {
+  const toggleSide = () => void (session.showQueue.value = !session.showQueue.value);
+  const room: Record<string, () => void> = {
+    ArrowDown: () => talks.go(1),
+    ArrowRight: () => talks.go(1),
+    ArrowUp: () => talks.go(-1),
+    ArrowLeft: () => talks.go(-1),
+    n: () => void (session.focus.value = ".s7-say"),
+    t: () => void (session.showConversation.value = !session.showConversation.value),
+    l: () => session.call(!session.letters.value),
+    ",": toggleSide,
+    G: () => talks.toggle(),
+  };
+  const commands: Record<string, () => void> = talks.open.value ? room : batch.open.value ? together : {
     ...Object.fromEntries(session.reasons.value.slice(0, 9).map(({ name }, at) => [at + 1, () => session.because(name)])),
     a: () => session.decide(true),
     d: () => session.decide(false),
@@ -226,7 +246,8 @@ export function Page({ session }: { session: Session }) {
     b: () => session.beginBatch(),
     g: () => session.discuss(),
     "/": () => session.beginFinding(),
-    ",": () => (session.showQueue.value = !session.showQueue.value),
+    ",": toggleSide,
+    G: () => talks.toggle(),
   };
 
   const dispute = session.dispute.value;
@@ -253,7 +274,11 @@ export function Page({ session }: { session: Session }) {
       bar={<Header session={session} />}
       placeholder={!session.welcomed.value && WAITING}
     >
-      {empty && !begun ? (
+      {talks.open.value ? (
+        <div class={session.showQueue.value ? "s7-adjudication s7-with-queue" : "s7-adjudication"}>
+          <Room session={session} />
+        </div>
+      ) : empty && !begun ? (
         <div class="s7-waiting">
           <p>There are no disagreements you may see.</p>
           <p class="s7-hint">{session.words.value}</p>

@@ -6,6 +6,7 @@ import type { Coding, Theirs } from "../shared/protocol";
 import { QueueSession } from "../shared/queue";
 import { Batch } from "./batch";
 import { Changing } from "./changing";
+import { Discussing } from "./discussing";
 import { Filter } from "./filter";
 import { DIFFERENT, keyOf } from "./keys";
 import type { Answer, Begun, Brings, By, Dispute, Done, Key, OfCode, Progress, Question, Queue, QueueRow, Reason, Settled, Similar, Told, Unsaved, Welcome } from "./messages";
@@ -42,6 +43,11 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
   readonly batch = new Batch({ rows: this.rows, places: this.filter.places, isOpen: (row) => this.settledOf(row) === null });
   /** What is to be discussed, in the order in which it was noted. */
   readonly toDiscuss = signal<readonly Key[]>([]);
+  readonly talks = new Discussing({
+    ask: (question) => this.channel.ask(question),
+    say: (words) => this.say(words),
+    focus: (what) => void (this.focus.value = what),
+  });
   private readonly answeredSimilar = signal<Similar | null>(null);
   readonly similar = computed((): Similar | null => {
     const [here, shown] = [this.here.value, this.answeredSimilar.value];
@@ -92,7 +98,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
   constructor(model: Model) {
     super(model);
     const queue = (told: Queue) => this.heardQueue(told);
-    this.hear(this.keeps, this.changing, {
+    this.hear(this.keeps, this.changing, this.talks, {
       answers: {
         welcome: (answer) => this.heardWelcome(answer),
         queue: (answer) => {
@@ -103,9 +109,10 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
         },
         dispute: (answer) => this.heardDispute(answer),
         similar: (answer) => void (this.answeredSimilar.value = answer),
-        discussing: ({ rounds }) => {
-          this.toDiscuss.value = [];
+        discussing: ({ rounds }, question) => {
+          if (!(question?.type === "discuss" && question.coder)) this.toDiscuss.value = [];
           this.keep();
+          if (this.talks.open.value) this.channel.ask({ type: "discussions" });
           this.say(rounds.map(({ name, coders, n_units }) => `“${name}” is open: ${n_units} ${n_units === 1 ? "text" : "texts"} for ${coders.join(", ")}`).join("; "));
         },
         changed_code: ({ code }) => {
@@ -131,8 +138,10 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
             this.ahead.clear();
             this.asked.clear();
             this.answeredSimilar.value = null;
+            this.talks.rows.value = null;
           });
           queue(told);
+          if (this.talks.open.value) this.channel.ask({ type: "discussions" });
         },
         revised: (told) => {
           this.book.codebook.value = told.codebook;
@@ -288,6 +297,12 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     this.toDiscuss.value = left.length < listed.length ? left : [...listed, { unit_id, code }];
     this.keep();
     this.say(left.length < listed.length ? "No longer to be discussed" : `To be discussed: ${this.toDiscuss.value.length}`);
+  }
+
+  /** Ask the coder whom the queue is narrowed to, to look again at the texts that it shows. */
+  askToLook(): void {
+    const rows = this.filter.places.value.map((at) => this.rows.value[at]!).map(({ unit_id, code }) => ({ unit_id, code }));
+    if (rows.length) this.channel.ask({ type: "discuss", rows, coder: this.filter.coder.value });
   }
 
   openDiscussion(): void {

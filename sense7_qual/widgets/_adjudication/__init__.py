@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final, get_args
 
@@ -15,6 +14,7 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.acts import REASONS, Act
 from sense7_qual.errors import ActError
+from sense7_qual.widgets._adjudication.discussing import Discussions, discussions
 from sense7_qual.widgets._adjudication.disputes import By, Disputes, Key, Names, SimilarTexts
 from sense7_qual.widgets._adjudication.readings import Readings, changed, foretold, overtaken
 from sense7_qual.widgets._base import STATIC, Asked, desk_of, field
@@ -27,7 +27,8 @@ __all__ = ["AdjudicationWidget"]
 _DOING: Final = {
     "act": "saving", "save_change": "saving", "hello": "reading the disagreements",
     "queue": "reading the disagreements", "similar": "comparing the texts",
-    "discuss": "opening the discussion",
+    "discuss": "opening the discussion", "share": "opening the discussion",
+    "discussions": "reading the discussions", "thread": "reading the discussions", "say": "saving",
     "change": "counting what becomes stale", "keep": "keeping what you began",
 }  # fmt: skip
 _SETTLED: Final = {True: "applied", False: "absent", None: "differing"}
@@ -86,7 +87,8 @@ class AdjudicationWidget(LeadWidget):
     _esm = STATIC / "adjudication.js"
     _css = STATIC / "adjudication.css"
     _doing = _DOING
-    _work, _alone, _once = "adjudication", "settles disagreements", ("save_change", "discuss")
+    _work, _alone = "adjudication", "settles disagreements"
+    _once = ("save_change", "discuss", "share", "say")
     n_open = traitlets.Int(0).tag(sync=True)
     n_settled = traitlets.Int(0).tag(sync=True)
 
@@ -115,7 +117,8 @@ class AdjudicationWidget(LeadWidget):
         self._done |= by_id(act for act in self._read.team_rulings if act.coder == self._coder)
         self._names = self._called()
         self._order = self._disputes.ordered(self._by, self._names)
-        self.__dict__.pop("_readings", None)
+        for stale in ("_readings", "_talks"):
+            self.__dict__.pop(stale, None)
 
     def _called(self) -> Names:
         read = self._read
@@ -128,6 +131,10 @@ class AdjudicationWidget(LeadWidget):
         decided, units = self._disputes.decisions, {unit_id for unit_id, _ in self._disputes.keys}
         disputed = decided[decided["unit_id"].isin(units)]
         return Readings(self._read, disputed)
+
+    @cached_property
+    def _talks(self) -> Discussions:
+        return Discussions(self._study, self._seen(), self._names, coder=self._coder)
 
     @cached_property
     def _similar_texts(self) -> SimilarTexts:
@@ -143,6 +150,8 @@ class AdjudicationWidget(LeadWidget):
             "hello": self._welcome, "queue": self._queue, "dispute": self._dispute, "similar": self._similar,
             "names": self._call, "act": self._do, "keep": self._keep, "change": self._foretell,
             "save_change": self._save_change, "discuss": self._open_discussion,
+            "discussions": self._list_discussions, "thread": self._thread, "share": self._share,
+            "say": self._say,
         },)  # fmt: skip
 
     def _welcome(self, _: Mapping[str, Any]) -> dict[str, Any]:
@@ -204,6 +213,7 @@ class AdjudicationWidget(LeadWidget):
         """Call coders by letters or by their pseudonyms, in all views."""
         self._letters = field(content, "letters", bool)
         self._names = self._called()
+        self.__dict__.pop("_talks", None)  # it calls them as before
         self._order = self._disputes.ordered(self._by, self._names)
         self._tell({"type": "named", **self._queued()})
         return {"type": "called"}
@@ -284,13 +294,13 @@ class AdjudicationWidget(LeadWidget):
     # discussions ------------------------------------------------------------------------------------
 
     def _open_discussion(self, content: Mapping[str, Any]) -> dict[str, Any]:
-        """Open a discussion of these texts with those who decided on them, one for each of their rounds."""
+        """Open a discussion of these texts with those who decided on them, or have one of them look again."""
         keys = [
             self._disputes.check(row.get("unit_id"), row.get("code")) for row in field(content, "rows", list)
         ]
-        acts = discussions(
-            self._study, [unit_id for unit_id, _ in keys], self._read.rounds, coder=self._coder
-        )
+        units, asked = [unit_id for unit_id, _ in keys], content.get("coder")
+        alone = None if asked is None else lambda coder: self._names.coder(coder) == asked
+        acts = discussions(self._study, units, self._read.rounds, coder=self._coder, alone=alone)
         self._study.append(acts)
         opened = rounds.opened(acts)
         return {
@@ -298,6 +308,30 @@ class AdjudicationWidget(LeadWidget):
             "rounds": [{"name": one.name, "n_units": len(one.units),
                         "coders": [self._names.coder(coder) for coder in one.coders]} for one in opened],
         }  # fmt: skip
+
+    def _list_discussions(self, _: Mapping[str, Any]) -> dict[str, Any]:
+        """Read the discussions again, and return how each goes."""
+        self.__dict__.pop("_talks", None)
+        return {"type": "discussions", "rows": self._talks.rows()}
+
+    def _thread(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        return self._talks.thread(content.get("name"), content.get("unit_id"))
+
+    def _say(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Save a note in a discussion, and return the text with it."""
+        note = self._talks.note(content, codebook=self._codebook, act_id=field(content, "id", str))
+        self._study.append([note])
+        self._list_discussions(content)
+        return self._thread(content)
+
+    def _share(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Show all who discuss what the others write and revise, and count what they agreed on."""
+        one = self._talks.check(content.get("name"))
+        self._study.append([rounds.unblind(one.name, coder=self._coder, codebook=self._codebook)])
+        self._look()
+        self._count()
+        self._tell({"type": "named", **self._queued()})
+        return self._list_discussions(content)
 
     # a change of the codebook -----------------------------------------------------------------------
 
@@ -338,29 +372,6 @@ class AdjudicationWidget(LeadWidget):
         """Tell all views of the codebook as it is now, and what it makes of the disagreements."""
         self._count()
         self._tell({"type": "revised", "codebook": self._book(), **self._queued()})
-
-
-def discussions(study: Any, units: Collection[str], names: Collection[str], *, coder: str) -> list[Act]:
-    """Return the acts that open a discussion of these units with the coders of each of their rounds."""
-    there = {one.name: one for one in study.rounds}
-    acts, left = [], list(dict.fromkeys(units))
-    for one in (there[name] for name in names):
-        here = [unit_id for unit_id in left if unit_id in one.units]
-        left = [unit_id for unit_id in left if unit_id not in here]
-        if here:
-            name = next(name for n in itertools.count(1) if (name := _discussed(one.name, n)) not in there)
-            named = {"coder": coder, "codebook": study.codebook, "discusses": one.name}
-            acts.append(rounds.open_round(name, units=here, coders=one.coders, **named))
-    if left or not acts:
-        raise ActError(
-            "discussion: only texts of an unblinded round can be discussed, and some of these are of none – "
-            "take them off the list."
-        )
-    return acts
-
-
-def _discussed(name: str, n: int) -> str:
-    return f"{name}, discussed" if n == 1 else f"{name}, discussed {n}"
 
 
 def _settled(act: Act | None) -> str | None:

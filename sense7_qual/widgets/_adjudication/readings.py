@@ -51,8 +51,8 @@ class Readings:
         text, context = self.texts[unit_id], self._contexts[unit_id]
         rows: list[dict[str, Any]] = [
             {"coder": names.coder(coder), "applied": bool(here[coder]) if coder in here else None,
-             "codings": [self._coding(row, text) for row in coded if row["coder"] == coder],
-             "memos": [_memo(row, text) for row in written if row["coder"] == coder]}
+             "codings": [shown_coding(row, text, self._codebook) for row in coded if row["coder"] == coder],
+             "memos": [shown_memo(row, text) for row in written if row["coder"] == coder]}
             for coder in coders
         ]  # fmt: skip
         rows.sort(key=lambda row: (_ORDER[row["applied"]], row["coder"]))
@@ -63,13 +63,6 @@ class Readings:
             "context": turns(context),
             "coders": rows,
         }
-
-    def _coding(self, row: Mapping[str, Any], text: str) -> dict[str, Any]:
-        start, end = _span(row, text)
-        facets = {facet.name: row.get(facet.name) for facet in self._codebook.facets_of(row["code"])}
-        confidence = None if pd.isna(row["confidence"]) else row["confidence"]
-        return {"code": row["code"], "start": start, "end": end, "confidence": confidence,
-                "facets": {name: value for name, value in facets.items() if not pd.isna(value)}}  # fmt: skip
 
 
 _ORDER = {True: 0, False: 1, None: 2}
@@ -95,13 +88,23 @@ def _by_unit(frame: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
     return rows
 
 
-def _span(row: Mapping[str, Any], text: str) -> tuple[int | None, int | None]:
+def _span(row: Mapping[Any, Any], text: str) -> tuple[int | None, int | None]:
     if pd.isna(row["start"]):
         return None, None
     return utf16_units(text, int(row["start"]), int(row["end"]))
 
 
-def _memo(row: Mapping[str, Any], text: str) -> dict[str, Any]:
+def shown_coding(row: Mapping[str, Any], text: str, book: Codebook) -> dict[str, Any]:
+    """Return a coding as the browser shows it."""
+    start, end = _span(row, text)
+    facets = {facet.name: row.get(facet.name) for facet in book.facets_of(row["code"])}
+    confidence = None if pd.isna(row["confidence"]) else row["confidence"]
+    return {"code": row["code"], "start": start, "end": end, "confidence": confidence,
+            "facets": {name: value for name, value in facets.items() if not pd.isna(value)}}  # fmt: skip
+
+
+def shown_memo(row: Mapping[Any, Any], text: str) -> dict[str, Any]:
+    """Return a memo as the browser shows it."""
     start, end = _span(row, text)
     return {"start": start, "end": end, "text": row["text"]}
 

@@ -216,7 +216,8 @@ class Inbox:
             return
         if one.discusses:
             new = f", {n_new} new {'note' if n_new == 1 else 'notes'}" if n_new else ""
-            title = f"Discussion of ‘{one.discusses}’: {_texts(n_left)} left{new}"
+            of = f"‘{one.discusses}’: {_texts(n_left)} left{new}"
+            title = f"Discussion of {of}" if len(one.coders) > 1 else f"Look again at texts of {of}"
         else:
             title = f"{'Training' if one.is_training else 'Round'} ‘{one.name}’: {_texts(n_left)} to go"
         if here and not (one.is_training or one.discusses):

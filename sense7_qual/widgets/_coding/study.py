@@ -15,7 +15,7 @@ from sense7_qual.acts import Act, check_person
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError
 from sense7_qual.frames import UNITS, require_column
-from sense7_qual.rounds import Round
+from sense7_qual.rounds import Round, own_codings
 from sense7_qual.widgets._base import desk_of
 from sense7_qual.widgets._offsets import as_text, code_points, shown_value, turns
 
@@ -60,7 +60,19 @@ def of_study(study: Any, *, coder: str, round: str | None, **parts: object) -> G
         )
     units = _units_of(study, check_person(coder), round)
     current = getattr(desk_of(study), "current_codebook", None)
-    return Given(units, study.codebook, study.acts(coder=coder), study.append, current, study)
+    return Given(units, study.codebook, _own_acts(study, coder, round), study.append, current, study)
+
+
+def _own_acts(study: Any, coder: str, round: str | None) -> Sequence[Act]:
+    """Return the coder's acts; a discussion in which they did nothing yet begins with their own codings."""
+    acts: Sequence[Act] = study.acts(coder=coder)
+    talk = round_of(study, round)
+    if talk is None or talk.discusses is None or any(act.round == round for act in acts):
+        return acts
+    copied = own_codings(acts, talk, coder=coder, codebook=study.codebook)
+    if copied:
+        study.append(copied)
+    return [*acts, *copied]
 
 
 def round_of(study: Any, name: str | None) -> Round | None:
