@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual.codebook import UNSTATED, Codebook, Facet
+from sense7_qual.codebook import UNSTATED, Code, Codebook, Facet
 from sense7_qual.errors import TableError
 from sense7_qual.frames import require_column
 
@@ -29,6 +29,10 @@ PALETTE: Final = (
 """Colours of codes without one of their own, in the light and in the dark theme: teal, wine, blue, tan,
 forest, violet, red, olive, purple, leaf, orchid, indigo. Every two differ with each kind of colour vision."""
 
+_Drawn = tuple[str, str, int]  # a colour in the light and in the dark theme, a place among LINES
+_DRAWN: Final[list[_Drawn]] = [
+    (*pair, (n + lap) % len(LINES)) for lap in range(len(LINES)) for n, pair in enumerate(PALETTE)
+]
 _INK: Final = {"light": "#000000", "dark": "#ffffff"}
 _CONTRAST: Final = 3.0  # WCAG 2.1, 1.4.11
 _SHORT: Final = 14  # letters
@@ -46,23 +50,43 @@ class Look(NamedTuple):
 def looks(codebook: Codebook) -> dict[str, Look]:
     """Return the look of each code, by id.
 
-    Colour and line go by the place of the id among all that the study ever had (`Codebook.appeared`; ids that
-    are not there follow in the codebook's order), so that they stay when other codes are merged, removed or
-    moved: 48 codes in a row differ. A code's own colour comes first; it is darkened, or lightened in the dark
-    theme, where its contrast is below 3 to 1.
+    A code takes the first look that is free in the version in which it first appears (`Codebook.appeared`),
+    and keeps it when other codes are merged, split, removed or moved: 48 codes differ. A code's own colour
+    comes first; it is darkened, or lightened in the dark theme, where its contrast is below 3 to 1. Other
+    codes take colours close to it last.
 
     >>> seven = looks(Codebook.read("sense7"))
     >>> seven["affective"]
     Look(light='#ca2b4c', dark='#f47b91', line=0, short='Affective')
     """
     short = _short_names(codebook)
-    place = {one: n for n, one in enumerate(dict.fromkeys([*codebook.appeared, *codebook.ids]))}
-    by_code = {}
-    for code in codebook:
-        lap, n = divmod(place[code.id], len(PALETTE))
-        light, dark = shades(code.colour) if code.colour else PALETTE[n]
-        by_code[code.id] = Look(light, dark, (n + lap) % len(LINES), short[code.id])
-    return by_code
+    taken: dict[str, _Drawn] = {}
+    own: dict[str, str | None] = {}
+    given: set[str] = set()
+    for codes in (*codebook.appeared, codebook.codes):
+        given |= {code.colour for code in codes if code.colour}
+        free = sorted(_DRAWN, key=lambda one: any(_alike(one[0], colour) for colour in given))
+        for code in codes:
+            if code.id not in taken or code.colour != own[code.id]:
+                own[code.id] = code.colour
+                taken[code.id] = _first_free(_own(code, len(taken)) or free, taken.values())
+    return {code.id: Look(*taken[code.id], short[code.id]) for code in codebook}
+
+
+def _own(code: Code, place: int) -> list[_Drawn]:
+    """Return a code's own colour with each line, those of its place first."""
+    lines = [(place + n) % len(LINES) for n in range(len(LINES))] if code.colour else []
+    return [(*shades(str(code.colour)), line) for line in lines]
+
+
+def _first_free(choices: Sequence[_Drawn], taken: Collection[_Drawn]) -> _Drawn:
+    return next((one for one in choices if one not in taken), choices[len(taken) % len(choices)])
+
+
+@lru_cache(maxsize=8192)
+def _alike(one: str, colour: str) -> bool:
+    """Return whether a colour of the palette is about as close to a code's own as any two of it are."""
+    return colour_distance(one, shades(colour)[0], "usual vision") < 0.1
 
 
 def looks_of(codes: Iterable[str], codebook: Codebook | None) -> list[Look | None]:

@@ -129,9 +129,9 @@ class Codebook:
         What a coding can say in addition to its code, each with its values; may be empty.
     codes : tuple of Code
         In the order in which they are shown and reported.
-    appeared : tuple of str
-        The ids of all codes that a study ever had, in order of first appearance: a `Store` fills it in, and
-        colours follow it. It is not part of the content: not compared, written or hashed.
+    appeared : tuple of tuple of Code
+        The codes of each version of the study, oldest first: a `Store` fills it in, and a code keeps the
+        colour of its first appearance. It is not part of the content: not compared, written or hashed.
 
     Raises
     ------
@@ -158,7 +158,7 @@ class Codebook:
     licence: str = ""
     facets: tuple[Facet, ...] = ()
     codes: tuple[Code, ...]
-    appeared: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    appeared: tuple[tuple[Code, ...], ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         check_texts(self, "the codebook")

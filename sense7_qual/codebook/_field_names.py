@@ -133,7 +133,9 @@ def check_texts(value: Any, where: str) -> None:
     """Refuse what is not text or cannot be written as UTF-8 (a lone surrogate, from a cut-up emoji)."""
     for entry in fields(value):
         content = getattr(value, entry.name)
-        if entry.name in ("codes", "codable", "facets") or (content is None and "None" in str(entry.type)):
+        if entry.name in ("codes", "codable", "facets", "appeared") or (
+            content is None and "None" in str(entry.type)
+        ):
             continue
         many = str(entry.type).startswith("tuple")
         if not isinstance(content, tuple if many else str) or not all(

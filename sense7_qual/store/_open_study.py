@@ -238,15 +238,14 @@ class OpenStudy:
         return self._with_appearance(known)
 
     def _with_appearance(self, known: StudyData) -> StudyData:
-        """Return the study with codebooks that know in which order the ids of all its versions appeared."""
-        if len(known.codebooks) == 1:
-            return known
+        """Return the study with codebooks that know the codes of all its versions."""
         revisions: tuple[Revision, ...] = ()
         with suppress(StoreError, CodebookError):  # acts that cannot be read are told of where they are read
-            revisions = revise.history(append.lead_acts(self.reads, known, "codebook"))
-        order = dict.fromkeys(one for step in revisions for one in (step.base, step.codebook))
-        versions = [known.codebooks[one] for one in (*order, known.study.codebook) if one in known.codebooks]
-        appeared = tuple(dict.fromkeys(one for version in versions for one in version.ids))
+            if len(known.codebooks) > 1:
+                revisions = revise.history(append.lead_acts(self.reads, known, "codebook"))
+        order = [*(one for step in revisions for one in (step.base, step.codebook)), known.study.codebook]
+        versions = [known.codebooks[one] for one in dict.fromkeys(order) if one in known.codebooks]
+        appeared = tuple(version.codes for version in versions)
         books = {name: copy(book) for name, book in known.codebooks.items()}  # one of a bundle keeps its name
         for book in books.values():
             object.__setattr__(book, "appeared", appeared)

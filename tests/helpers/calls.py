@@ -500,7 +500,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                               key="w", origin="deductive", source="", rules_source="", codable=True),
         "codebook.Codebook": call(qual.Codebook, name="mine", title="", version="1", description="",
                                   source="", licence="", facets=(low,),
-                                  codes=(qual.Code(id="warm", label="Warm"),), appeared=("warm",)),
+                                  codes=(qual.Code(id="warm", label="Warm"),), appeared=(x.codebook.codes,)),
         "codebook.Codebook.check_facets": call(x.codebook.check_facets, code_id=code,
                                                facets={"valence": "met"}),
         "codebook.Codebook.facet": call(x.codebook.facet, name="valence"),

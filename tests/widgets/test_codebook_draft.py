@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from sense7_qual._present import looks
 from sense7_qual.codebook import Change, Code, Codebook, Facet, FacetValue
 from sense7_qual.errors import CodebookError
 from sense7_qual.widgets._codebook.draft import Draft
@@ -246,3 +247,20 @@ def test_the_draft_says_no_words_of_its_codes() -> None:
     draft = drafted(edit("warm", definition="Sentinel-Quokka"))
     assert "Quokka" not in repr(draft)
     assert Change("redefine", "warm") in draft.state.changes()
+
+
+def test_merges_and_splits_of_a_draft_leave_the_looks_of_all_other_codes_as_they_are() -> None:
+    draft = Draft(replace(SENSE7, appeared=(SENSE7.codes,)))
+    steps = [
+        split("affective", "Sees", "Names"),
+        merge("cognitive", "sees"),
+        split("interest", "Asks", "Hears"),
+    ]
+    for step in (*steps, merge("prosocial", "asks"), {"do": "add", "label": "Later"}):
+        before = looks(draft.state.codebook)
+        assert draft.do(step)
+        now = looks(draft.state.codebook)
+        assert {one: now[one] for one in before if one in now} == {
+            one: before[one] for one in now if one in before
+        }
+        assert len({look.light for look in now.values()}) == len(now)

@@ -187,7 +187,10 @@ def _after(state: State, step: Step) -> State:
         )
     after = take(state, step)
     after.changes()  # what is merged and split fits the two versions
-    return replace(after, used=after.used | set(after.codebook.ids))
+    book = after.codebook
+    if book.codes != state.codebook.codes:
+        book = replace(book, appeared=(*book.appeared, book.codes))
+    return replace(after, codebook=book, used=after.used | set(book.ids))
 
 
 def _add(state: State, step: Step) -> State:
