@@ -451,11 +451,8 @@ def _folded(code: Code, depth: int) -> str:
 def _of_table(packed: bytes, path: Path, **how: Any) -> Entries:
     given = {"columns": {}, "sheet": None, "encoding": None, "split": None, **how}
     names = [field.name for field in fields(Code)]
-    return _code_table.read_table(packed, path, fields=names, lists=_lists(), **given)
-
-
-def _lists() -> set[str]:
-    return {name for name, hint in get_type_hints(Code).items() if "tuple" in str(hint)}
+    lists = {name for name, hint in get_type_hints(Code).items() if "tuple" in str(hint)}
+    return _code_table.read_table(packed, path, fields=names, lists=lists, **given)
 
 
 def _codebook(entries: Entries) -> Codebook:
@@ -492,7 +489,7 @@ def _typed(cls: type, values: Mapping[str, Any], where: str) -> dict[str, Any]:
             f"{right_names(values, names)}"
         )
     required = [f for f in ("id", "label", "name") if f in hints and not values.get(f)]
-    if required and not (cls is Code and required == ["name"]):
+    if required:
         raise CodebookError(f"codebook: expected {' and '.join(required)} in {where} – found none – add it.")
     return {
         name: value_in(value, hints[name], f"{where}, {name}")

@@ -225,6 +225,22 @@ def pace(finishes: Iterable[Act]) -> dict[str, float]:
     return paces
 
 
+def duration(seconds: float) -> str:
+    """Return a time in words, no finer than one can know it.
+
+    >>> duration(20), duration(1490), duration(7810)
+    ('1 min', '25 min', '2 h 10')
+    """
+    minutes = seconds / 60
+    if minutes < 10:
+        return f"{max(1, round(minutes))} min"
+    fives = 5 * round(minutes / 5)
+    if fives < 60:
+        return f"{fives} min"
+    tens = 10 * round(minutes / 10)
+    return f"{tens // 60} h {tens % 60:02d}" if tens % 60 else f"{tens // 60} h"
+
+
 class Board:
     """What `viewer` may see of a study, read once.
 
@@ -244,7 +260,7 @@ class Board:
 
     def __init__(self, study: Any, *, viewer: str, codebook: Codebook, without_round: bool) -> None:
         acts: Sequence[Act] = study.acts()
-        self._study, self.acts = study, list(acts)
+        self.study, self.acts = study, list(acts)
         self.viewer, self.codebook, self.without_round = viewer, codebook, without_round
         self.units: pd.DataFrame = study.units
         self.codebooks = study.codebooks
@@ -288,7 +304,7 @@ class Board:
     def read(self) -> Seen:
         """What may be seen of the coding."""
         return Seen(
-            self._study, viewer=self.viewer, codebook=self.codebook, without_round=self.without_round,
+            self.study, viewer=self.viewer, codebook=self.codebook, without_round=self.without_round,
             acts=self.acts, as_lead=self.is_lead,
         )  # fmt: skip
 

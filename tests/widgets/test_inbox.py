@@ -267,3 +267,27 @@ def test_the_answer_to_a_proposal_waits_in_its_coders_inbox_also_in_a_blind_roun
     other = OfStudy(store, coder="ben", round="one")
     assert "answer" not in items(other)
     assert other.ask("memos", find="", on="", code=None, first=0, fresh=True)["rows"] == []
+
+
+def test_of_a_round_that_is_begun_only_notes_after_the_last_finished_text_are_new(tmp_path: Path) -> None:
+    study = Store.create(tmp_path / "study", units=written(tmp_path), codebook=BOOK)
+    both = {"coders": ["ana", "ben"], "coder": "lead", "codebook": BOOK}
+    study.append(
+        [rounds.open_round("one", units=["m1", "m2"], **both), rounds.open_round("two", units=["m3"], **both)]
+    )
+    study.append([acts.finish(coder="ana", unit_id="m1", round="one", codebook=BOOK)])
+    assert items(OfStudy(study, round="two"))["round"]["title"] == "Round ‘one’: One text to go"
+    for who, unit_id in (("ana", "m2"), ("ben", "m1"), ("ben", "m2")):
+        study.append([acts.finish(coder=who, unit_id=unit_id, round="one", codebook=BOOK)])
+    study.append([rounds.unblind("one", coder="lead", codebook=BOOK)])
+    study.append([rounds.open_round("talk", units=["m1", "m2"], discusses="one", **both)])
+    study.append([rounds.unblind("talk", coder="lead", codebook=BOOK)])
+    note = {"coder": "ben", "unit_id": "m1", "target_kind": "unit", "round": "talk", "codebook": BOOK}
+    study.append([acts.memo(text="I read it twice.", **note, at="2026-03-02T09:00:00Z")])
+    study.append(
+        [acts.finish(coder="ana", unit_id="m1", round="talk", codebook=BOOK, at="2026-03-02T09:01:00Z")]
+    )
+    assert items(OfStudy(study, round="two"))["discussion"]["title"] == "Discussion of ‘one’: One text left"
+    study.append([acts.memo(text="And once more.", **note, at="2026-03-02T09:02:00Z")])
+    title = items(OfStudy(study, round="two"))["discussion"]["title"]
+    assert title == "Discussion of ‘one’: One text left, 1 new note"

@@ -17,8 +17,9 @@ from sense7_qual.errors import ArgumentError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from sense7_qual.widgets import CodingWidget, OverviewWidget
-from sense7_qual.widgets._overview.rows import duration, per_text
-from tests.helpers.browser import new_id
+from sense7_qual.widgets._lead_view import duration
+from sense7_qual.widgets._overview.rows import per_text
+from tests.helpers.browser import OfStudy, new_id
 from tests.helpers.lead import Lead
 from tests.helpers.overview import IDS, SENTINEL, UNITS, N, Viewer, coded, open_rounds, unblind, work
 from tests.helpers.revised_codebooks import BASE, edited, plus
@@ -260,7 +261,8 @@ def test_weak_codes_disagreements_proposals_and_stale_texts_are_named(store: Sto
     rows = viewer.look()["attention"]["rows"]
     again = [row for row in rows if "to look at again" in row["what"]]
     assert [(row["n"], row["door"]["coder"]) for row in again] == [(N, "ana"), (N, "ben")]
-    assert viewer.units("stale", coder="ana") == IDS
+    assert viewer.units("stale", coder="ana", round="one") == IDS
+    assert viewer.units("stale", coder="ana") == []
     stale = codings.stale(store.codings(), store.coverage(), store.codebook, revisions=store.revisions)
     assert set(stale["unit_id"]) == set(IDS)
     text = viewer.ask("unit", unit_id="m00")
@@ -356,6 +358,43 @@ def test_who_codes_differently_is_the_leads_to_know_where_the_study_names_its_le
     assert Viewer(leaning).look()["leaning"]["rows"] != []
 
 
+def test_a_coders_overview_lists_the_inbox_of_their_coding_widgets_with_the_texts_and_the_cells(
+    store: Store,
+) -> None:
+    store.set_options(leads=["chair"], coder="chair")
+    store.append([act for unit_id in IDS[:3] for act in coded("ana", unit_id, "warm", round="two")])
+    named: dict[str, Any] = {"coder": "ana", "unit_id": "m01", "codebook": BASE, "round": "one"}
+    proposal = acts.propose(label="Hope", definition="Ahead.", **named)
+    store.append([proposal])
+    answer = {**named, "coder": "chair", "memo_id": proposal.act_id}
+    store.append([acts.memo(text="Went into Warm.", **answer)])
+    store.revise(edited(BASE, "warm", definition="Closer."), why="Clearer.", coder="chair")
+    viewer = Viewer(store, coder="ana")
+    told = viewer.look()["attention"]
+    rows = {row["what"]: row for row in told["rows"]}
+    assert told["of_coder"]
+    assert len(rows) == len(told["rows"]), "what two widgets list is listed once"
+    again = [row for what, row in rows.items() if "to look at again in round" in what]
+    behind = [(row["n"], sorted(viewer.units(**row["door"]))) for row in again]
+    assert behind == [(N, IDS), (3, IDS[:3])]
+    assert all(row["todo"].startswith("‘Warm’ has a new definition. ") for row in again)
+    assert rows["Round ‘two’: 37 texts to go"]["cell"] == (
+        "qual.widgets.CodingWidget(store, coder='ana', round='two')"
+    )
+    assert rows["Your proposal ‘Hope’"]["todo"] == "Went into Warm."
+    for row in told["rows"]:
+        if row["cell"]:
+            exec(row["cell"], {"store": store, "qual": qual})  # noqa: S102 – the cell that a coder copies
+    items = set()
+    for name in ("one", "two"):
+        coding = OfStudy(store, coder="ana", round=name)
+        items |= {one["title"] for one in coding.ask("inbox")["items"]}
+    assert items == {what.partition(" in round")[0] for what in rows}
+    chair = Viewer(store).look()["attention"]
+    assert not chair["of_coder"]
+    assert any("disagreements are not settled" in row["what"] for row in chair["rows"])
+
+
 # what changes ---------------------------------------------------------------------------------------
 
 
@@ -391,7 +430,7 @@ def test_a_coder_who_drifts_is_named_with_the_texts_and_nobody_of_a_blind_round(
     viewer = Viewer(drifting)
     parts = viewer.look()
     (alarm,) = parts["change"]["alarms"]
-    assert (alarm["coder"], alarm["code"], alarm["n_first"], alarm["n_later"]) == ("ben", "warm", 60, 120)
+    assert (alarm["coder"], alarm["code"], alarm["n_later"]) == ("ben", "warm", 120)
     assert "ben applies Warm more often than at first" in alarm["words"]
     rows = parts["attention"]["rows"]
     assert [row["what"] for row in rows if row["door"]["of"] == "later"] == [alarm["words"]]

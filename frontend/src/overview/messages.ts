@@ -77,14 +77,7 @@ export interface Alarm {
   coder: string;
   code: string;
   label: string;
-  n_first: number;
   n_later: number;
-  first: number;
-  later: number;
-  /** True of all that are sent. */
-  alarm: boolean;
-  /** Whether there were too few texts to tell. */
-  too_few: boolean;
   words: string;
 }
 
@@ -97,7 +90,8 @@ export interface Change {
   came_words: string;
 }
 
-export interface Attention { type: "attention"; rows: Item[]; }
+/** The next steps, or of a coder their inbox. */
+export interface Attention { type: "attention"; of_coder: boolean; rows: Item[]; }
 
 /** A coder who surely applies a code more or less than the others; `n_apart`: texts decided against most of them. */
 export interface LeaningRow {

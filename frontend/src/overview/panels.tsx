@@ -23,23 +23,26 @@ export function Next({ session }: Props) {
   const attention = session.attention.value;
   // The steps of a study in which nothing is coded are about no texts yet.
   const isNew = !!attention?.rows.some(({ door }) => door.of === "begin");
+  const ofCoder = attention?.of_coder ?? false;
+  const title = ofCoder ? `Your inbox: ${attention!.rows.length}` : isNew ? "How to begin" : "What needs attention next";
   return (
-    <Panel name="s7-next" title={isNew ? "How to begin" : "What needs attention next"}>
+    <Panel name="s7-next" title={title}>
       {isNew && <p class="s7-hint">No coding to show yet.</p>}
       {!attention && <Wait />}
-      {attention && !attention.rows.length && <p class="s7-hint">Nothing that you may see.</p>}
+      {attention && !attention.rows.length && <p class="s7-hint">{ofCoder ? "Nothing waits for you." : "Nothing that you may see."}</p>}
+      {ofCoder && attention!.rows.length > 0 && <p class="s7-hint">Press I in the coding widget to go through it.</p>}
       <ol>
         {attention?.rows.map(({ what, todo, n, door, cell }) => (
           <li key={what}>
             <p class="s7-what" dir="auto">
               {what}{" "}
-              {!isNew && (
+              {n > 0 && (
                 <NumberDoor session={session} door={door} n={n} label={`The texts: ${what}`}>
                   {n} {n === 1 ? "text" : "texts"}
                 </NumberDoor>
               )}
             </p>
-            <p class="s7-todo">{todo}</p>
+            {todo && <p class="s7-todo" dir="auto">{todo}</p>}
             {cell && (
               <details open={isNew}>
                 <summary>Cell to run</summary>

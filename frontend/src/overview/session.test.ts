@@ -132,6 +132,6 @@ test("the answer to another number that comes late is not shown", () => {
 test("each part is shown as it comes", () => {
   const row = { coder: "ben", code: "warm", label: "Warm", n: 200, at: 0, others_at: 0.14, share: "0 %", others: "14 %", n_apart: 27 };
   kernel.say({ type: "leaning", rows: [row] });
-  kernel.say({ type: "attention", rows: [] });
+  kernel.say({ type: "attention", of_coder: false, rows: [] });
   expect([session.leaning.value?.rows, session.attention.value?.rows]).toEqual([[row], []]);
 });

@@ -8,7 +8,7 @@ version always give the same state.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from sense7_qual._messages import did_you_mean, first_three, word
@@ -251,7 +251,7 @@ def _merge(state: State, step: Step) -> State:
         raise CodebookError(f"draft: {code.id!r} cannot be merged into itself – choose another code.")
     _refuse_part(state, code.id, "merged")
     merged = {one: into.id if target == code.id else target for one, target in state.merged.items()}
-    if _is_old(state, code.id):
+    if any(one.id == code.id for one in state.base.codable):
         merged[code.id] = into.id
     taken = {one: into.id if target == code.id else target for one, target in state.taken.items()}
     return replace(state, codebook=_without(book, code, (into.id,)), merged=merged, taken=taken)
@@ -267,15 +267,14 @@ def _split(state: State, step: Step) -> State:
         )
     parts: list[Code] = []
     for part in given:
-        new = _new(state, part, parent=code.parent, origin=code.origin, others=parts)
-        parts.append(new)
+        parts.append(_new(state, part, parent=code.parent, origin=code.origin, others=parts))
     ids = tuple(part.id for part in parts)
     place = book.codes.index(code)
     codes = (*book.codes[:place], *parts, *book.codes[place:])
     whole = _without(replace(book, codes=codes), code, ids)
     split = {old: tuple(p for one in into for p in (ids if one == code.id else (one,)))
              for old, into in state.split.items()}  # fmt: skip
-    if _is_old(state, code.id):
+    if any(one.id == code.id for one in state.base.codable):
         split[code.id] = ids
     return replace(state, codebook=whole, split=split)
 
@@ -312,10 +311,8 @@ def _load(state: State, step: Step) -> State:
         )
     for code in book:
         before = here[code.id] if code.id in known else None
-        altered = {
-            one.name for one in fields(Code) if getattr(code, one.name) != getattr(before, one.name, None)
-        }
-        _check_fields(replace(state, codebook=book), code, dict.fromkeys(altered & {"key", "label"}))
+        altered = {name for name in ("key", "label") if getattr(code, name) != getattr(before, name, None)}
+        _check_fields(replace(state, codebook=book), code, altered)
     return replace(state, codebook=book)
 
 
@@ -396,9 +393,7 @@ def _check_fields(state: State, code: Code, changed: Collection[str]) -> None:
 
 
 def _refuse_same_label(code: Code, others: Iterable[Code]) -> None:
-    same = next(
-        (one.id for one in others if one.id != code.id and folded(one.label) == folded(code.label)), None
-    )
+    same = next((one.id for one in others if folded(one.label) == folded(code.label)), None)
     if same is not None:
         raise CodebookError(
             f"draft: code {same!r} already has this label – use that code, or choose another label."
@@ -423,10 +418,6 @@ def _refuse_part(state: State, code: str, what: str) -> None:
         )
 
 
-def _is_old(state: State, code: str) -> bool:
-    return any(one.id == code for one in state.base.codable)
-
-
 def _codable(book: Codebook, code: object) -> Code:
     found = book[str(code)]
     if not found.codable:
@@ -446,11 +437,8 @@ def _without(book: Codebook, code: Code, into: tuple[str, ...]) -> Codebook:
         raise CodebookError(
             "draft: a codebook needs at least one code, and this is the last – add another first."
         )
-    codes = tuple(
-        replace(one, parent=code.parent) if one.parent == code.id else one
-        for one in book
-        if one.id != code.id
-    )
+    rest = [one for one in book if one.id != code.id]
+    codes = tuple(replace(one, parent=code.parent) if one.parent == code.id else one for one in rest)
     return replace(book, codes=codes, facets=tuple(_facets_without(book.facets, code.id, into)))
 
 

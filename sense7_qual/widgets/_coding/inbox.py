@@ -14,10 +14,10 @@ from sense7_qual.codebook import Change, Codebook, Revision, path
 from sense7_qual.errors import QualError
 from sense7_qual.rounds import Round
 from sense7_qual.widgets._base import Asked, desk_of
-from sense7_qual.widgets._coding.revised import CAME, RULE, NewCodes
+from sense7_qual.widgets._coding.revised import CAME, RULE, LookAgain, NewCodes, versions_alike
 from sense7_qual.widgets._coding.session import Session
-from sense7_qual.widgets._lead_view import pace
-from sense7_qual.widgets._overview.rows import duration
+from sense7_qual.widgets._coding.study import of_study
+from sense7_qual.widgets._lead_view import duration, pace
 
 Item = dict[str, Any]
 _WORK: Final = "inbox"  # the draft that says which news was read
@@ -201,16 +201,15 @@ class Inbox:
             place = session.find_place(proposal["unit_id"])
             yield _item("answer", f"Your proposal ‘{proposal['label']}’", memo["text"],
                         of=memo["memo_id"], place=place, is_news=True)  # fmt: skip
-        coverage = study.coverage(coder=session.coder)
         for one in study.rounds:
             if session.coder in one.coders and (one.is_blind or one.discusses):
-                yield from self._of_round(one, coverage, others)
+                yield from self._of_round(one, others)
 
-    def _of_round(self, one: Round, coverage: pd.DataFrame, others: pd.DataFrame) -> Iterator[Item]:
-        done = coverage[coverage["round"] == one.name]
+    def _of_round(self, one: Round, others: pd.DataFrame) -> Iterator[Item]:
+        done = self._study.coverage(round=one.name, coder=self._session.coder)
         n_left = len(set(one.units) - set(done["unit_id"]))
         notes = others[others["round"] == one.name]
-        n_new = int((notes["at"].astype(str) > str(done["at"].max() if len(done) else "")).sum())
+        n_new = int((notes["at"].astype(str) > str(done["finished_at"].max() if len(done) else "")).sum())
         here = one.name == self._session.round
         if not n_left and not (one.discusses and n_new):
             return
@@ -225,6 +224,25 @@ class Inbox:
         todo = "" if here else f"Open it with CodingWidget(…, round={one.name!r})."
         what = "discussion" if one.discusses else "training" if one.is_training else "round"
         yield _item(what, title, todo, of=one.name, here=here)
+
+
+def waiting(study: Any, *, coder: str, round: str | None) -> list[Item]:
+    """List the inbox of a coder's widget on a round (None: no round), each item with its ``units``."""
+    given = of_study(study, coder=coder, round=round)
+    session = Session(
+        given.units, given.codebook, coder=coder, acts=given.acts, rating=None, round=round,
+        alike=versions_alike(study, given.codebook),
+    )  # fmt: skip
+    look_again = LookAgain(session, study, by_itself=True)
+    look_again.show()
+    new_codes = NewCodes(session, study, embed=None, look_again=look_again)
+    inbox = Inbox(session, study, new_codes, newer=lambda: (False, False), can_tell=look_again.can_tell)
+    new = (new_codes.waiting() or {"items": []})["items"]
+    places = {"again": session.to_review, "new": [place for place, _ in new]}
+    return [
+        {**item, "units": [session.unit_ids[place] for place in places.get(item["what"], ())]}
+        for item in inbox.asked["inbox"]({})["items"]
+    ]
 
 
 def _item(what: str, title: str, more: str, *, of: str = "", is_news: bool = False, **rest: Any) -> Item:

@@ -16,12 +16,15 @@ from sense7_qual.widgets._base import STATIC, Asked, Later, field, listen
 from sense7_qual.widgets._codes import described_book
 from sense7_qual.widgets._lead import LeadWidget
 from sense7_qual.widgets._lead_view import Board
-from sense7_qual.widgets._overview.attention import attention, change, drift_rows, leaning_rows, page, text_of
+from sense7_qual.widgets._overview.attention import attention, page, text_of
 from sense7_qual.widgets._overview.rows import (
     agreement_by_round,
     agreement_rows,
     agreement_words,
+    alarms,
+    change,
     frequency_rows,
+    leaning_rows,
     progress_rows,
 )
 
@@ -35,8 +38,9 @@ class OverviewWidget(LeadWidget):
 
     Click a number to see the texts behind it, and a text to see its codings. Of others' coding, only what
     `coder` may see is shown: finished texts of unblinded rounds. Progress in a blind round is shown only to
-    the leads of that round, its agreement to nobody. Widget traits hold no text, so a saved notebook contains
-    none. The widget changes nothing in the study.
+    the leads of that round, its agreement to nobody. Coders of a study that names its leads see their inbox
+    instead of the next steps. Widget traits hold no text, so a saved notebook contains none. The widget
+    changes nothing in the study.
 
     Parameters
     ----------
@@ -141,7 +145,8 @@ class OverviewWidget(LeadWidget):
         known = self._decided is not None and board.read.independent.equals(self._decided)
         agreed = self._agreed if known else []
         by_round = self._by_round if known else []
-        self._tell_part("attention", rows=attention(board, progress, agreed))
+        of = {"of_coder": board.is_coder}
+        self._tell_part("attention", **of, rows=attention(board, progress, agreed))
         if not known:
             agreed = agreement_rows(board, width=self._width)
             by_round = agreement_by_round(board)
@@ -151,7 +156,7 @@ class OverviewWidget(LeadWidget):
         leaning = leaning_rows(board)
         self._tell_part("leaning", rows=leaning)
         self._tell_part("change", **change(board))
-        self._tell_part("attention", rows=attention(board, progress, agreed, drift_rows(board), leaning))
+        self._tell_part("attention", **of, rows=attention(board, progress, agreed, alarms(board), leaning))
         self._tell({"type": "counted"})
 
     def _tell_part(self, name: str, **content: Any) -> None:

@@ -1,21 +1,22 @@
-"""What needs attention next, what changes while coding goes on, and the texts behind each number."""
+"""What needs attention next, and the texts behind each number."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual._present import coefficient, number, percent
-from sense7_qual.codebook import emerged
-from sense7_qual.codings import development, saturation
 from sense7_qual.errors import ActError
+from sense7_qual.widgets._coding.inbox import waiting
 from sense7_qual.widgets._lead_view import Board
 from sense7_qual.widgets._offsets import folded, utf16_units
 from sense7_qual.widgets._overview.rows import LEAST
 
-_REVIEW: Final = 'qual.widgets.CodingWidget(store, coder={0!r}{1}, review="stale")'
+_ROUNDS: Final = ("round", "training", "discussion")
+_OWN_TEXTS: Final = ("again", "new", "earlier")
+"""Items of an inbox that lead to a round, and those about the texts of one."""
 
 Item = dict[str, Any]
 
@@ -34,13 +35,13 @@ def attention(
 
     First what holds others up (a round that waits to be unblinded), then what makes the numbers wrong (texts
     to look at again), then what makes them weak (coders who drift, codes that are not agreed on), then what
-    is left to settle. A coder of a study that names its leads is told of their own texts alone. Where nobody
-    has finished a text that may be seen, the first steps of a study are listed.
+    is left to settle. A coder of a study that names its leads sees their inbox alone. Where nobody has
+    finished a text that may be seen, the first steps of a study are listed.
     """
-    if board.finished.empty and not board.is_coder:
+    if board.is_coder:
+        return _inbox(board)
+    if board.finished.empty:
         return list(_to_begin(board))
-    if board.is_coder:  # what is a lead's to do is no news for a coder
-        return [item for item in _to_review(board) if item["door"]["coder"] == board.viewer]
     return [
         *_to_unblind(board, progress),
         *_to_review(board),
@@ -49,6 +50,39 @@ def attention(
         *_to_settle(board),
         *_to_answer(board),
     ]
+
+
+def _inbox(board: Board) -> list[Item]:
+    """List the viewer's inbox as their coding widgets do, over all their rounds."""
+    own = board.plan.loc[board.plan["coder"] == board.viewer, "round"].astype(object)
+    rounds = [None] if board.plan.empty else list(dict.fromkeys(own.where(own.notna(), None)))
+    found: list[Item] = []
+    for name in rounds:
+        for one in waiting(board.study, coder=board.viewer, round=name):
+            item = _waits(board, one, name, is_one_of_many=len(rounds) > 1)
+            if item["what"] not in [other["what"] for other in found]:
+                found.append(item)
+    return found
+
+
+def _waits(board: Board, one: Item, name: str | None, *, is_one_of_many: bool) -> Item:
+    """Describe an item of the inbox; where there is something to code, with the cell that opens it."""
+    kind, _, of = one["id"].partition(":")
+    if kind in _ROUNDS:
+        what, todo, cell = one["title"], "", _open_cell(board.viewer, of)
+    elif kind in _OWN_TEXTS:
+        where = f" in {_named({'round': name})}" if is_one_of_many else ""
+        what, todo = f"{one['title']}{where}", one["more"]
+        cell = _open_cell(board.viewer, name, ', review="stale"' * (kind == "again"))
+    else:
+        what, todo, cell = one["title"], one["more"], ""
+    door = {"of": kind, "round": name}
+    return {"what": what, "todo": todo, "n": len(one["units"]), "door": door, "cell": cell}
+
+
+def _open_cell(coder: str, name: str | None, more: str = "") -> str:
+    where = f", round={name!r}" if name else ""
+    return f"qual.widgets.CodingWidget(store, coder={coder!r}{where}{more})"
 
 
 def _to_begin(board: Board) -> Iterator[Item]:
@@ -65,12 +99,12 @@ def _to_begin(board: Board) -> Iterator[Item]:
     yield _step(
         "Each coder codes under a pseudonym of their own.",
         f"This cell is for {coder}; change the pseudonym for each of the others.",
-        f"qual.widgets.CodingWidget(store, coder={coder!r}{f', round={name!r}' if name else ''})",
+        _open_cell(coder, name),
     )
     yield _step(
         "Come back once texts are finished.",
         "Progress, agreement and the next steps then appear here. Press r to count again.",
-        f"qual.widgets.OverviewWidget(store, coder={board.viewer!r}{_also(board)})",
+        _lead_cell(board, "OverviewWidget"),
     )
 
 
@@ -109,22 +143,19 @@ def _to_review(board: Board) -> Iterator[Item]:
             board,
             f"{whose} {n} {_texts(n)} to look at again: the codebook changed after they were finished.",
             "Until then they are missing from all numbers on the changed codes.",
-            door={"of": "stale", "coder": coder},
-            cell=_REVIEW.format(coder, f", round={name!r}" if name else ""),
+            door={"of": "stale", "coder": coder, "round": name or None},
+            cell=_open_cell(str(coder), str(name), ', review="stale"'),
         )  # fmt: skip
 
 
 def _drifting(board: Board, drifts: Sequence[Mapping[str, Any]]) -> Iterator[Item]:
     for row in drifts:
-        if row["alarm"]:
-            yield _item(
-                board,
-                row["words"],
-                "Read these texts together. It is a reason to talk, not a verdict: the texts may differ, "
-                "too.",
-                door={"of": "later", "coder": row["coder"], "code": row["code"]},
-                cell="",
-            )
+        yield _item(
+            board,
+            row["words"],
+            "Read these texts together. It is a reason to talk, not a verdict: the texts may differ, too.",
+            door={"of": "later", "coder": row["coder"], "code": row["code"]}, cell="",
+        )  # fmt: skip
 
 
 def _weak(
@@ -147,7 +178,7 @@ def _weak(
             if surely
             else "Code more texts twice to be sure; read the disagreements in the meantime.",
             door={"of": "open", "code": row["code"]},
-            cell=f"qual.widgets.CodebookWidget(store, coder={board.viewer!r}{_also(board)})",
+            cell=_lead_cell(board, "CodebookWidget"),
         )  # fmt: skip
 
 
@@ -165,23 +196,6 @@ def _read_together(board: Board, what: str, row: Mapping[str, Any]) -> Item:
     )  # fmt: skip
 
 
-def leaning_rows(board: Board) -> list[dict[str, Any]]:
-    """Return the coders who surely apply a code more or less than the others, the largest difference first.
-
-    ``n_apart`` counts the texts on which they decided against most of the others.
-    """
-    apart = board.against.groupby(["coder", "code"])["unit_id"].size()
-    return [
-        {
-            "coder": row["coder"], "code": row["code"], "label": board.label(row["code"]),
-            "n": int(row["n_units"]), "at": float(row["prevalence"]), "others_at": float(row["others"]),
-            "share": f"{percent(row['prevalence'])} %", "others": f"{percent(row['others'])} %",
-            "n_apart": int(apart.get((row["coder"], row["code"]), 0)),
-        }
-        for row in board.leanings.to_dict("records")
-    ]  # fmt: skip
-
-
 def _to_settle(board: Board) -> Iterator[Item]:
     n = int(board.queue["settled"].isna().sum())
     if n:
@@ -191,7 +205,7 @@ def _to_settle(board: Board) -> Iterator[Item]:
             f"{'' if board.is_lead else ' by a ruling of yours'}.",
             "Settle them text by text, or discuss them in a separate round.",
             door={"of": "open"},
-            cell=f"qual.widgets.AdjudicationWidget(store, coder={board.viewer!r}{_also(board)})",
+            cell=_lead_cell(board, "AdjudicationWidget"),
         )  # fmt: skip
 
 
@@ -203,7 +217,7 @@ def _to_answer(board: Board) -> Iterator[Item]:
             f"{n} proposed {'code waits' if n == 1 else 'codes wait'} for an answer.",
             "Under “Proposals”, take each as a new code or into an existing one, or send it back.",
             door={"of": "proposals"},
-            cell=f"qual.widgets.CodebookWidget(store, coder={board.viewer!r}{_also(board)})",
+            cell=_lead_cell(board, "CodebookWidget"),
         )  # fmt: skip
 
 
@@ -211,99 +225,9 @@ def _texts(n: int) -> str:
     return "text" if n == 1 else "texts"
 
 
-def _also(board: Board) -> str:
-    return ", without_round=True" if board.without_round else ""
-
-
-_MORE: Final = 5
-
-
-def change(board: Board) -> dict[str, Any]:
-    """Describe changes over the order of coding: alarms for drift, and when codes emerged."""
-    rows = drift_rows(board)
-    alarms = [row for row in rows if row["alarm"]]
-    return {"alarms": alarms, "drift_words": _drift_words(rows, _looks(board)), **_came(board)}
-
-
-def drift_rows(board: Board) -> list[dict[str, Any]]:
-    """Return each coder × code whose decisions may be seen."""
-    return [
-        {
-            "coder": row["coder"],
-            "code": row["code"],
-            "label": board.label(row["code"]),
-            "n_first": int(row["n_first"]),
-            "n_later": int(row["n_later"]),
-            "first": None if pd.isna(row["share_first"]) else float(row["share_first"]),
-            "later": None if pd.isna(row["share_later"]) else float(row["share_later"]),
-            "alarm": bool(row["alarm"]),
-            "words": _drifted(board, row) if row["alarm"] else "",
-            "too_few": not pd.isna(row["reason"]),
-        }
-        for row in board.drift.to_dict("records")
-        if row["n_first"] + row["n_later"]
-    ]
-
-
-def _drifted(board: Board, row: Mapping[Any, Any]) -> str:
-    often = "more" if row["share_later"] > row["share_first"] else "less"
-    who, applies = ("You", "apply") if row["coder"] == board.viewer else (row["coder"], "applies")
-    shares = [coefficient(row[name], 2) for name in ("share_first", "share_later")]
-    return (
-        f"{who} {applies} {board.label(row['code'])} {often} often than at first: to {shares[0]} of the "
-        f"first {row['n_first']} texts and to {shares[1]} of the {row['n_later']} after them."
-    )
-
-
-def _looks(board: Board) -> str:
-    """Return for how many looks the bound on false alarms holds: without a plan only for one."""
-    planned = set(board.read.decided["coder"]) <= set(board.seen_plan["coder"])
-    return "however often you look" if planned else "for one look at the end, since texts were not planned"
-
-
-def _drift_words(rows: list[dict[str, Any]], looks: str) -> str:
-    if not rows or all(row["too_few"] for row in rows):
-        return "Drift: too few texts yet to tell whether a coder applies a code more or less than at first."
-    n = sum(not row["too_few"] for row in rows)
-    alarms = sum(row["alarm"] for row in rows)
-    return (
-        f"Drift: {alarms or 'no'} {'alarm' if alarms == 1 else 'alarms'} among {n} pairs of coder and code. "
-        f"If nobody drifts and texts come in random order, at most 5 % of studies have any alarm, {looks}."
-    )
-
-
-def _came(board: Board) -> dict[str, Any]:
-    """Count the codes applied after each participant, and predict those that further ones bring."""
-    codings, coverage = board.read.standing[0], board.read.coverage
-    if coverage.empty:
-        return {"came": [], "came_words": ""}
-    if board.cluster is None:
-        words = "Some texts have no participant (case_id), so new codes are not counted by participant."
-        return {"came": [], "came_words": words}
-    rows = development(codings, board.units, cluster=board.cluster, coverage=coverage)
-    n_codes = [int(n) for n in rows["n_codes"]]
-    new = rows.loc[rows["n_new"] > 0, "place"]
-    last = 0 if new.empty else int(new.iloc[-1])
-    said = f"{n_codes[-1]} of {len(board.codebook.codable)} codes occur in texts of {len(rows)} participants"
-    said += ", all of them in those of the first." if last == 1 else "."
-    said += f" The last new code came with participant {last}." if last > 1 else ""
-    return {"came": n_codes, "came_words": f"{said} {_saturated(board, codings, board.cluster)}"}
-
-
-def _saturated(board: Board, codings: pd.DataFrame, cluster: str) -> str:
-    codes = emerged(board.read.revisions, board.codebooks)
-    if not codes:
-        return "No code emerged during coding, so saturation does not apply."
-    coverage = board.read.coverage
-    result = saturation(codings, board.units, cluster=cluster, emerged=codes, coverage=coverage, more=[_MORE])
-    row = result.iloc[0]
-    if pd.isna(row["new_codes"]):
-        return "Too little is coded yet to predict new codes from further participants."
-    ends = f"{number(row['low'], 1)} to {number(row['high'], 1)}"
-    return (
-        f"{_MORE} further participants would bring about {number(row['new_codes'], 1)} more codes of those "
-        f"that emerge during coding (95% CI {ends})."
-    )
+def _lead_cell(board: Board, name: str) -> str:
+    also = ", without_round=True" if board.without_round else ""
+    return f"qual.widgets.{name}(store, coder={board.viewer!r}{also})"
 
 
 PAGE: Final = 40
@@ -388,18 +312,13 @@ def _planned(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
     return f"Texts of {_named(asked)}", [(unit, "") for unit in units]
 
 
-def _finished(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
+def _of_coder(board: Board, asked: Mapping[str, Any], *, done: bool) -> tuple[str, Rows]:
+    """The texts of a coder in a round that they finished, or those that are left."""
     coder = _followed(board, asked)
-    done = board.finished_units(asked["round"], coder)
-    units = [unit for unit in board.planned_units(asked["round"], coder) if unit in done]
-    return f"Finished by {coder} in {_named(asked)}", [(unit, "") for unit in units]
-
-
-def _left(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
-    coder = _followed(board, asked)
-    done = board.finished_units(asked["round"], coder)
-    units = [unit for unit in board.planned_units(asked["round"], coder) if unit not in done]
-    return f"Not yet finished by {coder} in {_named(asked)}", [(unit, "") for unit in units]
+    finished = board.finished_units(asked["round"], coder)
+    units = [unit for unit in board.planned_units(asked["round"], coder) if (unit in finished) is done]
+    title = f"{'Finished' if done else 'Not yet finished'} by {coder} in {_named(asked)}"
+    return title, [(unit, "") for unit in units]
 
 
 def _followed(board: Board, asked: Mapping[str, Any]) -> str:
@@ -413,31 +332,17 @@ def _followed(board: Board, asked: Mapping[str, Any]) -> str:
     return coder
 
 
-def _double(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
-    rows = _of_code(board, asked)
-    rows = rows[rows["n_coders"] > 1]
-    notes = [
-        "all agree" if applied in (0, n) else f"{applied} of {n} coders applied it"
-        for n, applied in zip(rows["n_coders"], rows["n_applied"], strict=True)
-    ]
-    title = f"{_label(board, asked)}: texts decided by two or more coders"
-    return title, _in_order(board, dict(zip(rows["unit_id"], notes, strict=True)))
-
-
-def _applied(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
-    rows = _of_code(board, asked)
-    rows = rows[rows["n_applied"] > 0]
-    notes = [
-        f"{applied} of {n} {'coder' if n == 1 else 'coders'}"
-        for n, applied in zip(rows["n_coders"], rows["n_applied"], strict=True)
-    ]
-    title = f"{_label(board, asked)}: texts it was applied to"
-    return title, _in_order(board, dict(zip(rows["unit_id"], notes, strict=True)))
-
-
-def _of_code(board: Board, asked: Mapping[str, Any]) -> pd.DataFrame:
-    of_it: pd.DataFrame = board.tally[board.tally["code"] == asked["code"]]
-    return of_it
+def _of_code(board: Board, asked: Mapping[str, Any], *, double: bool) -> tuple[str, Rows]:
+    """The texts with a code that two or more coders decided, or those that it was applied to."""
+    rows = board.tally[board.tally["code"] == asked["code"]]
+    rows = rows[rows["n_coders"] > 1] if double else rows[rows["n_applied"] > 0]
+    notes = {
+        unit: "all agree" if double and applied in (0, n) else
+        f"{applied} of {n} {'coder' if n == 1 else 'coders'}{' applied it' * double}"
+        for unit, n, applied in zip(rows["unit_id"], rows["n_coders"], rows["n_applied"], strict=True)
+    }  # fmt: skip
+    what = "texts decided by two or more coders" if double else "texts it was applied to"
+    return f"{_label(board, asked)}: {what}", _in_order(board, notes)
 
 
 def _open(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
@@ -457,6 +362,7 @@ def _open(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
 
 def _stale(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
     rows = board.stale[board.stale["coder"] == asked["coder"]]
+    rows = rows[rows["round"].fillna("") == (asked["round"] or "")]
     notes: dict[str, list[str]] = {}
     for unit, code in zip(rows["unit_id"], rows["code"], strict=True):
         notes.setdefault(unit, []).append(board.label(code))
@@ -464,12 +370,18 @@ def _stale(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
     return f"Texts that {asked['coder']} must look at again", _in_order(board, said)
 
 
+def _waiting(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
+    """The texts of an item of the viewer's own inbox."""
+    items = waiting(board.study, coder=board.viewer, round=asked["round"])
+    found = {one["what"]: one for one in items}.get(str(asked["of"]), {"title": "Nothing waits", "units": ()})
+    return found["title"], [(unit, "") for unit in found["units"]]
+
+
 def _later(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
     """The texts after the first third of a coder's, with the code first, as they were first finished."""
-    found = board.drift
-    n_later = int(
-        found.loc[(found["coder"] == asked["coder"]) & (found["code"] == asked["code"]), "n_later"].sum()
-    )
+    drift = board.drift
+    is_it = (drift["coder"] == asked["coder"]) & (drift["code"] == asked["code"])
+    n_later = int(drift.loc[is_it, "n_later"].sum())
     order = board.finish_order[board.finish_order["coder"] == asked["coder"]]
     decided = board.read.decided
     mine = decided[(decided["coder"] == asked["coder"]) & (decided["code"] == asked["code"])]
@@ -522,12 +434,14 @@ def _shortened(text: str) -> str:
 
 _DOORS: Final[Mapping[str, Callable[[Board, Mapping[str, Any]], tuple[str, Rows]]]] = {
     "planned": _planned,
-    "finished": _finished,
-    "left": _left,
-    "double": _double,
-    "applied": _applied,
+    "finished": partial(_of_coder, done=True),
+    "left": partial(_of_coder, done=False),
+    "double": partial(_of_code, double=True),
+    "applied": partial(_of_code, double=False),
     "open": _open,
     "stale": _stale,
+    "again": _waiting,
+    "new": _waiting,
     "later": _later,
     "against": _against,
     "proposals": _proposals,

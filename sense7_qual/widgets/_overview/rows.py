@@ -1,4 +1,4 @@
-"""The rows of the overview: each coder's progress, agreement so far, how often codes are applied."""
+"""The numbers of the overview: progress, agreement so far, who codes differently, codes, drift."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import codings
-from sense7_qual._present import coefficient, interval, percent
+from sense7_qual._present import coefficient, interval, number, percent
 from sense7_qual._reasons import reason_words
 from sense7_qual.agreement import by_code, sequential
+from sense7_qual.codebook import emerged
 from sense7_qual.rounds import Round
-from sense7_qual.widgets._lead_view import Board, pace
+from sense7_qual.widgets._lead_view import Board, duration, pace
 
 LEAST: Final = 0.667
 """Krippendorff (2004, p. 241): below it no conclusion, not even a tentative one."""
@@ -281,22 +282,6 @@ def _pace(board: Board, name: str | None, coder: str) -> float | None:
     return pace(sorted(own, key=lambda act: act.at)[-LAST:]).get(coder)
 
 
-def duration(seconds: float) -> str:
-    """Return a time in words, no finer than one can know it.
-
-    >>> duration(20), duration(1490), duration(7810)
-    ('1 min', '25 min', '2 h 10')
-    """
-    minutes = seconds / 60
-    if minutes < 10:
-        return f"{max(1, round(minutes))} min"
-    fives = 5 * round(minutes / 5)
-    if fives < 60:
-        return f"{fives} min"
-    tens = 10 * round(minutes / 10)
-    return f"{tens // 60} h {tens % 60:02d}" if tens % 60 else f"{tens // 60} h"
-
-
 def per_text(seconds: float) -> str:
     """Return the time of one text in words.
 
@@ -307,3 +292,96 @@ def per_text(seconds: float) -> str:
     if whole < 60:
         return f"{whole} s"
     return f"{whole // 60} min" if not whole % 60 else f"{whole // 60} min {whole % 60} s"
+
+
+def leaning_rows(board: Board) -> list[dict[str, Any]]:
+    """Return the coders who surely apply a code more or less than the others, the largest difference first.
+
+    ``n_apart`` counts the texts on which they decided against most of the others.
+    """
+    apart = board.against.groupby(["coder", "code"])["unit_id"].size()
+    return [
+        {
+            "coder": row["coder"], "code": row["code"], "label": board.label(row["code"]),
+            "n": int(row["n_units"]), "at": float(row["prevalence"]), "others_at": float(row["others"]),
+            "share": f"{percent(row['prevalence'])} %", "others": f"{percent(row['others'])} %",
+            "n_apart": int(apart.get((row["coder"], row["code"]), 0)),
+        }
+        for row in board.leanings.to_dict("records")
+    ]  # fmt: skip
+
+
+_MORE: Final = 5
+
+
+def change(board: Board) -> dict[str, Any]:
+    """Describe changes over the order of coding: alarms for drift, and when codes emerged."""
+    return {"alarms": alarms(board), "drift_words": _drift_words(board), **_came(board)}
+
+
+def alarms(board: Board) -> list[dict[str, Any]]:
+    """Return the coders who apply a code more or less than at first, of the decisions that may be seen."""
+    drift = board.drift
+    return [
+        {"coder": row["coder"], "code": row["code"], "label": board.label(row["code"]),
+         "n_later": int(row["n_later"]), "words": _drifted(board, row)}
+        for row in drift[drift["alarm"].fillna(False)].to_dict("records")
+    ]  # fmt: skip
+
+
+def _drifted(board: Board, row: Mapping[Any, Any]) -> str:
+    often = "more" if row["share_later"] > row["share_first"] else "less"
+    who, applies = ("You", "apply") if row["coder"] == board.viewer else (row["coder"], "applies")
+    shares = [coefficient(row[name], 2) for name in ("share_first", "share_later")]
+    return (
+        f"{who} {applies} {board.label(row['code'])} {often} often than at first: to {shares[0]} of the "
+        f"first {row['n_first']} texts and to {shares[1]} of the {row['n_later']} after them."
+    )
+
+
+def _drift_words(board: Board) -> str:
+    """Say how many alarms there are, and for how many looks the bound on false ones holds."""
+    n = int(board.drift["reason"].isna().sum())
+    if not n:
+        return "Drift: too few texts yet to tell whether a coder applies a code more or less than at first."
+    found = int(board.drift["alarm"].fillna(False).sum())
+    planned = set(board.read.decided["coder"]) <= set(board.seen_plan["coder"])
+    looks = "however often you look" if planned else "for one look at the end, since texts were not planned"
+    return (
+        f"Drift: {found or 'no'} {'alarm' if found == 1 else 'alarms'} among {n} pairs of coder and code. "
+        f"If nobody drifts and texts come in random order, at most 5 % of studies have any alarm, {looks}."
+    )
+
+
+def _came(board: Board) -> dict[str, Any]:
+    """Count the codes applied after each participant, and predict those that further ones bring."""
+    made, coverage = board.read.standing[0], board.read.coverage
+    if coverage.empty:
+        return {"came": [], "came_words": ""}
+    if board.cluster is None:
+        words = "Some texts have no participant (case_id), so new codes are not counted by participant."
+        return {"came": [], "came_words": words}
+    rows = codings.development(made, board.units, cluster=board.cluster, coverage=coverage)
+    n_codes = [int(n) for n in rows["n_codes"]]
+    new = rows.loc[rows["n_new"] > 0, "place"]
+    last = 0 if new.empty else int(new.iloc[-1])
+    said = f"{n_codes[-1]} of {len(board.codebook.codable)} codes occur in texts of {len(rows)} participants"
+    said += ", all of them in those of the first." if last == 1 else "."
+    said += f" The last new code came with participant {last}." if last > 1 else ""
+    return {"came": n_codes, "came_words": f"{said} {_saturated(board, made, board.cluster)}"}
+
+
+def _saturated(board: Board, made: pd.DataFrame, cluster: str) -> str:
+    codes = emerged(board.read.revisions, board.codebooks)
+    if not codes:
+        return "No code emerged during coding, so saturation does not apply."
+    by: dict[str, Any] = {"cluster": cluster, "emerged": codes, "coverage": board.read.coverage}
+    result = codings.saturation(made, board.units, more=[_MORE], **by)
+    row = result.iloc[0]
+    if pd.isna(row["new_codes"]):
+        return "Too little is coded yet to predict new codes from further participants."
+    ends = f"{number(row['low'], 1)} to {number(row['high'], 1)}"
+    return (
+        f"{_MORE} further participants would bring about {number(row['new_codes'], 1)} more codes of those "
+        f"that emerge during coding (95% CI {ends})."
+    )
