@@ -201,16 +201,16 @@ class Inbox:
             place = session.find_place(proposal["unit_id"])
             yield _item("answer", f"Your proposal ‘{proposal['label']}’", memo["text"],
                         of=memo["memo_id"], place=place, is_news=True)  # fmt: skip
-        coverage = study.coverage(coder=session.coder)
         for one in study.rounds:
             if session.coder in one.coders and (one.is_blind or one.discusses):
-                yield from self._of_round(one, coverage, others)
+                yield from self._of_round(one, others)
 
-    def _of_round(self, one: Round, coverage: pd.DataFrame, others: pd.DataFrame) -> Iterator[Item]:
-        done = coverage[coverage["round"] == one.name]
+    def _of_round(self, one: Round, others: pd.DataFrame) -> Iterator[Item]:
+        # By its name: without one, rounds of training and discussion are left out.
+        done = self._study.coverage(coder=self._session.coder, round=one.name)
         n_left = len(set(one.units) - set(done["unit_id"]))
         notes = others[others["round"] == one.name]
-        n_new = int((notes["at"].astype(str) > str(done["at"].max() if len(done) else "")).sum())
+        n_new = int((notes["at"].astype(str) > str(done["finished_at"].max() if len(done) else "")).sum())
         here = one.name == self._session.round
         if not n_left and not (one.discusses and n_new):
             return
