@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from sense7_qual import acts, codings, corpus, rounds
@@ -220,6 +221,23 @@ def test_rounds_in_which_something_is_left_are_listed_with_their_texts_and_new_n
     )
     item = items(OfStudy(study, round="talk"))["discussion"]
     assert (item["title"], item["here"]) == ("Discussion of ‘one’: 2 texts left, 1 new note", True)
+    study.append([acts.finish(coder="ana", unit_id="m1", round="talk", codebook=BOOK)])
+    assert items(OfStudy(study, round="talk"))["discussion"]["title"] == "Discussion of ‘one’: One text left"
+
+
+@pytest.mark.parametrize("is_training", [False, True])
+def test_a_round_that_is_begun_says_how_many_texts_are_left(tmp_path: Path, is_training: bool) -> None:
+    study = Store.create(tmp_path / "study", units=written(tmp_path), codebook=BOOK)
+    both = {"coders": ["ana", "ben"], "coder": "lead", "codebook": BOOK, "units": ["m1", "m2", "m3"]}
+    gold = pd.DataFrame(
+        [(unit, code.id, False) for unit in both["units"] for code in BOOK.codable],
+        columns=["unit_id", "code", "applied"],
+    )
+    study.append([rounds.open_round("one", gold=gold if is_training else None, **both),
+                  rounds.open_round("two", **both)])  # fmt: skip
+    study.append([acts.finish(coder="ana", unit_id="m1", round="one", codebook=BOOK)])
+    item = items(OfStudy(study, round="two"))["training" if is_training else "round"]
+    assert item["title"] == f"{'Training' if is_training else 'Round'} ‘one’: 2 texts to go"
 
 
 def test_texts_to_look_through_wait_until_each_is_finished_again_and_begin_as_they_were(
@@ -234,11 +252,12 @@ def test_texts_to_look_through_wait_until_each_is_finished_again_and_begin_as_th
     study.append([rounds.unblind("one", coder="lead", codebook=BOOK)])
     before = study.decisions()
     study.append([rounds.open_round("again", coders=["ana"], discusses="one", **named)])
-    assert "discussion" not in items(OfStudy(study, coder="ben"))
+    assert "discussion" not in items(OfStudy(study, coder="ben", round="one"))
     browser = OfStudy(study, round="again")
     assert items(browser)["discussion"]["title"] == "Look again at texts of ‘one’: 2 texts left"
-    assert [one["code"] for one in browser.ask("unit", place=0)["unit"]["codings"]] == ["affective"]
-    browser.do("finish", "m1")
+    unit = browser.ask("unit", place=0)["unit"]
+    assert [one["code"] for one in unit["codings"]] == ["affective"]
+    browser.do("finish", "m1", seen=unit["n_acts"])
     assert items(browser)["discussion"]["title"] == "Look again at texts of ‘one’: One text left"
     browser.do("finish", "m2")
     assert items(browser) == {}

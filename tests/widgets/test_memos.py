@@ -10,7 +10,7 @@ import pytest
 from sense7_qual import acts, rounds
 from sense7_qual.acts import Act
 from sense7_qual.store import Store
-from tests.helpers.browser import SENSE7, SENTINEL, TEXTS, Browser, units
+from tests.helpers.browser import SENSE7, SENTINEL, TEXTS, Browser, OfStudy, new_id, units
 from tests.helpers.hostile_strings import HOSTILE
 
 STUDY = {"target_kind": "study", "unit_id": None}
@@ -151,6 +151,20 @@ def test_the_teams_memos_are_listed_once_their_round_is_unblinded(tmp_path: Path
     table.write(tmp_path / "memos.docx")
     assert [row[5] for row in table.rows] == ["ana", "the team, with round one"]
     assert "own" not in repr(table)
+
+
+def test_a_coder_answers_a_memo_of_the_team_and_revises_the_answer(tmp_path: Path) -> None:
+    store = in_a_study(tmp_path)
+    store.append([rounds.unblind("one", coder="lead", codebook=SENSE7)])
+    browser = OfStudy(store, round="one")
+    theirs = next(row for row in browser.ask("memos", fresh=True)["rows"] if not row["own"])
+    named = new_id()
+    said = {"text": "So do I.", "team": True, "answers": theirs["memo_id"]}
+    assert browser.do("memo", "m1", named, **said)["unit"]["memo"] is None
+    browser.do("memo", "m1", text="Or not.", memo_id=named)
+    row = store.memos(viewer="ben").set_index("memo_id").loc[named]
+    assert (row["text"], row["answers"], row["round"]) == ("Or not.", theirs["memo_id"], "one")
+    assert browser.ask("memos")["rows"][0]["answers"] == theirs["memo_id"]
 
 
 @pytest.mark.long

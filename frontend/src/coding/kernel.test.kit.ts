@@ -62,6 +62,8 @@ export class Kernel {
   round: RoundState = null;
   /** What colleagues coded, by place. */
   colleagues: Record<number, Beside[]> = {};
+  /** Colleagues' memos for the team. */
+  theirMemos: MemoRow[] = [];
   training: TrainingProgress | null = null;
   suggest: "finished" | "shown" | null = null;
   /** What a model suggests, by place; of which it is not worked out yet; and whether the model fails. */
@@ -236,12 +238,12 @@ export class Kernel {
   private memos({ on, find = "", first = 0 }: Message): object {
     const own = this.texts.flatMap((text, place): MemoRow[] => {
       const { memo, memos, unit_id } = this.unit(place);
-      const row = { code: null, coder: "ana", own: true, at: "2026-01-31T12:00:00.000Z", unit_id, place, team: false };
+      const row = { code: null, coder: "ana", own: true, at: "2026-01-31T12:00:00.000Z", unit_id, place, team: false, answers: null };
       const spans = memos.map((one): MemoRow => ({ ...row, ...one, on: "span", words: text.slice(one.start, one.end) }));
       return [...spans, ...(memo ? [{ ...row, ...memo, on: "unit" as const, start: null, end: null, words: text }] : [])];
     });
-    const free = this.freeMemos().map((memo): MemoRow => ({ ...memo, team: false, start: null, end: null, coder: "ana", own: true, at: "2026-01-31T12:00:00.000Z", unit_id: null, place: null, words: "" }));
-    const rows = [...own, ...free].filter((row) => (!on || row.on === on) && row.text.includes(find));
+    const free = this.freeMemos().map((memo): MemoRow => ({ ...memo, team: false, answers: null, start: null, end: null, coder: "ana", own: true, at: "2026-01-31T12:00:00.000Z", unit_id: null, place: null, words: "" }));
+    const rows = [...this.theirMemos, ...own, ...free].filter((row) => (!on || row.on === on) && row.text.includes(find));
     return { type: "memos", n: rows.length, n_all: own.length + free.length, first, rows: rows.slice(first, first + 2) };
   }
 

@@ -8,7 +8,8 @@ import type { Session } from "./session";
 import { useRef, useState } from "preact/hooks";
 
 /** What the memo is about, in words. */
-function heading({ on, unit, span, code }: About, session: Session): string {
+function heading({ on, unit, span, code, answers }: About, session: Session): string {
+  if (answers) return `Answer to ${answers.coder}: “${answers.text}”`;
   if (on === "span") return `Memo on “${unit!.text.slice(span!.start, span!.end)}”`;
   if (on === "code") return `Memo on the code ${session.label(code!)}`;
   return on === "study" ? "Memo on the study" : "Memo on this text";
@@ -62,7 +63,7 @@ export function OpenMemo({ session }: { session: Session }) {
       onDiscard={() => memos.discard()}
       onEnd={about.memo ? () => memos.end() : undefined}
     >
-      <ForTeam round={memos.round.value} on={memos.team.value} onChange={(team) => (memos.team.value = team)} />
+      {!about.answers && <ForTeam round={memos.round.value} on={memos.team.value} onChange={(team) => (memos.team.value = team)} />}
     </MemoForm>
   );
 }

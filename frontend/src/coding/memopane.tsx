@@ -36,6 +36,8 @@ export function MemoPane({ session }: { session: Session }) {
   const { list } = memoList;
   const [query, n, all] = [memoList.query.value, list.count.value, list.all.value];
   const codes = session.book.list.value;
+  const marked = list.rows.value.get(list.cursor.value);
+  const theirs = marked?.team && !marked.own && marked.place !== null && session.memos.round.value ? marked : null;
   return (
     <>
       <div class="s7-choose">
@@ -50,9 +52,17 @@ export function MemoPane({ session }: { session: Session }) {
         </div>
       </div>
       <PagedList list={list} label="Memos" rowHeight={ROW} view={(row) => <MemoView session={session} row={row} />} onOpen={(index) => openMemo(session, index)} />
+      {theirs && <Button class="s7-quiet s7-refuse" onClick={() => answer(session, theirs)} words={`Answer ${theirs.coder}`} />}
       {!n && <p class="s7-hint">{all ? "No memo matches." : `No memos yet. Select words and press ${session.commands.value.memo ?? "m"}.`}</p>}
     </>
   );
+}
+
+/** Go to the text of a colleague's memo, and write an answer. */
+function answer(session: Session, row: MemoRow): void {
+  session.texts.leave();
+  session.goTo(row.place!, null);
+  session.presses.inTurn(() => session.unit.value && session.memos.answer(session.unit.value, row));
 }
 
 /** What the memo is on, in words. */
@@ -74,7 +84,7 @@ function MemoView({ session, row }: { session: Session; row: MemoRow }) {
       {row.words && (
         <div class="s7-row-quote" dir="auto">{row.on === "span" ? `“${row.words}”` : row.words}</div>
       )}
-      <div class="s7-row-words" dir="auto">{row.text}</div>
+      <div class="s7-row-words" dir="auto">{row.answers && "↳ "}{row.text}</div>
     </>
   );
 }

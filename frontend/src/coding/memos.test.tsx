@@ -171,6 +171,24 @@ describe("for the team", () => {
     expect(kernel.acts()[1]!.memo_id).toBe(kernel.acts()[0]!.id);
     expect(kernel.acts()[2]!.memo_id).toBeUndefined();
   });
+
+  test("a colleague's memo is answered on its text, and the answer is no memo of one's own on the text", async () => {
+    const theirs = { memo_id: "b1", on: "unit" as const, code: null, start: null, end: null, text: "Is that warm?", team: true, coder: "ben", own: false, at: "2026-01-31T12:00:00.000Z", answers: null, unit_id: "m1", place: 1, words: "" };
+    await show((one) => {
+      one.roundName = "talk";
+      one.theirMemos = [theirs];
+    });
+    await press(":");
+    await answer();
+    await doing(() => [...el.querySelectorAll("button")].find((one) => one.textContent === "Answer ben")!.click());
+    await answer();
+    expect(find(".s7-memo-form h4")!.textContent).toBe("Answer to ben: “Is that warm?”");
+    await write("I think so.");
+    await press("Enter", field()!, { ctrlKey: true });
+    await answer();
+    const { kind, unit_id, text, team, answers, memo_id } = kernel.acts().at(-1)!;
+    expect([kind, unit_id, text, team, answers, memo_id]).toEqual(["memo", "m1", "I think so.", true, "b1", undefined]);
+  });
 });
 
 describe("the list of memos", () => {

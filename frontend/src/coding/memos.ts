@@ -3,10 +3,10 @@ import { computed, signal } from "@preact/signals";
 import type { Act, Code, Span } from "../shared/protocol";
 import { sameSpan } from "../shared/spans";
 import type { Host } from "./host";
-import type { FreeMemo, Memo, Unit } from "./messages";
+import type { FreeMemo, Memo, MemoRow, Unit } from "./messages";
 
 /** What a memo is about, with the memo that stands there; `unit` for a text or words of it. */
-export interface About { on: "unit" | "span" | "code" | "study"; unit: Unit | null; span: Span | null; code: string | null; memo: Memo | null; }
+export interface About { on: "unit" | "span" | "code" | "study"; unit: Unit | null; span: Span | null; code: string | null; memo: Memo | null; answers?: MemoRow; }
 
 type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey">;
 
@@ -31,6 +31,12 @@ export class Memos {
   onSpan(unit: Unit, span: Span): void {
     const memo = unit.memos.find((one) => sameSpan(one, span)) ?? null;
     this.#edit({ on: "span", unit, span, code: null, memo });
+  }
+
+  /** Answer a colleague's memo for the team. */
+  answer(unit: Unit, answers: MemoRow): void {
+    this.#edit({ on: "unit", unit, span: null, code: null, memo: null, answers });
+    this.team.value = true;
   }
 
   onCode({ id }: Code): void {
@@ -95,11 +101,11 @@ export class Memos {
 
   /** Record the memo as it is now; false where nothing changed. A memo stays one's own, or the team's: it is
    * shared, or no more so, by another in its place. */
-  save({ on, unit, span, code, memo }: About, written: string, team: boolean): boolean {
+  save({ on, unit, span, code, memo, answers }: About, written: string, team: boolean): boolean {
     const text = written.trim();
     const moves = !!memo && !!text && team !== (memo.team ?? false);
     if (text === (memo?.text ?? "").trim() && !moves) return false;
-    const about = { kind: "memo" as const, target_kind: on, ...(span ?? {}), ...(code !== null ? { code } : {}) };
+    const about = { kind: "memo" as const, target_kind: on, ...(span ?? {}), ...(code !== null ? { code } : {}), ...(answers ? { answers: answers.memo_id } : {}) };
     if (moves) this.host.do({ ...about, text: "", memo_id: memo.memo_id }, unit);
     const which = memo && !moves ? { memo_id: memo.memo_id } : {};
     this.host.do({ ...about, text, ...which, ...(team ? { team } : {}) }, unit);

@@ -48,6 +48,8 @@ export interface MemoRow extends Memo {
   coder: string;
   own: boolean;
   at: string;
+  /** The memo that it answers. */
+  answers: string | null;
   unit_id: string | null;
   /** Of the text, where it is among those that are coded here. */
   place: number | null;

@@ -4,6 +4,7 @@ import { sameSpan } from "../shared/spans";
 import type { Suggestion, Unit } from "./messages";
 
 function withMemo(unit: Unit, act: Act): Unit {
+  if (act.answers) return unit; // it stands in the list of memos
   const memo = act.text ? { memo_id: act.memo_id ?? act.id, text: act.text, ...(act.team ? { team: true } : {}) } : null;
   if (act.target_kind !== "span") return { ...unit, memo };
   const others = unit.memos.filter(({ memo_id }) => memo_id !== act.memo_id);

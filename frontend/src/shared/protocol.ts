@@ -79,6 +79,8 @@ export interface Act {
   /** What a memo is about (a text, where it does not say), which one it revises, and whether it is for the team. */
   target_kind?: "unit" | "span" | "code" | "study";
   memo_id?: string;
+  /** The memo that it answers. */
+  answers?: string;
   team?: boolean;
   /** Of undo and redo: the act that is meant, where it is not the last one. */
   target?: string;

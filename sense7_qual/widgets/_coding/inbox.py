@@ -206,7 +206,8 @@ class Inbox:
                 yield from self._of_round(one, others)
 
     def _of_round(self, one: Round, others: pd.DataFrame) -> Iterator[Item]:
-        done = self._study.coverage(round=one.name, coder=self._session.coder)
+        # By its name: without one, rounds of training and discussion are left out.
+        done = self._study.coverage(coder=self._session.coder, round=one.name)
         n_left = len(set(one.units) - set(done["unit_id"]))
         notes = others[others["round"] == one.name]
         n_new = int((notes["at"].astype(str) > str(done["finished_at"].max() if len(done) else "")).sum())

@@ -129,7 +129,7 @@ class MemoList:
             coder=known["coder"], text=known["text"], codebook=self._session.codebook, at=known["at"],
             target_kind=known["target_kind"], code=target if is_code else None,
             unit_id=None if is_code else target, start=known["start"], end=known["end"],
-            memo_id=known["memo_id"], round=known["round"],
+            memo_id=known["memo_id"], answers=known["answers"], round=known["round"],
         )  # fmt: skip
         return self._row(act)
 
@@ -145,6 +145,7 @@ class MemoList:
             "coder": act.coder,
             "own": act.coder == session.coder,
             "at": act.at,
+            "answers": act.answers,
             "unit_id": act.unit_id if act.target_kind in ("unit", "span") else None,
             "place": place,
             "words": shortened(words, _IN_A_ROW),

@@ -179,7 +179,7 @@ class Session(Units):
         """Return all that the browser shows of the unit at `place`."""
         unit_id, text = self.unit_ids[self.check_place(place)], self.text(place)
         now = self._now(unit_id)
-        memos = [on_text(act, text) for act in now["memo"]]
+        memos = [on_text(act, text) for act in now["memo"] if act.answers is None]
         return {
             "place": place,
             "unit_id": unit_id,
