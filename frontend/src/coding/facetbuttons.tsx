@@ -1,5 +1,6 @@
 // A coding's facets for the mouse, and the strip that shows their keys.
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "../shared/button";
 import type { Coding, Facet, FacetValue } from "../shared/protocol";
 import type { Session } from "./session";
 
@@ -26,15 +27,7 @@ export function FacetButtons(props: Props) {
         <ValueButton key={`${facet.name}=${value.name}`} {...props} facet={facet} value={value} />
       ))}
       {!few && (
-        <button
-          type="button"
-          class="s7-facet"
-          aria-expanded={session.facets.isOn(coding)}
-          aria-label={`${label}: facets`}
-          onClick={() => take(() => session.facets.toggle(coding))}
-        >
-          facets
-        </button>
+        <Button class="s7-facet" aria-expanded={session.facets.isOn(coding)} aria-label={`${label}: facets`} onClick={() => take(() => session.facets.toggle(coding))} words="facets" />
       )}
     </span>
   );

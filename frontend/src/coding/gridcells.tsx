@@ -1,5 +1,5 @@
 // What a row of the survey grid shows: its number, the answer, the codings on it, its variables, how far it is.
-import { sample, UNKNOWN } from "../shared/colours";
+import { sample } from "../shared/colours";
 import type { Code, Coding } from "../shared/protocol";
 import { LiveText } from "./livetext";
 import type { Unit } from "./messages";
@@ -91,7 +91,7 @@ function RowCodes({ session, unit }: { session: Session; unit: Unit }) {
     <div class="s7-row-codes" role="group" aria-label={`Codes for text ${unit.place + 1}`}>
       {codes.map((code) => (
         <button key={code.id} type="button" title={code.definition} onClick={() => choose(code)}>
-          <kbd>{session.book.looks.value.get(code.id)?.tag}</kbd> {code.label}
+          <kbd>{session.book.look(code.id).tag}</kbd> {code.label}
         </button>
       ))}
     </div>
@@ -129,7 +129,7 @@ interface ChipProps { session: Session; unit: Unit; coding: Coding; active: bool
 
 function Chip({ session, unit, coding, active, tabbed, take }: ChipProps) {
   const { code, start, end, pending } = coding;
-  const look = session.book.looks.value.get(code) ?? UNKNOWN;
+  const look = session.book.look(code);
   const [label, quote] = [session.label(code), start === null ? null : unit.text.slice(start, end!)];
   const names = ["s7-chip", pending && "s7-pending", active && "s7-active", quote !== null && "s7-of-span"];
   const mark = (event: MouseEvent) => {

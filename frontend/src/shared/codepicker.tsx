@@ -2,7 +2,7 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { CodebookView, Row } from "./codebook";
-import { sample, UNKNOWN } from "./colours";
+import { sample } from "./colours";
 import { uuid, type Code, type Coding } from "./protocol";
 import { joined } from "./words";
 
@@ -118,7 +118,7 @@ function Recent({ book, counts, disabled }: Shown) {
   return (
     <ul class="s7-recent" aria-label="Used last">
       {ids.map((id) => (
-        <li key={id} style={{ "--s7-c": lookOf(book, id).colour }} title={book.codes.value.get(id)!.label}>
+        <li key={id} style={{ "--s7-c": book.look(id).colour }} title={book.codes.value.get(id)!.label}>
           <CodeButton {...{ book, disabled }} code={book.codes.value.get(id)!} applied={counts.get(id) ?? NEVER} />
         </li>
       ))}
@@ -145,7 +145,7 @@ function Results({ book, counts, id }: Shown & { id: string }) {
             class={code === chosen.value ? "s7-code s7-chosen" : "s7-code"}
             data-code={code.id}
             data-stands={counts.has(code.id)}
-            style={{ "--s7-c": lookOf(book, code.id).colour }}
+            style={{ "--s7-c": book.look(code.id).colour }}
           >
             <CodeName book={book} code={code} applied={counts.get(code.id) ?? NEVER} />
           </li>
@@ -211,7 +211,7 @@ interface RowProps {
 }
 
 function TreeRow({ book, row: { code, depth, below }, disabled, applied, hidden, folded }: RowProps) {
-  const style = { "--s7-c": lookOf(book, code.id).colour, "--s7-depth": Math.min(depth, DEEPEST) };
+  const style = { "--s7-c": book.look(code.id).colour, "--s7-depth": Math.min(depth, DEEPEST) };
   const name = code.codable ? undefined : <span class="s7-label" dir="auto">{code.label}</span>;
   const heading = below > 0 && (
     <button type="button" class="s7-fold" data-code={code.id} aria-expanded={!folded} aria-label={name ? undefined : `Codes under ${code.label}`}>
@@ -229,8 +229,6 @@ function TreeRow({ book, row: { code, depth, below }, disabled, applied, hidden,
   );
 }
 
-const lookOf = (book: CodebookView, id: string) => book.looks.value.get(id) ?? UNKNOWN;
-
 function CodeButton({ book, code, applied, disabled }: { book: CodebookView; code: Code; applied: Applied; disabled: boolean }) {
   return (
     <button type="button" class="s7-code" data-code={code.id} aria-pressed={applied.n > 0} disabled={disabled}>
@@ -243,7 +241,7 @@ function CodeName({ book, code, applied }: { book: CodebookView; code: Code; app
   return (
     <>
       <kbd>{book.keyOf(code)}</kbd>
-      <span class="s7-sample" style={sample(lookOf(book, code.id))} />
+      <span class="s7-sample" style={sample(book.look(code.id))} />
       <span class="s7-label" dir="auto" data-short={code.look.short}>{code.label}</span>
       <Count {...applied} />
     </>
