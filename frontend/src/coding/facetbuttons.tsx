@@ -54,8 +54,7 @@ interface ValueProps extends Props { facet: Facet; value: FacetValue; withKey?: 
 
 function ValueButton({ session, coding, label, take, facet, value, withKey }: ValueProps) {
   return (
-    <button
-      type="button"
+    <Button
       class="s7-facet"
       title={facet.label}
       aria-pressed={coding.facets[facet.name] === value.name}
@@ -67,6 +66,6 @@ function ValueButton({ session, coding, label, take, facet, value, withKey }: Va
     >
       {withKey && value.key && <kbd>{value.key}</kbd>}
       {value.label}
-    </button>
+    </Button>
   );
 }

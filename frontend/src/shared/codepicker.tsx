@@ -1,4 +1,5 @@
 // The code picker: press a code to apply it, or find it by a letter or two.
+import { Button } from "./button";
 import type { ComponentChildren, VNode } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { CodebookView, Row } from "./codebook";
@@ -81,7 +82,7 @@ function FoldAll({ book }: { book: CodebookView }) {
   if (parents.length < 2 || book.search.open.value) return null;
   const folded = parents.every((id) => book.folded.value.has(id));
   return (
-    <button type="button" class="s7-quiet" onClick={() => book.fold(parents, !folded)}>{folded ? "Unfold all" : "Fold all"}</button>
+    <Button class="s7-quiet" onClick={() => book.fold(parents, !folded)}>{folded ? "Unfold all" : "Fold all"}</Button>
   );
 }
 
@@ -214,12 +215,12 @@ function TreeRow({ book, row: { code, depth, below }, disabled, applied, hidden,
   const style = { "--s7-c": book.look(code.id).colour, "--s7-depth": Math.min(depth, DEEPEST) };
   const name = code.codable ? undefined : <span class="s7-label" dir="auto">{code.label}</span>;
   const heading = below > 0 && (
-    <button type="button" class="s7-fold" data-code={code.id} aria-expanded={!folded} aria-label={name ? undefined : `Codes under ${code.label}`}>
+    <Button class="s7-fold" data-code={code.id} aria-expanded={!folded} aria-label={name ? undefined : `Codes under ${code.label}`}>
       <span class="s7-triangle" aria-hidden="true">{folded ? "▸" : "▾"}</span>
       {name}
       {folded && <span class="s7-folded">{below}</span>}
       <Count {...hidden} />
-    </button>
+    </Button>
   );
   return (
     <li class={name ? "s7-group" : below ? undefined : "s7-leaf"} style={style} data-code={code.id}>
@@ -231,9 +232,9 @@ function TreeRow({ book, row: { code, depth, below }, disabled, applied, hidden,
 
 function CodeButton({ book, code, applied, disabled }: { book: CodebookView; code: Code; applied: Applied; disabled: boolean }) {
   return (
-    <button type="button" class="s7-code" data-code={code.id} aria-pressed={applied.n > 0} disabled={disabled}>
+    <Button class="s7-code" data-code={code.id} aria-pressed={applied.n > 0} disabled={disabled}>
       <CodeName {...{ book, code, applied }} />
-    </button>
+    </Button>
   );
 }
 
