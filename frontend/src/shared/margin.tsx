@@ -1,5 +1,4 @@
 // The margin of a text: one bar a coding, as high as its lines, and its label next to it.
-import { Button } from "./button";
 import type { ButtonHTMLAttributes, VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { sideOf, type Look } from "./colours";
@@ -115,11 +114,11 @@ type Named = Pick<MarginItem, "look" | "name" | "more" | "title" | "active">;
 /** A coding's button: its key, its name, and what is said of it. */
 export function Label({ look, name, more, title, active, ...rest }: Named & ButtonHTMLAttributes<HTMLButtonElement> & { "data-id"?: string }) {
   return (
-    <Button tabIndex={active ? 0 : -1} title={title} aria-label={title} aria-current={active ? "true" : undefined} {...rest}>
+    <button type="button" tabIndex={active ? 0 : -1} title={title} aria-label={title} aria-current={active ? "true" : undefined} {...rest}>
       <kbd>{look.tag}</kbd>
       <strong>{name}</strong>
       {more.map((words) => <em key={words}>{words}</em>)}
-    </Button>
+    </button>
   );
 }
 
