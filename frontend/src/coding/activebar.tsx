@@ -1,6 +1,5 @@
 // The coding that the next key acts on, always in the same place: its facets, doubt, memo and removal.
 import { Button } from "../shared/button";
-import { UNKNOWN } from "../shared/colours";
 import type { Coding } from "../shared/protocol";
 import { FacetButtons } from "./facetbuttons";
 import type { Unit } from "./messages";
@@ -24,7 +23,7 @@ export function ActiveBar({ session, unit }: { session: Session; unit: Unit | nu
 
 function Bar({ session, unit, coding }: { session: Session; unit: Unit; coding: Coding }) {
   const { code, start, end } = coding;
-  const [label, look] = [session.label(code), session.book.looks.value.get(code) ?? UNKNOWN];
+  const [label, look] = [session.label(code), session.book.look(code)];
   const unsure = coding.confidence === "unsure";
   const take = (action: () => void) => session.presses.inTurn(action, unit);
   const note = () => (start === null ? (session.focus.value = ".s7-memo textarea") : session.memos.onSpan(unit, { start, end: end! }));

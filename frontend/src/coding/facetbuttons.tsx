@@ -1,5 +1,6 @@
 // A coding's facets for the mouse, and the strip that shows their keys.
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { Button } from "../shared/button";
 import type { Coding, Facet, FacetValue } from "../shared/protocol";
 import type { Session } from "./session";
 
@@ -26,15 +27,7 @@ export function FacetButtons(props: Props) {
         <ValueButton key={`${facet.name}=${value.name}`} {...props} facet={facet} value={value} />
       ))}
       {!few && (
-        <button
-          type="button"
-          class="s7-facet"
-          aria-expanded={session.facets.isOn(coding)}
-          aria-label={`${label}: facets`}
-          onClick={() => take(() => session.facets.toggle(coding))}
-        >
-          facets
-        </button>
+        <Button class="s7-facet" aria-expanded={session.facets.isOn(coding)} aria-label={`${label}: facets`} onClick={() => take(() => session.facets.toggle(coding))} words="facets" />
       )}
     </span>
   );
@@ -61,8 +54,7 @@ interface ValueProps extends Props { facet: Facet; value: FacetValue; withKey?: 
 
 function ValueButton({ session, coding, label, take, facet, value, withKey }: ValueProps) {
   return (
-    <button
-      type="button"
+    <Button
       class="s7-facet"
       title={facet.label}
       aria-pressed={coding.facets[facet.name] === value.name}
@@ -74,6 +66,6 @@ function ValueButton({ session, coding, label, take, facet, value, withKey }: Va
     >
       {withKey && value.key && <kbd>{value.key}</kbd>}
       {value.label}
-    </button>
+    </Button>
   );
 }

@@ -1,6 +1,5 @@
 // A round of training on screen: how far one is, and where and why a finished text differs from gold.
-import { UNKNOWN } from "../shared/colours";
-import type { Code } from "../shared/protocol";
+import type { Code, Sign } from "../shared/protocol";
 import type { Differs } from "./messages";
 import type { Session } from "./session";
 
@@ -15,10 +14,10 @@ export function TrainingBanner({ session }: { session: Session }) {
   );
 }
 
-const STATES: Record<Differs, [string, string]> = {
-  missed: ["−", "missed: gold has it"],
-  added: ["+", "added: gold does not have it"],
-  same: ["=", "the same"],
+const STATES: Record<Differs, [string, string, Sign]> = {
+  missed: ["−", "missed: gold has it", "theirs"],
+  added: ["+", "added: gold does not have it", "own"],
+  same: ["=", "the same", "both"],
 };
 
 /** Code by code, and below them the rule of each that differs. */
@@ -42,12 +41,12 @@ export function FeedbackPanel({ session }: { session: Session }) {
 interface RowProps { session: Session; id: string; state: Differs; counts: [number, number, number] | undefined; }
 
 function FeedbackRow({ session, id, state, counts }: RowProps) {
-  const [sign, words] = STATES[state];
+  const [mark, words, sign] = STATES[state];
   const [hits, misses, alarms] = counts ?? [0, 0, 0];
   return (
-    <div class={`s7-feedback-row s7-${state}`}>
-      <span class="s7-sign-of" aria-hidden="true">{sign}</span>
-      <kbd>{(session.book.looks.value.get(id) ?? UNKNOWN).tag}</kbd>
+    <div class={`s7-feedback-row s7-sign-${sign}`}>
+      <span class="s7-sign-of" aria-hidden="true">{mark}</span>
+      <kbd>{session.book.look(id).tag}</kbd>
       <span><strong>{session.label(id)}</strong> {words}</span>
       <span class="s7-counts">so far {hits} right, {misses} missed, {alarms} added</span>
     </div>

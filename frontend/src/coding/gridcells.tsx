@@ -1,5 +1,6 @@
 // What a row of the survey grid shows: its number, the answer, the codings on it, its variables, how far it is.
-import { sample, UNKNOWN } from "../shared/colours";
+import { Button } from "../shared/button";
+import { sample } from "../shared/colours";
 import type { Code, Coding } from "../shared/protocol";
 import { LiveText } from "./livetext";
 import type { Unit } from "./messages";
@@ -35,9 +36,9 @@ export function Cells(props: Props) {
       <div role="gridcell" class="s7-cell-answer">
         {session.grid.showIds.value && unit && <div class="s7-unit-id">{unit.unit_id}</div>}
         {live ? <LiveText session={session} unit={live} /> : <Answer unit={unit} />}
-        <button type="button" class="s7-quiet s7-open" tabIndex={live ? 0 : -1} title="Open the text" onClick={() => open(session, place)}>
+        <Button class="s7-quiet s7-open" tabIndex={live ? 0 : -1} title="Open the text" onClick={() => open(session, place)}>
           … more ({session.commands.value.layout})
-        </button>
+        </Button>
       </div>
       <div role="gridcell" class="s7-cell-codes">
         <Chips {...props} />
@@ -90,9 +91,9 @@ function RowCodes({ session, unit }: { session: Session; unit: Unit }) {
   return (
     <div class="s7-row-codes" role="group" aria-label={`Codes for text ${unit.place + 1}`}>
       {codes.map((code) => (
-        <button key={code.id} type="button" title={code.definition} onClick={() => choose(code)}>
-          <kbd>{session.book.looks.value.get(code.id)?.tag}</kbd> {code.label}
-        </button>
+        <Button key={code.id} title={code.definition} onClick={() => choose(code)}>
+          <kbd>{session.book.look(code.id).tag}</kbd> {code.label}
+        </Button>
       ))}
     </div>
   );
@@ -118,9 +119,9 @@ function Chips({ session, place, unit: known, live }: Props) {
       {unit.codings.map((coding, index) => (
         <Chip key={`${coding.code}:${coding.start}:${coding.end}`} {...{ session, unit, coding, take }} active={!!live && session.active.value === index} tabbed={!!live} />
       ))}
-      <button type="button" class="s7-add-code" tabIndex={live ? 0 : -1} aria-label={`Code text ${place + 1}`} onClick={pick}>
+      <Button class="s7-add-code" tabIndex={live ? 0 : -1} aria-label={`Code text ${place + 1}`} onClick={pick}>
         + code
-      </button>
+      </Button>
     </>
   );
 }
@@ -129,7 +130,7 @@ interface ChipProps { session: Session; unit: Unit; coding: Coding; active: bool
 
 function Chip({ session, unit, coding, active, tabbed, take }: ChipProps) {
   const { code, start, end, pending } = coding;
-  const look = session.book.looks.value.get(code) ?? UNKNOWN;
+  const look = session.book.look(code);
   const [label, quote] = [session.label(code), start === null ? null : unit.text.slice(start, end!)];
   const names = ["s7-chip", pending && "s7-pending", active && "s7-active", quote !== null && "s7-of-span"];
   const mark = (event: MouseEvent) => {
@@ -154,9 +155,9 @@ function Chip({ session, unit, coding, active, tabbed, take }: ChipProps) {
         <span key={words} class="s7-stated">{words === "unsure" ? "unsure?" : words}</span>
       ))}
       {pending && <span class="s7-unseen">not saved yet</span>}
-      <button type="button" class="s7-remove" tabIndex={tabbed ? 0 : -1} aria-label={`Remove ${label}${quote === null ? "" : ` from “${quote.slice(0, QUOTED)}”`}`} onClick={remove}>
+      <Button class="s7-remove" tabIndex={tabbed ? 0 : -1} aria-label={`Remove ${label}${quote === null ? "" : ` from “${quote.slice(0, QUOTED)}”`}`} onClick={remove}>
         ×
-      </button>
+      </Button>
     </span>
   );
 }

@@ -19,7 +19,7 @@ function Place({ at, of, onPick }: { at: number | undefined; of: number; onPick:
 
 function Progress({ session, unit }: { session: Session; unit: Unit | null }) {
   const [finished, total] = [session.finished.value, session.total.value];
-  const step = (by: number) => session.presses.inTurn(() => session.step(by), { mustWait: session.mustWait("next") });
+  const step = (by: number) => session.inTurn("next", () => session.step(by));
   const { back = "", next = "" } = session.commands.value;
   return (
     <>
@@ -54,7 +54,7 @@ export function Header({ session, unit }: { session: Session; unit: Unit | null 
 }
 
 export function Tools({ session }: { session: Session }) {
-  const take = (kind: "undo" | "redo") => session.presses.inTurn(() => session.takeBack(kind), { mustWait: session.mustWait(kind) });
+  const take = (kind: "undo" | "redo") => session.inTurn(kind, () => session.takeBack(kind));
   return (
     <>
       {session.total.value > 0 && <InboxButton session={session} />}

@@ -1,6 +1,5 @@
 // The text that keys are meant for, in its pane or in its row of the grid: words of it can be selected and marked.
 import { Conversation } from "../shared/conversation";
-import { UNKNOWN } from "../shared/colours";
 import { TextView } from "../shared/textview";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
@@ -36,7 +35,7 @@ function handles(session: Session, unit: Unit): LiveProps["handles"] {
   const { edges } = session;
   return {
     span: { start: coding.start, end: coding.end! },
-    colour: (session.book.looks.value.get(coding.code) ?? UNKNOWN).colour,
+    colour: session.book.look(coding.code).colour,
     onDrag: (edge, at, exact) => edges.drag(edge, at, exact),
     onDrop: () => edges.keep(),
   };

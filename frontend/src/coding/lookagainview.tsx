@@ -25,7 +25,12 @@ export function AgainBar({ session }: { session: Session }) {
   const step = again.step.value;
   if (!step) return null;
   const [n, of] = again.progress.value;
-  const take = (action: () => void) => session.presses.inTurn(action, { mustWait: session.mustWait("again") });
+  const take = (action: () => void) => session.inTurn("again", action);
+  const quiet: [string, string, string, () => void][] = [
+    ["Later", "Leave this text for later (→)", "→", () => again.do("later")],
+    ["Back", "Back to the answer before (⌫)", "⌫", () => again.do("back")],
+    ["End", "End; what is left goes on waiting (Esc)", "Esc", () => again.end()],
+  ];
   return (
     <div class="s7-again" role="group" aria-label="Look at this text again">
       <strong>{session.label(step.rule.code)}?</strong>
@@ -33,9 +38,9 @@ export function AgainBar({ session }: { session: Session }) {
       <span class="s7-space" />
       <Button onClick={() => take(() => again.do("yes"))} press="y" words="Applies" />
       <Button onClick={() => take(() => again.do("no"))} press="n" words="Does not" />
-      <Button class="s7-quiet" aria-label="Later" title="Leave this text for later (→)" onClick={() => take(() => again.do("later"))} press="→" words="" />
-      <Button class="s7-quiet" aria-label="Back" title="Back to the answer before (⌫)" onClick={() => take(() => again.do("back"))} press="⌫" words="" />
-      <Button class="s7-quiet" aria-label="End" title="End; what is left goes on waiting (Esc)" onClick={() => take(() => again.end())} press="Esc" words="" />
+      {quiet.map(([label, title, press, run]) => (
+        <Button key={label} class="s7-quiet" aria-label={label} {...{ title, press }} onClick={() => take(run)} words="" />
+      ))}
     </div>
   );
 }

@@ -7,7 +7,7 @@ import { Frame, WAITING } from "../shared/frame";
 import { focusIn, isModifier, isTextField, meaning, SCROLLS, write, type TextField } from "../shared/keys";
 import { letterOf } from "../shared/letters";
 import { scrollText } from "../shared/more";
-import { inSight } from "../shared/onscreen";
+import { inSight, whenResized } from "../shared/onscreen";
 import { waitingWords } from "../shared/pressqueue";
 import type { Code } from "../shared/protocol";
 import { pieces, type Edge, type Granularity, type Step } from "../shared/words";
@@ -279,7 +279,7 @@ export function Page({ session }: { session: Session }) {
     if (session.grid.hides(what)) return;
     if (event.repeat && !session.grid.repeats(what) && !/word|sentence|scroll/.test(what ?? "")) return;
     if (what === "escape" && !presses.waiting.value.length) return act(event, escape);
-    presses.inTurn(() => act(event, escape), { mustWait: session.mustWait(what) });
+    session.inTurn(what, () => act(event, escape));
   };
 
   const { texts, panel } = session;
@@ -289,9 +289,7 @@ export function Page({ session }: { session: Session }) {
       [texts.wide.value, texts.narrow.value] = [clientWidth >= WIDE, clientWidth > 0 && clientWidth < NARROW];
     };
     measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(root.current!);
-    return () => observer.disconnect();
+    return whenResized(measure, root.current!);
   }, []);
   // Buttons do not take the focus from a click, so that the keys go on working and Enter presses nothing twice.
   // From the keyboard a code's button gives the focus back: the Enter that comes next finishes the text.

@@ -215,6 +215,11 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     return this.selecting.dragging.value || this.#due.value !== 0 || this.outbox.turning.value || loading;
   }
 
+  /** Do this once it is the turn of what is like the command. */
+  inTurn(command: string | null, action: () => void): void {
+    this.presses.inTurn(action, { mustWait: this.mustWait(command) });
+  }
+
   /* ---- what the kernel says ---- */
 
   #heardCodebook({ codebook, flags, n_finished }: OfTheCodebook): void {
@@ -396,12 +401,12 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   /** Go to a text that was chosen elsewhere; presses that wait are done first, or not at all. */
   jump(place: number): void {
-    this.presses.inTurn(() => this.goto(place), { mustWait: this.mustWait("next") });
+    this.inTurn("next", () => this.goto(place));
   }
 
   /** Go to a text that was chosen elsewhere, and select words of it or mark a coding; presses that wait are done first. */
   goTo(place: number, what: Span | Mark | null): void {
-    this.presses.inTurn(() => this.#reach(place, what), { mustWait: this.mustWait("next") });
+    this.inTurn("next", () => this.#reach(place, what));
   }
 
   /** Go there at once. */
@@ -426,7 +431,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   }
 
   goBack(): void {
-    this.presses.inTurn(() => this.passages.back(), { mustWait: this.mustWait("next") });
+    this.inTurn("next", () => this.passages.back());
   }
 
   /** Show something beside the text; what stands there already is folded. */

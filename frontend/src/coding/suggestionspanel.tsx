@@ -1,7 +1,6 @@
 // What a model suggests for the text on screen, and the buttons that take or reject it.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "../shared/button";
-import { UNKNOWN } from "../shared/colours";
 import { keyLabel } from "../shared/keys";
 import type { Suggestion, SuggestionState, Unit } from "./messages";
 import type { Session } from "./session";
@@ -36,7 +35,7 @@ export function SuggestionsPanel({ session, unit }: { session: Session; unit: Un
 function Row({ session, unit, row, current }: { session: Session; unit: Unit; row: Suggestion; current: boolean }) {
   const { code, probability, start, end, state } = row;
   const take = (action: () => void) => session.presses.inTurn(action, unit);
-  const look = session.book.looks.value.get(code) ?? UNKNOWN;
+  const look = session.book.look(code);
   const quotes = session.suggestions.quotes(code);
   const root = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => void (current && root.current?.scrollIntoView?.({ block: "nearest" })), [current]);

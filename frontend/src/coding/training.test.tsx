@@ -48,7 +48,7 @@ test("Enter finishes and shows what differs with the code's rule, Enter again go
   await press("Enter");
   expect(find(".s7-unit-id")!.textContent).toBe("m0");
   const rows = [...el.querySelectorAll(".s7-feedback-row")];
-  expect(rows.map((row) => row.className)).toEqual(["s7-feedback-row s7-missed", "s7-feedback-row s7-added"]);
+  expect(rows.map((row) => row.className)).toEqual(["s7-feedback-row s7-sign-theirs", "s7-feedback-row s7-sign-own"]);
   expect(rows[0]!.textContent).toContain("Affective missed: gold has itso far 3 right, 2 missed, 1 added");
   expect(find(".s7-gold-rule")!.textContent).toBe("Affective: It felt.Use when: a feeling is namedNot when: only facts");
   expect(find(".s7-status")!.textContent).toContain("2 codes differ from the gold decisions");

@@ -2,12 +2,13 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "../shared/button";
 import { UNKNOWN } from "../shared/colours";
-import type { MarginItem } from "../shared/margin";
+import { Label, type MarginItem } from "../shared/margin";
 import type { Coding } from "../shared/protocol";
 import { sameSpan } from "../shared/spans";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
 import { joined } from "../shared/words";
+import { whenResized } from "../shared/onscreen";
 
 /** The facets of a coding in words, and whether there is a memo on exactly its words. */
 function stated(session: Session, unit: Unit, coding: Coding): string[] {
@@ -24,7 +25,7 @@ export function marginItems(session: Session, unit: Unit): MarginItem[] {
     return [{
       id: `${coding.code}:${span.start}:${span.end}`,
       span,
-      look: { ...(session.book.looks.value.get(coding.code) ?? UNKNOWN), ...(session.again.isAsked(coding) && { pattern: 1 }) },
+      look: { ...session.book.look(coding.code), ...(session.again.isAsked(coding) && { pattern: 1 }) },
       name: session.shortName(coding.code),
       more: stated(session, unit, coding),
       title: session.described(coding, unit),
@@ -56,7 +57,7 @@ export function peopleItems(session: Session, unit: Unit): MarginItem[] {
       return {
         id: `${coder}:${coding.code}:${span.start}:${span.end}`,
         span,
-        look: session.book.looks.value.get(coding.code) ?? UNKNOWN,
+        look: session.book.look(coding.code),
         name: session.shortName(coding.code),
         more: [],
         title: `${coder}: ${session.described(coding, unit)}`,
@@ -77,11 +78,7 @@ export function WholeText({ session, unit }: { session: Session; unit: Unit }) {
     at.classList.remove("s7-tight", "s7-tighter");
     for (const name of ["s7-tight", "s7-tighter"]) if (at.scrollWidth > at.clientWidth) at.classList.add(name);
   };
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(fit);
-    observer.observe(row.current!);
-    return () => observer.disconnect();
-  }, []);
+  useLayoutEffect(() => whenResized(fit, row.current!), []);
   // The rest of the row is as wide as before where the chips are.
   useLayoutEffect(fit, [JSON.stringify([chips, unit.finished, unit.unit_id, session.ratingShown.value])]);
   const take = (action: () => void) => session.presses.inTurn(action, unit);
@@ -91,15 +88,10 @@ export function WholeText({ session, unit }: { session: Session; unit: Unit }) {
       {chips.length > 0 && (
         <ul aria-label="Codings of the whole text">
           {chips.map(({ coding, active }) => {
-            const look = session.book.looks.value.get(coding.code) ?? UNKNOWN;
-            const title = session.described(coding, unit);
+            const look = session.book.look(coding.code);
             return (
               <li key={coding.code} class={joined(["s7-coding", coding.pending && "s7-pending", active && "s7-active"])} style={{ "--s7-c": look.colour }}>
-                <button type="button" tabIndex={active ? 0 : -1} title={title} aria-label={title} aria-current={active ? "true" : undefined} onClick={() => take(() => (session.marked.value = coding))}>
-                  <kbd>{look.tag}</kbd>
-                  <strong>{session.shortName(coding.code)}</strong>
-                  {stated(session, unit, coding).map((words) => <em key={words}>{words}</em>)}
-                </button>
+                <Label {...{ look, active }} name={session.shortName(coding.code)} more={stated(session, unit, coding)} title={session.described(coding, unit)} onClick={() => take(() => (session.marked.value = coding))} />
               </li>
             );
           })}

@@ -1,7 +1,7 @@
 // The codebook on screen: its codes in a tree that folds, how they look, and what is open of it.
 import { computed, signal } from "@preact/signals";
 import { CodeSearch } from "./codesearch";
-import { looks } from "./colours";
+import { looks, UNKNOWN, type Look } from "./colours";
 import { OpenDefinition } from "./opendefinition";
 import type { Code, Codebook, Facet } from "./protocol";
 import { RecentCodes } from "./recentcodes";
@@ -45,6 +45,11 @@ export class CodebookView {
     const code = this.codes.value.get(this.definition.id.value ?? "");
     return code ?? this.list.value.find(({ codable }) => codable);
   });
+
+  /** How a code looks, also one that the codebook does not have. */
+  look(id: string): Look {
+    return this.looks.value.get(id) ?? UNKNOWN;
+  }
 
   /** The facets that are for the code. */
   facetsOf(code: string): Facet[] {

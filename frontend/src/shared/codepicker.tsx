@@ -1,8 +1,9 @@
 // The code picker: press a code to apply it, or find it by a letter or two.
+import { Button } from "./button";
 import type { ComponentChildren, VNode } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { CodebookView, Row } from "./codebook";
-import { sample, UNKNOWN } from "./colours";
+import { sample } from "./colours";
 import { uuid, type Code, type Coding } from "./protocol";
 import { joined } from "./words";
 
@@ -81,7 +82,7 @@ function FoldAll({ book }: { book: CodebookView }) {
   if (parents.length < 2 || book.search.open.value) return null;
   const folded = parents.every((id) => book.folded.value.has(id));
   return (
-    <button type="button" class="s7-quiet" onClick={() => book.fold(parents, !folded)}>{folded ? "Unfold all" : "Fold all"}</button>
+    <Button class="s7-quiet" onClick={() => book.fold(parents, !folded)}>{folded ? "Unfold all" : "Fold all"}</Button>
   );
 }
 
@@ -118,7 +119,7 @@ function Recent({ book, counts, disabled }: Shown) {
   return (
     <ul class="s7-recent" aria-label="Used last">
       {ids.map((id) => (
-        <li key={id} style={{ "--s7-c": lookOf(book, id).colour }} title={book.codes.value.get(id)!.label}>
+        <li key={id} style={{ "--s7-c": book.look(id).colour }} title={book.codes.value.get(id)!.label}>
           <CodeButton {...{ book, disabled }} code={book.codes.value.get(id)!} applied={counts.get(id) ?? NEVER} />
         </li>
       ))}
@@ -145,7 +146,7 @@ function Results({ book, counts, id }: Shown & { id: string }) {
             class={code === chosen.value ? "s7-code s7-chosen" : "s7-code"}
             data-code={code.id}
             data-stands={counts.has(code.id)}
-            style={{ "--s7-c": lookOf(book, code.id).colour }}
+            style={{ "--s7-c": book.look(code.id).colour }}
           >
             <CodeName book={book} code={code} applied={counts.get(code.id) ?? NEVER} />
           </li>
@@ -211,15 +212,15 @@ interface RowProps {
 }
 
 function TreeRow({ book, row: { code, depth, below }, disabled, applied, hidden, folded }: RowProps) {
-  const style = { "--s7-c": lookOf(book, code.id).colour, "--s7-depth": Math.min(depth, DEEPEST) };
+  const style = { "--s7-c": book.look(code.id).colour, "--s7-depth": Math.min(depth, DEEPEST) };
   const name = code.codable ? undefined : <span class="s7-label" dir="auto">{code.label}</span>;
   const heading = below > 0 && (
-    <button type="button" class="s7-fold" data-code={code.id} aria-expanded={!folded} aria-label={name ? undefined : `Codes under ${code.label}`}>
+    <Button class="s7-fold" data-code={code.id} aria-expanded={!folded} aria-label={name ? undefined : `Codes under ${code.label}`}>
       <span class="s7-triangle" aria-hidden="true">{folded ? "▸" : "▾"}</span>
       {name}
       {folded && <span class="s7-folded">{below}</span>}
       <Count {...hidden} />
-    </button>
+    </Button>
   );
   return (
     <li class={name ? "s7-group" : below ? undefined : "s7-leaf"} style={style} data-code={code.id}>
@@ -229,13 +230,11 @@ function TreeRow({ book, row: { code, depth, below }, disabled, applied, hidden,
   );
 }
 
-const lookOf = (book: CodebookView, id: string) => book.looks.value.get(id) ?? UNKNOWN;
-
 function CodeButton({ book, code, applied, disabled }: { book: CodebookView; code: Code; applied: Applied; disabled: boolean }) {
   return (
-    <button type="button" class="s7-code" data-code={code.id} aria-pressed={applied.n > 0} disabled={disabled}>
+    <Button class="s7-code" data-code={code.id} aria-pressed={applied.n > 0} disabled={disabled}>
       <CodeName {...{ book, code, applied }} />
-    </button>
+    </Button>
   );
 }
 
@@ -243,7 +242,7 @@ function CodeName({ book, code, applied }: { book: CodebookView; code: Code; app
   return (
     <>
       <kbd>{book.keyOf(code)}</kbd>
-      <span class="s7-sample" style={sample(lookOf(book, code.id))} />
+      <span class="s7-sample" style={sample(book.look(code.id))} />
       <span class="s7-label" dir="auto" data-short={code.look.short}>{code.label}</span>
       <Count {...applied} />
     </>

@@ -1,6 +1,5 @@
 // What several coders coded on one text: one row a code, one column a coder, with signs of how they agree.
 import type { CodebookView } from "./codebook";
-import { UNKNOWN } from "./colours";
 import type { CoderColumn, Coding, Sign } from "./protocol";
 
 interface Props {
@@ -35,7 +34,7 @@ export function CodersTable({ label, text, book, columns, wordsOf, compact = fal
           {codes.map((code) => (
             <tr key={code}>
               <th scope="row">
-                <kbd>{(book.looks.value.get(code) ?? UNKNOWN).tag}</kbd> {(compact ? book.codes.value.get(code)?.look.short : book.codes.value.get(code)?.label) ?? code}
+                <kbd>{book.look(code).tag}</kbd> {(compact ? book.codes.value.get(code)?.look.short : book.codes.value.get(code)?.label) ?? code}
               </th>
               {columns.map(({ coder, codings, signs }) => (
                 <td key={coder} class={signs?.[code] && `s7-sign-${signs[code]}`}>

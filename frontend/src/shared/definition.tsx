@@ -3,7 +3,6 @@ import type { VNode } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button";
 import type { CodebookView } from "./codebook";
-import { UNKNOWN } from "./colours";
 import type { Code } from "./protocol";
 
 const STEP = 60;
@@ -31,7 +30,7 @@ export function Definition({ book, beside, pins = true }: Props) {
     <section
       class="s7-detail"
       ref={box}
-      style={{ "--s7-c": (book.looks.value.get(code.id) ?? UNKNOWN).colour }}
+      style={{ "--s7-c": book.look(code.id).colour }}
       tabIndex={0}
       aria-label={`Definition of ${code.label}`}
     >

@@ -1,6 +1,6 @@
 // The two ends of a marked coding in the text, to be dragged.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { offsetAt, paneOf, TextNodes } from "./onscreen";
+import { offsetAt, paneOf, TextNodes, whenResized } from "./onscreen";
 import type { Span } from "./protocol";
 import type { Edge } from "./words";
 
@@ -12,7 +12,7 @@ interface Props {
   onDrag: (edge: Edge, at: number, exact: boolean) => void;
   onDrop: () => void;
   /** Where the text's blocks begin; when that changes, the handles are measured again. */
-  starts: unknown;
+  starts: readonly number[];
 }
 
 interface Place { left: number; top: number; height: number; }
@@ -27,7 +27,7 @@ export function Handles({ text, span, colour, onDrag, onDrop, starts }: Props) {
   const measure = () => {
     const at = text.current;
     if (!at) return;
-    const [nodes, page] = [new TextNodes(at), at.parentElement!.getBoundingClientRect()];
+    const [nodes, page] = [new TextNodes(at, starts), at.parentElement!.getBoundingClientRect()];
     const rect = (start: number, last: boolean) => {
       const all = nodes.range({ start, end: start + 1 }).getClientRects();
       return all[last ? all.length - 1 : 0] ?? new DOMRect();
@@ -40,11 +40,7 @@ export function Handles({ text, span, colour, onDrag, onDrop, starts }: Props) {
   useLayoutEffect(measure, [span.start, span.end, starts]);
   const again = useRef(measure);
   again.current = measure;
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(() => again.current());
-    observer.observe(text.current!);
-    return () => observer.disconnect();
-  }, []);
+  useLayoutEffect(() => whenResized(() => again.current(), text.current!), []);
 
   const down = (edge: Edge) => (event: PointerEvent) => {
     if (event.button !== 0) return;

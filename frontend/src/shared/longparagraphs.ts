@@ -1,6 +1,6 @@
 // A paragraph of many lines, cut where lines begin: it looks as one, and a change lays out only its own piece anew.
 import { useLayoutEffect, useState } from "preact/hooks";
-import { TextNodes } from "./onscreen";
+import { TextNodes, whenResized } from "./onscreen";
 import { blocks } from "./spans";
 
 /** A paragraph is cut where more characters follow, each time after so many. */
@@ -20,12 +20,8 @@ export function useLongParagraphs(box: { current: HTMLElement | null }, text: st
   const [width, setWidth] = useState(0);
   const [cut, setCut] = useState<{ text: string; width: number; starts: readonly number[] | null } | null>(null);
   const isCut = cut !== null && cut.text === text && cut.width === width;
-  useLayoutEffect(() => {
-    // Not in whole pixels: a part of one can be what a word needs.
-    const observer = new ResizeObserver(() => setWidth(box.current?.getBoundingClientRect().width ?? 0));
-    observer.observe(box.current!);
-    return () => observer.disconnect();
-  }, []);
+  // Not in whole pixels: a part of one can be what a word needs.
+  useLayoutEffect(() => whenResized(() => setWidth(box.current?.getBoundingClientRect().width ?? 0), box.current!), []);
   useLayoutEffect(() => {
     if (isCut || frozen || !width || text.length <= LONG) return;
     const timer = setTimeout(() => setCut({ text, width, starts: cutAtLines(text, lineIn(box.current!)) }), SETTLED_MS);

@@ -1,8 +1,8 @@
 // The margin of a text: one bar a coding, as high as its lines, and its label next to it.
-import type { VNode } from "preact";
+import type { ButtonHTMLAttributes, VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { sideOf, type Look } from "./colours";
-import { firstThat, lineHeight, paneOf, TextNodes } from "./onscreen";
+import { firstThat, lineHeight, paneOf, TextNodes, whenResized } from "./onscreen";
 import type { Span } from "./protocol";
 import { lanes } from "./spans";
 import { joined } from "./words";
@@ -109,6 +109,19 @@ function named(...names: (string | false | undefined)[]): string {
   return joined(names);
 }
 
+type Named = Pick<MarginItem, "look" | "name" | "more" | "title" | "active">;
+
+/** A coding's button: its key, its name, and what is said of it. */
+export function Label({ look, name, more, title, active, ...rest }: Named & ButtonHTMLAttributes<HTMLButtonElement> & { "data-id"?: string }) {
+  return (
+    <button type="button" tabIndex={active ? 0 : -1} title={title} aria-label={title} aria-current={active ? "true" : undefined} {...rest}>
+      <kbd>{look.tag}</kbd>
+      <strong>{name}</strong>
+      {more.map((words) => <em key={words}>{words}</em>)}
+    </button>
+  );
+}
+
 /** The bars and labels of what begins in one block. */
 function Row({ here, label, high }: { here: readonly Placed[]; label: string; high: number }) {
   return (
@@ -120,11 +133,7 @@ function Row({ here, label, high }: { here: readonly Placed[]; label: string; hi
           <li key={item.id} class={named("s7-label", item.active && "s7-active", far && "s7-far")} style={{ "--s7-c": item.look.colour }}>
             <span class="s7-stripe" style={{ ...sideOf(item.look), left, top: `${first * high + 3}px`, height: `${(last - first + 1) * high - 5}px` }} />
             {top > wanted && <span class="s7-leader" style={{ left: `calc(${left} + 5px)`, top: `${wanted + LABEL / 2}px`, height: `${top - wanted}px` }} />}
-            <button type="button" data-id={item.id} class={named(item.active && "s7-active", ...item.names)} tabIndex={item.active ? 0 : -1} title={item.title} aria-label={item.title} aria-current={item.active ? "true" : undefined} style={{ top: `${top}px`, left: person ? `calc(${left} + 5px)` : undefined }}>
-              <kbd>{item.look.tag}</kbd>
-              <strong>{item.name}</strong>
-              {item.more.map((words) => <em key={words}>{words}</em>)}
-            </button>
+            <Label {...item} data-id={item.id} class={named(item.active && "s7-active", ...item.names)} style={{ top: `${top}px`, left: person ? `calc(${left} + 5px)` : undefined }} />
           </li>
         );
       })}
@@ -143,7 +152,7 @@ function useLines(text: { current: HTMLElement | null }, items: readonly MarginI
     const missing = items.filter(({ span }) => span.start < end && start < span.end && !known.current.has(keyOf(span)));
     if (!missing.length) return;
     const at = text.current!;
-    const [nodes, top] = [new TextNodes(at), at.getBoundingClientRect().top];
+    const [nodes, top] = [new TextNodes(at, starts), at.getBoundingClientRect().top];
     high.current = lineHeight(at);
     const lineOf = (start: number) => {
       const at = nodes.range({ start, end: start + 1 }).getBoundingClientRect();
@@ -162,11 +171,10 @@ function useLines(text: { current: HTMLElement | null }, items: readonly MarginI
   useLayoutEffect(() => {
     const [at, pane] = [text.current!, paneOf(text.current!)];
     const scrolled = () => again.current(false);
-    const observer = new ResizeObserver(() => again.current(true));
-    observer.observe(at);
+    const end = whenResized(() => again.current(true), at);
     pane.addEventListener("scroll", scrolled);
     return () => {
-      observer.disconnect();
+      end();
       pane.removeEventListener("scroll", scrolled);
     };
   }, []);

@@ -2,7 +2,7 @@
 import { useLayoutEffect, useState } from "preact/hooks";
 import { Button } from "./button";
 import { SCROLLS } from "./keys";
-import { lineHeight, paneOf } from "./onscreen";
+import { lineHeight, paneOf, whenResized } from "./onscreen";
 
 /** The text begins no lower than this in its pane: what comes before it is scrolled away. */
 const LOWEST = 0.4;
@@ -23,12 +23,11 @@ export function More({ box, unit_id, ended, onEnd }: Props) {
     pane.scrollTop = 0;
     pane.scrollTop = Math.max(0, at.getBoundingClientRect().top - pane.getBoundingClientRect().top - LOWEST * pane.clientHeight);
     const count = () => setBelow(linesBelow(at));
-    const resized = new ResizeObserver(count);
-    for (const part of [pane, at, ...at.children]) resized.observe(part);
+    const end = whenResized(count, pane, at, ...at.children);
     pane.addEventListener("scroll", count);
     count();
     return () => {
-      resized.disconnect();
+      end();
       pane.removeEventListener("scroll", count);
     };
   }, [unit_id]);

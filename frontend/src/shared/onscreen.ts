@@ -7,31 +7,55 @@ export function selectionIn(container: Element): Selection | null {
   return root.getSelection?.() ?? document.getSelection();
 }
 
-/** The text nodes of a container with the offset at which each begins: turns spans into ranges. */
-export class TextNodes {
-  readonly #nodes: Node[] = [];
-  readonly #starts: number[] = [];
+/** Text nodes, and the offset at which each begins. */
+interface Nodes { nodes: readonly Node[]; starts: readonly number[]; }
 
-  constructor(container: Element) {
-    const walker = document.createTreeWalker(container, NodeFilter.SHOW_TEXT);
-    for (let at = 0, node = walker.nextNode(); node; at += node.textContent!.length, node = walker.nextNode()) {
-      this.#nodes.push(node);
-      this.#starts.push(at);
-    }
+/** The text nodes of a container: turns spans into ranges. Of one whose blocks are known, only those that are asked for are read. */
+export class TextNodes {
+  readonly #container: Element;
+  readonly #starts: readonly number[];
+  readonly #read = new Map<number, Nodes>();
+
+  constructor(container: Element, starts: readonly number[] = [0]) {
+    this.#container = container;
+    this.#starts = starts;
   }
 
   range({ start, end }: Span): Range {
     const range = document.createRange();
-    if (!this.#nodes.length) return range;
     const [from, to] = [this.#holding(start), this.#holding(end - 1)];
-    range.setStart(this.#nodes[from]!, start - this.#starts[from]!);
-    range.setEnd(this.#nodes[to]!, end - this.#starts[to]!);
+    if (from && to) {
+      range.setStart(from.node, start - from.start);
+      range.setEnd(to.node, end - to.start);
+    }
     return range;
   }
 
-  #holding(offset: number): number {
-    return Math.max(0, firstThat(this.#starts, (start) => start > offset) - 1);
+  #holding(offset: number): { node: Node; start: number } | null {
+    const block = lastUpTo(this.#starts, offset);
+    const { nodes, starts } = this.#nodesOf(block);
+    const at = lastUpTo(starts, offset);
+    return nodes[at] ? { node: nodes[at], start: starts[at]! } : null;
   }
+
+  #nodesOf(block: number): Nodes {
+    const known = this.#read.get(block);
+    if (known) return known;
+    const within = this.#starts.length > 1 ? this.#container.children[block]! : this.#container;
+    const walker = document.createTreeWalker(within, NodeFilter.SHOW_TEXT);
+    const [nodes, starts]: [Node[], number[]] = [[], []];
+    for (let at = this.#starts[block] ?? 0, node = walker.nextNode(); node; at += node.textContent!.length, node = walker.nextNode()) {
+      nodes.push(node);
+      starts.push(at);
+    }
+    this.#read.set(block, { nodes, starts });
+    return { nodes, starts };
+  }
+}
+
+/** The index of the last start that is not beyond the offset. */
+function lastUpTo(starts: readonly number[], offset: number): number {
+  return Math.max(0, firstThat(starts, (start) => start > offset) - 1);
 }
 
 /** The index of the first that fits, of a list in which all behind one that fits do so too. */
@@ -87,6 +111,13 @@ export function offsetAt(container: Element, x: number, y: number): number | nul
 
 /** A span and where it begins, in pixels from the upper left corner of what holds the pane. */
 export interface Placed { span: Span; left: number; top: number; }
+
+/** Call this whenever one of the elements has another size, and at once. */
+export function whenResized(call: () => void, ...elements: Element[]): () => void {
+  const observer = new ResizeObserver(call);
+  for (const one of elements) observer.observe(one);
+  return () => observer.disconnect();
+}
 
 /** What scrolls a text. */
 export function paneOf(text: Element): HTMLElement {

@@ -49,7 +49,7 @@ export function TextView(props: Props) {
   const box = useRef<HTMLDivElement>(null);
   const marked = useRef<MarkedText | null>(null);
   marked.current ??= new MarkedText();
-  const drawn = useRef<{ unit_id: string; view: VNode } | null>(null);
+  const drawn = useRef<{ unit_id: string; starts: readonly number[]; view: VNode } | null>(null);
   const cut = useLongParagraphs(box, unit.text, frozen, Boolean(props.theirs?.length));
   const starts = useMemo(() => cut ?? blocks(unit.text), [cut, unit.text]);
   useLayoutEffect(() => {
@@ -62,17 +62,18 @@ export function TextView(props: Props) {
         <div class="s7-end" />
       </div>
     );
-    drawn.current = { unit_id: unit.unit_id, view };
+    drawn.current = { unit_id: unit.unit_id, starts, view };
   }
+  const { starts: shown, view } = drawn.current!;
   const names = ["s7-reading", props.children && "s7-lettered", props.theirs?.length && "s7-with-theirs"];
   return (
     <div class={joined(names)}>
       <div class="s7-scroll" tabIndex={0} role="region" aria-label="Text">
         {props.before}
         <div class={props.margin ? "s7-page s7-with-margin" : "s7-page"}>
-          {drawn.current!.view}
-          {props.handles && <Handles text={box} starts={starts} {...props.handles} />}
-          {props.margin && <Margin key={unit.unit_id} text={box} starts={starts} {...props.margin} />}
+          {view}
+          {props.handles && <Handles text={box} starts={shown} {...props.handles} />}
+          {props.margin && <Margin key={unit.unit_id} text={box} starts={shown} {...props.margin} />}
         </div>
       </div>
       <More box={box} unit_id={unit.unit_id} ended={props.ended ?? true} onEnd={props.onEnd} />

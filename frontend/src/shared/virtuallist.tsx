@@ -2,6 +2,7 @@
 import type { ComponentChildren, HTMLAttributes } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { listBox, listRow, type PagedRows, type RowStyle } from "./pagedrows";
+import { whenResized } from "./onscreen";
 
 /** Rows that are drawn beyond either edge. */
 const BEYOND = 4;
@@ -33,10 +34,8 @@ export function VirtualList({ count, rowHeight, cursor, jump, row, onShown, onSe
       setHeight(at.current!.clientHeight);
       setTop(at.current!.scrollTop);
     };
-    const observer = new ResizeObserver(measure);
-    observer.observe(at.current!);
     setHeight(at.current!.clientHeight);
-    return () => observer.disconnect();
+    return whenResized(measure, at.current!);
   }, []);
 
   useLayoutEffect(() => {
