@@ -102,14 +102,16 @@ function StaleTable({ preview, uncounted }: { preview: Stale | null; uncounted: 
               <tr>
                 <th scope="col">Code</th>
                 <th scope="col">Coder</th>
-                <th scope="col">Texts</th>
-                <th scope="col">Time</th>
+                <th scope="col" class="s7-number">Texts</th>
+                <th scope="col" class="s7-number">Time</th>
               </tr>
             </thead>
             <tbody>
-              {preview.by_code.map((row) => (
+              {preview.by_code.map((row, at) => (
                 <tr key={`${row.code} ${row.coder}`}>
-                  <td dir="auto" title={REASONS[row.reason ?? ""]}>{row.label}</td>
+                  {preview.by_code[at - 1]?.code !== row.code && (
+                    <td dir="auto" rowSpan={preview.by_code.filter(({ code }) => code === row.code).length} title={REASONS[row.reason ?? ""]}>{row.label}</td>
+                  )}
                   <td>{row.coder}</td>
                   <td class="s7-number">{row.n}</td>
                   <td class="s7-number">{row.hours ?? "unknown"}</td>

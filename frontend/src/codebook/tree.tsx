@@ -84,6 +84,7 @@ export function CodeTree({ session }: { session: Session }) {
     if (!box.current?.contains(event.relatedTarget as Node | null)) setOver(null);
   };
   const place = rows.findIndex(({ code }) => code.id === at);
+  const isTree = rows.some(({ below }) => below > 0);
   return (
     <section class="s7-codes-pane" aria-label="Codes">
       <div class="s7-pane-line">
@@ -101,6 +102,7 @@ export function CodeTree({ session }: { session: Session }) {
             code={code as DraftCode}
             depth={depth}
             below={below}
+            isTree={isTree}
             id={`${id.current}-${n}`}
             drop={over?.id === code.id ? over.drop : null}
             dragged={dragged === code.id}
@@ -136,9 +138,9 @@ export function CodeTree({ session }: { session: Session }) {
 
 const indent = (depth: number) => `${6 + depth * 16}px`;
 
-interface RowProps { session: Session; code: DraftCode; depth: number; below: number; id: string; drop: Drop | null; dragged: boolean; drag: object; }
+interface RowProps { session: Session; code: DraftCode; depth: number; below: number; isTree: boolean; id: string; drop: Drop | null; dragged: boolean; drag: object; }
 
-function Row({ session, code, depth, below, id, drop, dragged, drag }: RowProps) {
+function Row({ session, code, depth, below, isTree, id, drop, dragged, drag }: RowProps) {
   const marked = session.selected.value === code.id;
   const folded = isFolded(session, code);
   const change = code.is_new ? "new" : code.altered.length ? "changed" : "";
@@ -157,23 +159,23 @@ function Row({ session, code, depth, below, id, drop, dragged, drag }: RowProps)
       onClick={() => session.select(code.id)}
       {...drag}
     >
-      <span class="s7-tree-fold" aria-hidden="true" onClick={() => below && session.book.fold([code.id], !folded)}>
-        {below ? (folded ? "▸" : "▾") : ""}
-      </span>
+      {isTree && (
+        <span class="s7-tree-fold" aria-hidden="true" onClick={() => below && session.book.fold([code.id], !folded)}>
+          {below ? (folded ? "▸" : "▾") : ""}
+        </span>
+      )}
       {code.codable && <span class="s7-sample" style={sample(session.book.looks.value.get(code.id) ?? UNKNOWN)} />}
       <span class="s7-tree-words">
         <span class="s7-tree-label" dir="auto">{code.label}</span>
         {change && <span class="s7-badge">{change}</span>}
         {figures && (
           <span class="s7-tree-figures" title="Finished texts with the code · share of decisions that apply it · Krippendorff’s alpha (95% CI)">
-            {figures.n} {figures.n === 1 ? "text" : "texts"}
-            {figures.prevalence && ` · ${figures.prevalence}`}
+            <span>{figures.n} {figures.n === 1 ? "text" : "texts"}{figures.prevalence && ` · ${figures.prevalence}`}</span>
             {figures.alpha && (
-              <>
-                {" · "}
+              <span>
                 <span class="s7-alpha-bar" aria-hidden="true"><i style={{ width: `${100 * Math.max(0, figures.value ?? 0)}%` }} /></span>
                 {` α\u00a0${figures.alpha}`}
-              </>
+              </span>
             )}
           </span>
         )}

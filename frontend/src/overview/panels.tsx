@@ -38,7 +38,7 @@ export function Next({ session }: Props) {
               {what}{" "}
               {n > 0 && (
                 <NumberDoor session={session} door={door} n={n} label={`The texts: ${what}`}>
-                  {n} {n === 1 ? "text" : "texts"}
+                  {ofCoder ? "Show" : `${n} ${n === 1 ? "text" : "texts"}`}
                 </NumberDoor>
               )}
             </p>

@@ -83,14 +83,14 @@ export function Candidates({ session }: { session: Session }) {
           words="⟳"
         />
       </h4>
-      <div class="s7-candidate-rows s7-box" ref={box} role={rows.length ? "listbox" : undefined} aria-label="Passages" tabIndex={0}>
-        {rows.map((row, at) => (
-          <Row key={keyOf(row)} session={session} row={row} at={at} />
-        ))}
+      <div class="s7-box" ref={box}>
+        <div class="s7-candidate-rows" role={rows.length ? "listbox" : undefined} aria-label="Passages" tabIndex={0}>
+          {rows.map((row, at) => (
+            <Row key={keyOf(row)} session={session} row={row} at={at} />
+          ))}
+        </div>
+        {rows.length < session.n.value && <Button class="s7-quiet s7-more-passages" onClick={() => session.more()} words="More" />}
       </div>
-      {rows.length < session.n.value && (
-        <Button onClick={() => session.more()} words="More" />
-      )}
       {!rows.length && <p class="s7-hint">You may not see any passage with this code yet.</p>}
     </section>
   );

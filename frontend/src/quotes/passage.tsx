@@ -98,7 +98,7 @@ function Buttons({ session, row }: { session: Session; row: Candidate }) {
       <Button class="s7-primary" onClick={() => session.approve()} press="a" words="Approve" />
       <Button onClick={() => session.refuse()} press="r" words="Refuse" />
       {session.writing.value ? (
-        <Button onClick={() => session.endParaphrase()} press="Esc" words="Done writing" />
+        <Button onClick={() => session.endParaphrase()} press="Esc" words="Done" />
       ) : (
         <Button onClick={() => session.beginParaphrase()} press="p" words="Paraphrase" />
       )}

@@ -24,9 +24,11 @@ function Line({ session, row, id }: { session: Session; row: Theme; id: string }
         {row.label}
       </span>
       <span class="s7-theme-figures">
-        {row.n_units} {row.n_units === 1 ? "text" : "texts"} · {row.n_cases} {row.n_cases === 1 ? "participant" : "participants"} · <span class={`s7-is-${row.stable || "unknown"}`}>{row.stable || "stability"} {share}</span> ·{" "}
+        <span>{row.n_units} {row.n_units === 1 ? "text" : "texts"}</span>
+        <span>{row.n_cases} {row.n_cases === 1 ? "participant" : "participants"}</span>
+        <span class={`s7-is-${row.stable || "unknown"}`}>{row.stable || "stability"} {share}</span>
         <span class={row.verdict === "uncovered" ? "s7-uncovered" : undefined}>{row.code ? "has a code" : VERDICTS[row.verdict]}</span>
-        {row.dismissed && " · dismissed"}
+        {row.dismissed && <span>dismissed</span>}
       </span>
     </div>
   );
