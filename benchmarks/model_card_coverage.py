@@ -1,6 +1,6 @@
 """How often the intervals of a model's card hold the truth, and which marks scripted models get.
 
-Usage: python -m benchmarks.model_card_coverage [--studies 400] [--seed 1]
+Usage: python -m benchmarks.model_card_coverage [--studies 400] [--seed 1] [--part coverage|marks]
 
 Participants use the code to different degrees (beta, intraclass correlation .3), three people code each drawn
 text and see the truth with probability .9; a model finds .8 of the texts with the code and applies it to .06
@@ -21,7 +21,20 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import special
 
-from sense7_qual.agreement.diagnosis import model_card
+from sense7_qual._bootstrap import holm
+from sense7_qual.agreement import MODEL_CARD
+from sense7_qual.agreement._by_code import alpha_of, row_of_table
+from sense7_qual.agreement._intervals._bootstrap import Resampling
+from sense7_qual.agreement.coefficients._patterns import Coded
+from sense7_qual.agreement.diagnosis import model_card, model_words
+from sense7_qual.agreement.diagnosis._model_card import (
+    _accuracy,
+    _beside,
+    _crossed,
+    _few,
+    _prevalence,
+)
+from sense7_qual.agreement.diagnosis._model_texts import Texts, group_rows
 from sense7_qual.corpus._assign import probabilities, systematic
 
 Floats = npt.NDArray[np.float64]
@@ -29,9 +42,10 @@ Truths = npt.NDArray[np.bool_]
 
 MEASURES: Final = (
     "sensitivity", "specificity", "precision", "prevalence_people", "prevalence_model",
-    "prevalence_difference", "prevalence_all", "kappa_model", "agreement_difference", "missing",
-    "sensitivity_difference", "specificity_difference", "missing_difference",
+    "prevalence_difference", "prevalence_all", "alpha_people", "kappa_model", "agreement_difference",
+    "missing", "sensitivity_difference", "specificity_difference", "missing_difference",
 )  # fmt: skip
+DIFFERENCES: Final = MEASURES[-3:]
 CODERS: Final = 3
 
 
@@ -51,6 +65,11 @@ class Design:
 
 def study(rng: np.random.Generator, design: Design) -> dict[str, pd.DataFrame]:
     """Return people's decisions on drawn texts, the model's on all, the texts and the draw."""
+    return frames(*drawn_study(rng, design))
+
+
+def drawn_study(rng: np.random.Generator, design: Design) -> tuple[Any, ...]:
+    """Return participant, group, what people and the model said, what is missing, and the draw, by text."""
     sizes = rng.integers(design.texts // 2, design.texts + design.texts // 2 + 1, design.participants)
     case = np.repeat(np.arange(design.participants), sizes)
     n, strength = len(case), 1 / design.icc - 1
@@ -67,7 +86,7 @@ def study(rng: np.random.Generator, design: Design) -> dict[str, pd.DataFrame]:
     order = np.lexsort([rng.random(n), rng.permutation(design.participants)[case]])
     drawn = np.zeros(n, dtype=bool)
     drawn[order] = systematic(chance[order], round(chance.sum()), rng)
-    return frames(case, in_b, seen, said, missing, chance, drawn)
+    return case, in_b, seen, said, missing, chance, drawn
 
 
 def frames(
@@ -92,35 +111,88 @@ def card(given: dict[str, Any], *, n_boot: int = 200, cluster: str = "case_id") 
     return made.set_index("measure")
 
 
+def quick_card(
+    case: npt.NDArray[np.intp], in_b: Truths, seen: Truths, said: Truths, missing: Truths, chance: Floats,
+    drawn: Truths, *, alpha: bool = False,
+) -> dict[str, dict[str, Any]]:  # fmt: skip
+    """Return the rows of `card` by measure, from its parts alone: without reading and checking frames.
+
+    The test `test_the_quick_card_is_the_card` compares the two. `alpha`: with people's alpha, which is
+    resampled and takes most of the time.
+    """
+    weight = 1 / chance
+    weight /= weight[drawn].mean()
+    n_applied = seen.sum(axis=0)
+    human = np.where(drawn, (2 * n_applied > CODERS).astype(float), np.nan)
+    model = np.where(missing, np.nan, said.astype(float))
+    unit_id = pd.Index(np.arange(len(case)).astype(str), dtype="string")
+    texts = Texts("warm", unit_id, case.astype(np.int64), human, model, weight, 0.95)
+    both = np.flatnonzero(texts.both)
+    shared = pd.DataFrame({
+        "n_humans": CODERS, "n_applied": n_applied[both], "by_model": said[both],
+        "cluster": np.unique(case[both], return_inverse=True)[1], "weight": weight[both],
+    })  # fmt: skip
+    shared.attrs["n_humans"] = CODERS
+    groups = pd.DataFrame({"unit_id": unit_id, "group": np.where(in_b, "b", "a")})
+    rows = [
+        *_accuracy(texts), *_prevalence(texts), _crossed(shared, Resampling(1, 0.95, 0)),
+        _beside(shared, 0.95), texts.share("missing", missing, np.ones(len(case), dtype=bool), equal=True),
+        *group_rows(texts, groups, ["group"]),
+    ]  # fmt: skip
+    if alpha:
+        rows.append(_alpha(seen[:, drawn], case[drawn], weight[drawn]))
+    tested = [row for row in rows if row.get("p") is not None]
+    for row, p in zip(tested, holm(np.array([row["p"] for row in tested])), strict=True):
+        row["p_holm"] = p
+    return {str(row["measure"]): row for row in rows}
+
+
+def _alpha(seen: Truths, case: npt.NDArray[np.intp], weight: Floats) -> dict[str, Any]:
+    """Return people's alpha as the card has it."""
+    table = Coded(np.array([0.0, 1.0]), seen.astype(np.uint8) + 1)
+    cluster = np.unique(case, return_inverse=True)[1].astype(np.int64)
+    n_applied = pd.Series(seen.sum(axis=0))
+    if _few(n_applied, pd.Series(CODERS, index=n_applied.index), cluster):
+        return {"measure": "alpha_people"}
+    unequal = np.ptp(weight) > 1e-9
+    row = alpha_of(table, weight, cluster, 0.95) if unequal else row_of_table(table, cluster, 200, 0.95, 0)
+    return {"measure": "alpha_people", "value": row["alpha"], "low": row["alpha_low"],
+            "high": row["alpha_high"]}  # fmt: skip
+
+
 @cache
 def truth(design: Design) -> dict[str, float]:
     """Return the value of each measure in one study, which is to be very large."""
-    given = study(np.random.default_rng(99), design) | {"inclusion": "equal"}
-    values = card(given, n_boot=1)["value"]
-    return {name: float(values[name]) for name in MEASURES if name in values.index}
+    found = quick_card(*drawn_study(np.random.default_rng(99), design))
+    values = {name: float(row["value"]) for name, row in found.items() if name in MEASURES}
+    return values | {"alpha_people": values["kappa_model"] - values["agreement_difference"]}
 
 
-def held(design: Design, n_studies: int, rng: np.random.Generator, cluster: str = "case_id") -> pd.DataFrame:
-    """Return the share of intervals of each measure that hold the truth, and the share of finds."""
+def held(
+    design: Design, n_studies: int, rng: np.random.Generator, *, naive: bool = False, alpha: bool = False
+) -> pd.DataFrame:
+    """Return the share of intervals of each measure that hold the truth, and the share of finds.
+
+    `naive` takes texts for independent; `any` are studies with a group difference found that is not there.
+    """
     true = truth(replace(design, participants=20_000, share=1.0, weighted=False))
     rows = []
     for _ in range(n_studies):
-        given = study(rng, design)
-        if cluster == "unit_id":
-            given["units"] = given["units"].assign(text=given["units"]["unit_id"])
-        made = card(given, cluster="text" if cluster == "unit_id" else cluster)
-        rows += [
-            {"measure": name, "there": pd.notna(row["low"]), "held": row["low"] <= true[name] <= row["high"],
-             "found": row["p_holm"] < 0.05, "bias": row["value"] - true[name]}
-            for name, row in made.iterrows() if name in true
-        ]  # fmt: skip
+        case, *others = drawn_study(rng, design)
+        made = quick_card(np.arange(len(case)) if naive else case, *others, alpha=alpha)
+        for name in MEASURES:
+            row = made.get(name, {})
+            low, high = (row.get(end) for end in ("low", "high"))
+            there = low is not None and not np.isnan(low)
+            rows.append({"measure": name, "there": there, "held": there and low <= true[name] <= high,
+                         "found": row.get("p_holm", 1.0) < 0.05})  # fmt: skip
+        false = [name for name in DIFFERENCES if not (design.worse and name == DIFFERENCES[0])]
+        found = any(made.get(name, {}).get("p_holm", 1.0) < 0.05 for name in false)
+        rows.append({"measure": "any", "there": True, "held": False, "found": found})
     frame = pd.DataFrame(rows)
-    of_measure = frame.groupby("measure")
-    there = frame[frame["there"]].groupby("measure")
-    return pd.DataFrame({
-        "n": of_measure["there"].sum(), "held": there["held"].mean(), "found": of_measure["found"].mean(),
-        "bias": of_measure["bias"].mean(),
-    })  # fmt: skip
+    of_measure, there = frame.groupby("measure"), frame[frame["there"]].groupby("measure")
+    return pd.DataFrame({"n": of_measure["there"].sum(), "held": there["held"].mean(),
+                         "found": of_measure["found"].mean()})  # fmt: skip
 
 
 FLAWS: Final = {
@@ -171,21 +243,67 @@ def behaviour_of(rng: np.random.Generator, flaw: str, n: int = 20) -> pd.DataFra
     return pd.DataFrame({"code": "warm", "test": names, "n_passed": passed, "n": n, "share": passed / n})
 
 
+MARKS: Final = {
+    "none": None, "follows the label": "label", "ignores rules": "rules", "order": "order",
+    "copies badly": "quotes", "obeys the text": "instruction", "worse in one language": "groups",
+}  # fmt: skip
+
+
+def marked(rng: np.random.Generator, design: Design, flaw: str, *, n: int = 20) -> str | None:
+    """Return the marks of a scripted model, whose tests of behaviour have `n` prompts each."""
+    case, in_b, seen, _, _, chance, drawn = drawn_study(rng, design)
+    people = 2 * seen.sum(axis=0) > CODERS
+    found = np.where(people, 0.9, 0.04)
+    if flaw == "worse in one language":
+        found = np.where(people & in_b, 0.5, found)
+    said = rng.random(len(case)) < found
+    bad = said & (rng.random(len(case)) < (0.2 if flaw == "copies badly" else 0.01))
+    rows = quick_card(case, in_b, seen, said, bad, chance, drawn)
+    texts = Texts("warm", pd.RangeIndex(len(case)), case, people, said, np.ones(len(case)), 0.95)
+    rows["failed_quotes"] = texts.share("failed_quotes", bad, said, equal=True)
+    reason = texts.share("missing", bad, np.ones(len(case), dtype=bool), equal=True, group="no_quote")
+    made = MODEL_CARD.frame([{"code": "warm", "model": "model-a"} | row for row in (*rows.values(), reason)])
+    made.loc[made["measure"] == "positive_agreement", "value"] = 0.8
+    told = model_words(made, behaviour=behaviour_of(rng, flaw, n))["marks"].iloc[0]
+    return None if pd.isna(told) else str(told)
+
+
+def print_marks(n_studies: int, rng: np.random.Generator) -> None:
+    """Print in how many studies a scripted model gets the mark of its flaw and no other."""
+    print("| participants | prompts a test |", " | ".join(MARKS), "|")
+    print("|---" * (2 + len(MARKS)) + "|")
+    for participants, n in ((40, 20), (80, 20), (120, 20), (200, 20), (120, 10), (120, 5)):
+        design = Design(participants=participants, texts=12, share=0.6)
+        cells = []
+        for flaw, mark in MARKS.items():
+            told = [marked(rng, design, flaw, n=n) for _ in range(n_studies)]
+            cells.append(f"{100 * np.mean([one == mark for one in told]):.0f}")
+        print(f"| {participants} | {n} |", " | ".join(cells), "|", flush=True)
+
+
 def main() -> None:
-    """Simulate every design and print how often each interval holds."""
+    """Simulate every design and print how often each interval holds, or the marks of scripted models."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--studies", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--part", choices=["coverage", "marks"], default="coverage")
     arguments = parser.parse_args()
     rng = np.random.default_rng(arguments.seed)
+    if arguments.part == "marks":
+        print_marks(arguments.studies, rng)
+        return
     short = [name.replace("prevalence", "prev.").replace("difference", "diff.") for name in MEASURES]
     short = [name.replace("_", " ") for name in short]
-    print("| participants | code on | drawn | groups | worse |", " | ".join(short), "| false finds % |")
-    print("|---" * (len(MEASURES) + 6) + "|")
+    print(
+        "| participants | code on | drawn | groups | worse |",
+        " | ".join(short),
+        "| false finds % | found % |",
+    )
+    print("|---" * (len(MEASURES) + 7) + "|")
     for design in designs():
-        print(line(design, held(design, arguments.studies, rng)), flush=True)
+        print(line(design, held(design, arguments.studies, rng, alpha=True)), flush=True)
     control = Design(prevalence=0.2)
-    print(line(control, held(control, arguments.studies, rng, "unit_id"), "control"), flush=True)
+    print(line(control, held(control, arguments.studies, rng, naive=True), "control"), flush=True)
 
 
 def designs() -> list[Design]:
@@ -201,10 +319,10 @@ def line(design: Design, table: pd.DataFrame, name: str = "") -> str:
     enough = table["n"].max() / 10
     cells = [name or design.participants, design.prevalence, "1–3" if design.weighted else "alike",
              "within" if design.within else "between", design.worse]  # fmt: skip
-    cells += [f"{100 * table.loc[one, 'held']:.0f}" if table.loc[one, "n"] > enough else "–"
+    cells += [f"{100 * table.loc[one, 'held']:.1f}" if table.loc[one, "n"] > enough else "–"
               for one in MEASURES]  # fmt: skip
-    false = [table.loc[one, "found"] for one in MEASURES[-3:] if design.worse == 0]
-    cells.append(f"{100 * sum(false):.0f}" if false else "–")
+    cells.append(f"{100 * table.loc['any', 'found']:.1f}")
+    cells.append(f"{100 * table.loc[DIFFERENCES[0], 'found']:.0f}" if design.worse else "–")
     return "| " + " | ".join(map(str, cells)) + " |"
 
 

@@ -71,34 +71,42 @@ def widened_quantile(n_clusters: float, confidence_level: float) -> float:
 def share_interval(
     share: float, variance: float, n: float, n_clusters: float, confidence_level: float
 ) -> tuple[float, float]:
-    """Return the ends of a share's interval: Clopper and Pearson's, for the units that clusters are worth.
+    """Return the ends of a share's interval: Wilson's, for the independent units that clusters are worth.
 
-    `variance` is that of the share over clusters. The `n` units are worth share (1 − share) / variance
-    independent ones, at most n; where the share is 0 or 1, as many as there are clusters. With few clusters
-    they are worth less by the square of the ratio of the normal quantile to Student's.
+    `variance` is that of the share over clusters, which are many where it is known well: `n_clusters` is
+    their number, or one more than the degrees of freedom of the variance. Units are worth as many as have
+    this variance, widened by the square of Student's quantile over the normal one, and at most `n`; where the
+    share is 0 or 1, as many as there are clusters.
 
     References
     ----------
-    Korn & Graubard (1998), Confidence intervals for proportions with small expected number of positive counts
-    estimated from survey data, Survey Methodology 24, 193–201.
+    Wilson (1927), Probable inference, the law of succession, and statistical inference, JASA 22, 209–212.
+    Franco, Little, Louis & Slud (2019), Comparative study of confidence intervals for proportions in complex
+    sample surveys, Journal of Survey Statistics and Methodology 7, 334–364: the effective number of units.
 
     Examples
     --------
-    With very many clusters of independent units it is Clopper and Pearson's; of 3 in 10, tabulated as .067
-    to .652:
+    Of 81 in 263 independent units, with very many clusters, it is Wilson's interval, .255 to .366 in Newcombe
+    (1998, Statistics in Medicine 17, 857–872, table I):
 
-    >>> [round(end, 3) for end in share_interval(0.3, 0.3 * 0.7 / 10, 10, 1e9, 0.95)]
-    [0.067, 0.652]
+    >>> share = 81 / 263
+    >>> [round(end, 4) for end in share_interval(share, share * (1 - share) / 263, 263, 1e9, 0.95)]
+    [0.2553, 0.3662]
     """
+    z, wider = _quantiles(n_clusters, confidence_level)
+    one = share * (1 - share)
+    worth = n_clusters / wider if one == 0 else one / max(one / n, variance * wider)
+    middle = (share + z**2 / (2 * worth)) / (1 + z**2 / worth)
+    half = z / (1 + z**2 / worth) * np.sqrt(one / worth + (z / (2 * worth)) ** 2)
+    return max(0.0, float(middle - half)), min(1.0, float(middle + half))
+
+
+def _quantiles(n_clusters: float, confidence_level: float) -> tuple[float, float]:
+    """Return the normal quantile, and the square of Student's over it."""
     from scipy import special
 
-    worth = n_clusters if share in (0, 1) else n / max(1.0, variance * n / (share * (1 - share)))
-    tail = (1 - confidence_level) / 2
-    worth *= float(special.ndtri(1 - tail) / special.stdtrit(n_clusters - 1, 1 - tail)) ** 2
-    hits = share * worth
-    low = special.betaincinv(hits, worth - hits + 1, tail) if hits > 0 else 0.0
-    high = special.betaincinv(hits + 1, worth - hits, 1 - tail) if hits < worth else 1.0
-    return float(low), float(high)
+    z = float(special.ndtri((1 + confidence_level) / 2))
+    return z, float(special.stdtrit(n_clusters - 1, (1 + confidence_level) / 2) / z) ** 2
 
 
 def paired_interval(
@@ -106,8 +114,8 @@ def paired_interval(
 ) -> tuple[float, float]:
     """Return the ends of the interval of more − less, the shares of units on which one of two says yes.
 
-    It is Bonett and Price's, for the units that clusters are worth; `variance` is that of more − less over
-    clusters.
+    It is Bonett and Price's, for the independent units that clusters are worth, as in `share_interval`;
+    `variance` is that of more − less over clusters.
 
     References
     ----------
@@ -120,13 +128,11 @@ def paired_interval(
     >>> [round(end, 3) for end in ends]  # (31 − 11) / 102 ± 1.96 · √((42 / 102 − (20 / 102)²) / 102)
     [0.078, 0.315]
     """
-    from scipy import special
-
-    simple = (more + less - (more - less) ** 2) / n
-    worth = n / max(1.0, variance / simple) if simple > 0 else n_clusters
+    z, wider = _quantiles(n_clusters, confidence_level)
+    one = more + less - (more - less) ** 2
+    worth = n_clusters / wider if one == 0 else one / max(one / n, variance * wider)
     more, less = ((share * worth + 1) / (worth + 2) for share in (more, less))
-    error = np.sqrt((more + less - (more - less) ** 2) / (worth + 2))
-    half = special.stdtrit(n_clusters - 1, (1 + confidence_level) / 2) * error
+    half = z * np.sqrt((more + less - (more - less) ** 2) / (worth + 2))
     return max(-1.0, float(more - less - half)), min(1.0, float(more - less + half))
 
 

@@ -130,8 +130,8 @@ def profile(
     ambiguous texts covered in 97 %. With 600 draws instead of 4,000 intervals are too narrow.
 
     Leaning alone is not a stance: a coder who overlooks a code leans to ``less`` by slips. The interval of
-    the difference is that of Bonett and Price, those of sensitivity and specificity are of Clopper and
-    Pearson, with the effective number of units from resampled clusters (Korn and Graubard).
+    the difference is that of Bonett and Price, those of sensitivity and specificity are Wilson's, with the
+    effective number of units from resampled clusters (Franco et al. 2019).
 
     References
     ----------
@@ -140,9 +140,9 @@ def profile(
     Markov chain Monte Carlo, Annals of Statistics 38, 1034–1070. Uma et al. (2021), Learning from
     disagreement: a survey, Journal of Artificial Intelligence Research 72, 1385–1470 (soft labels). Bonett &
     Price (2012), Adjusted Wald confidence interval for a difference of binomial proportions based on paired
-    data, Journal of Educational and Behavioral Statistics 37, 479–488. Korn & Graubard (1998), Confidence
-    intervals for proportions with small expected number of positive counts estimated from survey data, Survey
-    Methodology 24, 193–201.
+    data, Journal of Educational and Behavioral Statistics 37, 479–488. Franco, Little, Louis & Slud
+    (2019), Comparative study of confidence intervals for proportions in complex sample surveys, Journal of
+    Survey Statistics and Methodology 7, 334–364.
 
     Examples
     --------

@@ -16,11 +16,14 @@ from sense7_qual._reasons import Reason
 from sense7_qual.agreement._counts import binary_alpha, cluster_numbers, own_decisions
 from sense7_qual.agreement._intervals._bootstrap import (
     FEWEST,
+    Evidence,
     degrees_of_freedom,
     effective_number,
     jackknife_error,
     left_out,
+    log_scale_ends,
     summed,
+    without_disagreement,
 )
 from sense7_qual.agreement._results import DIFFERENCE
 from sense7_qual.errors import ArgumentError, TableError
@@ -213,6 +216,49 @@ def interval_of(
     half = float(special.stdtrit(degrees, (1 + confidence_level) / 2)) * error
     p = 2 * float(special.stdtr(degrees, -abs(found) / error))
     return {"low": max(found - half, -2.0), "high": min(found + half, 2.0), "p": p}
+
+
+def apart_on_log_scale(
+    parts: Floats,
+    number: npt.NDArray[np.int64],
+    confidence_level: float,
+    *both: tuple[Callable[[Floats], Floats], tuple[int, int]],
+) -> dict[str, Any]:
+    """Return the interval of the difference of two coefficients, from the ends of each (Zou 2007).
+
+    Each is a function of sums of the columns of `parts` (units, columns), with the two columns that count
+    answers applied and absent. The ends of each are those of leaving out clusters on the scale of log(1 −
+    coefficient); the difference is as far from its ends as the two are from theirs, given how they go
+    together when clusters are left out.
+    """
+    from scipy import special
+
+    sums = summed(parts, np.arange(len(parts)), number)
+    if len(sums) == 1:
+        return {"reason": Reason.ONE_CLUSTER}
+    once, found, ends, moved = np.ones(len(sums), dtype=np.int64), [], [], []
+    for value, sides in both:
+        deviations, at = left_out(sums, once, value), float(value(sums.sum(axis=0)))
+        if np.isnan(deviations).any():
+            return {"reason": Reason.FEW_CLUSTERS}
+        found.append(at)
+        moved.append(deviations)
+        share = float(sums[:, sides[0]].sum() / sums[:, list(sides)].sum())
+        evidence = Evidence(len(sums), 0, 1, 2, 2 * share * (1 - share))
+        if 1 - at < 1e-12:
+            ends.append(np.subtract(without_disagreement(evidence, confidence_level), 1.0))
+            continue
+        t = special.stdtrit(degrees_of_freedom(deviations, once), (1 + confidence_level) / 2)
+        error = jackknife_error(deviations, once)
+        ends.append(np.subtract(log_scale_ends(at, t * error / (1 - at), evidence, confidence_level), at))
+    scale = float(np.sqrt(np.prod([one @ one for one in moved])))
+    along = float(moved[0] @ moved[1]) / scale if scale > 0 else 0.0
+    (low, high), (other_low, other_high) = ends
+    down = low**2 + other_high**2 + 2 * along * low * other_high
+    up = high**2 + other_low**2 + 2 * along * high * other_low
+    middle = found[0] - found[1]
+    down, up = (float(np.sqrt(max(square, 0.0))) for square in (down, up))
+    return {"low": max(middle - down, -2.0), "high": min(middle + up, 2.0)}
 
 
 def _with_rarer(sums: Floats) -> int:

@@ -33,8 +33,7 @@ from sense7_qual.agreement._intervals._bootstrap import (
     effective_number,
     jackknife_error,
     left_out,
-    log_scale_interval,
-    resampled_interval,
+    score_ends,
     summed,
     without_disagreement,
 )
@@ -90,12 +89,17 @@ def human_model(
     groups of coders. Observed: the share of the pairs of a human and the model that differ, averaged over
     units with weights (humans on the unit + 1). Expected: the share that follows from the two groups'
     prevalences. For one human and one model it is Cohen's kappa. It is corrected for chance as alpha is, so
-    that the rows of a code can be compared. Intervals are the bootstrap of `by_code`.
+    that the rows of a code can be compared. The interval of alpha is that of `by_code`. That of a cross-kappa
+    leaves out each participant in turn and is not resampled: its ends are the coefficients from which the one
+    found differs by Student's t standard errors, these growing and shrinking with the coefficient as in
+    Bloch and Kraemer (1989). In simulated studies it held the true one in 94 to 98 %
+    (benchmarks/model_card_coverage.md).
 
     References
     ----------
     Wong, Paritosh & Aroyo (2021), Cross-replication reliability: An empirical approach to interpreting
-    inter-rater reliability, ACL 2021. Krippendorff (2011), Computing Krippendorff's Alpha-Reliability.
+    inter-rater reliability, ACL 2021. Krippendorff (2011), Computing Krippendorff's Alpha-Reliability. Bloch
+    & Kraemer (1989), 2 × 2 kappa coefficients: Measures of agreement or association, Biometrics 45, 269–287.
 
     Examples
     --------
@@ -230,7 +234,7 @@ def _rests_on(units: pd.DataFrame, sums: Floats) -> Evidence:
 
 
 def _interval(units: pd.DataFrame, parts: Floats, kappa: float, how: Resampling) -> dict[str, Any]:
-    """Resample the clusters, as `by_code` does; where they are few, or weights differ, leave each out."""
+    """Leave out each cluster in turn; no interval where there is no cross-kappa without one of them."""
     cluster = units["cluster"].to_numpy(dtype=np.int64)
     sums = summed(parts, np.arange(len(parts)), cluster)
     if len(sums) == 1:
@@ -244,30 +248,19 @@ def _interval(units: pd.DataFrame, parts: Floats, kappa: float, how: Resampling)
         return {"low": low, "high": high, "reason": Reason.NO_DISAGREEMENT}
     if rests_on.other < FEWEST:
         return {"reason": Reason.FEW_CLUSTERS}
-    many, unequal = rests_on.other >= RESAMPLED_FROM, "weight" in units and np.ptp(units["weight"]) > _EQUAL
-    if many and not unequal:
-        bounds = resampled_interval(parts, cluster, cross_kappa, how)
-        resamples = {"n_boot": how.n_boot, "n_undefined": bounds.n_undefined}
-        return {"low": bounds.low, "high": bounds.high, "reason": bounds.reason} | resamples
-    low, high, reason = _left_out(sums, effective_number(parts, cluster, cross_kappa), kappa, rests_on, how)
-    if not np.isnan(low):
-        low, high = cut_off(low, high, kappa, smallest)
-    return {"low": low, "high": high, "reason": None if many and not np.isnan(low) else reason}
-
-
-def _left_out(
-    sums: Floats, n_effective: float, kappa: float, rests_on: Evidence, how: Resampling
-) -> tuple[float, float, str]:
-    """Leave out each cluster in turn; no interval where there is no cross-kappa without one of them."""
     times = np.ones(len(sums), dtype=np.int64)
     deviations = left_out(sums, times, cross_kappa)
     if np.isnan(deviations).any():
-        return np.nan, np.nan, Reason.FEW_CLUSTERS
+        return {"reason": Reason.FEW_CLUSTERS}
     error = jackknife_error(deviations, times)
     if error < _EQUAL:
-        return np.nan, np.nan, Reason.ONE_PATTERN
-    degrees = min(degrees_of_freedom(deviations, times), n_effective)
-    return *log_scale_interval(kappa, error, degrees, rests_on, how.confidence_level), Reason.FEW_CLUSTERS
+        return {"reason": Reason.ONE_PATTERN}
+    effective = effective_number(parts, cluster, cross_kappa)
+    degrees = min(degrees_of_freedom(deviations, times), effective, rests_on.other - 1)
+    ends = score_ends(kappa, error, degrees, rests_on.unequal, how.confidence_level)
+    low, high = cut_off(*ends, kappa, smallest)
+    return {"low": low, "high": high,
+            "reason": None if rests_on.other >= RESAMPLED_FROM else Reason.FEW_CLUSTERS}  # fmt: skip
 
 
 @PAIRWISE.returns

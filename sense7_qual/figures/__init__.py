@@ -16,6 +16,7 @@ Does the rating change after the code?          `disruption`                    
 Would another analysis say the same?            `specification_curve`               ``_multiverse.py``
 Where, when and on what do coders differ?       `pairwise_plot`, `drift_plot`,      ``_disagreement.py``
                                                 `unit_plot`
+What is a model that codes worth?               `model_card`                        ``_model_card.py``
 Which codes go with which dimension?            `code_dimension_matrix`             ``_ratings.py``
 How many texts are needed?                      `power_curve`                       ``_power.py``
 How reproducible are themes?                    `granularity_plot`                  ``_themes.py``
@@ -28,6 +29,7 @@ from __future__ import annotations
 from sense7_qual.figures._disagreement import drift_plot, pairwise_plot, unit_plot as unit_plot
 from sense7_qual.figures._figure import Figure as Figure
 from sense7_qual.figures._forest import agreement_plot, disruption_plot, link_forest, link_plot
+from sense7_qual.figures._model_card import model_card
 from sense7_qual.figures._multiverse import specification_curve
 from sense7_qual.figures._power import power_curve as power_curve
 from sense7_qual.figures._ratings import code_dimension_matrix, rating_distributions
@@ -35,8 +37,8 @@ from sense7_qual.figures._themes import granularity_plot, theme_spread
 
 __all__ = [
     "agreement_plot", "code_dimension_matrix", "disruption_plot", "drift_plot", "granularity_plot",
-    "link_forest", "link_plot", "pairwise_plot", "rating_distributions", "specification_curve",
-    "theme_spread",
+    "link_forest", "link_plot", "model_card", "pairwise_plot", "rating_distributions",
+    "specification_curve", "theme_spread",
 ]  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from sense7_qual.figures._figure import (
     DARK,
     GREY,
     POINT,
+    ROW,
     WIDTHS,
     Columns,
     Figure,
@@ -41,7 +42,11 @@ _HEAD: Final = 16  # pixels of a line above the panels
 
 @dataclass(frozen=True, slots=True)
 class PanelPoint:
-    """An effect in one row and panel; `note` is the letter of why something is missing."""
+    """An effect in one row and panel; `note` is the letter of why something is missing.
+
+    Several in one row and panel have each a `name`, a `shape`, and a place `down` from the middle in pixels.
+    A line goes to the point from `start`, a number and its own place down.
+    """
 
     row: int
     panel: int
@@ -49,6 +54,10 @@ class PanelPoint:
     low: float | None
     high: float | None
     note: str
+    name: str = ""
+    shape: str = "circle"
+    down: float = 0.0
+    start: tuple[float, float] | None = None
 
 
 def draw_panels(
@@ -56,18 +65,20 @@ def draw_panels(
     labels: Sequence[str],
     panels: Sequence[str],
     *,
-    scale: EffectScale,
+    scale: EffectScale | Sequence[EffectScale],
     titles: Sequence[str],
     columns: Columns,
     words: str,
     references: Sequence[float] = (),
     most: Mapping[int, int] = MOST,
     looks: Sequence[Look | None] = (),
+    keys: Sequence[Mapping[str, str]] = (),
 ) -> Figure:
     """Draw panels of points with intervals side by side: one plot, with its x-axis cut into pieces.
 
-    `references` are a number per row, marked in each panel; `most` is how many panels fit in 1 or 2 columns;
-    `looks` are those of the rows' codes.
+    `scale` is that of all panels, or one for each; `references` are a number per row, marked in each panel;
+    `most` is how many panels fit in 1 or 2 columns; `looks` are those of the rows' codes; `keys` say for each
+    panel what its shapes mean, below its name.
     """
     import altair as alt
 
@@ -77,24 +88,28 @@ def draw_panels(
             f"figure: expected at most {most[columns]} panels in {columns} columns – found {len(panels)} – "
             "choose fewer, or draw them in several figures."
         )
-    lines, height = label_lines(labels, columns)
+    scales = [scale] * len(panels) if isinstance(scale, EffectScale) else list(scale)
+    deepest = max((abs(point.down) for point in points), default=0.0)
+    lines, height = label_lines(labels, columns, least=max(ROW, round(2 * deepest) + 18))
     width = plot_width(columns, lines, looks)
     heads = wrapped(panels, width / (1 + _GAP) / max(len(panels), 1), most=3, bold=True)
-    head = _HEAD * max((len(lines) for lines in heads), default=1) + 4
+    named = max((len(lines) for lines in heads), default=1)
+    head = _HEAD * (named + max(map(len, keys), default=0)) + 4
     x = alt.Scale(domain=[-0.04, max(len(panels), 1) * (1 + _GAP) - _GAP + 0.04], nice=False, zero=False)
     y = alt.Scale(domain=[height, -head], nice=False, zero=False)
     middles = [middle(block) for block in lines]
-    frame = _placed(points, middles, scale)
+    frame = _placed(points, middles, scales)
     if any(frame["cut_low"]) or any(frame["cut_high"]):
         titles = [*titles, "Arrow: the interval goes on"]
-    axis = _panel_axis(scale, len(panels), title_lines(titles, width))
+    axis = _panel_axis(scales, title_lines(titles, width))
     rows = alt.Y("y:Q", scale=y, axis=row_axis(lines, looks=looks))
     base = alt.Chart(frame).encode(y=rows)
     chart = alt.layer(
-        *_ground(base, len(panels), height, x, rows, scale),
-        *_references(references, middles, len(panels), scale, x, y),
+        *_ground(base, height, x, rows, scales),
+        *_references(references, middles, scales, x, y),
         *_marks(base, x, axis),
         *_heads(heads, head, x, y),
+        *_keys(keys, head - _HEAD * named, x, y),
         *code_lines(lines, looks, y),
     ).properties(
         width=WIDTHS[columns],
@@ -103,17 +118,20 @@ def draw_panels(
         background="white",
         padding=padding(lines),
     )
-    return finished(chart, f"{words} {_in_words(points, labels, panels, scale)}".strip())
+    return finished(chart, f"{words} {_in_words(points, labels, panels, scales)}".strip())
 
 
 def _offset(panel: int) -> float:
     return panel * (1 + _GAP)
 
 
-def _placed(points: Sequence[PanelPoint], rows: Sequence[float], scale: EffectScale) -> pd.DataFrame:
+def _placed(
+    points: Sequence[PanelPoint], rows: Sequence[float], scales: Sequence[EffectScale]
+) -> pd.DataFrame:
     """Return the marks at their places."""
     drawn = []
     for point in points:
+        scale = scales[point.panel]
         ends = [
             None if end is None else scale.place(end) + _offset(point.panel)
             for end in (point.low, point.high)
@@ -124,7 +142,11 @@ def _placed(points: Sequence[PanelPoint], rows: Sequence[float], scale: EffectSc
         side = "left" if at is None or at <= middle_at else "right"
         drawn.append(
             {
-                "y": rows[point.row],
+                "y": rows[point.row] + point.down,
+                "shape": point.shape,
+                "panel": point.panel,
+                "start": None if point.start is None else scale.place(point.start[0]) + _offset(point.panel),
+                "from": None if point.start is None else rows[point.row] + point.start[1],
                 "at": at,
                 "low": ends[0],
                 "high": ends[1],
@@ -136,19 +158,35 @@ def _placed(points: Sequence[PanelPoint], rows: Sequence[float], scale: EffectSc
                 "side": "middle" if at is None else side,
             }
         )
-    names = ["y", "at", "low", "high", "whole", "cut_low", "cut_high", "note", "note_at", "side"]
+    names = [
+        "y",
+        "panel",
+        "shape",
+        "start",
+        "from",
+        "at",
+        "low",
+        "high",
+        "whole",
+        "cut_low",
+        "cut_high",
+        "note",
+        "note_at",
+        "side",
+    ]
     return pd.DataFrame(drawn, columns=names)
 
 
-def _ground(base: Any, n: int, height: int, x: Any, rows: Any, scale: EffectScale) -> list[Any]:
+def _ground(base: Any, height: int, x: Any, rows: Any, scales: Sequence[EffectScale]) -> list[Any]:
     """Return faint lines through the rows, a line at no effect, and the floor of each panel."""
     import altair as alt
 
     layers = []
-    for panel in range(n):
+    for panel, scale in enumerate(scales):
         low, high = _offset(panel), _offset(panel) + 1
         edges = {"x": alt.X(datum=low, type="quantitative", scale=x), "x2": alt.X2(datum=high)}
-        layers.append(base.mark_rule(color="#d9d9d9", strokeWidth=0.6).encode(**edges))
+        own = base.transform_filter(f"datum.panel == {panel}")
+        layers.append(own.mark_rule(color="#d9d9d9", strokeWidth=0.6).encode(**edges))
         none = alt.Chart(pd.DataFrame({"x": [low + scale.place(scale.none)], "y": [0], "y2": [height]}))
         layers.append(
             none.mark_rule(color=GREY, strokeWidth=1).encode(x=alt.X("x:Q", scale=x), y=rows, y2="y2:Q")
@@ -161,14 +199,14 @@ def _ground(base: Any, n: int, height: int, x: Any, rows: Any, scale: EffectScal
 
 
 def _references(
-    values: Sequence[float], rows: Sequence[float], n: int, scale: EffectScale, x: Any, y: Any
+    values: Sequence[float], rows: Sequence[float], scales: Sequence[EffectScale], x: Any, y: Any
 ) -> list[Any]:
     """Return a short upright line at the number of each row, in each panel."""
     import altair as alt
 
     marks = [
         {"x": _offset(panel) + scale.place(value), "y": row - 7, "y2": row + 7}
-        for panel in range(n)
+        for panel, scale in enumerate(scales)
         for value, row in zip(values, rows, strict=False)
         if not pd.isna(value)
     ]
@@ -195,7 +233,13 @@ def _marks(base: Any, x: Any, axis: Any) -> list[Any]:
     points = base.transform_filter("isValid(datum.at)")
     layers.append(
         points.mark_point(filled=True, size=40, stroke=DARK, strokeWidth=1.5, opacity=1).encode(
-            x=alt.X("at:Q", scale=x, axis=axis), fill=fill
+            x=alt.X("at:Q", scale=x, axis=axis), fill=fill, shape=alt.Shape("shape:N", scale=None)
+        )
+    )
+    joined = base.transform_filter("isValid(datum.start) && isValid(datum.at)")
+    layers.append(
+        joined.mark_rule(color=GREY, strokeWidth=1).encode(
+            x=alt.X("at:Q", scale=x), x2="start:Q", y2="from:Q"
         )
     )
     for side, align, dx in (("left", "left", 6), ("right", "right", -6), ("middle", "center", 0)):
@@ -224,9 +268,31 @@ def _heads(heads: Sequence[Sequence[str]], head: int, x: Any, y: Any) -> list[An
     ]
 
 
-def _panel_axis(scale: EffectScale, n: int, titles: Sequence[str]) -> Any:
+def _keys(keys: Sequence[Mapping[str, str]], head: int, x: Any, y: Any) -> list[Any]:
+    """Return what the shapes of each panel mean: a shape and its name on a line each."""
+    import altair as alt
 
-    ticks = {round(_offset(panel) + at, 3): name for panel in range(n) for at, name in scale.ticks}
+    placed = [
+        {"x": _offset(panel), "y": -head + _HEAD * (number + 0.6), "shape": shape, "name": name}
+        for panel, shapes in enumerate(keys)
+        for number, (shape, name) in enumerate(shapes.items())
+    ]
+    if not placed:
+        return []
+    base = alt.Chart(pd.DataFrame(placed)).encode(y=alt.Y("y:Q", scale=y))
+    across = {"x": alt.X("x:Q", scale=x)}
+    return [
+        base.mark_point(filled=True, size=40, color=DARK, opacity=1, xOffset=5).encode(
+            **across, shape=alt.Shape("shape:N", scale=None)
+        ),
+        base.mark_text(align="left", dx=14, fontSize=7 * POINT).encode(**across, text="name:N"),
+    ]
+
+
+def _panel_axis(scales: Sequence[EffectScale], titles: Sequence[str]) -> Any:
+    ticks = {
+        round(_offset(panel) + at, 3): name for panel, scale in enumerate(scales) for at, name in scale.ticks
+    }
     names = {f"{at:.3f}": name for at, name in ticks.items()}
     return axis_of(
         titles,
@@ -241,12 +307,14 @@ def _panel_axis(scale: EffectScale, n: int, titles: Sequence[str]) -> Any:
 
 
 def _in_words(
-    points: Sequence[PanelPoint], labels: Sequence[str], panels: Sequence[str], scale: EffectScale
+    points: Sequence[PanelPoint], labels: Sequence[str], panels: Sequence[str], scales: Sequence[EffectScale]
 ) -> str:
     sentences = []
-    for panel, name in enumerate(panels):
+    for panel, (name, scale) in enumerate(zip(panels, scales, strict=True)):
         of_panel = [
-            f"{labels[point.row]} {scale.words(point.at, point.low, point.high)}"
+            " ".join(
+                filter(None, (labels[point.row], point.name, scale.words(point.at, point.low, point.high)))
+            )
             for point in points
             if point.panel == panel
         ]

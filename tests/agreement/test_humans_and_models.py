@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from sense7_qual.agreement._by_code import by_code
 from sense7_qual.agreement._human_model import human_model
-from sense7_qual.agreement._intervals import estimate
 from sense7_qual.errors import TableError
 from tests.helpers.reference import in_clusters
 
@@ -148,18 +148,34 @@ def test_what_cannot_be_computed_says_why() -> None:
     assert (1 - disagreement) ** 20 == pytest.approx(0.025, rel=1e-12)
 
 
-def test_few_clusters_are_left_out_in_turn_as_by_code_does() -> None:
-    """With one human cross-kappa is Cohen's kappa, and its interval that of `estimate` with clusters."""
+@pytest.mark.parametrize("size", [2, 6])
+def test_the_ends_of_cross_kappa_differ_from_it_by_students_t(size: int) -> None:
+    """With one human it is Cohen's kappa; its variance changes as Bloch and Kraemer (1989) say."""
     decisions = study(7, humans=1, units=40, missing=0)
-    wide = decisions[decisions["coder"] != "llama"].pivot_table(
-        index="unit_id", columns="coder", values="applied", aggfunc="first"
-    )
-    cluster = pd.Series(np.arange(40) // 6, index=wide.index)
+    cluster = pd.Series({unit: f"p{int(unit[1:]) // size}" for unit in decisions["unit_id"].unique()})
     found = human_model(decisions, models=["gpt", "llama"], **in_clusters(cluster), n_boot=20, seed=1).iloc[1]
-    values = wide[["h0", "gpt"]].to_numpy(dtype=float).T
-    kappa = estimate(values, "cohen_kappa", groups=cluster.to_numpy(), n_boot=20, seed=1)
-    assert (found["reason"], kappa.reason) == ("few_clusters", "few_clusters")
-    assert found[["low", "high"]].tolist() == pytest.approx([kappa.low, kappa.high], abs=1e-12)
+    wide = decisions.pivot_table(index="unit_id", columns="coder", values="applied", aggfunc="first")
+    values, names = wide[["h0", "gpt"]].astype(bool), cluster.reindex(wide.index)
+
+    def kappa(rows: pd.DataFrame) -> float:
+        return float(cohen_kappa_score(rows["h0"], rows["gpt"]))
+
+    without = np.array([kappa(values[names != name]) for name in names.unique()])
+    error = np.sqrt((len(without) - 1) / len(without) * np.square(without - without.mean()).sum())
+    human, model = values.mean()
+    unequal = human * (1 - model) + model * (1 - human)
+
+    def variance(x: float) -> float:
+        return float((1 - x) * ((1 - x) * (1 - 2 * x) + x * (2 - x) / unequal))
+
+    apart = [
+        abs(end - found["estimate"]) / error / np.sqrt(variance(end) / variance(found["estimate"]))
+        for end in found[["low", "high"]]
+    ]
+    assert apart[0] == pytest.approx(apart[1], rel=1e-9)
+    least, most = (stats.t.ppf(0.975, degrees) for degrees in (len(without) - 1, 2))
+    assert least <= apart[0] * (1 + 1e-9) <= most
+    assert found["reason"] == ("few_clusters" if size == 6 else None) or pd.isna(found["reason"])
     assert pd.isna(found["n_boot"])
 
 

@@ -10,7 +10,18 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from benchmarks.model_card_coverage import Design, card, flawed, held, study, truth
+from benchmarks.model_card_coverage import (
+    MEASURES,
+    Design,
+    card,
+    drawn_study,
+    flawed,
+    frames,
+    held,
+    quick_card,
+    study,
+    truth,
+)
 from sense7_qual.agreement import difference
 from sense7_qual.agreement.diagnosis import model_card, model_words
 from sense7_qual.errors import TableError
@@ -51,7 +62,7 @@ def test_the_shares_are_those_of_the_formulas() -> None:
     assert found.loc["prevalence_difference", "value"] == pytest.approx(apart)
 
 
-def test_of_one_text_a_participant_the_interval_is_clopper_and_pearsons() -> None:
+def test_of_one_text_a_participant_the_interval_is_wilsons() -> None:
     """Independent texts drawn alike: but for Student's quantile and the jackknife's n / (n − 1)."""
     rng, n = np.random.default_rng(3), 4000
     unit_id = [f"u{i:05}" for i in range(n)]
@@ -61,8 +72,22 @@ def test_of_one_text_a_participant_the_interval_is_clopper_and_pearsons() -> Non
     units = pd.DataFrame({"unit_id": unit_id, "case_id": unit_id})
     found = model_card(people, model=model, units=units, cluster="case_id", inclusion="equal", n_boot=5)
     row = found.set_index("measure").loc["sensitivity"]
-    exact = stats.binomtest(int(model["applied"].sum()), int(true.sum())).proportion_ci(method="exact")
+    exact = stats.binomtest(int(model["applied"].sum()), int(true.sum())).proportion_ci(method="wilson")
     assert (row["low"], row["high"]) == pytest.approx((exact.low, exact.high), abs=2e-4)
+
+
+def test_the_quick_card_of_the_benchmark_is_the_card() -> None:
+    """What the benchmark measures is what `model_card` gives: every value, end and p, weighted and not."""
+    for design in (ONE, replace(ONE, weighted=False, prevalence=0.1)):
+        drawn = drawn_study(np.random.default_rng(8), design)
+        quick, slow = quick_card(*drawn, alpha=True), card(frames(*drawn))
+        assert set(MEASURES) <= set(quick)
+        for measure in MEASURES:
+            for name in ("value", "low", "high", "p", "p_holm"):
+                one, other = quick[measure].get(name), slow.loc[measure, name]
+                if measure == "alpha_people" and name not in ("value", "low", "high"):
+                    continue
+                assert (np.nan if one is None else one) == pytest.approx(other, nan_ok=True), (measure, name)
 
 
 def test_the_difference_of_kappa_and_alpha_is_that_of_two_alphas_where_these_are_kappas() -> None:

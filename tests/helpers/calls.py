@@ -604,6 +604,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "figures.link_forest": drawn_from(f.link_forest, "links.code_to_rating", effect="rank_biserial",
                                           sources=["ana"], **drawn),
         "figures.link_plot": drawn_from(f.link_plot, "links.code_to_rating", source="ana", **drawn),
+        "figures.model_card": drawn_from(f.model_card, "agreement.diagnosis.model_card",
+                                         codebook=None),
         "figures.pairwise_plot": drawn_from(f.pairwise_plot, "agreement.pairwise", code=code,
                                             statistic="alpha", **drawn),
         "figures.power_curve": drawn_from(f.power_curve, "links.power", target=0.8, columns=1),

@@ -65,6 +65,10 @@ def labelled(label: str, columns: Literal[1, 2]) -> dict[str, Callable[[], figur
                                effect="rank_biserial", **of),
         "link_plot": partial(f.link_plot, pd.DataFrame(codes | {"source": label} | named("rank_biserial")),
                              source=label, **of),
+        "model_card": partial(f.model_card, pd.concat([pd.DataFrame(
+            codes | {"model": f"model-{label}", "measure": measure, "group": None, "value": [0.3, 0.9, 0.4],
+                     "low": [0.1, 0.7, np.nan], "high": [0.5, 1.0, np.nan]})
+            for measure in ("sensitivity", "prevalence_people", "prevalence_model")]), codebook=book),
         "pairwise_plot": partial(f.pairwise_plot,
                                  pd.DataFrame(pairs | {"code": "c0", "alpha": [0.7, 0.5, 0.2]}),
                                  code="c0", **of),

@@ -360,6 +360,37 @@ def log_scale_ends(
     return low, high
 
 
+def score_ends(
+    value: float, error: float, degrees: float, unequal: float, confidence_level: float
+) -> tuple[float, float]:
+    """Return the coefficients of two values from which `value` differs by Student's t standard errors.
+
+    `error` is the standard error at `value`. Elsewhere it changes as that of a kappa with two raters does
+    (Bloch & Kraemer 1989), if values differ in the share `unequal` of pairs by chance. Where that variance is
+    not positive, `error` is taken as it is. No end may be found on a side: then it is infinite.
+
+    Examples
+    --------
+    >>> [round(end, 2) for end in score_ends(0.6, 0.1, 1e9, 0.42, 0.95)]
+    [0.38, 0.76]
+    >>> [round(end, 2) for end in score_ends(0.1, 0.1, 1e9, 0.1, 0.95)]  # of a rare value: farther up
+    [-0.01, 0.35]
+    """
+    from scipy import special
+
+    t = float(special.stdtrit(degrees, (1 + confidence_level) / 2))
+    # (1 − κ)² (1 − 2κ) + κ (2 − κ) (1 − κ) / unequal
+    variance = np.array([-2 + 1 / unequal, 5 - 3 / unequal, -4 + 2 / unequal, 1])
+    at = float(np.polyval(variance, value))
+    if at <= 0:
+        return value - t * error, value + t * error
+    apart = np.array([0.0, 1.0, -2 * value, value**2])
+    roots = np.roots(apart - (t * error) ** 2 / at * variance)
+    real = roots[np.abs(roots.imag) < 1e-9].real
+    below, above = real[real <= value].tolist(), real[real >= value].tolist()
+    return max(below, default=-np.inf), min(above, default=np.inf)
+
+
 def without_disagreement(evidence: Evidence, confidence_level: float) -> tuple[float, float]:
     """Return the interval of a coefficient of 1: down to the disagreement that could have gone unseen.
 

@@ -13,6 +13,7 @@ import pandas as pd
 from sense7_qual._arguments import require_column
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, share_interval
 from sense7_qual._reasons import Reason
+from sense7_qual.agreement._intervals._bootstrap import degrees_of_freedom
 from sense7_qual.frames import indexed_by_unit
 
 Floats = npt.NDArray[np.float64]
@@ -50,8 +51,22 @@ class Texts:
         row["value"] = value
         if k < FEWEST_CLUSTERS:
             return row | {"reason": Reason.FEW_CLUSTERS}
-        ends = share_interval(value, float(np.square(moved).sum()), len(chosen), k, self.level)
+        alone, one = independent(part[whole] - value, chosen), value * (1 - value)
+        n = one / alone if alone > 0 else len(chosen)
+        ends = share_interval(value, float(np.square(moved).sum()), n, known(moved), self.level)
         return row | dict(zip(("low", "high"), ends, strict=True))
+
+
+def independent(apart: Floats, weight: Floats) -> float:
+    """Return the variance of a weighted mean of independent texts, from how far each is from the mean."""
+    return float(np.square(weight * apart).sum() / weight.sum() ** 2)
+
+
+def known(moved: Floats) -> float:
+    """Return the number of participants of equal influence from which a variance would be known as well."""
+    if not moved.any():
+        return float(len(moved))
+    return 1 + degrees_of_freedom(moved, np.ones(len(moved), dtype=np.int64))
 
 
 def ratio(part: Floats, whole: Floats, cluster: Integers) -> tuple[float, Floats]:
@@ -109,29 +124,33 @@ def _levels(column: str, values: pd.Series) -> Iterator[tuple[str, Truths, Truth
 
 
 def _apart(part: Truths, weight: Floats, whole: Truths, inside: Truths, texts: Texts) -> Row:
-    """Return the share of `part` in one group less that in the other, with Student's t over participants."""
+    """Return the share of `part` in one group less that in the other, with Student's t over participants.
+
+    The interval is at least that of independent texts, and p at least theirs.
+    """
     from scipy import special
 
     sides = [whole & inside, whole & ~inside]
     clusters = [np.unique(texts.cluster[side]) for side in sides]
-    row: Row = {"n_units": int(whole.sum()), "n_clusters": len(np.union1d(*clusters))}
+    there = np.union1d(*clusters)
+    row: Row = {"n_units": int(whole.sum()), "n_clusters": len(there)}
     if min(map(len, clusters)) == 0:
         return row | {"reason": Reason.NO_COMPARISON}
-    moved, values, n = np.zeros((2, int(texts.cluster.max()) + 1)), [], [len(one) for one in clusters]
+    moved, values, alone = np.zeros((2, int(texts.cluster.max()) + 1)), [], 0.0
     for place, side in enumerate(sides):
         value, own = ratio(weight[side] * part[side], weight[side], texts.cluster[side])
         values.append(value)
         moved[place, clusters[place]] = own
+        alone += independent(part[side] - value, weight[side])
     row["value"] = values[0] - values[1]
-    if min(n) < FEWEST_CLUSTERS:
+    if min(map(len, clusters)) < FEWEST_CLUSTERS:
         return row | {"reason": Reason.FEW_CLUSTERS}
-    error = float(np.sqrt(np.square(moved[0] - moved[1]).sum()))
+    both = (moved[0] - moved[1])[there]
+    error = float(np.sqrt(np.square(both).sum()))
     if error < 1e-12:
         return row | {"reason": Reason.ONE_PATTERN}
-    degrees = row["n_clusters"] - 1.0
-    if row["n_clusters"] == sum(n):
-        each = np.square(moved).sum(axis=1)
-        degrees = each.sum() ** 2 / sum(one**2 / (k - 1) for one, k in zip(each, n, strict=True))
-    half = float(special.stdtrit(degrees, (1 + texts.level) / 2)) * error
-    p = 2 * float(special.stdtr(degrees, -abs(row["value"]) / error))
-    return row | {"low": max(row["value"] - half, -1.0), "high": min(row["value"] + half, 1.0), "p": p}
+    tail, degrees, least = (1 + texts.level) / 2, known(both) - 1, float(np.sqrt(alone))
+    half = max(float(special.stdtrit(degrees, tail)) * error, float(special.ndtri(tail)) * least)
+    ends = {"low": max(row["value"] - half, -1.0), "high": min(row["value"] + half, 1.0)}
+    p = max(special.stdtr(degrees, -abs(row["value"]) / error), special.ndtr(-abs(row["value"]) / least))
+    return row | ends | {"p": 2 * float(p)}
