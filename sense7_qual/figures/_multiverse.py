@@ -50,6 +50,7 @@ _WORDS: Final[Mapping[str, str]] = {
 _CURVE: Final = 150  # pixels of the upper part
 _STEP: Final = 15  # pixels of a choice
 _MOST: Final = 120
+_BAND: Final = "#dbe4ee"
 _LONGEST: Final = 145  # pixels of the name of an option
 
 
@@ -63,6 +64,7 @@ def specification_curve(
 ) -> Figure:
     """Draw one code's link under every choice of source, analysis and exclusion, from lowest to highest.
 
+    A band is the interval of the whole error, over participants, coders and prompts, where there is one.
     Above are the estimates with their intervals, around a line at no effect; below, a mark at each choice
     that the estimate is from. A choice with a single option has no rows. A very wide interval is cut at the
     edge and ends in an arrow; a hollow point has no interval; what could not be computed is at the right
@@ -107,29 +109,29 @@ def specification_curve(
     import altair as alt
 
     check_columns(columns)
-    rows = _chosen(multiverse, code, effect)
+    every = _chosen(multiverse, code, effect)
+    rows, whole = _apart(every)
     label = _present.label(code, codebook)
     choices = _choices(rows)
     known = rows[rows["estimate"].notna()]
-    scale = effect_scale(
-        "odds_ratio" if effect == "odds_ratio" else "correlation",
-        known["estimate"],
-        [*known["low"].dropna(), *known["high"].dropna()],
-    )
+    kind: Literal["odds_ratio", "correlation"] = "odds_ratio" if effect == "odds_ratio" else "correlation"
+    scale = effect_scale(kind, known["estimate"], [*every["low"].dropna(), *every["high"].dropna()])
     names, bold, height = _labels(scale, choices)
     frame, notes = _placed(rows, scale)
     title = f"{_EFFECTS[effect]} under every choice ({label})"
     levels = [{"confidence_level": level} for level in rows["confidence_level"]]
     interval = _present.interval_name(levels, frame_name="multiverse")
+    bands = [f"Band: {interval} over participants, coders and prompts ({one})" for one in whole["source"]]
     cut = ["Arrow: the interval goes on"] if frame[["cut_low", "cut_high"]].to_numpy().any() else []
     x = alt.Scale(domain=[0, max(len(rows), 1) + 1], nice=False, zero=False)
     y = alt.Scale(domain=[height, 0], nice=False, zero=False)
     lines = [list(names.items())]
     axes = (
-        _axis(title_lines([title, f"Lines: {interval}", *notes, *cut], plot_width(columns, lines))),
+        _axis(title_lines([title, f"Lines: {interval}", *notes, *cut, *bands], plot_width(columns, lines))),
         row_axis(lines, bold=bold),
     )
     chart = alt.layer(
+        *_bands(whole, scale, len(rows), x, y),
         *_curve(frame, x, y, axes, len(rows)),
         *_marks(rows, choices, x, y),
     ).properties(
@@ -139,7 +141,8 @@ def specification_curve(
         background="white",
         padding=padding(lines),
     )
-    return finished(chart, _in_words(known, len(rows), effect, label))
+    words = _in_words(known, len(rows), effect, label) + _whole_in_words(every, whole, interval)
+    return finished(chart, words)
 
 
 def _chosen(multiverse: pd.DataFrame, code: str, effect: str) -> pd.DataFrame:
@@ -162,12 +165,20 @@ def _chosen(multiverse: pd.DataFrame, code: str, effect: str) -> pd.DataFrame:
             "multiverse: expected one row per source, analysis and exclusion – found several – pass the "
             "result of one call."
         )
-    if len(rows) > _MOST:
+    n = int((rows["analysis"] != "whole").sum())
+    if n > _MOST:
         raise ArgumentError(
-            f"figure: expected at most {_MOST} combinations – found {len(rows)} – choose fewer sources, "
+            f"figure: expected at most {_MOST} combinations – found {n} – choose fewer sources, "
             "analyses or exclusions."
         )
     return rows.sort_values("estimate", kind="stable", na_position="last").reset_index(drop=True)
+
+
+def _apart(every: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the curve, and the rows of the whole error that are to be reported: people's with a model."""
+    of_whole = every["analysis"] == "whole"
+    reported = of_whole & every["source"].str.endswith(" + human") & every["low"].notna()
+    return every[~of_whole].reset_index(drop=True), every[reported]
 
 
 def _choices(rows: pd.DataFrame) -> list[tuple[str, str | None]]:
@@ -234,6 +245,23 @@ def _placed(rows: pd.DataFrame, scale: EffectScale) -> tuple[pd.DataFrame, list[
             }
         )
     return pd.DataFrame(drawn), lines
+
+
+def _bands(whole: pd.DataFrame, scale: EffectScale, n: int, x: Any, y: Any) -> list[Any]:
+    """Return a pale band for each interval of the whole error, and its estimate as a broken line."""
+    import altair as alt
+
+    placed = [
+        {name: _upward(scale.place(float(row[name]))) for name in ("low", "high", "estimate")}
+        | {"x": 0, "x2": n + 1}
+        for row in whole.to_dict("records")
+    ]
+    if not placed:
+        return []
+    base = alt.Chart(pd.DataFrame(placed)).encode(x=alt.X("x:Q", scale=x), x2="x2:Q")
+    band = base.mark_rect(color=_BAND, opacity=1).encode(y=alt.Y("low:Q", scale=y), y2="high:Q")
+    middle = base.mark_rule(color=DARK, strokeWidth=1, strokeDash=[4, 3])
+    return [band, middle.encode(y=alt.Y("estimate:Q", scale=y))]
 
 
 def _curve(frame: pd.DataFrame, x: Any, y: Any, axes: tuple[Any, Any], n: int) -> list[Any]:
@@ -314,3 +342,20 @@ def _in_words(known: pd.DataFrame, n: int, effect: str, label: str) -> str:
     clear = int(((known["low"] > none) | (known["high"] < none)).sum())
     above = int((known["estimate"] > none).sum())
     return f"{lead}: {printed[0]} to {printed[1]}; {above} above {none}, intervals without {none}: {clear}."
+
+
+def _whole_in_words(every: pd.DataFrame, whole: pd.DataFrame, level: str) -> str:
+    said = [
+        f" Whole error ({row['source']}): {_present.coefficient(row['estimate'], 2)}, "
+        f"{level} "
+        f"[{_present.coefficient(row['low'], 2)}, {_present.coefficient(row['high'], 2)}]."
+        for row in whole.to_dict("records")
+    ]
+    p = every["whole_p"].dropna() if "whole_p" in every else pd.Series(dtype=float)
+    together = f" All choices together: p {_p_with_sign(float(p.iloc[0]))}." if len(p) else ""
+    return "".join(said) + together
+
+
+def _p_with_sign(p: float) -> str:
+    printed = _present.p_value(p)
+    return printed if printed.startswith("<") else f"= {printed}"

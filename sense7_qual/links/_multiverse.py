@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import pandas as pd
 
@@ -17,6 +17,8 @@ from sense7_qual.links import _inputs
 from sense7_qual.links._code_to_rating import code_to_rating
 from sense7_qual.links._inputs import RatingRange
 from sense7_qual.links._results import MULTIVERSE
+from sense7_qual.links._whole_error import as_decisions, read_arms, whole_p, whole_rows
+from sense7_qual.links.models._by_draw import Inclusion
 
 # Each model's columns in the result of `code_to_rating`: the effect, its p, and why there is none.
 _ANALYSES: Final = {
@@ -38,6 +40,8 @@ def multiverse(
     sources: Sequence[str] | None = None,
     analyses: Sequence[str] = ("rank_biserial", "mixed", "within"),
     exclusions: Sequence[str] = ("none", "single_texts", "disputed", "single_coder"),
+    arms: Mapping[str, pd.DataFrame] | None = None,
+    inclusion: Inclusion | None = None,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
     seed: int = 0,
@@ -57,13 +61,46 @@ def multiverse(
         "none"; "single_texts" (without participants with one rated unit); "disputed" (without each unit ×
         code on which its coders disagree); "single_coder" (without each unit × code that only one coder
         decided on). They are not combined.
+    arms : mapping of str to DataFrame, optional
+        The answers of a model to each of its prompts and runs, ``{run.coder: run.answers}``
+        (`coders.code` with a plan of `coders.variants`). Each arm is a source, "model-a: base", on the texts
+        that it was asked about, and the rows of the whole error are added: see Notes. A text that is an
+        example of the code in the codebook is left out; so is one with a true `learned`, a column to add
+        where the model learned from the text or its participant. Texts must have been coded by hand before
+        any suggestion: ``store.decisions(before_suggestions=True)``.
+    inclusion : "equal" or DataFrame
+        With `arms`: how the texts coded by hand were drawn, as for `models.with_model`.
     n_boot, confidence_level, seed, progress
         As for `code_to_rating`.
 
     Raises
     ------
     TableError
-        As for `code_to_rating`; or an analysis or an exclusion is unknown.
+        As for `code_to_rating`; an analysis or an exclusion is unknown; or, with `arms`, as for
+        `models.with_model`.
+    ArgumentError
+        `arms` without `inclusion`, or of someone who is not called ``model-…``.
+
+    Notes
+    -----
+    `whole_p` tests all rank-biserial rows of a code together, so that nothing was chosen among them: ratings
+    are permuted within participants `n_boot` times, and the mean effect over sources and exclusions is
+    compared with those of the permutations. Differences between participants play no part in it.
+
+    With `arms`, three rows per code have the analysis "whole", on Fisher's z of the rank-biserial effect:
+
+    - "human": people's link, over participants and coders (as `pooled`, on texts drawn with `inclusion`);
+    - the model's name: the link of its codes, over participants and prompts like these. Prompts are compared
+      on the texts that all were asked about; what the base says about all texts makes their mean more
+      precise. Another run of a prompt is no other prompt. It is the model's link, not people's;
+    - the model's name with "+ human": people's link, over participants, coders and prompts. What the base
+      prompt gets wrong is measured on the texts coded by hand and taken out (`models.with_model`), whichever
+      prompt it is. It is never wider than "human". This is the row to report.
+
+    Coders, and prompts, are taken as drawn from others like them: with two of them an interval that rests on
+    their difference is very wide, and one alone says nothing of others (`n_coders`, `n_prompts`). In
+    simulated studies with prompts that differ, the intervals held what they estimate as often as they say;
+    that of one prompt alone did not (benchmarks/whole_error.md).
 
     References
     ----------
@@ -85,35 +122,50 @@ def multiverse(
     check_arguments(multiverse, locals())
     _check_words("analyses", analyses, _ANALYSES)
     _check_words("exclusions", exclusions, _EXCLUSIONS)
-    decisions = _inputs.checked_decisions(decisions, sources, function="multiverse")
+    people = _inputs.checked_decisions(decisions, sources, function="multiverse")
+    own, answered = _inputs.chosen_sources(people, sources), read_arms(arms, inclusion)
+    chosen = [*own, *(arm.source for one in answered for arm in one.arms)]
+    decisions = pd.concat([people, *map(as_decisions, answered)], ignore_index=True)
     rated = _inputs.rated_units(decisions, units, rating, cluster, rating_range=rating_range)
-    chosen = _inputs.chosen_sources(decisions, sources)
+    shared: dict[str, Any] = {
+        "rating": rating, "cluster": cluster, "rating_range": rating_range, "n_boot": n_boot,
+        "confidence_level": confidence_level, "seed": seed, "details": True,
+        "odds_ratios": bool({"mixed", "within"} & set(analyses)), "sensitivity": "gee" in analyses,
+    }  # fmt: skip
     codes = [str(code) for code in decisions["code"].unique()]
     every = pd.MultiIndex.from_product([codes, chosen], names=["code", "source"])
-    parts, asked = [], list(dict.fromkeys(exclusions))
+    tried: list[pd.DataFrame] = []
+    parts, asked = [MULTIVERSE.empty()], list(dict.fromkeys(exclusions))
     with reporting(progress, len(asked), doing="multiverse", unit="exclusion") as tell:
         for done, exclusion in enumerate(asked, 1):
             included = _EXCLUSIONS[exclusion](decisions, rated)
-            remaining = _inputs.known_sources(included)
-            table = code_to_rating(
-                included,
-                units,
-                rating=rating,
-                cluster=cluster,
-                rating_range=rating_range,
-                sources=[name for name in chosen if name in remaining],
-                odds_ratios=bool({"mixed", "within"} & set(analyses)),
-                sensitivity="gee" in analyses,
-                n_boot=n_boot,
-                confidence_level=confidence_level,
-                seed=seed,
-                details=True,
-            )
+            remaining = [name for name in _inputs.known_sources(included) if name in chosen]
+            table = code_to_rating(included, units, sources=remaining, **shared)
             for analysis in dict.fromkeys(analyses):
                 parts.append(_specifications(table, analysis, every).assign(exclusion=exclusion))
+            tried += _inputs.by_source(included, remaining).values()
             tell(done, len(asked))
-    whole = pd.concat(parts, ignore_index=True) if parts else MULTIVERSE.empty()
-    return _curve(whole.assign(confidence_level=confidence_level), codes)
+    curve = _curve(pd.concat(parts, ignore_index=True), codes)
+    if answered:
+        whole = whole_rows(answered, _coded_by(people, own), rated, confidence_level)
+        curve = pd.concat([curve, MULTIVERSE.frame(whole)], ignore_index=True)
+        curve = curve.iloc[curve["code"].map(codes.index).argsort(kind="stable")]
+    p = {code: whole_p(tried, code, rated, n=n_boot, seed=seed) for code in codes}
+    return MULTIVERSE.frame(curve.assign(whole_p=curve["code"].map(p), confidence_level=confidence_level))
+
+
+def _coded_by(people: pd.DataFrame, sources: Sequence[str]) -> Mapping[str, pd.DataFrame]:
+    """Return the decisions of each coder among the sources, or, without one, of the first source."""
+    coders = set(_inputs.coders_of(people))
+    chosen = [name for name in sources if name in coders] or [name for name in sources if name != "pooled"][
+        :1
+    ]
+    if not chosen:
+        raise TableError(
+            "multiverse: expected people's decisions with arms – found none – pass store.decisions(…) of the "
+            "texts coded by hand."
+        )
+    return _inputs.by_source(people, chosen)
 
 
 def _specifications(table: pd.DataFrame, analysis: str, every: pd.MultiIndex) -> pd.DataFrame:

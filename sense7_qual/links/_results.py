@@ -254,13 +254,23 @@ JOINT: Final = Contract("joint", ("code", "effect", "level"), {
        "first (effect `interaction`)")  # fmt: skip
 
 MULTIVERSE: Final = Contract("multiverse", ("code", "source", "analysis", "exclusion"), {
-    "code, source, analysis, exclusion": text(),
+    "code, source, analysis, exclusion": text('analysis "whole": the whole error, with `arms`'),
     "effect": text('"rank_biserial" or "odds_ratio": the scale of the estimate, −1 to 1 around 0, or above 0 '
         "around 1"),
     "estimate, low, high": number("the effect and its interval"),
     "p*": number(
         "of the hypothesis of no effect, unadjusted: the rows are not independent tests and no selection "
         "among them is a result", 0, 1),
+    "whole_p*": number(
+        "of the hypothesis that the code is unrelated to the rating within participants, whatever the source "
+        "and the exclusion, from permutations; the same in all rows of a code. Missing where no participant "
+        "has two different ratings, or the code does not vary", 0, 1),
+    "n_coders*, n_prompts*": count(
+        "of the whole error: the coders, and the prompts, that the interval rests on; 0 prompts: the model "
+        "was not used", missing=True),
+    "between_share*": share(
+        "of the whole error: the part of the variance that is due to who coded, or in the row of a model to "
+        "how it was asked", "missing in other rows"),
     "n_units*, n_clusters*": count(),
     "confidence_level": _LEVEL,
     "reason": reason(
@@ -268,9 +278,9 @@ MULTIVERSE: Final = Contract("multiverse", ("code", "source", "analysis", "exclu
         "participants), `not_estimated`"),
     "rank*": count(
         "the place of the estimate, from 1, among those of its code and effect, equal ones by the names of "
-        "analysis, exclusion and source; missing where there is none", missing=True),
+        "analysis, exclusion and source; missing where there is none, and for the whole error", missing=True),
 }, row="One row per code × source × analysis × exclusion, by code as it first appears, effect and rank, "
-       "missing last")  # fmt: skip
+       "missing last; with `arms` three more for the whole error at the end of each code")  # fmt: skip
 
 CONTEXT: Final = Contract("context", ("variable", "level"), {
     "variable": text(),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+import pandas as pd
+
 from sense7_qual._arguments import check_arguments
 from sense7_qual.report import (
     _text_agreement as coders,
@@ -27,7 +29,7 @@ _METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Reflexivity", False, (reflexivity,)),
     ("Themes", False, (findings.themes_recorded,)),
     ("Saturation", True, (findings.saturation_method,)),
-    ("Codes and ratings", None, (findings.link_method,)),
+    ("Codes and ratings", None, (findings.link_method, findings.whole_error_method)),
     ("Memos", True, (material.memos,)),
     ("Software and record", None, (material.software,)),
 )
@@ -37,7 +39,7 @@ _RESULTS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Codes", True, (findings.frequencies,)),
     ("Codes", False, (findings.applied_codes,)),
     ("Saturation", True, (findings.saturation_found,)),
-    ("Codes and ratings", None, (findings.links_found,)),
+    ("Codes and ratings", None, (findings.links_found, findings.whole_error_found)),
 )
 _ASKED: Final = (
     "How were participants found and chosen, how many were asked, and how many declined?",
@@ -57,6 +59,7 @@ def methods(
     n_boot: int = 2000,
     seed: int = 0,
     source: str | None = None,
+    multiverse: pd.DataFrame | None = None,
 ) -> Text:
     """Write the methods section of a study in full sentences, filled from its record.
 
@@ -82,6 +85,8 @@ def methods(
         Of the intervals, as for `agreement.by_code`.
     source : str, optional
         Whose decisions are counted and linked, as for `paper`.
+    multiverse : DataFrame, optional
+        The result of `links.multiverse`. In the calls of its numbers it is called ``multiverse``.
 
     Returns
     -------
@@ -93,6 +98,8 @@ def methods(
     ArgumentError
         `store` is no open study, `rating` or `cluster` is no column of its units, nobody named as `source`
         coded, `positionality` is no memo on the study, or a setting is out of its range.
+    TableError
+        `multiverse` lacks a column.
 
     Notes
     -----
@@ -112,7 +119,7 @@ def methods(
     check_arguments(methods, locals(), but=("store",))
     record = record_of(
         store, function="methods", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, source=source,
+        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse,
     )  # fmt: skip
     return methods_of(record, positionality=positionality)
 
@@ -135,6 +142,7 @@ def results(
     n_boot: int = 2000,
     seed: int = 0,
     source: str | None = None,
+    multiverse: pd.DataFrame | None = None,
 ) -> Text:
     """Write the results section of a study in full sentences, filled from its record.
 
@@ -143,7 +151,7 @@ def results(
 
     Parameters
     ----------
-    store, with_agreement, rating, cluster, n_boot, seed, source
+    store, with_agreement, rating, cluster, n_boot, seed, source, multiverse
         As for `methods`.
 
     Returns
@@ -153,7 +161,7 @@ def results(
 
     Raises
     ------
-    ArgumentError
+    ArgumentError, TableError
         As of `methods`.
 
     Examples
@@ -163,7 +171,7 @@ def results(
     check_arguments(results, locals(), but=("store",))
     record = record_of(
         store, function="results", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, source=source,
+        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse,
     )  # fmt: skip
     return results_of(record)
 

@@ -297,6 +297,56 @@ def link_method(record: Record) -> Iterator[Sentence]:
     yield sentence("These are associations, which do not show what raised or lowered a rating.")
 
 
+def whole_error_method(record: Record) -> Iterator[Sentence]:
+    """Yield how the multiverse was made, and over what its whole error is."""
+    every = record.multiverse
+    if every is None:
+        return
+    choices = every.query("analysis != 'whole'")[["source", "analysis", "exclusion"]].drop_duplicates()
+    yield sentence(
+        "Each link was also estimated under {n} of source, analysis and exclusion (a specification curve; "
+        "Simonsohn, Simmons & Nelson, 2020). For each code, all of them were tested together by permuting "
+        "the ratings within {clusters}.",
+        n=plural(choices.shape[0], "combination"), clusters=record.clusters,
+    )  # fmt: skip
+    whole = every.query("analysis == 'whole'")
+    if len(whole.value):
+        yield sentence(
+            "The whole error is over {clusters}, {coders} and {prompts}: what a prompt gets wrong was "
+            "measured on texts coded by hand, and taken out (Kluger, Lu, Zrnic, Wang & Bates, 2025).",
+            clusters=record.clusters, coders=plural(whole["n_coders"].max(), "coder"),
+            prompts=plural(whole["n_prompts"].max(), "prompt"),
+        )  # fmt: skip
+
+
+def whole_error_found(record: Record) -> Iterator[Sentence]:
+    """Yield each code's link over participants, coders and prompts, and p over all choices."""
+    every = record.multiverse
+    if every is None:
+        return
+    labels = record.labels()
+    for code in every.value["code"].unique():
+        rows = every.query(f"code == {code!r}")
+        whole = rows.query("analysis == 'whole' and source.str.endswith(' + human')", engine="python")
+        p = rows["whole_p"].iloc[0]
+        if pd.notna(p.value):
+            yield sentence(
+                "All choices together gave p {p} for the link of “{label}”{whole}.",
+                label=named(labels[code]) if code in labels else code, p=p_value(p),
+                whole=_whole(whole.iloc[0]) if len(whole.value) else (),
+            )  # fmt: skip
+
+
+def _whole(row: Traced) -> Phrase:
+    if pd.isna(row.value["low"]):
+        return ()
+    low, high = (coefficient(row[name]) for name in ("low", "high"))
+    return phrase(
+        "; the rank-biserial correlation, with its whole error, was {at}, {between}",
+        at=coefficient(row["estimate"]), between=interval(row["confidence_level"], low, high),
+    )  # fmt: skip
+
+
 def _of_ranks(record: Record, links: Traced) -> Sentence:
     resampled = links["n_boot"].notna().value.any()
     how: Phrase = ()

@@ -6,9 +6,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
 
+import pandas as pd
+
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.errors import ArgumentError
+from sense7_qual.links import MULTIVERSE
 from sense7_qual.report._review_facts import Study, read_once
 from sense7_qual.report._text import Traced, trace
 
@@ -30,6 +33,7 @@ class Record:
     seed: int
     source: str | None = None
     round: str | None = None
+    multiverse: Traced | None = None
 
     def __getitem__(self, name: str) -> Traced:
         return self.names[name]
@@ -187,10 +191,12 @@ def record_of(
     seed: int = 0,
     source: str | None = None,
     round: str | None = None,
+    multiverse: pd.DataFrame | None = None,
 ) -> Record:
     """Return the record of a study; participants are its clusters where every coded text has one.
 
-    Raises `ArgumentError`, as of `function`, where `store` is no open study or a setting is none of its.
+    Raises `ArgumentError`, as of `function`, where `store` is no open study or a setting is none of its, and
+    `TableError` where `multiverse` lacks a column.
     """
     store = read_once(store, function=function)
     check_resampling(function, n_boot=n_boot, confidence_level=0.95, seed=seed)
@@ -201,7 +207,10 @@ def record_of(
                 f"{function}: expected {what} to be a column of the study's units – found {word(name)} – "
                 f"{did_you_mean(name, columns)}"
             )
-    record = Record(trace(store), with_agreement, rating, cluster, n_boot, seed, source, round)
+    if multiverse is not None:
+        MULTIVERSE.require(multiverse)
+    tried = None if multiverse is None else Traced(MULTIVERSE.frame(multiverse), "multiverse")
+    record = Record(trace(store), with_agreement, rating, cluster, n_boot, seed, source, round, tried)
     known = [*record.coders, *COMPUTED]
     if source is not None and source not in known:
         raise ArgumentError(

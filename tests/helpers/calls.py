@@ -662,7 +662,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             groups=x.groups, rating_range=(1, 5), standard_errors="robust"),
         "links.multiverse": call(
             s.multiverse, **link, cluster="case_id", sources=["ana"], analyses=["rank_biserial"],
-            exclusions=["none"], progress=None, **boot),
+            exclusions=["none"], arms=None, inclusion="equal", progress=None, **boot),
         "links.scales.polychoric": call(
             s.scales.polychoric, first=x.ratings, second=x.ratings, rating_range=(1, 5),
                                  confidence_level=0.95),
@@ -907,8 +907,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                 seed=lambda: 0, **more)
             for name, more in {
                 "methods": {"rating": lambda: None, "cluster": lambda: None, "positionality": lambda: None,
-                            "source": lambda: "ana"},
-                "results": {"rating": lambda: None, "cluster": lambda: None, "source": lambda: "ana"},
+                            "source": lambda: "ana", "multiverse": lambda: None},
+                "results": {"rating": lambda: None, "cluster": lambda: None, "source": lambda: "ana",
+                            "multiverse": lambda: None},
                 "checklist": {"guideline": lambda: "coreq", "positionality": lambda: None},
                 "ai_statement": {"models": lambda: ()},
             }.items()

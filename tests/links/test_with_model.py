@@ -433,5 +433,6 @@ def test_a_draw_is_not_refused_by_chance() -> None:
         for prevalence in (0.03, 0.2, 0.9):
             for _ in range(25):
                 refuse_picked(
-                    [draw(rng, replace(Design(drawn=drawn, participants=30), prevalence=prevalence))]
+                    [draw(rng, replace(Design(drawn=drawn, participants=30), prevalence=prevalence))],
+                    function="with_model",
                 )

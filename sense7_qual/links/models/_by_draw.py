@@ -45,7 +45,9 @@ class Texts:
         return not np.isin(self.cluster[~self.by_hand], self.cluster[self.by_hand]).any()
 
 
-def read(rated: pd.DataFrame, people: pd.DataFrame, made: pd.DataFrame, inclusion: Inclusion) -> list[Texts]:
+def read(
+    rated: pd.DataFrame, people: pd.DataFrame, made: pd.DataFrame, inclusion: Inclusion, *, function: str
+) -> list[Texts]:
     """Return the texts of each code: the codes of people first, then those of the model alone.
 
     `rated` has unit_id, rating, cluster; `people` and `made` unit_id, code, applied.
@@ -53,7 +55,7 @@ def read(rated: pd.DataFrame, people: pd.DataFrame, made: pd.DataFrame, inclusio
     texts = rated.set_index("unit_id")[["rating", "cluster"]].assign(weight=1.0, drawn=False)
     if isinstance(inclusion, pd.DataFrame):
         by_hand = pd.Index(people["unit_id"].unique())
-        chance, drawn = drawn_texts(inclusion, by_hand, function="with_model")
+        chance, drawn = drawn_texts(inclusion, by_hand, function=function)
         texts = texts.assign(weight=1 / chance.reindex(texts.index), drawn=texts.index.isin(drawn))
     rating, cluster, weight, is_drawn = (texts[name].to_numpy() for name in texts)
     codes = [str(code) for code in pd.concat([people["code"], made["code"]]).unique()]
@@ -62,8 +64,8 @@ def read(rated: pd.DataFrame, people: pd.DataFrame, made: pd.DataFrame, inclusio
             code,
             rating,
             cluster,
-            human=_applied(people, code, texts),
-            model=_applied(made, code, texts),
+            human=applied_to(people, code, texts),
+            model=applied_to(made, code, texts),
             weight=weight,
             drawn=is_drawn,
         )
@@ -71,14 +73,15 @@ def read(rated: pd.DataFrame, people: pd.DataFrame, made: pd.DataFrame, inclusio
     ]
 
 
-def _applied(decided: pd.DataFrame, code: str, texts: pd.DataFrame) -> Floats:
+def applied_to(decided: pd.DataFrame, code: str, texts: pd.DataFrame) -> Floats:
+    """Return the code on each text of the index of `texts`: 1, 0, NaN where it was not decided."""
     applied = decided[decided["code"] == code].set_index("unit_id")["applied"].astype("float64")
     return np.asarray(applied.reindex(texts.index), dtype=np.float64)
 
 
-def refuse_picked(texts: list[Texts]) -> None:
+def refuse_picked(texts: list[Texts], *, function: str) -> None:
     """Raise `TableError` if the model's codes show that texts were not drawn with their probabilities."""
     for one in texts:
         refuse_not_drawn(
-            one.code, one.model, one.by_hand * one.weight, one.cluster, len(texts), function="with_model"
+            one.code, one.model, one.by_hand * one.weight, one.cluster, len(texts), function=function
         )

@@ -162,16 +162,17 @@ def with_model(
     people = _resample.decided_by(checked, units, name, function="with_model")
     rated = _inputs.rated_units(pd.concat([people, made]), units, rating, cluster, rating_range=rating_range)
     people = people[people["unit_id"].isin(rated["unit_id"])]
-    out = _left_out(people, learned, shown)
-    texts = read(rated[~rated["unit_id"].isin(learned)], people[~out], made, inclusion)
-    refuse_picked(texts)
+    out = left_out(people, learned, shown, function="with_model")
+    known = rated[~rated["unit_id"].isin(learned)]
+    texts = read(known, people[~out], made, inclusion, function="with_model")
+    refuse_picked(texts, function="with_model")
     linked = [_links(one, odds_ratios=odds_ratios) for one in texts]
     table = _table(linked, _tied(checked, name, rated), confidence_level)
     n_left_out = table["code"].map(people.loc[out, "code"].value_counts())
     return WITH_MODEL.frame(table.assign(n_left_out=n_left_out.fillna(0)))
 
 
-def _left_out(people: pd.DataFrame, learned: pd.Index, shown: pd.Series | None) -> pd.Series:
+def left_out(people: pd.DataFrame, learned: pd.Index, shown: pd.Series | None, *, function: str) -> pd.Series:
     """Mark the decisions on texts from which the model has learned, or with suggestions seen; not on all."""
     out = people["unit_id"].isin(learned)
     if shown is not None:
@@ -181,7 +182,7 @@ def _left_out(people: pd.DataFrame, learned: pd.Index, shown: pd.Series | None) 
         out |= people["unit_id"].isin(seen.index[seen.astype(bool)])
     if len(people) and out.all():
         raise TableError(
-            "with_model: expected texts coded by hand without seeing suggestions, of participants from whom "
+            f"{function}: expected texts coded by hand without seeing suggestions, of participants from whom "
             f"the model has not learned – found none among {people['unit_id'].nunique()} – code texts of "
             "other participants (corpus.hand_sample draws them), or let the model learn from others."
         )
@@ -197,7 +198,7 @@ def _tied(decisions: pd.DataFrame, source: str, rated: pd.DataFrame) -> pd.Serie
 
 
 @dataclass(frozen=True, slots=True)
-class _Link:
+class Link:
     """The link of some codes on some texts: its columns, and its effects where they have an interval."""
 
     row: Row
@@ -206,7 +207,7 @@ class _Link:
     effects: dict[str, RankEffect | MeanEffect]
 
 
-def _link(texts: Texts, codes: Floats, weight: Floats) -> _Link:
+def link_of(texts: Texts, codes: Floats, weight: Floats) -> Link:
     """Return the link of codes (1, 0, NaN: none), each text counting by its weight."""
     there = ~np.isnan(codes)
     applied, ratings, cluster = codes[there] == 1, texts.rating[there], texts.cluster[there]
@@ -228,7 +229,7 @@ def _link(texts: Texts, codes: Floats, weight: Floats) -> _Link:
         effects["rank"] = RankEffect(effect, without, counts.clusters, fewest)
         means = _resample.left_out(sums, _difference)
         effects["mean"] = MeanEffect(difference, means, counts.clusters, fewest)
-    return _Link(row, counts.varies, fewest, effects)
+    return Link(row, counts.varies, fewest, effects)
 
 
 def _difference(sums: Floats) -> Floats:
@@ -242,9 +243,9 @@ class _Links:
     """Of one code: the link of people, of the model on all texts, and of the model on those of people."""
 
     texts: Texts
-    human: _Link
-    model: _Link
-    same: _Link
+    human: Link
+    model: Link
+    same: Link
     odds: Mapping[str, dict[str, LogOdds]]
 
     def covariance(self, name: str) -> Floats | None:
@@ -265,9 +266,9 @@ class _Links:
 
 
 def _links(texts: Texts, *, odds_ratios: bool) -> _Links:
-    human = _link(texts, texts.human, texts.weight)
-    model = _link(texts, texts.model, np.ones(len(texts.model)))
-    same = _link(texts, _on_same(texts), texts.weight)
+    human = link_of(texts, texts.human, texts.weight)
+    model = link_of(texts, texts.model, np.ones(len(texts.model)))
+    same = link_of(texts, _on_same(texts), texts.weight)
     linked = _Links(texts, human, model, same, {source: {} for source in _SOURCES})
     return replace(linked, odds=_odds(linked)) if odds_ratios else linked
 
@@ -298,7 +299,7 @@ def _odds(linked: _Links) -> dict[str, dict[str, LogOdds]]:
     return {"human": human, "model": model, "model + human": both}
 
 
-def _log_odds(texts: Texts, link: _Link, codes: Floats, name: str) -> LogOdds:
+def _log_odds(texts: Texts, link: Link, codes: Floats, name: str) -> LogOdds:
     """Return the log odds ratio of codes: of the mixed model, or averaged over the population."""
     if link.row["reason"] in _NO_EFFECT:
         return LogOdds(reason=link.row["reason"])
@@ -408,7 +409,7 @@ def _differs(linked: _Links) -> Row:
     return {"differs": found.estimate, "differs_p": found.p}
 
 
-def _cautions(linked: _Links, link: _Link, source: str) -> list[Caution]:
+def _cautions(linked: _Links, link: Link, source: str) -> list[Caution]:
     cautions = []
     if not np.isnan(link.row["rank_biserial"]):
         cautions += [Caution.FEWER_THAN_10_CLUSTERS] if link.fewest < _resample.MANY_CLUSTERS else []
