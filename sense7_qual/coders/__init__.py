@@ -20,7 +20,7 @@ Does it follow the codebook?             `behaviour`                            
 from __future__ import annotations
 
 from sense7_qual.coders._behaviour import behaviour
-from sense7_qual.coders._code import code
+from sense7_qual.coders._code import Asking as Asking, code
 from sense7_qual.coders._prompt import INSTRUCTIONS, PARAMETERS, PLAIN, WORDINGS, prompts, variants
 from sense7_qual.coders._run import Run, read
 

@@ -85,7 +85,7 @@ def behaviour(
     asked = pd.DataFrame(rows)
     shown = pd.concat([some for code in codebook.codable for _, some, *_ in _tests(code, code, texts)])
     how: dict[str, Any] = {"missing_on": missing_on, "n_parallel": n_parallel, "progress": progress}
-    read = ask(asked, shown.drop_duplicates("unit_id"), chat, **how)
+    read = list(ask(asked, shown.drop_duplicates("unit_id"), chat, **how))
     asked["verdict"] = [one.verdict if one.reason not in UNUSABLE else None for one in read]
     return BEHAVIOUR.frame(list(_shares(asked, codebook)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from itertools import islice
@@ -25,6 +25,7 @@ from sense7_qual.errors import ArgumentError, QualError, TableError
 from sense7_qual.frames import UNITS, is_model
 
 Chat = Callable[[list[Message]], str]
+Key = tuple[str, str, str]
 MissingOn = type[Exception] | tuple[type[Exception], ...] | None
 
 _FIRST: Final = 10
@@ -102,33 +103,120 @@ def code(
     Run('model-echo', 1 texts, 7 codes, 0 of 7 answers missing, 0 variants)
     """
     check_arguments(code, locals())
-    if not is_model(check_coder(coder)):
-        raise ArgumentError(
-            f"coder: expected the name of a model, model-… – found {coder!r} – call it 'model-a', say."
-        )
-    plan = variants(runs=1, wordings=["plain"], orders=1) if plan is None else plan
-    asked = prompts(units, codebook, plan=plan, wordings=wordings, with_context=with_context)
-    before, started = _tokens(chat), stamp(coder, codebook, None, None)["at"]
-    replies = ask(asked, units, chat, missing_on=missing_on, n_parallel=n_parallel, progress=progress)
-    answers = _answers(asked, replies, units, codebook, plan)
-    card = {
-        **dict(getattr(chat, "settings", {})),
-        "codebook": codebook.fingerprint,
-        "plan": plan_hash(plan, wordings),
-        "variants": plan["variant"].tolist(),
-        "wording": plan["wording"].iloc[0],
-        "prompts": dict(_base(asked).groupby("code", sort=False)["prompt"].first()),
-        "with_context": with_context and "context" in units,
-        "n_texts": int(_base(answers)["unit_id"].nunique()),
-        "n_prompts": len(asked),
-        "missing": dict(Counter(_base(answers)["reason"].dropna())),
-        "tokens": [now - then for now, then in zip(_tokens(chat), before, strict=True)],
-        "software": f"sense7_qual {version('sense7_qual')}",
-    }
-    said = answers.drop(columns="why").to_csv(index=False)
-    digest = hashlib.sha256(json.dumps([coder, card, said], sort_keys=True).encode()).hexdigest()
-    times = {"started": started, "ended": stamp(coder, codebook, None, None)["at"]}
-    return Run(coder, answers, {**card, "run_id": digest, **times})
+    asking = Asking(
+        units, codebook, coder=coder, plan=plan, wordings=wordings, with_context=with_context
+    )  # fmt: skip
+    asking.ask(chat, missing_on=missing_on, n_parallel=n_parallel, progress=progress)
+    return asking.run()
+
+
+class Asking:
+    """The prompts of a run and what was answered so far; asked again, it asks for the rest.
+
+    Parameters
+    ----------
+    units, codebook, coder, plan, wordings, with_context
+        As for `code`.
+    """
+
+    def __init__(
+        self,
+        units: pd.DataFrame,
+        codebook: Codebook,
+        *,
+        coder: str,
+        plan: pd.DataFrame | None = None,
+        wordings: Mapping[str, str] = WORDINGS,
+        with_context: bool = True,
+    ) -> None:
+        if not is_model(check_coder(coder)):
+            raise ArgumentError(
+                f"coder: expected the name of a model, model-… – found {coder!r} – call it 'model-a', say."
+            )
+        self.units, self.codebook, self.coder = units, codebook, coder
+        self.plan = variants(runs=1, wordings=["plain"], orders=1) if plan is None else plan
+        self.prompts = prompts(
+            units, codebook, plan=self.plan, wordings=wordings, with_context=with_context
+        )  # fmt: skip
+        self._wordings, self._with_context = wordings, with_context
+        self.answers: dict[Key, Read] = {}
+        self.tokens = [0, 0]
+        self._settings: dict[str, Any] = {}
+        self._started = ""
+
+    def __repr__(self) -> str:
+        return f"Asking({self.coder!r}, {len(self.answers):,} of {len(self.prompts):,} answered)"
+
+    @property
+    def left(self) -> pd.DataFrame:
+        """The prompts without an answer, or without one that can count."""
+        open_ = [
+            key not in self.answers or self.answers[key].reason == Reason.NO_ANSWER
+            for key in keys(self.prompts)
+        ]
+        return self.prompts[open_]
+
+    def take(self, before: Asking) -> None:
+        """Take over what an earlier one was answered, to the prompts that are still the same."""
+        if before.codebook.fingerprint == self.codebook.fingerprint:
+            known = set(keys(self.prompts))
+            self.answers = {key: read for key, read in before.answers.items() if key in known}
+            self.tokens, self._settings, self._started = before.tokens, before._settings, before._started
+
+    def ask(
+        self,
+        chat: Chat,
+        *,
+        only: Collection[str] | None = None,
+        missing_on: MissingOn = None,
+        n_parallel: int = 1,
+        progress: Progress | bool | None = None,
+    ) -> None:
+        """Ask for what is left, of all texts or of some; what was answered before an error is kept."""
+        left = self.left if only is None else self.left[self.left["unit_id"].isin(only)]
+        before = _tokens(chat)
+        self._started = self._started or _now(self.coder, self.codebook)
+        try:
+            replies = ask(
+                left, self.units, chat, missing_on=missing_on, n_parallel=n_parallel, progress=progress
+            )
+            for key, read in zip(keys(left), replies, strict=True):
+                self.answers[key] = read
+        finally:
+            spent = [now - then for now, then in zip(_tokens(chat), before, strict=True)]
+            self.tokens = [sum(both) for both in zip(self.tokens, spent, strict=True)]
+            names = self._settings.get("answered_as", [])
+            self._settings = dict(getattr(chat, "settings", {}))
+            if "answered_as" in self._settings:
+                self._settings["answered_as"] = sorted({*names, *self._settings["answered_as"]})
+
+    def run(self) -> Run:
+        """Return the run, once everything was asked."""
+        replies = [self.answers[key] for key in keys(self.prompts)]
+        answers = _answers(self.prompts, replies, self.units, self.codebook, self.plan)
+        card = {
+            **self._settings,
+            "codebook": self.codebook.fingerprint,
+            "plan": plan_hash(self.plan, self._wordings),
+            "variants": self.plan["variant"].tolist(),
+            "wording": self.plan["wording"].iloc[0],
+            "prompts": dict(_base(self.prompts).groupby("code", sort=False)["prompt"].first()),
+            "with_context": self._with_context and "context" in self.units,
+            "n_texts": int(_base(answers)["unit_id"].nunique()),
+            "n_prompts": len(self.prompts),
+            "missing": dict(Counter(_base(answers)["reason"].dropna())),
+            "tokens": self.tokens,
+            "software": f"sense7_qual {version('sense7_qual')}",
+        }
+        said = answers.drop(columns="why").to_csv(index=False)
+        digest = hashlib.sha256(json.dumps([self.coder, card, said], sort_keys=True).encode()).hexdigest()
+        times = {"started": self._started, "ended": _now(self.coder, self.codebook)}
+        return Run(self.coder, answers, {**card, "run_id": digest, **times})
+
+
+def keys(asked: pd.DataFrame) -> list[Key]:
+    """Return what names each prompt: variant, text and code."""
+    return list(asked[["variant", "unit_id", "code"]].itertuples(index=False, name=None))
 
 
 def ask(
@@ -140,8 +228,8 @@ def ask(
     n_parallel: int,
     progress: Progress | bool | None,
     stop: bool = True,
-) -> list[Read]:
-    """Return what the model says to each prompt, in their order."""
+) -> Iterator[Read]:
+    """Yield what the model says to each prompt, in their order."""
     if not 1 <= n_parallel <= _MOST_AT_ONCE:
         raise ArgumentError(
             f"n_parallel: expected 1 to {_MOST_AT_ONCE} prompts at the same time – found {n_parallel} – "
@@ -163,14 +251,16 @@ def ask(
             reply, texts[unit_id], sent[unit_id]
         )  # fmt: skip
 
-    read: list[Read] = []
+    first: list[Read] = []
     with reporting(progress, len(asked), doing="coding", unit="prompt") as report:
-        for reply in _in_turn(one, asked[names].itertuples(index=False, name=None), n_parallel):
-            read.append(reply)
-            if stop and len(read) == _FIRST:
-                _refuse_unusable(read)
-            report(len(read), len(asked))
-    return read
+        rows = asked[names].itertuples(index=False, name=None)
+        for n, reply in enumerate(_in_turn(one, rows, n_parallel), start=1):
+            if stop and n <= _FIRST:
+                first.append(reply)
+            if len(first) == n == _FIRST:
+                _refuse_unusable(first)
+            yield reply
+            report(n, len(asked))
 
 
 def _in_turn(one: Callable[[Any], Read], rows: Iterable[tuple[Any, ...]], n_parallel: int) -> Iterator[Read]:
@@ -261,6 +351,11 @@ def _of_run(chat: Chat, run: int) -> Chat:
     """Return the chat of a further run, where it can tell runs apart."""
     for_run = getattr(chat, "for_run", None)
     return chat if run == 1 or not callable(for_run) else for_run(getattr(chat, "run", 1) + int(run) - 1)
+
+
+def _now(coder: str, codebook: Codebook) -> str:
+    at: str = stamp(coder, codebook, None, None)["at"]
+    return at
 
 
 def _tokens(chat: Chat) -> list[int]:

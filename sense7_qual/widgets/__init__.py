@@ -9,13 +9,14 @@ from __future__ import annotations
 from sense7_qual.widgets._adjudication import AdjudicationWidget
 from sense7_qual.widgets._codebook import CodebookWidget
 from sense7_qual.widgets._coding import CodingWidget
+from sense7_qual.widgets._model_coder import ModelCoderWidget
 from sense7_qual.widgets._overview import OverviewWidget
 from sense7_qual.widgets._quotes import QuotesWidget
 from sense7_qual.widgets._themes import ThemesWidget
 
 __all__ = [
-    "AdjudicationWidget", "CodebookWidget", "CodingWidget", "OverviewWidget", "QuotesWidget",
-    "ThemesWidget",
+    "AdjudicationWidget", "CodebookWidget", "CodingWidget", "ModelCoderWidget", "OverviewWidget",
+    "QuotesWidget", "ThemesWidget",
 ]  # fmt: skip
 
 

@@ -1023,6 +1023,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "widgets.OverviewWidget": late(
             qual.widgets.OverviewWidget, store=store, coder=lambda: "lead", width=lambda: 0.3,
             without_round=lambda: False),
+        "widgets.ModelCoderWidget": late(
+            qual.widgets.ModelCoderWidget, store=store, coder=lambda: "lead", chat=lambda: None,
+            model=lambda: "model-a", plan=lambda: None, with_context=lambda: True, n_parallel=lambda: 1,
+            lead_codes=lambda: True),
         "widgets.ThemesWidget": late(
             qual.widgets.ThemesWidget, store=store, coder=lambda: "lead", embed=lambda: None,
             chat=lambda: None, without_round=lambda: False),

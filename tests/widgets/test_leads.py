@@ -15,10 +15,18 @@ from sense7_qual import acts, corpus, rounds
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
-from sense7_qual.widgets import AdjudicationWidget, CodebookWidget, CodingWidget, QuotesWidget, ThemesWidget
+from sense7_qual.widgets import (
+    AdjudicationWidget,
+    CodebookWidget,
+    CodingWidget,
+    ModelCoderWidget,
+    QuotesWidget,
+    ThemesWidget,
+)
 from tests.helpers.overview import Viewer
 
 SENSE7 = Codebook.read("sense7")
+LEADS = [AdjudicationWidget, CodebookWidget, ModelCoderWidget, QuotesWidget, ThemesWidget]
 
 
 @pytest.fixture
@@ -35,7 +43,7 @@ def store(tmp_path: Path, units: pd.DataFrame) -> Iterator[Store]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("widget", [AdjudicationWidget, CodebookWidget, QuotesWidget, ThemesWidget])
+@pytest.mark.parametrize("widget", LEADS)
 def test_a_leads_widget_is_left_to_the_leads(store: Store, widget: Any) -> None:
     assert store.options.leads == ("çhair",)
     widget(store, coder="c\u0327hair")
@@ -46,7 +54,7 @@ def test_a_leads_widget_is_left_to_the_leads(store: Store, widget: Any) -> None:
     widget(Store(store.path), coder="ana")
 
 
-@pytest.mark.parametrize("widget", [AdjudicationWidget, CodebookWidget, QuotesWidget, ThemesWidget])
+@pytest.mark.parametrize("widget", LEADS)
 def test_a_leads_widget_is_not_opened_by_a_role_of_coders(store: Store, widget: Any) -> None:
     class Coders(Store):
         desk = SimpleNamespace(may_revise=False)
