@@ -132,8 +132,6 @@ def test_answers_on_texts_that_the_lead_codes_are_not_shown(
     lab: labs.Lab, folder: Path, model: Model
 ) -> None:
     with lab.page() as page:
-            "websocket", lambda socket: socket.on("framereceived", lambda frame: heard.append(str(frame)))
-        )
         cell = CELL.format(base_url=model.base_url, folder=str(folder), codes=True)
         enter(lab, page, "hidden.ipynb", cell)
         page.keyboard.press("x")
