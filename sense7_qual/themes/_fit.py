@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import unicodedata
 import warnings
-from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib import metadata
@@ -16,11 +14,12 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._languages import in_share, languages
 from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.themes._communities import NO_GROUP, Labels, centres
 from sense7_qual.themes._granularity import Groups, groups, stability
 from sense7_qual.themes._neighbours import Floats, Vectors, check_number
-from sense7_qual.themes._terms import Terms, labels_of
+from sense7_qual.themes._terms import Terms, labels_of, named_stop_words
 from sense7_qual.themes._texts import Embed, Progress, Texts, distinct_texts, embedded, sha256_of
 from sense7_qual.themes._themes import Themes
 
@@ -36,7 +35,7 @@ def fit(
     granularity: float | None = None,
     min_size: int = 5,
     n_resamples: int = 20,
-    stop_words: str | Collection[str] | None = "english",
+    stop_words: str | Collection[str] | None = "by_language",
     progress: Progress | bool | None = None,
 ) -> Themes:
     """Propose themes: group the units by meaning, with terms, typical units and stability for each.
@@ -72,8 +71,9 @@ def fit(
         Bootstrap resamples for the stability and the granularity; 0 for none. From 1,000 distinct texts on
         the granularity is chosen with fewer of them (20,000 / texts, at least 3).
     stop_words
-        Words to exclude from terms: "english", your own list for another language, or None. With "english",
-        "not" is kept where it changes a word ("not helpful"), and "didn't" is read as "did not".
+        Words to exclude from terms: those of the languages that the texts are in ("by_language"), of those
+        that you name ("english", "english, german"), your own list, or None. "Not" and its like are kept
+        where they change a word ("not helpful"); in English "didn't" is read as "did not".
     progress
         `progress(stage, done, total)` with the stages embed, cluster, resample, chance, describe; True shows
         bars. It is first called before the model is loaded.
@@ -93,7 +93,8 @@ def fit(
     Warns
     -----
     UserWarning
-        The texts seem to be in several languages (by script and by their commonest words).
+        The texts seem to be in several languages (by script and by their commonest words), and the model is
+        not one of many languages.
 
     References
     ----------
@@ -123,7 +124,9 @@ def fit(
     _check_enough(texts)
     with _reporting(progress) as report:
         vectors = embedded(texts.distinct, embed, report)
-        warn_of_several(texts.distinct)
+        spoken = in_share(languages(texts.distinct))
+        _warn_of_several(spoken, embed)
+        stop_words = named_stop_words(stop_words, spoken)
         found = groups(
             vectors,
             weights=np.bincount(texts.text_of[texts.text_of >= 0]),
@@ -142,7 +145,8 @@ def fit(
             "granularity_chosen": granularity is None,
             "min_size": min_size,
             "n_resamples": n_resamples,
-            "stop_words": stop_words if isinstance(stop_words, str | None) else sorted(stop_words),
+            "stop_words": stop_words,
+            "languages": spoken,
         }
         themes = themes_of(texts, vectors, found, terms, parameters | _provenance(texts, found))
         report("describe", 1, 1)
@@ -222,58 +226,18 @@ def _reporting(progress: Progress | bool | None) -> Iterator[Progress]:
             bar.close()
 
 
-_COMMON: Final = {
-    "English": "the and is was to of it that for with this are you not have be my they but",
-    "German": "der die das und ist nicht ich es ein eine zu mit auf für war sich auch wir sehr",
-    "French": "le la les et est des une pas je que pour dans qui ce il vous avec très mais",
-    "Spanish": "el los las y es un una que no por con para se muy pero mi lo del como",
-    "Italian": "il gli e è che non di un una per sono con mi molto ma della ho si anche",
-    "Portuguese": "o os as e é um uma que não por com para se muito mas eu do da foi",
-    "Dutch": "de het een en is niet ik van dat op te zijn met voor maar was ook heel wij",
-}
-_WORDS: Final = {name: frozenset(words.split()) for name, words in _COMMON.items()}
-_WORD: Final = re.compile(r"[^\W\d_]+")
-#: A text says its language with so many of its commonest words, and more of them than of any other.
-_LEAST_WORDS: Final = 2
-_LEAST_SHARE: Final = 0.05
-_FEWEST_OF_A_LANGUAGE: Final = 5
-#: Texts that are looked at, evenly spaced.
-_MOST_READ: Final = 1_000
-
-
-def languages(texts: list[str]) -> Counter[str]:
-    """Count the texts by language, or by script where it is not Latin; texts that do not say are left out."""
-    found = Counter(_language(text) for text in texts)
-    del found[""]
-    return found
-
-
-def _language(text: str) -> str:
-    letters = "" if text.isascii() else [character for character in text if character.isalpha()]
-    scripts = Counter(unicodedata.name(letter, "").partition(" ")[0] for letter in letters)
-    script = max(scripts, key=scripts.__getitem__, default="")
-    if script and script != "LATIN":
-        return f"{script.capitalize()} script"
-    words = _WORD.findall(text.lower())
-    hits = sorted(((sum(word in listed for word in words), name) for name, listed in _WORDS.items()))
-    (second, _), (first, name) = hits[-2:]
-    return name if first >= _LEAST_WORDS and first > second else ""
-
-
-def warn_of_several(texts: list[str]) -> None:
-    """Warn where several languages have a share of the texts: themes would part by language."""
-    found = languages(texts[:: -(-len(texts) // _MOST_READ)])
-    least = max(_FEWEST_OF_A_LANGUAGE, _LEAST_SHARE * found.total())
-    several = [f"{name} ({number:,})" for name, number in found.most_common() if number >= least]
-    if len(several) > 1:
+def _warn_of_several(found: dict[str, int], embed: Embed) -> None:
+    """Warn where several languages have a share of the texts and the model may read but one of them."""
+    if len(found) > 1 and not getattr(embed, "multilingual", False):
+        listed = ", ".join(f"{name} ({number:,})" for name, number in found.items())
         warnings.warn(
-            f"fit: the texts seem to be in several languages: {', '.join(several)} of {found.total():,} "
-            "texts that were looked at. The usual model reads English alone, and themes part by language: "
-            "fit each language by itself, or use a model of many languages.",
+            f"fit: the texts seem to be in several languages: {listed} of those looked at. With a model of "
+            "one language, themes part by language – use `models.embedder('multilingual')`.",
             stacklevel=3,
         )
 
 
+_WORD: Final = re.compile(r"[^\W\d_]+")
 _N_QUOTES: Final = 10
 
 

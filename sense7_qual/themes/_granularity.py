@@ -192,6 +192,26 @@ def chosen(granularities: pd.DataFrame) -> float:
     return float(rows["granularity"].iloc[beyond.argmax()])
 
 
+def as_good(granularities: pd.DataFrame) -> list[int]:
+    """Return the least and the largest number of themes that would do as well as the chosen number.
+
+    A granularity does as well where a tenth of its pairs of samples, or more, is at least as alike, beyond
+    chance, as those of the chosen one are on average. Only numbers next to each other count: a gap ends the
+    range. Without resamples it is the chosen number alone.
+    """
+    rows = granularities.sort_values("granularity", ignore_index=True)
+    best = int(rows["chosen"].to_numpy(dtype=bool).argmax())
+    reach = (rows["ari_high"] - rows["ari_chance"]) / (1 - rows["ari_chance"])
+    good = (reach.round(9) >= round(float(rows.loc[best, "beyond_chance"]), 9)) & (rows["n_themes"] > 1)
+    low = high = best
+    while low > 0 and good[low - 1]:
+        low -= 1
+    while high + 1 < len(good) and good[high + 1]:
+        high += 1
+    own = rows.loc[low:high, "n_themes"]
+    return [int(own.min()), int(own.max())]
+
+
 def _by_chance(
     vectors: Vectors, resamples: Resamples, report: Callable[[int, int], None]
 ) -> dict[float, float]:
@@ -362,6 +382,7 @@ def _levels(
     }
     settings = {
         "n_neighbours": resamples.n_neighbours,
+        "n_themes_as_good": as_good(table),
         "granularity_coarse": above,
         "granularity_sub": below,
     }

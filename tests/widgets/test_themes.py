@@ -130,6 +130,24 @@ def test_it_shows_the_themes_of_the_study(store: Store) -> None:
     assert quotes["n"] == summary.loc[0, "n_texts"]
 
 
+def test_where_few_themes_are_covered_it_is_said_once_and_the_surest_come_first(store: Store) -> None:
+    shown = Reader(store, without_round=True).look()
+    assert shown["words"].count("The codebook covers few of them") == 1
+    assert [row["verdict"] for row in shown["rows"]] == ["uncovered"] * 3 + ["covered"]
+    assert "covers few" not in Reader(store).look()["words"], "nothing that one may see is decided"
+
+
+def test_the_range_of_numbers_that_would_do_as_well_is_said(
+    store: Store, monkeypatch: pytest.MonkeyPatch, fitted: themes.Themes
+) -> None:
+    assert fitted.parameters["n_themes_as_good"] == [4, 4]
+    assert "would do as well" not in Reader(store, without_round=True).look()["words"] + repr(fitted)
+    monkeypatch.setitem(fitted.parameters, "n_themes_as_good", [3, 6])
+    store.record_themes(fitted, coder="lead")
+    assert "3 to 6 themes would do as well." in Reader(store, without_round=True).look()["words"]
+    assert repr(fitted) == "Themes(4 themes of 80 units, 0 in none; 3 to 6 would do as well)"
+
+
 def test_blind_work_is_not_counted(store: Store) -> None:
     assert {row["verdict"] for row in Reader(store).look()["rows"]} == {""}
 

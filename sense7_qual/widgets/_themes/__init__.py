@@ -200,7 +200,7 @@ class ThemesWidget(LeadWidget):
         placed = None if themes is None else themes.assignments
         return {
             "recorded": reading.themes is not None, "rows": reading.rows(), "base": book.fingerprint,
-            "words": reading.board.read.words, "can_undo": bool(self._undo),
+            "words": reading.words, "can_undo": bool(self._undo),
             "n_outside": 0 if placed is None else int((placed["theme"] < 0).sum()),
             "n_later": 0 if placed is None else len(reading.units) - len(placed),
             "book": described_book(book, without=("examples", "counter_examples")),

@@ -23,6 +23,7 @@ from sense7_qual.themes import Themes
 from sense7_qual.widgets._base import field
 from sense7_qual.widgets._lead_view import Board
 
+_FEW: Final = 3  # themes with a verdict: of so few, "most" says nothing
 _PAGE: Final = 5
 _TERMS: Final = 10
 
@@ -114,10 +115,12 @@ class Reading:
         """Return the rows of the themes by size, dismissed themes last."""
         if self.themes is None:
             return []
-        summary = self.themes.summary.sort_values(
-            ["dismissed", "n_units", "theme"], ascending=[True, False, True], kind="stable"
-        )
         cover = self.cover
+        summary = self.themes.summary
+        summary = summary.assign(near=summary["theme"].map(_nearness(cover)) if self.floods else 0.0)
+        summary = summary.sort_values(
+            ["dismissed", "near", "n_units", "theme"], ascending=[True, True, False, True], kind="stable"
+        )
         return [
             {
                 "theme": int(row["theme"]), "label": "" if pd.isna(row["label"]) else row["label"],
@@ -133,6 +136,28 @@ class Reading:
             }
             for row in summary.to_dict("records")
         ]  # fmt: skip
+
+    @cached_property
+    def floods(self) -> bool:
+        """True where the codebook covers fewer than half of the themes that have a verdict."""
+        if isinstance(self.cover, str):
+            return False
+        verdicts = self.cover["verdict"].dropna()
+        return len(verdicts) > _FEW and bool((verdicts == "uncovered").mean() > 0.5)
+
+    @property
+    def words(self) -> str:
+        """What is to be known of all themes at once, in sentences."""
+        said = [self.board.read.words]
+        low, high = (self.themes.parameters.get("n_themes_as_good") if self.themes else None) or (0, 0)
+        if low < high:
+            said.append(f"{low} to {high} themes would do as well.")
+        if self.floods:
+            said.append(
+                "The codebook covers few of them: it may code something else than what texts are about. The "
+                "themes that are furthest from any code come first."
+            )
+        return " ".join(filter(None, said))
 
     @cached_property
     def proposals(self) -> dict[int, str]:
@@ -188,6 +213,14 @@ class Reading:
         value = np.where(rows["n_applied"] > 0, 2, 1)
         of_unit = dict(zip(rows["unit_id"], value.tolist(), strict=True))
         return [int(of_unit.get(one, 0)) for one in ids]
+
+
+def _nearness(cover: pd.DataFrame | str) -> pd.Series:
+    """Return for each theme how near its best code comes to covering it (1: it does); 0 without a code."""
+    if isinstance(cover, str):
+        return pd.Series(dtype=float)
+    near = np.minimum(cover["best_share"] * 3, cover["best_lift"] / 1.5)
+    return pd.Series(near, index=cover.index).fillna(0.0)
 
 
 def _stability(value: float, *, merged: bool) -> dict[str, Any]:
@@ -253,6 +286,7 @@ class Remembered:
         self._vectors: dict[str, Any] = {}
         named = getattr(embed, "model_id", None) or getattr(embed, "__qualname__", type(embed).__qualname__)
         self.model_id = str(named)
+        self.multilingual = bool(getattr(embed, "multilingual", False))
 
     def __repr__(self) -> str:
         return f"Remembered({self.model_id}, {len(self._vectors)} texts)"
