@@ -202,7 +202,7 @@ def as_good(granularities: pd.DataFrame) -> list[int]:
     rows = granularities.sort_values("granularity", ignore_index=True)
     best = int(rows["chosen"].to_numpy(dtype=bool).argmax())
     reach = (rows["ari_high"] - rows["ari_chance"]) / (1 - rows["ari_chance"])
-    good = (reach.round(9) >= round(float(rows.loc[best, "beyond_chance"]), 9)) & (rows["n_themes"] > 1)
+    good = (reach.round(9) >= rows["beyond_chance"].round(9).iloc[best]) & (rows["n_themes"] > 1)
     low = high = best
     while low > 0 and good[low - 1]:
         low -= 1
