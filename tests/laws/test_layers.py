@@ -23,6 +23,7 @@ FLOORS = {
         "_coder_names",
         "_contract",
         "_debias",
+        "_languages",
         "_decisions",
         "_formats",
         "_limits",

@@ -26,7 +26,7 @@ PAGES = [
 def test_no_front_is_long() -> None:
     assert max(fronts().values()) <= 12
     # `corpus.hand_sample` is one of them: whoever draws texts looks for it next to `assign` and `inclusion`.
-    assert sum(fronts().values()) <= 167
+    assert sum(fronts().values()) <= 168
 
 
 @pytest.mark.parametrize("module", [*public_modules(), qual], ids=lambda module: module.__name__)
