@@ -118,3 +118,31 @@ def _decide(
             why = "What was understood here is a feeling, not an opinion, as far as I can tell. " * 2
             steps.append(acts.memo(target_kind="unit", text=why, **named))
         store.append([*steps, acts.finish(**named)])
+
+
+def discussing(folder: Path) -> qual.Store:
+    """Make the study of `long_texts` with three coders, who have discussed four texts and read each other."""
+    store = long_texts(folder, n_coders=3, n=12)
+    ids, talk = store.units["unit_id"].tolist()[:4], "one, discussed"
+    named = {"coder": "chair", "codebook": store.codebook}
+    coders = list(store.rounds[0].coders)
+    store.append([rounds.open_round(talk, units=ids, coders=coders, discusses="one", **named)])
+    for coder, done in zip(coders, (ids, ids[:3], ids[:1]), strict=True):
+        own = {"coder": coder, "codebook": store.codebook, "round": talk}
+        steps = rounds.own_codings(store.acts(), store.rounds[-1], coder=coder, codebook=store.codebook)
+        if coder == coders[0]:
+            steps += [acts.apply(unit_id=ids[0], code="cognitive", start=40, end=160, **own),
+                      acts.remove(unit_id=ids[1], code="prosocial", **own)]  # fmt: skip
+        store.append([*steps, *(acts.finish(unit_id=one, **own) for one in done)])
+    asked = acts.memo(
+        unit_id=ids[0], round=talk, coder=coders[1], codebook=store.codebook,
+        text="Is putting words in my mouth a failure to understand, or is it only rude? " * 2,
+    )  # fmt: skip
+    reply = acts.memo(
+        unit_id=ids[0], round=talk, coder=coders[0], codebook=store.codebook, answers=asked.memo_id,
+        text="It is one: the rule says that what was meant has to come back in other words.",
+    )  # fmt: skip
+    store.append([asked])
+    store.append([reply])
+    store.append([rounds.unblind(talk, **named)])
+    return store

@@ -13,7 +13,7 @@ from playwright.sync_api import Page
 import sense7_qual as qual
 from tests.helpers import lab as labs
 from tests.helpers.axe import AXE, SHOWN, show_in, sound
-from tests.helpers.disputes import disputed, long_texts, ordinary, sentences
+from tests.helpers.disputes import discussing, disputed, long_texts, ordinary, sentences
 from tests.helpers.hostile_words import drawn
 from tests.helpers.panes import in_adjudication
 from tests.helpers.revised_codebooks import edited
@@ -26,7 +26,7 @@ import os, pathlib
 import sense7_qual as qual
 pathlib.Path("pid").write_text(str(os.getpid()))
 store = qual.Store({folder!r})
-qual.widgets.AdjudicationWidget(store, coder="lead"{more})
+qual.widgets.AdjudicationWidget(store, coder={coder!r}{more})
 """
 N_DISAGREEMENTS = 60 if SOAK else 12  # each way to settle one comes in every six
 STRANGE = """() => [
@@ -38,8 +38,8 @@ STRANGE = """() => [
 ]"""
 
 
-def enter(lab: labs.Lab, page: Page, folder: Path, name: str, more: str = "") -> None:
-    labs.notebook(lab.root / name, CELL.format(folder=str(folder), more=more))
+def enter(lab: labs.Lab, page: Page, folder: Path, name: str, more: str = "", coder: str = "lead") -> None:
+    labs.notebook(lab.root / name, CELL.format(folder=str(folder), more=more, coder=coder))
     lab.open(page, name)
     page.wait_for_selector(".s7-case")
     page.locator(".s7").focus()
@@ -139,8 +139,8 @@ def test_what_each_coder_decided_is_in_sight_before_the_ruling(
 @pytest.mark.parametrize(
     ("width", "height", "room"),
     [
-        (1100, 590, {3: 306, 6: 216}),
-        (716, 860, {3: 576, 6: 486}),
+        (1100, 590, {3: 314, 6: 224}),
+        (716, 860, {3: 586, 6: 496}),
         (650, 700, {3: 380, 6: 290}),
     ],
 )
@@ -166,6 +166,96 @@ def test_a_click_meets_every_reading_and_the_text_keeps_its_room(
     assert met == [[]] * 30
     assert sizes == {(width, height)}
     assert min(rooms) == max(rooms) >= room[n_coders]
+
+
+def test_the_field_of_a_rule_that_is_written_in_is_above_what_becomes_stale(
+    lab: labs.Lab, tmp_path: Path
+) -> None:
+    folder = Path(long_texts(tmp_path / "study", n_coders=3).path)
+    with lab.page() as page:
+        enter(lab, page, folder, "fields.ipynb")
+        for size in ((1400, 900), (900, 1000), (1280, 720)):
+            labs.resized(page, *size)
+            page.locator(".s7").focus()
+            page.keyboard.press("s")
+            page.wait_for_selector(".s7-change .s7-first:focus")
+            page.keyboard.type(" More.")
+            page.wait_for_selector(".s7-stale-list")
+            for at in range(4):
+                field = page.locator(".s7-change-field textarea").nth(at)
+                field.focus()
+                end = page.locator(".s7-change-end").bounding_box()
+                box = field.bounding_box()
+                assert (size, at, box["y"] + box["height"] <= end["y"] + 1) == (size, at, True)
+            page.keyboard.press("Escape")
+
+
+def tab_to(page: Page, words: str) -> None:
+    """Go by Tab to the button with these words."""
+    for _ in range(60):
+        if page.evaluate("() => document.activeElement?.innerText ?? ''").startswith(words):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"no button {words!r} is reached by Tab")
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed (`make frontend` installs it)")
+@pytest.mark.parametrize(("width", "theme"), SHOWN)
+def test_several_rulings_and_a_discussion_by_keys_alone_and_axe_finds_nothing(
+    lab: labs.Lab, tmp_path: Path, width: int, theme: str
+) -> None:
+    store = discussing(tmp_path / "study")
+    press, n = (lambda page, *keys: [page.keyboard.press(key) for key in keys]), 25
+    with lab.page(width=width) as page:
+        enter(lab, page, Path(store.path), f"keys-{width}.ipynb", coder="chair")
+        page.add_script_tag(path=str(AXE))
+        show_in(page, theme)
+        press(page, "g")
+        page.wait_for_selector(".s7-discussing li", state="attached")  # in one column, the room shows it
+        press(page, "b")
+        page.wait_for_selector(".s7-batch")
+        press(page, "ArrowDown", " ", "d", "2", "n")
+        page.wait_for_selector(".s7-batch-note:focus")
+        page.keyboard.type("As the rule says.")
+        sound(page, "rulings made together")
+        press(page, "Enter")
+        page.wait_for_function("() => !document.activeElement.matches('.s7-batch-note')")
+        press(page, "Enter")
+        settled(page, n - 1)
+
+        press(page, "G")
+        page.wait_for_selector(".s7-thread li")
+        sound(page, "a discussion")
+        tab_to(page, "Answer")
+        press(page, "Enter")
+        page.wait_for_selector(".s7-say:focus")
+        page.keyboard.type("So it is coded.")
+        press(page, "Control+Enter")
+        page.wait_for_function("() => document.querySelectorAll('.s7-thread li').length === 3")
+        sound(page, "an answer")
+        tab_to(page, "Open with")
+        press(page, "Enter")
+        page.wait_for_selector(".s7-opening")
+        sound(page, "a discussion that is blind")
+        tab_to(page, "Let all read each other")
+        press(page, "Enter")
+        page.wait_for_selector(".s7-opening p[role=status]")
+        tab_to(page, "Show it for good")
+        press(page, "Enter")
+        said = page.locator(".s7-status", has_text="All who discuss can read each other now")
+        said.wait_for()
+        page.wait_for_selector(".s7-room .s7-case")
+        press(page, "Escape")
+        page.wait_for_selector(".s7-case .s7-verdict")
+        assert page.locator(".s7").evaluate("box => box.scrollWidth <= box.clientWidth")
+    store = qual.Store(store.path)
+    assert {(act.applied, act.reason, act.text) for act in store.rulings()} == {
+        (False, "unclear_rule", "As the rule says.")
+    }
+    memos = store.memos().set_index("text")
+    answered = memos.loc["So it is coded.", "answers"]
+    assert memos.reset_index().set_index("memo_id").loc[answered, "coder"] == "benno"
+    assert [(one.discusses, one.is_blind) for one in store.rounds[1:]] == [("one", False), ("one", False)]
 
 
 SLOW = """() => {

@@ -122,6 +122,10 @@ def test_a_discussion_is_opened_with_the_coders_of_the_round_and_once(store: Sto
     )  # fmt: skip
     second = lead.ask("discuss", rows=rows[:1])
     assert second["rounds"][0]["name"] == "open, discussed 2"
+    newest, first = lead.ask("discussions")["rows"]
+    assert (newest["name"], [one["n"] for one in newest["coders"]]) == ("open, discussed 2", [0, 0, 0])
+    assert (first["n_again"], first["may_open"]) == (0, True)
+    assert lead.ask("share", name=first["name"])["rows"][1]["revised"] == []
 
 
 def test_what_is_to_be_discussed_outlives_the_kernel(folder: Store) -> None:

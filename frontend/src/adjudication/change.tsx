@@ -113,7 +113,7 @@ function Stale({ foretold, overtaken }: { foretold: Foretold | null; overtaken: 
   if (!by_coder.length && !n_rulings) return <p class="s7-hint s7-foretold">Nothing becomes stale: codings keep their meaning.</p>;
   const texts = by_coder.map(({ coder, n, hours }) => `${coder} ${n} ${n === 1 ? "text" : "texts"}${hours ? ` (${hours})` : ""}`);
   return (
-    <div class="s7-foretold s7-stale-list" role="status">
+    <div class="s7-foretold s7-stale-list" role="status" title={foretold.words}>
       <p>
         To be looked at again: {texts.join(", ")}
         {total ? `; in all ${at_least ? "at least " : ""}${total}` : ""}.
@@ -124,7 +124,6 @@ function Stale({ foretold, overtaken }: { foretold: Foretold | null; overtaken: 
           {n_leaving === 1 ? "1 disagreement leaves" : `${n_leaving} disagreements leave`} the queue until the coders have looked at {n_leaving === 1 ? "it" : "them"} again.
         </p>
       )}
-      <p class="s7-hint">{foretold.words}</p>
     </div>
   );
 }

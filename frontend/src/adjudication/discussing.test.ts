@@ -9,7 +9,7 @@ const thread = (unit_id: string, notes: Thread["notes"] = []): Thread => ({ type
 
 function opened() {
   const asked: Question[] = [];
-  const talks = new Discussing({ ask: (question) => void asked.push(question), say: () => undefined, focus: () => undefined });
+  const talks = new Discussing({ ask: (question) => void asked.push(question), say: () => undefined, focus: () => undefined, left: () => undefined });
   talks.toggle();
   talks.answers.discussions!({ type: "discussions", rows: [ROW] }, asked[0]);
   talks.answers.thread!(thread("m1"), asked[1]);

@@ -7,6 +7,8 @@ interface Host {
   ask(question: Question): void;
   say(words: string): void;
   focus(what: string): void;
+  /** Another text comes on the screen. */
+  left(): void;
 }
 
 export class Discussing {
@@ -36,7 +38,9 @@ export class Discussing {
       this.sure.value = false;
       this.rows.value = rows;
       this.go(0);
-      if (question?.type === "share") this.host.say("All who discuss can read each other now");
+      if (question?.type !== "share") return;
+      this.host.focus(".s7"); // its button is gone
+      this.host.say("All who discuss can read each other now");
     },
     thread: (answer, question) => {
       this.answered.value = answer;
@@ -74,6 +78,7 @@ export class Discussing {
     if (!here) return;
     this.place.value = Math.max(0, Math.min(place, here.units.length - 1));
     this.answering.value = null;
+    this.host.left();
     const unit = this.unit.value;
     if (unit) this.host.ask({ type: "thread", name: here.name, unit_id: unit.unit_id });
   }

@@ -57,7 +57,7 @@ function Header({ session }: { session: Session }) {
         <Bar label="Settled" done={settled} of={open + settled} />
         <span class="s7-numbers">{settled} settled, {open} open</span>
       </div>
-      <Button class="s7-quiet s7-room-button" aria-pressed={session.talks.open.value} title="The discussions (G)" onClick={() => session.talks.toggle()} words="Discussions" />
+      <Button class="s7-quiet s7-room-button" aria-pressed={session.talks.open.value} aria-label="Discussions" title="The discussions (G)" onClick={() => session.talks.toggle()} words={<>☍<span class="s7-tool-word"> Discussions</span></>} />
       <Button class="s7-quiet s7-letters-button" aria-pressed={session.letters.value} title="Call coders by letters, so that nobody is judged by who they are (l)" onClick={() => session.call(!session.letters.value)}>
         Coders: {session.letters.value ? "A, B, C" : "by name"}
       </Button>
@@ -275,7 +275,7 @@ export function Page({ session }: { session: Session }) {
       placeholder={!session.welcomed.value && WAITING}
     >
       {talks.open.value ? (
-        <div class={session.showQueue.value ? "s7-adjudication s7-with-queue" : "s7-adjudication"}>
+        <div class={session.showQueue.value ? "s7-adjudication s7-room s7-with-queue" : "s7-adjudication s7-room"}>
           <Room session={session} />
         </div>
       ) : empty && !begun ? (

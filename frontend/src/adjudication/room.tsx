@@ -78,7 +78,7 @@ function Listed({ session, here }: { session: Session; here: Discussion }) {
         box={{ class: "s7-queue-rows", role: "listbox", "aria-label": "Texts under discussion", tabIndex: 0 }}
         row={(at, style) => {
           const unit = here.units[at]!;
-          const said = [`${unit.n_again} of ${here.coders.length} looked again`, unit.n_changed && `${unit.n_changed} revised`, unit.n_notes && `${unit.n_notes} ${unit.n_notes === 1 ? "note" : "notes"}`].filter(Boolean).join(" · ");
+          const said = [`${unit.n_again} of ${here.coders.length} again`, unit.n_changed && `${unit.n_changed} revised`, unit.n_notes && `${unit.n_notes} ${unit.n_notes === 1 ? "note" : "notes"}`].filter(Boolean).join(" · ");
           return (
             <div key={at} class={at === place ? "s7-queue-row s7-here" : "s7-queue-row"} role="option" aria-selected={at === place} style={style} title={unit.unit_id} onClick={() => talks.to(at)}>
               <span class="s7-queue-words">
@@ -142,7 +142,9 @@ function Text({ session, here }: { session: Session; here: Discussion }) {
   const thread = talks.thread.value;
   if (!thread) return <p class="s7-waiting">Reading the text…</p>;
   const people = thread.coders.filter(({ codings }) => codings.some(({ start }) => start !== null)).map(({ coder }) => coder);
+  const spans = thread.coders.flatMap(({ coder, codings }) => codings.filter(({ start }) => start !== null).map((coding) => ({ coder, coding })));
   const items = laneItems(session, thread, people);
+  const picked = session.picked.value;
   const open = session.showConversation.value;
   return (
     <section class="s7-case" style={{ "--s7-people": people.length }} aria-label="Text under discussion">
@@ -156,8 +158,10 @@ function Text({ session, here }: { session: Session; here: Discussion }) {
       </ul>
       <TextView
         key={thread.unit_id}
-        unit={{ unit_id: thread.unit_id, text: thread.text, codings: [], memos: thread.notes.flatMap(({ start, end }) => (start === null ? [] : [{ start, end: end! }])) }}
+        unit={{ unit_id: thread.unit_id, text: thread.text, codings: spans.map(({ coding }) => coding), memos: thread.notes.flatMap(({ start, end }) => (start === null ? [] : [{ start, end: end! }])) }}
         book={session.book}
+        active={picked}
+        onMark={(coding) => (session.picked.value = spans.findIndex((one) => one.coding === coding))}
         before={<Conversation unit={thread} open={open} onToggle={() => (session.showConversation.value = !open)} />}
         margin={{ label: "Words that were coded", items, people }}
       />
@@ -194,11 +198,9 @@ function laneItems(session: Session, { coders, text }: Thread, people: readonly 
       more: [],
       title: `${coder}: ${session.label(code)}, “${text.slice(start, end!)}”`,
       names: [],
-      active: false,
       person: people.indexOf(coder),
-      onPick: () => session.say(`${coder}: ${session.label(code)}`),
     }])),
-  );
+  ).map((item, at) => ({ ...item, active: at === session.picked.value, onPick: () => (session.picked.value = at) }));
 }
 
 function Notes({ session }: { session: Session }) {

@@ -47,6 +47,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
     ask: (question) => this.channel.ask(question),
     say: (words) => this.say(words),
     focus: (what) => void (this.focus.value = what),
+    left: () => void (this.picked.value = 0),
   });
   private readonly answeredSimilar = signal<Similar | null>(null);
   readonly similar = computed((): Similar | null => {
@@ -112,6 +113,7 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
         discussing: ({ rounds }, question) => {
           if (!(question?.type === "discuss" && question.coder)) this.toDiscuss.value = [];
           this.keep();
+          this.focus.value = ".s7"; // its button is gone
           if (this.talks.open.value) this.channel.ask({ type: "discussions" });
           this.say(rounds.map(({ name, coders, n_units }) => `“${name}” is open: ${n_units} ${n_units === 1 ? "text" : "texts"} for ${coders.join(", ")}`).join("; "));
         },
@@ -141,7 +143,9 @@ export class Session extends QueueSession<Question, Answer, Done, Told, QueueRow
             this.talks.rows.value = null;
           });
           queue(told);
-          if (this.talks.open.value) this.channel.ask({ type: "discussions" });
+          if (!this.talks.open.value) return;
+          this.focus.value = ".s7"; // what had it is gone until the answer comes
+          this.channel.ask({ type: "discussions" });
         },
         revised: (told) => {
           this.book.codebook.value = told.codebook;

@@ -331,7 +331,7 @@ class AdjudicationWidget(LeadWidget):
         self._look()
         self._count()
         self._tell({"type": "named", **self._queued()})
-        return self._list_discussions(content)
+        return {"type": "discussions", "rows": self._talks.rows()}
 
     # a change of the codebook -----------------------------------------------------------------------
 

@@ -73,7 +73,10 @@ class Discussions:
             "name": one.name,
             "of": one.discusses,
             "coders": [
-                {"coder": self._names.coder(row.coder), "n": int(row.n_finished or 0)}
+                {
+                    "coder": self._names.coder(row.coder),
+                    "n": 0 if pd.isna(row.n_finished) else int(row.n_finished),
+                }
                 for row in by_coder.itertuples()
             ],
             "n_again": sum(unit["n_again"] == len(one.coders) for unit in units),
