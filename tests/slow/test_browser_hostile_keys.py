@@ -32,11 +32,11 @@ WIDGETS: Final = {
     "ThemesWidget": (".s7-themes-widget .s7-header", "chair", ", embed=embed"),
     "QuotesWidget": (".s7-passage .s7-text", "chair", ""),
 }
-# Where they reach JupyterLab, these cut, delete, copy, paste, insert, edit, undo, run, turn a cell into Markdown
-# or a heading, restart or interrupt the kernel.
+# Where they reach JupyterLab, these cut, delete, copy, paste, insert, edit, undo, run cells, turn them into
+# Markdown or headings, restart or interrupt the kernel.
 KEYS: Final = [
     *string.ascii_letters, *string.digits, "d d", "0 0", "i i", "Delete", "Backspace", "Enter", "Space",
-    "Shift+Enter", "Control+Enter", "Alt+Enter", "ArrowUp", "ArrowDown", "Home", "End", "Tab Escape x",
+    "Shift+Enter", "Control+Enter", "Alt+Enter", "ArrowUp", "ArrowDown", "Home", "End",
 ]  # fmt: skip
 NOTEBOOK: Final = """() => {
   const panel = window.jupyterapp.shell.currentWidget;
