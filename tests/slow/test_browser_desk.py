@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Page
 
+from sense7_qual.store import Store
 from tests.helpers import lab as labs
-from tests.helpers.coding_page import cell, enter, press, saved, sound, study
+from tests.helpers.coding_page import cell, enter, press, saved, sound, spans, study
+from tests.helpers.desk_states import MEASURED, TEXT, states
 from tests.helpers.nightly import nightly_but
 from tests.helpers.panes import in_training, unblinded
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
-
-TEXT: Final = " ".join(
-    f"In sentence {number} it asked how my sister had reacted, and it remembered the exam."
-    for number in range(6)
-)
 
 # Of the window with JupyterLab in it, and whether its side bar is open: the least height of the text's box.
 LEAST: Final = {
@@ -28,18 +23,6 @@ LEAST: Final = {
     (1024, 768, False): 420,
     (900, 800, True): 380,
 }
-
-MEASURED: Final = """() => {
-  const find = selector => document.querySelector(`.s7 ${selector}`);
-  const root = document.querySelector('.s7').getBoundingClientRect();
-  const text = find('.s7-scroll').getBoundingClientRect();
-  const finish = find('.s7-footer .s7-primary').getBoundingClientRect();
-  return {
-    still: [text.top - root.top, text.height, finish.top - root.top, root.height].map(Math.round),
-    inside: root.top >= -1 && root.bottom <= innerHeight + 1,
-    header: find('.s7-header').scrollWidth - find('.s7-header').clientWidth,
-  };
-}"""
 
 # What of the desk is not where a click on its middle would meet it.
 COVERED: Final = """() => {
@@ -68,47 +51,6 @@ LETTERS: Final = """() => {
   }
   return [...lines.values()].slice(0, -1).sort((a, b) => a - b);
 }"""
-
-
-def states(page: Page) -> Iterator[tuple[str, bool]]:
-    """Bring the desk into one state after the other; say which, and whether all of it is in sight then."""
-    yield "no code", True
-    press(page, *"1234567")
-    yield "seven codes on the whole text", True
-    press(page, *"1234567")
-    for key in "132465":
-        press(page, "w", "w", "Shift+ArrowRight", "Shift+ArrowRight", key)
-    page.keyboard.press("Escape")
-    yield "six codes on words", True
-    for _ in range(3):
-        page.keyboard.press("ArrowUp")
-        yield "another coding is marked", True
-    page.keyboard.press("v")
-    yield "its facets", True
-    page.keyboard.press("Escape")
-    page.keyboard.press("/")
-    page.keyboard.type("co")
-    yield "a code is looked for", True
-    page.keyboard.press("Escape")
-    page.keyboard.press("w")
-    page.keyboard.press("m")
-    yield "a memo on words", False
-    page.keyboard.type("Why?")
-    press(page, "Escape")
-    page.keyboard.press("m")
-    page.keyboard.press("Escape")
-    page.keyboard.press("Space")
-    yield "letters", True
-    page.keyboard.press("Escape")
-    page.keyboard.press("Escape")
-    for key, name in (("?", "the keys"), ("+", "a new code"), (",", "the texts"), ("<", "the history")):
-        page.keyboard.press(key)
-        yield name, False
-        page.keyboard.press("Escape")
-    page.keyboard.press("c")
-    yield "the conversation folded", True
-    press(page, "Enter")
-    yield "the next text", True
 
 
 @pytest.mark.parametrize(
@@ -219,3 +161,45 @@ def test_what_others_said_of_a_text_moves_nothing(
         page.keyboard.press("Escape")
         page.wait_for_timeout(200)
         assert page.evaluate(MEASURED)["still"] == before["still"]
+
+
+def test_the_large_view_and_back_keeps_text_selection_undo_and_a_memo_being_written(
+    lab: labs.Lab, tmp_path: Path
+) -> None:
+    folder = study(tmp_path / "study", [TEXT] * 3)
+    labs.notebook(lab.root / "large.ipynb", cell(folder))
+    shown = """() => ({
+      unit: document.querySelector('.s7-unit-id').innerText,
+      words: [...document.querySelectorAll('.s7-selected')].map(one => one.innerText).join(''),
+      memo: document.querySelector('.s7-footer textarea').value,
+      typing: document.activeElement.matches('.s7-footer textarea'),
+    })"""
+    with lab.page(width=1400, height=900) as page:
+        enter(lab, page, "large.ipynb")
+        small = page.locator(".s7").bounding_box()
+        press(page, "Enter", "1", "w", "w", "Shift+ArrowRight")
+        before = page.evaluate(shown)
+        assert before == {"unit": "t1/1", "words": "sentence 0", "memo": "", "typing": False}
+        for large in (True, False, True):
+            page.keyboard.press("F")
+            page.wait_for_function(
+                "large => document.querySelector('.s7').matches(':popover-open') === large", arg=large
+            )
+            assert page.evaluate(shown) == before
+        assert page.locator(".s7").bounding_box() == {"x": 0, "y": 0, "width": 1400, "height": 900}
+        press(page, "2", "z")
+        assert [code for _, code, _ in spans(folder)] == ["affective"]
+        page.keyboard.press("Escape")
+        page.keyboard.press("m")
+        page.keyboard.type("Half a tho")
+        page.locator(".s7-header [aria-label='Large view']").click()
+        page.wait_for_function("() => !document.querySelector('.s7').matches(':popover-open')")
+        assert page.locator(".s7").bounding_box() == small
+        after = page.evaluate(shown)
+        assert after == {"unit": "t1/1", "words": "", "memo": "Half a tho", "typing": False}
+        page.keyboard.press("m")
+        page.keyboard.type("ught")
+        press(page, "Escape")
+    (memo,) = Store(folder).memos()["text"]
+    assert memo == "Half a thought"
+    assert [code for _, code, _ in spans(folder)] == ["affective"]

@@ -189,5 +189,20 @@ def test_a_finger_selects_by_two_taps_and_codes(lab: labs.Lab, tmp_path: Path) -
             "all => all.map(one => one.getBoundingClientRect()).map(({width, height}) => [width, height])"
         )
         assert min(min(size) for size in sizes) >= 44
+        for width, opens, close in (
+            (1100, ".s7-inbox-button", "Close"),
+            (700, ".s7-inbox-button", "Close"),
+            (700, ".s7-active-bar strong", "Close the panel"),
+        ):
+            labs.resized(page, width, 900)
+            page.locator(opens).tap()
+            button = page.get_by_role("button", name=close, exact=True)
+            box = button.bounding_box()
+            assert box is not None
+            assert min(box["width"], box["height"]) >= 44
+            at = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
+            assert page.evaluate("at => document.elementFromPoint(...at).ariaLabel", at) == close
+            button.tap()
+            button.wait_for(state="hidden")
     finally:
         context.close()

@@ -16,7 +16,7 @@ export function Side({ session, children }: { session: Session; children?: VNode
   const side = session.side.value;
   return (
     <SidePane label={NAMES[side]}>
-      <SideTabs names={NAMES} keys={session.commands.value} shown={side} onPick={(name) => session.showSide(name)} />
+      <SideTabs names={NAMES} keys={session.commands.value} shown={side} onPick={(name) => session.showSide(name)} onClose={() => session.texts.leave(true)} />
       {side === "texts" ? <TextsPane session={session}>{children}</TextsPane> : side === "memos" ? <MemoPane session={session} /> : side === "inbox" ? <InboxPane session={session} /> : <HistoryPane session={session} />}
     </SidePane>
   );

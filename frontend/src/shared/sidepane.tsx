@@ -8,15 +8,18 @@ interface Props<Name extends string> {
   keys: Readonly<Record<string, string>>;
   shown: Name;
   onPick: (name: Name) => void;
+  onClose: () => void;
 }
 
-export function SideTabs<Name extends string>({ names, keys, shown, onPick }: Props<Name>) {
+export function SideTabs<Name extends string>({ names, keys, shown, onPick, onClose }: Props<Name>) {
   const tabs = Object.entries(names) as [Name, string][];
   return (
     <div class="s7-side-tabs" role="group" aria-label="Panel next to the text">
       {tabs.map(([name, words]) => (
         <Button key={name} aria-pressed={shown === name} title={keys[name] ? `${words} (${keys[name]})` : words} onClick={() => shown === name || onPick(name)} words={words} />
       ))}
+      <span class="s7-space" />
+      <Button aria-label="Close" title="Close (Esc)" onClick={onClose} words="×" />
     </div>
   );
 }
