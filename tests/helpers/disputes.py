@@ -146,3 +146,34 @@ def discussing(folder: Path) -> qual.Store:
     store.append([reply])
     store.append([rounds.unblind(talk, **named)])
     return store
+
+
+def many_codes(folder: Path) -> qual.Store:
+    """Make a study of 66 codes of three words in four levels; two coders applied one to each text."""
+    first = ["Warm", "Cold", "Distant", "Careful", "Practical"]
+    second = ["attention", "encouragement", "understanding", "disappointment"]
+    codes: list[qual.codebook.Code] = []
+
+    def add(path: str, label: str, *, codable: bool = True) -> None:
+        above = path[:-1] or None
+        codes.append(qual.codebook.Code(id=f"c{path}", label=label, codable=codable,
+                                        parent=above and f"c{above}"))  # fmt: skip
+
+    for a in range(3):
+        add(f"{a}", f"{first[a]} response quality", codable=False)
+        for b in range(3):
+            add(f"{a}{b}", f"{second[b].capitalize()} after disclosure", codable=False)
+            for c in range(2):
+                add(f"{a}{b}{c}", f"{first[c]} {second[(b + c) % 4]} given")
+                for d in range(2):
+                    add(f"{a}{b}{c}{d}", f"{first[2 + c + d]} {second[(b + d) % 4]} received")
+    book = qual.Codebook(name="many", title="Many codes", codes=tuple(codes))
+    told = qual.corpus.read(ROOT / "data" / "explanations.csv", text="Comment", unit_id="MessageId",
+                            document_id="TaskId", case_id="PID", position="Position")  # fmt: skip
+    store = qual.Store.create(folder, units=told.head(40), codebook=book)
+    for at, unit_id in enumerate(told["unit_id"][:39]):
+        for number, coder in enumerate(("anabel", "benno")):
+            named = {"unit_id": unit_id, "coder": coder, "codebook": book}
+            applied = book.codable[(at + number * (at % 5 == 0)) % len(book.codable)]
+            store.append([acts.apply(code=applied.id, **named), acts.finish(**named)])
+    return store

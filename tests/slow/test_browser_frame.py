@@ -10,7 +10,7 @@ import pytest
 
 from sense7_qual.store import Store
 from tests.helpers import lab as labs
-from tests.helpers.disputes import disputed
+from tests.helpers.disputes import disputed, many_codes
 from tests.helpers.nightly import nightly_but
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
@@ -27,12 +27,48 @@ WIDGETS: Final = {
     "OverviewWidget": (".s7-change .s7-drift", "ArrowDown Enter ? Escape Escape"),
     "QuotesWidget": (".s7-passage .s7-text", "p Escape r u w Escape ArrowRight ? Escape"),
 }
-SIZES: Final = ((1400, 900), (1280, 720), (900, 800))
+SIZES: Final = ((1400, 900), (1280, 720), (1024, 768), (900, 1000), (900, 800))
 BOX: Final = """() => {
   const {left, top, width, height, bottom} = document.querySelector('.s7').getBoundingClientRect();
   const pane = document.querySelector('.jp-NotebookPanel').getBoundingClientRect();
   return {box: [left, top, width, height].map(Math.round), inside: top >= -1 && bottom <= pane.bottom + 1};
 }"""
+
+# The labels of codes in sight, or their short names, of which a word is broken or runs over an edge.
+CUT: Final = """labels => {
+  const words = new Set(labels.flatMap(label => label.split(' ')));
+  const isLabel = text => /\\S/.test(text)
+    && text.trim().split(/\\s+/).every(word => words.has(word.replace('…', '')));
+  const root = document.querySelector('.s7'), range = document.createRange(), cut = [];
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  let n = 0;
+  while (walker.nextNode()) {
+    const {data, parentElement} = walker.currentNode;
+    if (!isLabel(data) || !parentElement.checkVisibility() || parentElement.closest('option')) continue;
+    n++;
+    for (const {0: word, index} of data.matchAll(/\\S+/g)) {
+      range.setStart(walker.currentNode, index);
+      range.setEnd(walker.currentNode, index + word.length);
+      const {left, right} = range.getBoundingClientRect();
+      const lines = new Set([...range.getClientRects()].map(({top}) => Math.round(top)));
+      let clips = parentElement;
+      while (clips !== root && getComputedStyle(clips).overflowX === 'visible') clips = clips.parentElement;
+      const edge = clips.getBoundingClientRect();
+      const scrolls = /auto|scroll/.test(getComputedStyle(clips).overflowX);
+      const over = !scrolls && left < edge.right && right > edge.right + 1;
+      if (over || lines.size > 1) cut.push([parentElement.className, data]);
+    }
+  }
+  return {n, cut};
+}"""
+READY: Final = {
+    "CodebookWidget": ".s7-tree-figures",
+    "AdjudicationWidget": ".s7-case .s7-disputed",
+    "OverviewWidget": ".s7-change .s7-drift",
+    "QuotesWidget": ".s7-passage .s7-text",
+    "ThemesWidget": ".s7-theme-list",
+    "CodingWidget": ".s7-text",
+}
 
 LONG: Final = [
     " ".join(
@@ -72,6 +108,25 @@ def test_nothing_that_opens_moves_the_frame(lab: labs.Lab, folder: Path, name: s
             page.keyboard.press("F")
             page.wait_for_timeout(300)
             assert page.evaluate(BOX) == first
+
+
+@pytest.mark.parametrize("name", nightly_but(READY, here=["CodebookWidget"]))
+@pytest.mark.parametrize("codes", nightly_but(["seven", "many"], here=["many"]))
+def test_no_word_of_a_label_is_broken_or_cut(lab: labs.Lab, tmp_path: Path, name: str, codes: str) -> None:
+    store = many_codes(tmp_path / "study") if codes == "many" else disputed(tmp_path / "study", LONG)
+    more = ", without_round=True" if codes == "many" and name not in ("CodingWidget", "ThemesWidget") else ""
+    cell = (f"import sense7_qual as qual\nqual.widgets.{name}(qual.Store({str(store.path)!r}), "
+            f"coder='anabel'{more})")  # fmt: skip
+    labs.notebook(lab.root / "labels.ipynb", cell)
+    labels = [code.label for code in store.codebook]
+    with lab.page(width=1400, height=900, new=True) as page:
+        lab.open(page, "labels.ipynb")
+        page.wait_for_selector(READY[name])
+        for width, height in SIZES:
+            labs.resized(page, width, height)
+            found = page.evaluate(CUT, labels)
+            assert (width, height, found["cut"]) == (width, height, [])
+            assert found["n"] or name == "ThemesWidget"
 
 
 SLOW: Final = """
