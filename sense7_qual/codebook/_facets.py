@@ -27,7 +27,7 @@ _COLUMNS: Final = frozenset(
         for contract in (CODINGS, COVERAGE, DECISIONS, MEMOS, PLAN, PROPOSALS, UNITS)
         for name in contract.columns
     }
-    | {"context", "facet", "facets", "in_round", "finished_under", "was"}  # that codings have here or there
+    | {"context", "facet", "facets", "in_round", "finished_under", "was", "suggestions"}  # here or there
 )
 _FORM: Final = "write 'NAME: {values: [one, other]}', or with keys 'NAME: {values: {one: o, other: t}}'"
 

@@ -18,7 +18,7 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import undated, write_by_suffix
 from sense7_qual.codings import carried
 from sense7_qual.errors import ArgumentError, TableError
-from sense7_qual.exchange._project import LossReport, Study, losses_of, require_study
+from sense7_qual.exchange._project import LossReport, Study, losses_of, require_study, with_suggestions
 
 _FORMULA: Final = re.compile(r"[=+\-@\t\r]")
 NO_CELL: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")  # XML 1.0 has none of these
@@ -190,6 +190,8 @@ _MEANINGS: Final = {
     "quote": "The coded words.",
     "confidence": "Whether the coder was unsure.",
     "found_by": "search: coded as one of the results of a search.",
+    "suggestions": "Whether the coder had seen a model's suggestions on the text when the coding was made: "
+    "without (none were shown), before or after the first of them; model: a model made the coding.",
     "round": "The round of coding.",
     "at": "When it was done (UTC).",
     "memo_id": "The memo's id.",
@@ -259,8 +261,11 @@ def _codings(store: Study) -> pd.DataFrame:
     ]
     cases = standing["unit_id"].map(of_text["case_id"])
     facets = [facet.name for facet in store.codebook.facets if facet.name in standing]
-    rows = standing.assign(quote=pd.array(quotes, dtype="string"), case_id=cases.astype("string"))
-    return rows[[*_CODING, *facets, "confidence", "found_by", "round", "at"]].reset_index(drop=True)
+    rows = with_suggestions(store, standing).assign(
+        quote=pd.array(quotes, dtype="string"), case_id=cases.astype("string")
+    )
+    more = ["confidence", "found_by", "suggestions", "round", "at"]
+    return rows[[*_CODING, *facets, *more]].reset_index(drop=True)
 
 
 def _columns(

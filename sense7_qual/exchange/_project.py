@@ -18,6 +18,7 @@ from sense7_qual.codings import carried
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.exchange._archive import Tree, local, plain_guid
 from sense7_qual.frames import is_model
+from sense7_qual.suggestions import made_when
 
 GROUPS: Final = Contract(
     "groups",
@@ -45,8 +46,9 @@ class Project:
         One row per text (`frames.UNITS`): unit_id is the name of the source, case_id the case that it belongs
         to (missing where it belongs to none), and each variable is a column.
     codings : DataFrame
-        One row per coding (`frames.CODINGS`), with a column for each facet of the codebook. `start` and `end`
-        count Unicode code points of the text; both are missing where a whole text is coded.
+        One row per coding (`frames.CODINGS`), with a column for each facet of the codebook, and
+        `suggestions`: "before" or "after" the coder was shown a model's suggestions on the text, else missing.
+        `start` and `end` count Unicode code points of the text; both are missing where a whole text is coded.
     coverage : DataFrame
         The texts that each coder finished (`frames.COVERAGE`); empty if the program does not note them.
     undecided : DataFrame
@@ -176,6 +178,14 @@ def standing(store: Study) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     begun = codings[~pd.MultiIndex.from_frame(codings[["unit_id", "coder"]]).isin(pairs)]
     current = begun["codebook"].fillna(store.codebook.fingerprint) == store.codebook.fingerprint
     return pd.concat([now, begun[current]], ignore_index=True), undecided, begun[~current]
+
+
+def with_suggestions(store: Study, codings: pd.DataFrame) -> pd.DataFrame:
+    """Return codings with a column that tells people, people after suggestions, and models apart."""
+    made = made_when(store.acts())
+    when = dict(zip(zip(made["coder"], made["act_id"], strict=True), made["when"], strict=True))
+    keys = zip(codings["coder"], codings["act_id"], strict=True)
+    return codings.assign(suggestions=pd.array([when.get(key) for key in keys], dtype="string"))
 
 
 def _open_to_models(store: Study, coverage: pd.DataFrame) -> pd.DataFrame:

@@ -316,8 +316,8 @@ class _Reader:
 
     def _coding_frame(self, codebook: Any) -> pd.DataFrame:
         facets = [] if codebook is None else [facet.name for facet in codebook.facets]
-        rows = pd.DataFrame(self.codings, columns=[*CODINGS.columns, *facets])
-        rows[facets] = rows[facets].astype("string")
+        rows = pd.DataFrame(self.codings, columns=[*CODINGS.columns, "suggestions", *facets])
+        rows[["suggestions", *facets]] = rows[["suggestions", *facets]].astype("string")
         rows["codebook"] = None if codebook is None else codebook.fingerprint
         twice = rows.duplicated(list(CODINGS.key))
         self.lost["codings repeated in the file: read once"] += list(rows.loc[twice, "unit_id"])

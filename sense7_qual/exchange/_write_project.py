@@ -28,6 +28,7 @@ from sense7_qual.exchange._project import (
     require_study,
     rows_of,
     standing,
+    with_suggestions,
 )
 from sense7_qual.exchange._write_selections import Notes, Selections, Variables, Words, first_time
 
@@ -51,7 +52,9 @@ def write_project(
 
     The codings are those that `Store.decisions` counts, carried over to the present codebook, and those of
     texts that are not finished yet. The texts that a coder finished become groups of texts; facets and
-    confidence of a coding become a note on it. The same study gives the same bytes.
+    confidence of a coding become a note on it, and so does that it was made before or after a model's
+    suggestions were shown. A model that codes is a user called ``model-…``. The same study gives the same
+    bytes.
 
     Parameters
     ----------
@@ -196,6 +199,8 @@ class _Writer:
         self.lost["decisions that are open since the codebook changed: a group of texts for each code"] += (
             list(undecided["unit_id"])
         )
+        now = with_suggestions(self.store, now)
+        now["suggestions"] = now["suggestions"].where(now["suggestions"].isin(["before", "after"]))
         both = pd.concat([now, self._consensus()], ignore_index=True)
         return self.layout.codings(both), undecided
 
@@ -346,7 +351,7 @@ class _Writer:
         earlier = [each for each in self.store.codebooks if each != self.codebook.fingerprint]
         self.lost["earlier versions of the codebook: left out"] += [each[:12] for each in earlier]
         self.lost[
-            "ways in which codings say more than a code (facets, confidence, search, round): as notes"
+            "ways in which codings say more than a code (facets, confidence, suggestions …): as notes"
         ] += [""] * len(self.notes)
         labels = Counter(code.label for code in self.codebook.codes)
         self.lost[

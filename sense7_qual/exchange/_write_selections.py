@@ -111,7 +111,7 @@ class Selections:
 
 _UNWRITABLE: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0, Char
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?")
-_BESIDE: Final = ("confidence", "found_by", "round")
+_BESIDE: Final = ("confidence", "found_by", "suggestions", "round")
 
 
 class Words:
