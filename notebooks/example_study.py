@@ -1,4 +1,4 @@
-"""The example studies of notebooks 02 to 06, synthetic throughout, and how the notebooks show frames."""
+"""The example studies of notebooks 02 to 07, synthetic throughout, and how the notebooks show frames."""
 
 from __future__ import annotations
 
@@ -33,6 +33,33 @@ def _coded(folder: str, units: pd.DataFrame, acts_file: str) -> qual.Store:
     acts = [qual.acts.Act(**json.loads(line)) for line in lines]
     for coder in ("ana", "ben", "chi", "lead"):
         store.append([act for act in acts if act.coder == coder])  # a second time this changes nothing
+    return store
+
+
+def model_study(folder: str = "studies/model_coder") -> qual.Store:
+    """Open the study of notebook 07, or create it: one code, 24 texts that two coders have read."""
+    book = qual.Codebook.read("sense7")
+    book = replace(book, codes=(book["affective"],))
+    example = study()
+    decided = example.decisions()
+    decided = decided[decided["code"] == "affective"]
+    read = decided.groupby("unit_id")["applied"].agg(["mean", "size"])
+    read = read[(read["size"] > 1) & (read["mean"] != 0.5)].reset_index()  # ties are nobody's standard
+    units = example.units.merge(read, on="unit_id").dropna(subset=["EmpathyOverall", "case_id"])
+    units = units.sort_values("mean", ascending=False, kind="stable").drop_duplicates("case_id")
+    units = units.groupby("mean", sort=False).head(12).sort_values("unit_id", ignore_index=True)
+    units = units[list(example.units)]
+    store = qual.Store.create(folder, units=units, codebook=book, lead="lead", exist_ok=True)
+    if store.acts(kind="finish"):
+        return store
+    theirs = decided[decided["unit_id"].isin(units["unit_id"])]
+    for coder, rows in theirs.groupby("coder"):
+        who = {"coder": coder, "codebook": book}
+        coded = [
+            qual.acts.apply(unit_id=each, code="affective", **who)
+            for each in rows.loc[rows["applied"], "unit_id"]
+        ]
+        store.append([*coded, *(qual.acts.finish(unit_id=each, **who) for each in rows["unit_id"])])
     return store
 
 

@@ -36,6 +36,8 @@ RATINGS: Final = {"explanations": "EmpathyOverall"}
 WRITTEN: Final = datetime(2026, 11, 25, tzinfo=UTC)
 """The day on which the studies were written, and on which outputs are compared for the first time."""
 ZIPPED: Final = (".docx", ".xlsx", ".qdpx", ".zip")
+OF_THE_MODEL: Final = "of-the-model"
+"""The tag of cells that show what a language model answered, which differs from processor to processor."""
 # What no two runs share, or no two machines: what is drawn is compared by its SVG's text and its data.
 _LEFT_OUT: Final = (".pdf", ".png", ".sav", ".dta", ".parquet")
 _MASKS: Final = (
@@ -120,6 +122,7 @@ def run_notebooks(folder: Path, out: Path) -> None:
         texts = [
             str(output.get("text") or output.get("data", {}).get("text/plain", ""))
             for cell in notebook.cells
+            if OF_THE_MODEL not in cell.metadata.get("tags", [])
             for output in cell.get("outputs", [])
             if output.get("name") != "stderr"
         ]

@@ -144,6 +144,29 @@ store.record_themes(qual.themes.fit(store.units, embed=embed, seed=7), coder="le
 qual.widgets.ThemesWidget(store, coder="lead", embed=embed, without_round=True)
 """
 
+# The example, and in the place of a language model a function that looks for words.
+MODELS: Final = """
+import json
+import sys
+sys.path.insert(0, {notebooks!r})
+import example_study
+import sense7_qual as qual
+units = example_study.explanations().head(60)
+store = qual.Store.create({study!r}, units=units, codebook=qual.Codebook.read("sense7"), lead="lead")
+WORDS = {{"Affective": "feel", "Cognitive": "understood", "Response": "advice", "Prosocial": "help",
+         "Interest": "asked", "Contextual": "situation", "Relational": "remember"}}
+def model(messages):
+    label = messages[0]["content"].partition("Code: ")[2].split()[0]
+    said = json.loads(messages[1]["content"])[-1]["content"].split()
+    found = [n for n, each in enumerate(said) if WORDS[label] in each.lower()]
+    quote = " ".join(said[max(0, found[0] - 3) : found[0] + 4]) if found else ""
+    long = "Says nothing of it." if len(said) < 30 else "Too much at once to tell."
+    verdict = "yes" if found else "no" if len(said) < 30 else "unsure"
+    why = "The writer says what the assistant did." if found else long
+    return json.dumps({{"quote": quote, "verdict": verdict, "why": why}})
+qual.widgets.ModelCoderWidget(store, coder="lead", chat=model, lead_codes=False)
+"""
+
 # The example of which ana coded a part, and a model that learned from that.
 SUGGEST: Final = """
 import sys
@@ -266,6 +289,15 @@ def suggest(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, wid
     with _widget(server, f"{name}-{width}.ipynb", cell, ".s7-text", width=width) as page:
         page.locator(".s7").focus()
         _pictures(page, folder, name, SUGGESTED, steps, f"{'dark' if dark else 'light'}-{width}")
+    server.end_kernels()
+
+
+def let_code(server: labs.Lab, study: Path, folder: Path, steps: Set[str], *, width: int, dark: bool) -> None:
+    """Let a model code the example, and take the pictures of `steps`."""
+    name, cell = "model", MODELS.format(notebooks=str(ROOT / "notebooks"), study=str(study))
+    with _widget(server, f"{name}-{width}.ipynb", cell, ".s7-consent input:enabled", width=width) as page:
+        page.locator(".s7").focus()
+        _pictures(page, folder, name, LETTING, steps, f"{'dark' if dark else 'light'}-{width}")
     server.end_kernels()
 
 
@@ -507,6 +539,24 @@ def _training(page: Page) -> None:
     page.wait_for_selector(".s7-feedback")
 
 
+def _answers(page: Page) -> None:
+    press_and_wait = (("x", ".s7-consent input:checked"), ("a", "button.s7-primary:has-text('Record')"))
+    for key, then in press_and_wait:
+        page.keyboard.press(key)
+        page.wait_for_selector(then)
+    page.wait_for_selector(".s7-verdict-of .s7-strong")
+    for _ in range(30):  # to a text with a quote
+        if page.locator(".s7-text .s7-mark").count():
+            break
+        page.keyboard.press("ArrowDown")
+        page.wait_for_timeout(300)
+
+
+def _missing(page: Page) -> None:
+    page.keyboard.press("m")
+    page.wait_for_selector(".s7-reason")
+
+
 STEPS: Final[dict[str, Callable[[Page], None]]] = {
     "first-text": lambda page: None,
     "whole-text": _whole,
@@ -528,6 +578,9 @@ STANDING: Final[dict[str, Callable[[Page], None]]] = {"page": lambda page: None,
 QUOTING: Final[dict[str, Callable[[Page], None]]] = {"passages": _passages, "paraphrase": _paraphrase}
 READING: Final[dict[str, Callable[[Page], None]]] = {"selected": _selected, "code": _code}
 SUGGESTED: Final[dict[str, Callable[[Page], None]]] = {"open": _open, "answered": _answered}
+LETTING: Final[dict[str, Callable[[Page], None]]] = {
+    "prompt": lambda page: None, "answers": _answers, "missing": _missing,
+}  # fmt: skip
 DARK: Final = frozenset({"letters", "find", "new-code", "history", "training"})
 PARTS: Final = ((CELL, None, 0, 10), (ROUNDS, "one", 10, 12), (ROUNDS, "training", 12, 13))
 """The cell that shows each widget, its round, and which of the steps are taken in it."""
@@ -544,6 +597,8 @@ WIDGETS: Final[dict[str, Pictured]] = {
                                       (True, 1400): set()}),
     "suggestions": (suggest, SUGGESTED, {(False, 1400): {"open"}, (True, 900): {"answered"},
                                          (False, 900): set(), (True, 1400): set()}),
+    "model": (let_code, LETTING, {(False, 1400): {"answers"}, (True, 900): {"missing"}, (False, 900): set(),
+                                  (True, 1400): set()}),
     "themes": (read, READING, {(False, 1400): {"selected"}, (True, 900): {"code"}, (False, 900): set(),
                                (True, 1400): set()}),
 }  # fmt: skip

@@ -25,6 +25,10 @@ WIDGETS: Final = {
     "CodebookWidget": (".s7-tree-figures", "ArrowDown m Escape + Escape ? Escape Alt+2 Alt+4"),
     "AdjudicationWidget": (".s7-case .s7-disputed", "a n Escape Escape t ? Escape ArrowRight"),
     "OverviewWidget": (".s7-change .s7-drift", "ArrowDown Enter ? Escape Escape"),
+    "ModelCoderWidget": (
+        ".s7-consent span:has-text('without a language model')",
+        "m Escape c ArrowDown ? Escape ArrowRight",
+    ),
     "QuotesWidget": (".s7-passage .s7-text", "p Escape r u w Escape ArrowRight ? Escape"),
 }
 SIZES: Final = ((1400, 900), (1280, 720), (1024, 768), (900, 1000), (900, 800))

@@ -43,6 +43,7 @@ WIDGETS = {
     "overview": "qual.widgets.OverviewWidget(store, coder='lead')",
     "themes": "qual.widgets.ThemesWidget(store, coder='lead', embed=embed)",
     "quotes": "qual.widgets.QuotesWidget(store, coder='lead')",
+    "modelcoder": "qual.widgets.ModelCoderWidget(store, coder='lead')",
 }
 READY = {
     "coding": ".s7-text-pane .s7-text",
@@ -51,6 +52,7 @@ READY = {
     "overview": ".s7-door",
     "themes": "canvas.s7-map",
     "quotes": ".s7-passage .s7-text",
+    "modelcoder": ".s7-prompt p",
 }
 # What is opened in a widget, by which key; and where the focus is for it, other than on the whole.
 OPENED = [
@@ -59,6 +61,7 @@ OPENED = [
     ("adjudication", "?", ".s7-help"),
     ("themes", "m", ".s7-themes .s7-merge-form"),
     ("quotes", "p", ".s7-paraphrase"),
+    ("modelcoder", "m", ".s7-said .s7-box"),
 ]
 HERE = {"codebook": " .s7-tree", "themes": " .s7-theme-rows"}
 # Which of the page's sheets the looks of a widget hang on: those without which an element of it, or what
@@ -88,7 +91,7 @@ HANG_ON = """() => {
 
 
 def study(folder: Path) -> Path:
-    """Make a study with disagreements, half of them settled, for all six widgets."""
+    """Make a study with disagreements, half of them settled, for all seven widgets."""
     texts = [f"{WORDS[at % 3]} n{at} 👍🏽 and it listened to me." for at in range(60)]
     store = disputed(folder, texts)
     codes, named = (

@@ -1,4 +1,4 @@
-// The frame of all six widgets: header, whether all is saved, message, card of keys, status; and what keys and the mouse
+// The frame of all widgets: header, whether all is saved, message, card of keys, status; and what keys and the mouse
 // do in every one of them.
 import { render as draw, type ComponentChildren, type ComponentType, type HTMLAttributes, type VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";

@@ -223,9 +223,10 @@ class ModelCoderWidget(LeadWidget):
             found["blank_text"] = [(unit_id, code) for unit_id in blank for code in self._codes]
         rows = []
         for reason, where in sorted(found.items(), key=lambda one: -len(one[1])):
-            seen = [one for one in where if one[0] not in self._hidden]
+            seen = sorted(
+                (one for one in where if one[0] not in self._hidden), key=lambda one: places[one[0]]
+            )
             texts = [{"place": places[unit_id], "unit_id": unit_id, "code": code} for unit_id, code in seen]
-            texts.sort(key=lambda one: one["place"])
             rows.append({
                 "reason": reason, "words": reason_words(reason), "n": len(where),
                 "n_hidden": len(where) - len(seen), "texts": texts[:_LISTED],
