@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -66,54 +68,66 @@ def _drag_end(page: Page, edge: str, to: tuple[float, float]) -> None:
     saved(page)
 
 
-def test_the_ends_of_a_coding_are_dragged_exactly_also_across_others_and_to_both_ends_of_the_text(
+# The place of the nth letter on screen: its left and right edge, half a pixel within it, and its middle.
+LETTER = """at => {
+  const range = document.createRange();
+  const walker = document.createTreeWalker(document.querySelector('.s7-text'), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode() && at >= walker.currentNode.length) at -= walker.currentNode.length;
+  range.setStart(walker.currentNode, at);
+  range.setEnd(walker.currentNode, at + 1);
+  const {left, right, top, height} = range.getBoundingClientRect();
+  return [left + 0.5, right - 0.5, top + height / 2];
+}"""
+# Of each text the drags of an edge: which one, and the word at which the coding then begins or ends. They
+# cross the codings of other words, and go to both ends of the text.
+DRAGS = {
+    "t0/1": [("end", n) for n in (17, 12, 15, 10, 13)] + [("start", n) for n in (1, 3, 0, 2, 4)],
+    "t1/1": [("end", n) for n in (3, 6, 2, 5, 4)] + [("start", n) for n in (2, 0, 3, 1, 0)],
+}
+
+
+def test_twenty_drags_of_an_edge_are_exact_each_with_one_undo_also_after_a_restart(
     lab: labs.Lab, tmp_path: Path
 ) -> None:
+    """Also across other codings, to both ends of the text, and in a text from right to left."""
     folder = study(tmp_path / "study", [TEXT, RTL])
     labs.notebook(lab.root / "handles.ipynb", cell(folder))
-    with lab.page() as page:
-        enter(lab, page, "handles.ipynb")
-        press(page, "s", "s", "5", "Escape")  # another coding, whose edges are crossed
-        press(page, *["w"] * 7, "1", "Escape")
-        word = spans(folder)[-1][2]
-        assert word is not None
-        at = TEXT.index(word)
-        words = TEXT.split(" ")
-        starts = [len(" ".join(words[:n])) + (n > 0) for n in range(len(words))]
-        later = [(start, w.rstrip(",.")) for start, w in zip(starts, words, strict=True) if start >= at]
-        for start, last in [*later[1:8], later[-1], later[3]]:
-            _, end = ends(page, TEXT, TEXT[at : start + len(last)])
-            _drag_end(page, "end", end)
-            assert ("t0/1", "affective", TEXT[at : start + len(last)]) in spans(folder)
-        end = later[3][0] + len(later[3][1])
-        for start in [*starts[1:5], 0, starts[3]]:
-            begin, _ = ends(page, TEXT, TEXT[start:end])
-            _drag_end(page, "start", begin)
-            assert ("t0/1", "affective", TEXT[start:end]) in spans(folder)
-        press(page, "z")
-        assert ("t0/1", "affective", TEXT[0:end]) in spans(folder)
-        assert ("t0/1", "interest", "I felt unheard all day.") in spans(folder)
+    stood: list[list[tuple[str, str, str | None]]] = []
 
+    def dragged(page: Page, unit_id: str, text: str) -> None:
+        words = [one.span() for one in re.finditer(r"\w+", text)]
+        codings = Store(folder).codings().query("code == 'affective' and unit_id == @unit_id")
+        first = last = [start for start, _ in words].index(codings["start"].item())
+        for edge, word in DRAGS[unit_id]:
+            first, last = (word, last) if edge == "start" else (first, word)
+            stood.append(spans(folder))
+            left, right, middle = page.evaluate(LETTER, words[word][edge == "end"] - (edge == "end"))
+            _drag_end(page, edge, (right if (edge == "end") != (text == RTL) else left, middle))
+            quote = text[words[first][0] : words[last][1]]
+            assert (edge, word, (unit_id, "affective", quote) in spans(folder)) == (edge, word, True)
+
+    with lab.page(new=True) as page:
+        enter(lab, page, "handles.ipynb")
+        press(page, "s", "5", "Escape", "s", "s", "7", "Escape")  # others, whose edges are crossed
+        press(page, *["w"] * 6, "1", "Escape")
+        dragged(page, "t0/1", TEXT)
+        between = spans(folder)
         press(page, "ArrowRight")
         shows(page, "t1/1")
-        press(page, "w", "w", "3", "Escape")
-        quote = " ".join(RTL.split()[1:4])
-        # The last word's left edge, half a pixel within it.
-        left = page.evaluate(
-            """quote => {
-              const text = document.querySelector('.s7-text'), range = document.createRange();
-              const nodes = [], walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
-              while (walker.nextNode()) nodes.push(walker.currentNode);
-              let at = text.textContent.indexOf(quote) + quote.length - 1;
-              const node = nodes.find(one => (at < one.length) || (at -= one.length, false));
-              range.setStart(node, at); range.setEnd(node, at + 1);
-              const {left, top, height} = range.getBoundingClientRect();
-              return [left + 0.5, top + height / 2];
-            }""",
-            quote,
-        )
-        _drag_end(page, "end", (left[0], left[1]))
-    assert ("t1/1", "response", quote) in spans(folder)
+        press(page, "w", "w", "1", "Escape")
+        dragged(page, "t1/1", RTL)
+        assert all(one != other for one, other in pairwise([*stood, spans(folder)]))
+        assert len(stood) == 20
+    lab.end_kernels()
+    with lab.page(new=True) as page:
+        enter(lab, page, "handles.ipynb")
+        for n, before in reversed([*enumerate(stood)]):
+            press(page, "z")
+            assert (n, spans(folder)) == (n, before)
+            if n == 10:
+                press(page, "z")  # the coding of the second text itself
+                assert spans(folder) == between
+    assert Store(folder).verify()["ok"].all()
 
 
 def test_next_to_a_marked_coding_a_drag_selects_and_moves_no_edge(lab: labs.Lab, tmp_path: Path) -> None:
