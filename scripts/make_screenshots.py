@@ -32,6 +32,7 @@ import example_study
 import sense7_qual as qual
 from sense7_qual.widgets import CodingWidget
 units, book = example_study.explanations(), qual.Codebook.read("sense7")
+units["text"] = [" ".join(units["text"][at : at + (5, 2, 3)[at % 3]]) for at in range(len(units))]
 store = qual.Store.create({study!r}, units=units, codebook=book, exist_ok=True)
 store.set_options(new_codes="add", rating="finished", coder="lead")
 plan = store.assign(coders=["ana", "ben"], overlap=0.25, seed=7, coder="lead")
@@ -48,6 +49,7 @@ import sense7_qual as qual
 from sense7_qual import acts, rounds
 from sense7_qual.widgets import CodingWidget
 units, book = example_study.explanations(), qual.Codebook.read("sense7")
+units["text"] = [" ".join(units["text"][at : at + (5, 2, 3)[at % 3]]) for at in range(len(units))]
 store = qual.Store.create({study!r}, units=units, codebook=book)
 ids, codes = units["unit_id"].tolist()[:12], [code.id for code in book.codable]
 opened = {{"coders": ["ana", "ben", "cleo"], "coder": "lead", "codebook": book}}
@@ -68,6 +70,31 @@ gold = pd.DataFrame(
     columns=["unit_id", "code", "applied"])
 store.append([rounds.open_round("training", units=ids, gold=gold, **opened)])
 CodingWidget(store, coder="ana", round={round!r})
+"""
+
+# What waits for a coder: a code that was narrowed, one that was reworded, a round.
+WAITING: Final = """
+import sys
+sys.path.insert(0, {notebooks!r})
+from dataclasses import replace
+import example_study
+import sense7_qual as qual
+from sense7_qual import acts, rounds
+units, book = example_study.explanations(), qual.Codebook.read("sense7")
+units["text"] = [" ".join(units["text"][at : at + (5, 2, 3)[at % 3]]) for at in range(len(units))]
+store = qual.Store.create({study!r}, units=units, codebook=book)
+plan = store.assign(coders=["ana", "ben"], overlap=1.0, seed=7, coder="lead")
+ids, on = units["unit_id"].tolist(), {{"coder": "ana", "codebook": book}}
+for place, unit_id in enumerate(ids[:40]):
+    code = book.codable[place % 7].id
+    store.append([acts.apply(code=code, unit_id=unit_id, **on), acts.finish(unit_id=unit_id, **on)])
+words = {{"cognitive": " Not of feelings.", "interest": " Or it wanted to know more."}}
+wished = [replace(one, definition=one.definition + words.get(one.id, "")) for one in book]
+meaning = {{"cognitive": ("narrow", "As agreed."), "interest": ("reword", "The same in more words.")}}
+store.revise(replace(book, codes=tuple(wished)), why="Clearer.", coder="lead", meaning=meaning)
+store.append([rounds.open_round("calibration 2", units=ids[60:100], coders=["ana", "ben"], coder="lead",
+                                codebook=store.codebook)])
+qual.widgets.CodingWidget(store, coder="ana")
 """
 
 LEAD: Final = """
@@ -421,11 +448,6 @@ def _open(page: Page) -> None:
             break
 
 
-def _answered(page: Page) -> None:
-    press(page, "*", "!")
-    page.wait_for_selector(".s7-suggestion-rejected")
-
-
 def _selected(page: Page) -> None:
     page.locator(".s7-theme-row").nth(2).click()
     page.locator("canvas.s7-map").scroll_into_view_if_needed()
@@ -557,6 +579,26 @@ def _missing(page: Page) -> None:
     page.wait_for_selector(".s7-reason")
 
 
+def _inbox(page: Page) -> None:
+    page.keyboard.press("I")
+    page.wait_for_selector(".s7-item")
+    page.locator(".s7-item").first.click()
+    page.wait_for_selector(".s7-again")
+
+
+def _hits(page: Page) -> None:
+    for _ in range(3):
+        page.keyboard.press("Escape")
+    page.locator(".s7").focus()
+    page.keyboard.press(".")
+    page.keyboard.type("advice", delay=60)
+    page.wait_for_selector(".s7-row mark, .s7-row .s7-hit, .s7-row b")
+    page.keyboard.press("Enter")
+    page.locator(".s7").focus()
+    page.keyboard.press(")")
+    page.wait_for_selector(".s7-text .s7-hit")
+
+
 STEPS: Final[dict[str, Callable[[Page], None]]] = {
     "first-text": lambda page: None,
     "whole-text": _whole,
@@ -571,18 +613,25 @@ STEPS: Final[dict[str, Callable[[Page], None]]] = {
     "colleagues": _colleagues,
     "grid-memos": _grid_memos,
     "training": _training,
+    "inbox": _inbox,
+    "hits": _hits,
 }
 REVISION: Final[dict[str, Callable[[Page], None]]] = {"tray": _tray, "draft": _draft, "sorting": _sorting}
 SETTLING: Final[dict[str, Callable[[Page], None]]] = {"text": _text, "rule": _rule}
 STANDING: Final[dict[str, Callable[[Page], None]]] = {"page": lambda page: None, "texts": _texts}
 QUOTING: Final[dict[str, Callable[[Page], None]]] = {"passages": _passages, "paraphrase": _paraphrase}
 READING: Final[dict[str, Callable[[Page], None]]] = {"selected": _selected, "code": _code}
-SUGGESTED: Final[dict[str, Callable[[Page], None]]] = {"open": _open, "answered": _answered}
+SUGGESTED: Final[dict[str, Callable[[Page], None]]] = {"open": _open}
 LETTING: Final[dict[str, Callable[[Page], None]]] = {
     "prompt": lambda page: None, "answers": _answers, "missing": _missing,
 }  # fmt: skip
-DARK: Final = frozenset({"letters", "find", "new-code", "history", "training"})
-PARTS: Final = ((CELL, None, 0, 10), (ROUNDS, "one", 10, 12), (ROUNDS, "training", 12, 13))
+DARK: Final = frozenset({"letters", "find", "new-code", "history", "training", "hits"})
+PARTS: Final = (
+    (CELL, None, 0, 10),
+    (ROUNDS, "one", 10, 12),
+    (ROUNDS, "training", 12, 13),
+    (WAITING, "inbox", 13, 15),
+)
 """The cell that shows each widget, its round, and which of the steps are taken in it."""
 
 Pictured = tuple[Callable[..., None], dict[str, Callable[[Page], None]], dict[tuple[bool, int], set[str]]]
@@ -595,7 +644,7 @@ WIDGETS: Final[dict[str, Pictured]] = {
                                 (True, 1400): set()}),
     "overview": (overlook, STANDING, {(False, 1400): {"page"}, (True, 900): {"texts"}, (False, 900): {"page"},
                                       (True, 1400): set()}),
-    "suggestions": (suggest, SUGGESTED, {(False, 1400): {"open"}, (True, 900): {"answered"},
+    "suggestions": (suggest, SUGGESTED, {(False, 1400): {"open"}, (True, 900): set(),
                                          (False, 900): set(), (True, 1400): set()}),
     "model": (let_code, LETTING, {(False, 1400): {"answers"}, (True, 900): {"missing"}, (False, 900): set(),
                                   (True, 1400): set()}),

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 import sense7_qual as qual
 from sense7_qual import acts, rounds
 from tests.helpers import lab as labs
-from tests.helpers.axe import AXE, SHOWN, show_in, sound
+from tests.helpers.axe import AXE, SHOWN, THEMES, show_in, sound
 from tests.helpers.coding_page import leave, study
 from tests.helpers.hostile_words import WORDS
 from tests.helpers.panes import in_the_overview, looked_at
@@ -177,3 +177,21 @@ def test_axe_finds_nothing(lab: labs.Lab, tmp_path: Path, width: int, theme: str
             assert page.locator(".s7").evaluate("box => box.scrollWidth <= box.clientWidth")
             panes.append(pane)
         assert len(panes) == 4
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed (`make frontend` installs it)")
+def test_axe_finds_nothing_in_a_coders_inbox_or_an_empty_study(lab: labs.Lab, tmp_path: Path) -> None:
+    store, empty = looked_at(tmp_path / "study"), study(tmp_path / "empty")
+    store.set_options(leads=["chair"], coder="chair")
+    store.revise(edited(store.codebook, "cognitive", definition="Closer."), why="Clearer.", coder="chair")
+    for folder, coder, title in ((store.path, "ben", "Your inbox: 2"), (empty, "chair", "How to begin")):
+        with lab.page(width=900) as page:
+            enter(lab, page, folder, f"axe-{coder}.ipynb", coder=coder)
+            page.add_script_tag(path=str(AXE))
+            assert page.locator(".s7-next h4").inner_text() == title
+            for theme in THEMES:
+                show_in(page, theme)
+                sound(page, title)
+            assert page.locator(".s7").evaluate("box => box.scrollWidth <= box.clientWidth")
+        lab.end_kernels()

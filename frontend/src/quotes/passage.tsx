@@ -25,8 +25,8 @@ export function PassagePane({ session, passage, row }: { session: Session; passa
         frozen={session.selecting.dragging.value}
       />
       <div class="s7-beneath">
-        <InPrint session={session} passage={passage} row={row} />
         <Standing session={session} passage={passage} row={row} />
+        <InPrint session={session} passage={passage} row={row} />
       </div>
       <Buttons session={session} row={row} />
     </section>
