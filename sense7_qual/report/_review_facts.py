@@ -134,7 +134,9 @@ class Facts:
     ) -> None:
         self.units, self.codebook = store.units, store.codebook
         self.rounds = tuple(one for one in store.rounds if not one.of_models)
-        self.acts = [act for act in store.acts() if not is_model(act.coder)]
+        acts = store.acts()
+        self.acts = [act for act in acts if not is_model(act.coder)]
+        self.described = [act for act in acts if act.kind == "describe"]
         self.revisions = tuple(store.revisions)
         self._store, self._n_boot, self._seed = store, n_boot, seed
         self._rating, self._cluster = rating, cluster
@@ -225,6 +227,17 @@ class Facts:
     def coders(self) -> list[str]:
         """Who decided on anything."""
         return sorted(self.decisions["coder"].unique())
+
+    @cached_property
+    def by_models(self) -> pd.DataFrame:
+        """What models decided."""
+        decided = self._store.decisions(models=True)
+        return decided[decided["coder"].map(is_model).astype(bool)]
+
+    @cached_property
+    def models(self) -> list[str]:
+        """The models that decided on anything."""
+        return sorted(self.by_models["coder"].unique())
 
     @cached_property
     def linked(self) -> tuple[str | None, str]:
