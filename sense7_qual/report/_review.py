@@ -125,7 +125,7 @@ def review(
     require_study(store)
     facts = Facts(store, n_boot=n_boot, seed=seed, rating=rating, cluster=cluster)
     checks = (*ON_CODING, *ON_CODERS, *ON_MATERIAL, *((*ON_AGREEMENT, *ON_OVERLAP) if with_agreement else ()))
-    checks += ON_MODELS if facts.models else ()
+    checks += ON_MODELS if len(facts.by_models) else ()
     objections = tuple(one for check in checks for one in check(facts))
     return Review(objections, len(checks), made_with(store.codebook))
 

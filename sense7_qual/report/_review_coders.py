@@ -296,7 +296,7 @@ ON_AGREEMENT: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
 
 def _model_not_described(facts: Facts) -> Iterator[Objection]:
     described = {act.coder for act in facts.described}
-    lacking = [name for name in facts.models if name not in described]
+    lacking = [name for name in sorted(facts.by_models["coder"].unique()) if name not in described]
     if lacking:
         yield Objection(
             kind="model_not_described", n=len(lacking),
@@ -309,8 +309,7 @@ def _model_not_described(facts: Facts) -> Iterator[Objection]:
 def _model_not_measured(facts: Facts) -> Iterator[Objection]:
     """Find models that people's own codings measure on too few participants, code by code."""
     by_people = facts.independent.query("applied").merge(facts.units[["unit_id", "case_id"]], on="unit_id")
-    for name in facts.models:
-        own = facts.by_models.query("coder == @name")
+    for name, own in facts.by_models.groupby("coder"):
         both = by_people.merge(own[["unit_id", "code"]], on=["unit_id", "code"])
         n_cases = both.groupby("code")["case_id"].nunique()
         codes = [str(code) for code in own["code"].unique() if n_cases.get(code, 0) < _LEAST_MEASURED]
