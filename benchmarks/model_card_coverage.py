@@ -272,7 +272,7 @@ def print_marks(n_studies: int, rng: np.random.Generator) -> None:
     """Print in how many studies a scripted model gets the mark of its flaw and no other."""
     print("| participants | prompts a test |", " | ".join(MARKS), "|")
     print("|---" * (2 + len(MARKS)) + "|")
-    for participants, n in ((40, 20), (80, 20), (120, 20), (200, 20), (120, 10), (120, 5)):
+    for participants, n in ((40, 20), (80, 20), (120, 20), (200, 20), (120, 5)):
         design = Design(participants=participants, texts=12, share=0.6)
         cells = []
         for flaw, mark in MARKS.items():

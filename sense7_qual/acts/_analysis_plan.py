@@ -23,7 +23,7 @@ ANSWERS: Final = (
 )  # fmt: skip
 """The names of `AnalysisPlan.answers`, after the form of Haven et al. (2020)."""
 
-_LISTS: Final = ("hypotheses", "coders", "rounds")
+_LISTS: Final = ("hypotheses", "coders", "rounds", "models", "prompts")
 _LONGEST: Final = 20_000
 _MOST: Final = 10_000_000
 _DATE: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
@@ -57,6 +57,9 @@ class AnalysisPlan:
         Whether a round is unblinded only after all its coders have finished it.
     new_codes, rating_shown, suggestions : optional
         As new_codes, rating and suggestions of `Store.set_options`.
+    models, prompts : tuple of str
+        The language models that are to code, as they are asked for, and the prompts (column prompt of
+        `coders.prompts`), so that a later one is a deviation.
     themes : bool, optional
         Whether a topic model is used.
     discussion : bool, optional
@@ -106,6 +109,8 @@ class AnalysisPlan:
     new_codes: str | None = None
     rating_shown: str | None = None
     suggestions: str | None = None
+    models: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
     themes: bool | None = None
     discussion: bool | None = None
     settled_by: str | None = None

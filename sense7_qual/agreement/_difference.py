@@ -248,8 +248,10 @@ def apart_on_log_scale(
         if 1 - at < 1e-12:
             ends.append(np.subtract(without_disagreement(evidence, confidence_level), 1.0))
             continue
-        t = special.stdtrit(degrees_of_freedom(deviations, once), (1 + confidence_level) / 2)
         error = jackknife_error(deviations, once)
+        if error < 1e-12:
+            return {"reason": Reason.ONE_PATTERN}
+        t = special.stdtrit(degrees_of_freedom(deviations, once), (1 + confidence_level) / 2)
         ends.append(np.subtract(log_scale_ends(at, t * error / (1 - at), evidence, confidence_level), at))
     scale = float(np.sqrt(np.prod([one @ one for one in moved])))
     along = float(moved[0] @ moved[1]) / scale if scale > 0 else 0.0

@@ -92,7 +92,7 @@ def human_model(
     that the rows of a code can be compared. The interval of alpha is that of `by_code`. That of a cross-kappa
     leaves out each participant in turn and is not resampled: its ends are the coefficients from which the one
     found differs by Student's t standard errors, these growing and shrinking with the coefficient as in
-    Bloch and Kraemer (1989). In simulated studies it held the true one in 94 to 98 %
+    Bloch and Kraemer (1989). In simulated studies it held the true one in 93 to 97 %
     (benchmarks/model_card_coverage.md).
 
     References

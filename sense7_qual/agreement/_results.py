@@ -207,6 +207,9 @@ MODEL_WORDS: Final = Contract("words", ("code", "model"), {
                   "`sensitivity`, `precision`", missing=True),
     "lacks": text("what is missing or not good enough for `one_more_coder`: `winning_rate`, "
                   "`agreement_difference`, `retest`", missing=True),
+    "fewest_participants*": count("as given"),
+    "people_agree*, usable*, passed*, half*, narrower*, behind*, steady*, failed_quotes*, groups*": share(
+        "the limits of the words, as given"),
 }, row="One row per code of the card, in its order")  # fmt: skip
 
 OVER_TIME: Final = Contract("over_time", ("code", "place"), {

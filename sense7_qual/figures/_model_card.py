@@ -93,7 +93,14 @@ def model_card(card: pd.DataFrame, *, codebook: Codebook | None = None) -> Figur
         columns=2,
         words=f"{models[0]} with {interval}.",
         looks=_present.looks_of((str(row["code"]) for row in rows), codebook),
-        keys=[{shape: name for name, shape, _ in measures.values()} for measures in _DRAWN.values()],
+        keys=[
+            {
+                shape: name
+                for measure, (name, shape, _) in measures.items()
+                if measure in set(drawn["measure"])
+            }
+            for measures in _DRAWN.values()
+        ],
     )
 
 

@@ -230,16 +230,16 @@ def _marks(base: Any, x: Any, axis: Any) -> list[Any]:
                 shape="triangle", angle=angle, filled=True, size=40, color=DARK, opacity=1
             ).encode(x=alt.X(f"{end}:Q", scale=x))
         )
-    points = base.transform_filter("isValid(datum.at)")
-    layers.append(
-        points.mark_point(filled=True, size=40, stroke=DARK, strokeWidth=1.5, opacity=1).encode(
-            x=alt.X("at:Q", scale=x, axis=axis), fill=fill, shape=alt.Shape("shape:N", scale=None)
-        )
-    )
     joined = base.transform_filter("isValid(datum.start) && isValid(datum.at)")
     layers.append(
         joined.mark_rule(color=GREY, strokeWidth=1).encode(
             x=alt.X("at:Q", scale=x), x2="start:Q", y2="from:Q"
+        )
+    )
+    points = base.transform_filter("isValid(datum.at)")
+    layers.append(
+        points.mark_point(filled=True, size=40, stroke=DARK, strokeWidth=1.5, opacity=1).encode(
+            x=alt.X("at:Q", scale=x, axis=axis), fill=fill, shape=alt.Shape("shape:N", scale=None)
         )
     )
     for side, align, dx in (("left", "left", 6), ("right", "right", -6), ("middle", "center", 0)):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean
@@ -266,7 +266,7 @@ def _coders(record: Record, models: Sequence[str]) -> Iterator[Sentence]:
     decided = set(independent.value["coder"])
     if not record.with_agreement or not decided > set(models):
         return
-    rows = record["agreement"].human_model(independent, models=models, **record.resampling)
+    rows = record.with_people(models)
     for comparison in ("humans", "model"):
         missing = "model.isna()" if comparison == "humans" else "model.notna()"
         some = rows.query(missing, engine="python")
@@ -281,7 +281,7 @@ _DESCRIBED: Final = {
 
 
 def _asked(record: Record) -> Iterator[Sentence]:
-    """Yield how each model was asked, from what it wrote into the record."""
+    """Yield how each model was asked, from the record, and what its codes were used for."""
     described = record.store.acts(kind="describe")
     for place, act in enumerate(described.value):
         settings, call = settings_of(act), f"json.loads({described.expression}[{place}].text)"
@@ -290,18 +290,60 @@ def _asked(record: Record) -> Iterator[Sentence]:
             for name, words in _DESCRIBED.items()
             if settings.get(name)
         ]
-        missing = settings.get("missing") or {}
-        lost = described.given(f"sum(({call}.get('missing') or {{}}).values())", sum(missing.values()))
+        yield sentence("{coder}: {told}.", coder=f"“{act.coder}”",
+                       told=listed(told) if told else "no settings on record")  # fmt: skip
+        yield from _prompts(described, settings, call)
+        yield from _without_decision(described, settings, call)
+        yield from _used(record, act.coder)
+
+
+def _prompts(described: Traced, settings: Mapping[str, Any], call: str) -> Iterator[Sentence]:
+    """Yield which prompt was asked for each code, by its hash, and whether it was asked again."""
+    prompts = settings.get("prompts") or {}
+    if prompts:
+        each = [
+            phrase("{code} {prompt}", code=named(described.given(f"list({call}['prompts'])[{n}]", code)),
+                   prompt=named(described.given(f"{call}['prompts'][{code!r}]", prompt)))
+            for n, (code, prompt) in enumerate(prompts.items())
+        ]  # fmt: skip
+        yield sentence("Each prompt asked about one code alone: {each}.", each=listed(each))
+    variants = described.given(f"len({call}.get('variants') or [])", len(settings.get("variants") or []))
+    if variants.value > 1:
+        yield sentence("It was asked in {n}, the first of which counts.", n=plural(variants, "variant"))
+    elif prompts:
+        yield sentence("It was not asked again: how steady its answers are was not measured.")
+
+
+def _without_decision(described: Traced, settings: Mapping[str, Any], call: str) -> Iterator[Sentence]:
+    """Yield how many answers gave no decision, their share, and why."""
+    missing, n_texts = settings.get("missing") or {}, settings.get("n_texts") or 0
+    lost = described.given(f"sum(({call}.get('missing') or {{}}).values())", sum(missing.values()))
+    n = n_texts * len(settings.get("prompts") or {})
+    share: Phrase = ()
+    if n:
+        part = f"sum({call}['missing'].values()) / ({call}['n_texts'] * len({call}['prompts']))"
+        share = phrase(" ({share}%)", share=percent(described.given(part, lost.value / n)))
+    yield sentence(
+        "{n} had no decision{share}{why}.",
+        n=plural(lost, "answer"), share=share,
+        why=phrase(": {reasons}", reasons=listed([
+            phrase("{n} – {words}", words=reason_words(why),
+                   n=count(described.given(f"{call}['missing'][{why!r}]", times_)))
+            for why, times_ in missing.items()
+        ])) if missing else "",
+    )  # fmt: skip
+
+
+def _used(record: Record, coder: str) -> Iterator[Sentence]:
+    """Yield whether coders saw the codes of a model as suggestions."""
+    answers = record["suggestions"].answers(record.store.acts())
+    own = answers.query(f"model == {coder!r}")
+    if len(own.value):
         yield sentence(
-            "{coder}: {told}; {n} without a decision{why}.",
-            coder=f"“{act.coder}”", told=listed(told) if told else "no settings on record",
-            n=plural(lost, "answer"),
-            why=phrase(" ({reasons})", reasons=listed([
-                phrase("{n}: {words}", words=reason_words(why),
-                       n=count(described.given(f"{call}['missing'][{why!r}]", n)))
-                for why, n in missing.items()
-            ])) if missing else "",
-        )  # fmt: skip
+            "Its codes were suggested to coders on {n}.", n=plural(own["unit_id"].nunique(), "text")
+        )
+    else:
+        yield sentence("Its codes were not suggested to coders.")
 
 
 def _between(rows: Traced, *, people: bool) -> Sentence:

@@ -14,7 +14,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._present import MISSING, coefficient, count, counted, percent
 from sense7_qual.acts import preregistrations
-from sense7_qual.acts.contents import AnalysisPlan, Suggested
+from sense7_qual.acts.contents import AnalysisPlan, Suggested, settings_of
 from sense7_qual.errors import ArgumentError
 from sense7_qual.report._review_facts import Done, Facts, Study, minute, require_study
 from sense7_qual.report._table import Table, made_with
@@ -232,6 +232,21 @@ def _suggestions(done: Done) -> Iterator[Deviation]:
         yield Deviation(kind="suggestions_missing", n=1, planned=names[planned], done="None were shown.")
 
 
+def _models(done: Done) -> Iterator[Deviation]:
+    """Find models and prompts on record that were not planned."""
+    asked = [settings_of(act) for act in done.facts.described]
+    prompts = {str(prompt) for one in asked for prompt in (one.get("prompts") or {}).values()}
+    for what, planned, seen in (
+        ("model", done.plan.models, {str(one["model"]) for one in asked if one.get("model")}),
+        ("prompt", done.plan.prompts, prompts),
+    ):
+        others = sorted(seen - set(planned))
+        if planned and others:
+            named = f"{what.capitalize()}: {', '.join(planned)}."
+            yield Deviation(kind=f"{what}_changed", n=len(others), planned=named,
+                            done=f"Others on record: {', '.join(others)}.")  # fmt: skip
+
+
 def _switches(done: Done) -> Iterator[Deviation]:
     n_runs = sum(act.kind == "record_themes" for act in done.facts.acts)
     n_discussed = sum(one.discusses is not None for one in done.facts.rounds)
@@ -296,7 +311,7 @@ def _alpha(done: Done) -> Iterator[Deviation]:
 
 CHECKS: Final[tuple[Callable[[Done], Iterator[Deviation]], ...]] = (
     _registered_late, _amended, _amounts, _double_coded, _repeated, _people, _rounds, _codes, _level, _blind,
-    _options, _suggestions, _switches, _settled, _late, _alpha,
+    _options, _suggestions, _models, _switches, _settled, _late, _alpha,
 )  # fmt: skip
 
 
@@ -416,6 +431,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "level": "Codes put on (unit: whole texts; span: words of texts)", "codebook": "Codebook fixed or open",
     "blind": "Rounds unblinded only once finished", "new_codes": "New codes",
     "rating_shown": "Rating next to the text", "suggestions": "Suggestions of a model",
+    "models": "Models that code", "prompts": "Prompts",
     "themes": "Use of a topic model", "discussion": "Discussion", "settled_by": "Disagreements settled by",
     "coding_until": "Last day of coding", "with_agreement": "Agreement as part of the argument",
     "min_alpha": "Alpha that each code should reach", "rating": "Rating that codes are linked to",

@@ -11,9 +11,9 @@ from typing import Any, Final, Literal
 
 import pandas as pd
 
-from sense7_qual import codings, exchange, figures, links, suggestions
+from sense7_qual import agreement, codings, exchange, figures, links, suggestions
 from sense7_qual.acts import preregistrations
-from sense7_qual.acts.contents import AnalysisPlan
+from sense7_qual.acts.contents import AnalysisPlan, settings_of
 from sense7_qual.errors import ArgumentError
 from sense7_qual.report import tables
 from sense7_qual.report._ai_statement import ai_statement_of
@@ -219,6 +219,10 @@ def _of_agreement(sources: Sources) -> Iterator[Part | LeftOut]:
                    lambda: partial(exchange.export, sources.store, table="reliability"), "csv")  # fmt: skip
 
 
+_ALIKE: Final = (
+    "Texts that people coded, too, count alike, as if drawn at random: the record does not say how they were "
+    "chosen."
+)
 _AFTER_DISCUSSION: Final = (
     "After a discussion decisions are no longer independent: α before is the reliability of the coding, α "
     "after is not."
@@ -293,6 +297,53 @@ def _of_models(sources: Sources) -> Iterator[Part | LeftOut]:
                    lambda: tables.suggestion(suggestions.answers(acts), codebook=book))  # fmt: skip
     else:
         yield "suggestions", "no model's suggestions were shown"
+    yield from _of_model_coders(sources)
+
+
+def _of_model_coders(sources: Sources) -> Iterator[Part | LeftOut]:
+    """Yield what the models that coded are worth: agreement with people, and the card and figure of each."""
+    record, book = sources.record, sources.codebook
+    if not record.models:
+        yield "models", "no model coded"
+        return
+    if record.round is not None or not sources.plan.with_agreement:
+        why = (
+            "one round alone is shown"
+            if record.round is not None
+            else "the analysis plan is without agreement"
+        )
+        yield "models", why
+        return
+    told = {model: _as_asked(sources.store, model) for model in record.models}
+    yield Part(
+        "models", "table", "How well people and models that coded agree",
+        lambda: tables.human_model(record.with_people(record.models).value, codebook=book, models=told,
+                                   cluster_name=record.clusters),
+    )  # fmt: skip
+    for number, model in enumerate(record.models, 1):
+        name = "model_card" if len(record.models) == 1 else f"model_card_{number}"
+        card = record.card(model)
+        if isinstance(card, str):
+            yield name, card
+            continue
+        words, shows = agreement.diagnosis.model_words(card.value), f"What {model} is worth, code by code"
+        yield Part(name, "table", shows,
+                   partial(tables.model_card, card.value, words=words, codebook=book, models=told,
+                           cluster_name=record.clusters, notes=[_ALIKE]))  # fmt: skip
+        yield Part(f"{name}_plot", "figure", shows,
+                   partial(figures.model_card, card.value, codebook=book))  # fmt: skip
+
+
+def _as_asked(store: Study, model: str) -> str:
+    """Return how a model was asked, as it is on record."""
+    described = [act for act in store.acts(kind="describe") if act.coder == model]
+    if not described:
+        return "how it was asked is not on record"
+    settings = settings_of(described[0])
+    prompts = ", ".join(f"{code} {prompt}" for code, prompt in (settings.get("prompts") or {}).items())
+    told = {"model": "{}", "destination": "asked at {}", "prompts": "prompts {}", "software": "by {}"}
+    known = settings | {"prompts": prompts}
+    return "; ".join(words.format(known[name]) for name, words in told.items() if known.get(name))
 
 
 def _of_texts(sources: Sources) -> Iterator[Part | LeftOut]:

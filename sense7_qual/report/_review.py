@@ -11,7 +11,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._present import count, percent
-from sense7_qual.report._review_coders import ON_AGREEMENT, ON_CODERS, ON_OVERLAP
+from sense7_qual.report._review_coders import ON_AGREEMENT, ON_CODERS, ON_MODELS, ON_OVERLAP
 from sense7_qual.report._review_coding import ON_CODING
 from sense7_qual.report._review_facts import SIZE, Facts, Objection, Study, require_study
 from sense7_qual.report._table import Table, made_with
@@ -125,6 +125,7 @@ def review(
     require_study(store)
     facts = Facts(store, n_boot=n_boot, seed=seed, rating=rating, cluster=cluster)
     checks = (*ON_CODING, *ON_CODERS, *ON_MATERIAL, *((*ON_AGREEMENT, *ON_OVERLAP) if with_agreement else ()))
+    checks += ON_MODELS if len(facts.by_models) else ()
     objections = tuple(one for check in checks for one in check(facts))
     return Review(objections, len(checks), made_with(store.codebook))
 

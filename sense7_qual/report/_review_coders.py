@@ -10,6 +10,7 @@ import pandas as pd
 
 from sense7_qual import agreement
 from sense7_qual._present import coefficient, counted, percent
+from sense7_qual.acts.contents import settings_of
 from sense7_qual.report._review_facts import SIZE, Facts, Objection
 from sense7_qual.rounds import assignments
 
@@ -290,4 +291,56 @@ def _ruled_own(facts: Facts) -> Iterator[Objection]:
 
 ON_AGREEMENT: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
     _one_coder, _overlap, _wide, _low, _pair, _used_by_one, _unsettled, _ruled_own,
+)  # fmt: skip
+
+
+def _model_not_described(facts: Facts) -> Iterator[Objection]:
+    described = {act.coder for act in facts.described}
+    lacking = [name for name in sorted(facts.by_models["coder"].unique()) if name not in described]
+    if lacking:
+        yield Objection(
+            kind="model_not_described", n=len(lacking),
+            seen=f"How {', '.join(lacking[:3])} was asked is not on record: no model, prompt or settings.",
+            why="Nobody can repeat what a model coded without knowing which model was asked what.",
+            answer="Record the run of coders.code (store.record_model); or state it in the paper.",
+        )  # fmt: skip
+
+
+def _model_not_measured(facts: Facts) -> Iterator[Objection]:
+    """Find models that people's own codings measure on too few participants, code by code."""
+    by_people = facts.independent.query("applied").merge(facts.units[["unit_id", "case_id"]], on="unit_id")
+    for name, own in facts.by_models.groupby("coder"):
+        both = by_people.merge(own[["unit_id", "code"]], on=["unit_id", "code"])
+        n_cases = both.groupby("code")["case_id"].nunique()
+        codes = [str(code) for code in own["code"].unique() if n_cases.get(code, 0) < _LEAST_MEASURED]
+        if codes:
+            yield Objection(
+                kind="model_not_measured", n=len(codes),
+                seen=f"People applied {facts.labels(codes)} to texts of fewer than {_LEAST_MEASURED} "
+                f"participants that {name} coded, too, without having seen suggestions.",
+                why="How often the model errs on these codes is unknown, and its codes cannot be relied on.",
+                answer="Have people code a random sample of its texts (corpus.hand_sample), and report "
+                "agreement.diagnosis.model_card.",
+            )  # fmt: skip
+
+
+def _model_missing(facts: Facts) -> Iterator[Objection]:
+    for act in facts.described:
+        settings = settings_of(act)
+        lost = sum((settings.get("missing") or {}).values())
+        n = (settings.get("n_texts") or 0) * len(settings.get("prompts") or {})
+        if lost > _MOST_MISSING * n:
+            yield Objection(
+                kind="model_missing", n=lost,
+                seen=f"{act.coder} gave no decision in {lost:,} of {n:,} answers ({percent(lost / n)}%).",
+                why="Texts that a model cannot decide on differ from others, so its codes are not those of "
+                "all texts.",
+                answer="Say why they are missing and for whom (agreement.diagnosis.model_card with by=…).",
+            )  # fmt: skip
+
+
+_LEAST_MEASURED: Final = 10  # participants, as agreement.diagnosis.model_words has it
+_MOST_MISSING: Final = 0.1
+ON_MODELS: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
+    _model_not_described, _model_not_measured, _model_missing,
 )  # fmt: skip

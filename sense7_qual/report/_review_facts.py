@@ -124,17 +124,12 @@ class Facts:
     """
 
     def __init__(
-        self,
-        store: Study,
-        *,
-        n_boot: int,
-        seed: int,
-        rating: str | None = None,
-        cluster: str | None = None,
+        self, store: Study, *, n_boot: int, seed: int, rating: str | None = None, cluster: str | None = None
     ) -> None:
         self.units, self.codebook = store.units, store.codebook
         self.rounds = tuple(one for one in store.rounds if not one.of_models)
         self.acts = [act for act in store.acts() if not is_model(act.coder)]
+        self.described = store.acts(kind="describe")
         self.revisions = tuple(store.revisions)
         self._store, self._n_boot, self._seed = store, n_boot, seed
         self._rating, self._cluster = rating, cluster
@@ -227,6 +222,12 @@ class Facts:
         return sorted(self.decisions["coder"].unique())
 
     @cached_property
+    def by_models(self) -> pd.DataFrame:
+        """What models decided."""
+        decided = self._store.decisions(models=True)
+        return decided[decided["coder"].map(is_model).astype(bool)]
+
+    @cached_property
     def linked(self) -> tuple[str | None, str]:
         """The rating that codes are linked to, if any, and what its intervals take as independent."""
         registered = preregistrations(self.acts)
@@ -262,10 +263,7 @@ class Facts:
 
     @cached_property
     def by_hand(self) -> pd.DataFrame:
-        """Which person first finished which text when, in this order: unit_id, coder, at.
-
-        Looking again at one code after a revision takes seconds, and should.
-        """
+        """Which person first finished which text when, in this order: unit_id, coder, at."""
         return codings.finish_order(self.coverage)
 
     @cached_property

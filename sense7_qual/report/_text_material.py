@@ -12,6 +12,7 @@ from sense7_qual.report._text import (
     Phrase,
     Sentence,
     Traced,
+    coefficient,
     count,
     date,
     listed,
@@ -239,9 +240,31 @@ def _models(record: Record) -> Iterator[Sentence]:
     names = coverage["coder"].unique()
     if len(names.value):
         yield sentence(
-            "In addition, {models} coded {n}; no number reported here counts a model as a coder.",
+            "In addition, {models} coded {n}; no number on people's coding counts a model as a coder.",
             models=listed([phrase("“{name}”", name=named(names[n])) for n in range(len(names.value))]),
             n=plural(coverage["unit_id"].nunique(), "text"),
+        )  # fmt: skip
+        yield from _measured(record)
+
+
+def _measured(record: Record) -> Iterator[Sentence]:
+    """Yield how far each model found what people had coded, over codes: the ends of its card's columns."""
+    if not record.with_agreement or record.round is not None:
+        return
+    for model in record.models:
+        card = record.card(model)
+        if isinstance(card, str):
+            continue
+        rows = [card.query(f"measure == {name!r}")["value"] for name in ("sensitivity", "specificity")]
+        if any(row.value.isna().all() for row in rows):
+            continue
+        texts = card.query("measure == 'prevalence_people'")["n_units"]
+        yield sentence(
+            "On {n} that people had coded, too, the sensitivity of “{model}” was between {low} and {high} "
+            "across codes, its specificity between {least} and {most} (see its card).",
+            n=plural(texts.max(), "text"), model=named(card["model"].iloc[0]),
+            low=coefficient(rows[0].min()), high=coefficient(rows[0].max()),
+            least=coefficient(rows[1].min()), most=coefficient(rows[1].max()),
         )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -10,7 +11,8 @@ import pandas as pd
 
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, word
-from sense7_qual.errors import ArgumentError
+from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual.frames import is_model
 from sense7_qual.links import MULTIVERSE
 from sense7_qual.report._review_facts import Study, read_once
 from sense7_qual.report._text import Traced, trace
@@ -148,6 +150,39 @@ class Record:
     def alphas(self) -> Traced:
         """Agreement on each code."""
         return self["agreement"].by_code(self.independent, **self.resampling)
+
+    @cached_property
+    def models(self) -> list[str]:
+        """The models that coded, by their names."""
+        coders = self.store.coverage(models=True).value["coder"].unique().tolist()
+        return sorted(name for name in coders if is_model(name))
+
+    def with_people(self, models: Sequence[str]) -> Traced:
+        """Return the agreement of models with people, beside that of people."""
+        independent = self.store.decisions(before_suggestions=True, models=True)
+        return self["agreement"].human_model(independent, models=list(models), **self.resampling)
+
+    def card(self, model: str) -> Traced | str:
+        """Return the card of a model that coded, or why there is none.
+
+        Of its texts those that people coded count alike: the record does not say how they were drawn.
+        """
+        if self.cluster is None:
+            return "a text has no participant, so that intervals would be too narrow"
+        units, rounds = self.store.units, self.store.rounds
+        own = [place for place, one in enumerate(rounds.value) if one.name == model]
+        if own:
+            units = units[units["unit_id"].isin(rounds[own[0]].units)]
+        ids = units["unit_id"]
+        people, made = self.independent, self.store.decisions(models=True).query(f"coder == {model!r}")
+        try:
+            return self["agreement"].diagnosis.model_card(
+                people[people["unit_id"].isin(ids)], model=made[made["unit_id"].isin(ids)], units=units,
+                cluster=self.cluster, inclusion="equal", by=[self.rating] if self.rating else [],
+                n_boot=self.n_boot, seed=self.seed,
+            )  # fmt: skip
+        except TableError as error:
+            return str(error)
 
     @property
     def resampling(self) -> dict[str, Any]:

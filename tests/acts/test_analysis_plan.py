@@ -17,6 +17,7 @@ FULL = AnalysisPlan(
     n_participants=2, double_coded=0.25, n_repeated=1, level="span", codebook="open", blind=False,
     new_codes="add", rating_shown="finished", suggestions="shown", themes=True, discussion=True,
     settled_by="discussion", coding_until="2026-03-31", with_agreement=False, min_alpha=-0.5, rating="R",
+    models=("m-1",), prompts=("plain-1@sha256:0",),
     cluster="case_id", n_boot=50, seed=3, answers={"title": "So\nit is", "aims": ""},
 )  # fmt: skip
 
@@ -61,7 +62,7 @@ def test_another_text_is_no_plan(text: str | None) -> None:
 
 def test_the_repr_and_the_answers_show_and_change_nothing() -> None:
     assert "Why" not in repr(FULL)
-    assert repr(FULL) == "AnalysisPlan(22 things settled, 2 answers)"
+    assert repr(FULL) == "AnalysisPlan(24 things settled, 2 answers)"
     with pytest.raises(TypeError):
         FULL.answers["title"] = "Other"  # type: ignore[index]
 

@@ -357,9 +357,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             k.contents.AnalysisPlan, question="Why?", hypotheses=(), coders=("ana",), rounds=("one",),
             n_units=3,
             n_participants=2, double_coded=0.5, n_repeated=0, level="unit", codebook="fixed", blind=True,
-            new_codes="propose", rating_shown="hidden", suggestions="never", themes=False, discussion=False,
-            settled_by="rulings", coding_until="2026-03-31", with_agreement=True, min_alpha=0.667,
-            rating="EmpathyOverall", cluster="case_id", n_boot=50, seed=0, answers={"title": "So"}),
+            new_codes="propose", rating_shown="hidden", suggestions="never", models=("m",), prompts=(),
+            themes=False, discussion=False, settled_by="rulings", coding_until="2026-03-31",
+            with_agreement=True, min_alpha=0.667, rating="EmpathyOverall", cluster="case_id", n_boot=50,
+            seed=0, answers={"title": "So"}),
         "acts.contents.AnalysisPlan.from_text": call(
             k.contents.AnalysisPlan.from_text, text=k.contents.AnalysisPlan(question="Why?").to_text()),
         "acts.preregister": call(
@@ -447,7 +448,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "agreement.diagnosis.model_words": drawn_from(
             a.diagnosis.model_words, "agreement.diagnosis.model_card", behaviour=None, linked=None,
             fewest_participants=10, people_agree=0.6, usable=0.9, passed=0.8, half=0.5, narrower=0.9,
-            behind=0.1, steady=0.8, failed_quotes=0.05),
+            behind=0.1, steady=0.8, failed_quotes=0.05, groups=0.01),
         "agreement.coefficients.icc": call(
             a.coefficients.icc, values=[[1.0, 2, 3, 5], [2.0, 2, 4, 5]], kind="agreement", n_averaged=1,
                               categories=[1, 2, 3, 4, 5]),

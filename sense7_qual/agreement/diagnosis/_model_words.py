@@ -30,6 +30,7 @@ def model_words(
     behind: float = 0.1,
     steady: float = 0.8,
     failed_quotes: float = 0.05,
+    groups: float = 0.01,
 ) -> pd.DataFrame:
     """Return for each code of a card the highest word that the evidence allows.
 
@@ -69,11 +70,20 @@ def model_words(
         What the lower end of the alpha of runs must reach, 0–1.
     failed_quotes : float
         The largest share of quotes that are not in the text, 0–1.
+    groups : float
+        The adjusted p of a difference of groups below which it is a mark, 0–1.
 
     Raises
     ------
     TableError
         A column is missing.
+
+    Notes
+    -----
+    In simulated cards a model with one planted flaw had the mark of this flaw and no other in 95 % or more,
+    and one without a flaw none (benchmarks/model_card_coverage.md), if 20 prompts tested each behaviour.
+    Groups take many participants: of a model that finds .9 of the texts with a code in one language and .5 in
+    another, 40 participants of 12 texts, with the code on a fifth, tell in half of the studies.
 
     References
     ----------
@@ -92,7 +102,8 @@ def model_words(
     MODEL_CARD.require(card)
     shares = _by_code(behaviour, "test", "share", "behaviour")
     widths = _by_code(linked, "source", "width_ratio", "linked")
-    limits = {"usable": usable, "passed": passed, "half": half, "failed_quotes": failed_quotes}
+    limits = {"usable": usable, "passed": passed, "half": half, "failed_quotes": failed_quotes,
+              "groups": groups}  # fmt: skip
     rows = []
     for (code, model), own in card.groupby(["code", "model"], sort=False):
         marks = _marks(own, shares.get(str(code), {}), limits)
@@ -109,7 +120,9 @@ def model_words(
         elif widths.get(str(code), {}).get("model + human", 1.0) <= narrower:
             word = "next_to_people"
         rows.append({"code": code, "model": model, "word": word, "n_clusters": n,
-                     "marks": ", ".join(marks) or None, "lacks": ", ".join(lacks) or None})  # fmt: skip
+                     "marks": ", ".join(marks) or None, "lacks": ", ".join(lacks) or None,
+                     "fewest_participants": fewest_participants, "people_agree": people_agree,
+                     "narrower": narrower, "behind": behind, "steady": steady} | limits)  # fmt: skip
     return MODEL_WORDS.frame(rows)
 
 
@@ -138,7 +151,7 @@ def _marks(own: pd.DataFrame, shares: Mapping[str, float], limits: Mapping[str, 
         marks.append("form")
     marks += [name for name in ("sensitivity", "precision") if _row(own, name)["high"] < limits["half"]]
     marks += ["quotes"] if _row(own, "failed_quotes")["value"] > limits["failed_quotes"] else []
-    return marks + (["groups"] if (own["p_holm"] < 0.05).any() else [])
+    return marks + (["groups"] if (own["p_holm"] < limits["groups"]).any() else [])
 
 
 def _lacks(own: pd.DataFrame, behind: float, steady: float) -> list[str]:

@@ -316,6 +316,8 @@ def _approach(plan: AnalysisPlan, store: Study) -> str:
 def _process(plan: AnalysisPlan, store: Study) -> str:
     sentences = [f"Coded by {', '.join(plan.coders)}."] if plan.coders else []
     sentences += [f"Rounds: {', '.join(plan.rounds)}."] if plan.rounds else []
+    sentences += [f"Models that code, too: {', '.join(plan.models)}."] if plan.models else []
+    sentences += [f"Their prompts: {', '.join(plan.prompts)}."] if plan.prompts else []
     if plan.blind is not None:
         sentences.append(
             "Coders see each other's codings of a round once all have finished it." if plan.blind

@@ -40,6 +40,9 @@ _WORDS: Final = {
     "next_to_people": "counts next to people", "one_more_coder": "one more coder",
 }  # fmt: skip
 
+_LIMITS: Final = ("people_agree", "usable", "passed", "half", "narrower", "behind", "steady", "failed_quotes",
+                  "groups")  # fmt: skip
+
 
 def model_card(
     card: pd.DataFrame,
@@ -164,3 +167,21 @@ def _told(words: pd.DataFrame, labels: Mapping[str, str]) -> Iterator[str]:
             for code, flaws in zip(codes, marks, strict=True)
         ]
         yield f"{_WORDS.get(str(word), str(word)).capitalize()}: {', '.join(said)}."
+    if "steady" in words and len(words):
+        yield _limits(words.iloc[0])
+
+
+def _limits(given: pd.Series[Any]) -> str:
+    """Return the limits of the words in a sentence."""
+    of = {str(name): _present.coefficient(given[name], 2) for name in given.index if name in _LIMITS}
+    least = given["fewest_participants"]
+    return (
+        f"Not measured: the code in texts of fewer than {least} participants, or agreement of people on its "
+        f"presence below {of['people_agree']}. Not fit: under {of['usable']} of the replies usable, under "
+        f"{of['passed']} of the prompts of a test of behaviour passed (label, definition), or an upper end "
+        f"of sensitivity or precision below {of['half']}. Counts next to people: an interval of the link at "
+        f"most {of['narrower']} as wide as people's. One more coder: winning rate of .50 or more, lower end "
+        f"of κ − α above −{of['behind']}, lower end of α when asked again at least {of['steady']}, at most "
+        f"{of['failed_quotes']} of the quotes not in the text, and no other mark (of groups: Holm's p below "
+        f"{of['groups']}). May suggest: all others."
+    )
