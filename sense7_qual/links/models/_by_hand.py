@@ -1,4 +1,4 @@
-"""Texts coded by hand: which were drawn, next to a model's codes of all; and how many to code, from a pilot."""
+"""Texts coded by hand: which were drawn, next to a model's codes of all; and how many to code."""
 
 from __future__ import annotations
 
