@@ -24,8 +24,7 @@ from dataclasses import replace
 import numpy as np
 
 from sense7_qual.links._results import WITH_MODEL
-from sense7_qual.links.models._by_draw import Texts
-from sense7_qual.links.models._by_hand import _forecast
+from sense7_qual.links.models._by_hand import Texts, _forecast
 from tests.helpers.model_studies import MODELS, Design, Held, draw, held, rows
 
 DRAWS = ("participants", "texts", "hand_sample", "by the model")

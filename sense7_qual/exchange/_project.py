@@ -47,7 +47,7 @@ class Project:
         to (missing where it belongs to none), and each variable is a column.
     codings : DataFrame
         One row per coding (`frames.CODINGS`), with a column for each facet of the codebook, and
-        `suggestions`: "before" or "after" the coder was shown a model's suggestions on the text, else missing.
+        `suggestions`: "before" or "after" a model's suggestions were shown to the coder, else missing.
         `start` and `end` count Unicode code points of the text; both are missing where a whole text is coded.
     coverage : DataFrame
         The texts that each coder finished (`frames.COVERAGE`); empty if the program does not note them.

@@ -18,7 +18,7 @@ from sense7_qual.links._code_to_rating import code_to_rating
 from sense7_qual.links._inputs import RatingRange
 from sense7_qual.links._results import MULTIVERSE
 from sense7_qual.links._whole_error import as_decisions, read_arms, whole_p, whole_rows
-from sense7_qual.links.models._by_draw import Inclusion
+from sense7_qual.links.models._by_hand import Inclusion
 
 # Each model's columns in the result of `code_to_rating`: the effect, its p, and why there is none.
 _ANALYSES: Final = {

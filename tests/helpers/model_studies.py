@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import special, stats
 
 from sense7_qual.corpus._assign import probabilities, systematic
-from sense7_qual.links.models._by_draw import Texts
+from sense7_qual.links.models._by_hand import Texts
 from sense7_qual.links.models._with_model import _links, _row
 
 Floats = npt.NDArray[np.float64]

@@ -427,7 +427,7 @@ def test_forecasts_that_cannot_be_made_say_why() -> None:
 
 def test_a_draw_is_not_refused_by_chance() -> None:
     rng = np.random.default_rng(12)
-    from sense7_qual.links.models._by_draw import refuse_picked
+    from sense7_qual.links.models._by_hand import refuse_picked
 
     for drawn in ("texts", "participants", "hand_sample", "by the model"):
         for prevalence in (0.03, 0.2, 0.9):

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.links_with_model import cells, forecast
 from sense7_qual.links.models import with_model
-from sense7_qual.links.models._by_draw import refuse_picked
+from sense7_qual.links.models._by_hand import refuse_picked
 from tests.helpers.model_studies import Design, draw, frames, held, rows, target
 from tests.helpers.simulation import studies
 

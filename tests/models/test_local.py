@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.util
+import json
 import os
 import signal
 import subprocess
@@ -14,11 +15,16 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from sense7_qual import coders, models
+from sense7_qual.acts import finish
+from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Codebook
 from sense7_qual.models import Chat, _local
+from sense7_qual.rounds import unblind
+from sense7_qual.store import Store
 from tests.helpers.scripted_model import texts
 from tests.helpers.small_model import needs_model
 
@@ -107,6 +113,52 @@ def test_the_process_ends_with_the_chat() -> None:
     assert len(set(served_by(os.getpid())) - before) == 1
     del chat
     assert set(served_by(os.getpid())) <= before
+
+
+@needs_model
+@pytest.mark.nightly
+def test_a_stranger_recomputes_a_models_codes_from_a_bundle(tmp_path: Path) -> None:
+    own = dataclasses.replace(SENSE7, codes=SENSE7.codes[:1])
+    plan = coders.variants(runs=1, wordings=["brief"], orders=1)
+    here = {"threads": 1, "reproducible": True}
+    chat = allowed(models.local_chat(**here, cache=tmp_path / "replies", parameters=coders.PARAMETERS))
+    store = Store.create(tmp_path / "study", units=texts(3), codebook=own)
+    run = coders.code(store.units, own, chat=chat, coder="model-small", plan=plan, with_context=False)
+    store.record_model(run, coder="lead")
+    store.append([unblind("model-small", coder="lead", codebook=own)])
+    store.append([finish(coder="ana", unit_id=store.units["unit_id"][0], codebook=own)])
+    bundle = tmp_path / "bundle"
+    wish = AnalysisPlan(question="Why?", n_boot=5, with_agreement=False)
+    store.copies.bundle(bundle, texts="all", analysis_plan=wish, formats=["csv"], accept=["document_id"])
+    # Nothing says where the model's file was, at which port it was asked, or with which key.
+    secrets = [
+        chat.endpoint.key,
+        chat.endpoint.base_url,
+        str(Path.home()),
+        str(tmp_path),
+        "site-packages",
+        ".gguf",
+    ]
+    for file in filter(Path.is_file, bundle.rglob("*")):
+        content = file.read_bytes()
+        assert not [one for one in secrets if one and one.encode() in content], file.name
+    # A stranger has the bundle and a file with the same hash, and no account.
+    theirs = Store(bundle)
+    told = json.loads(theirs.acts(kind="describe")[0].text)
+    again = allowed(models.local_chat(**here, parameters=told["parameters"]))
+    assert again.endpoint.identity == told["identity"]
+    rerun = coders.code(
+        theirs.units, theirs.codebook, chat=again, coder="model-small", with_context=told["with_context"],
+        plan=coders.variants(runs=1, wordings=[told["wording"]], orders=1),
+    )  # fmt: skip
+    assert rerun.card["prompts"] == told["prompts"]
+    assert rerun.card["plan"] == told["plan"]
+    columns = ["unit_id", "code", "verdict", "start", "end", "reason"]
+    pd.testing.assert_frame_equal(rerun.answers[columns], run.answers[columns])
+    theirs_decided = theirs.decisions(coder="model-small").sort_values(["unit_id", "code"], ignore_index=True)
+    mine = rerun.decisions.sort_values(["unit_id", "code"], ignore_index=True)
+    names = ["unit_id", "coder", "code", "applied"]
+    pd.testing.assert_frame_equal(mine[names], theirs_decided[names], check_dtype=False)
 
 
 def test_what_is_no_model_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,7 +32,7 @@ from sense7_qual.links._pooled import (
 )
 from sense7_qual.links._resample import with_adjusted
 from sense7_qual.links._results import WITH_MODEL
-from sense7_qual.links.models._by_draw import Inclusion, Texts, read, refuse_picked
+from sense7_qual.links.models._by_hand import Inclusion, Texts, read, refuse_picked
 
 Floats = npt.NDArray[np.float64]
 
