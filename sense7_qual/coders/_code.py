@@ -129,6 +129,7 @@ class Asking:
         wordings: Mapping[str, str] = WORDINGS,
         with_context: bool = True,
     ) -> None:
+        check_arguments(Asking.__init__, locals())
         if not is_model(check_coder(coder)):
             raise ArgumentError(
                 f"coder: expected the name of a model, model-… – found {coder!r} – call it 'model-a', say."
@@ -158,6 +159,7 @@ class Asking:
 
     def take(self, before: Asking) -> None:
         """Take over what an earlier one was answered, to the prompts that are still the same."""
+        check_arguments(Asking.take, locals())
         if before.codebook.fingerprint == self.codebook.fingerprint:
             known = set(keys(self.prompts))
             self.answers = {key: read for key, read in before.answers.items() if key in known}
@@ -173,6 +175,7 @@ class Asking:
         progress: Progress | bool | None = None,
     ) -> None:
         """Ask for what is left, of all texts or of some; what was answered before an error is kept."""
+        check_arguments(Asking.ask, locals())
         left = self.left if only is None else self.left[self.left["unit_id"].isin(only)]
         before = _tokens(chat)
         self._started = self._started or _now(self.coder, self.codebook)

@@ -134,7 +134,7 @@ class Chat:
         TableError
             What is given are no messages, or `redact` does not give a text.
         """
-        ready, tally = self.ready(messages), self._tally
+        ready, tally = self._ready(messages), self._tally
         request = self._request(ready)
         known = self.cache.load(request) if self.cache else None
         if known is not None:
@@ -164,6 +164,11 @@ class Chat:
         further = replace(self, run=run)
         object.__setattr__(further, "_tally", self._tally)
         return further
+
+    def as_sent(self, messages: Sequence[Message]) -> list[dict[str, str]]:
+        """Return messages as they would be sent: redacted, but for what the system says; nothing is sent."""
+        check_arguments(Chat.as_sent, locals())
+        return self._ready(messages)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -214,11 +219,11 @@ class Chat:
         check_arguments(Chat.estimate, locals())
         check_least(Chat.estimate, 0, reply_tokens=reply_tokens)
         if not isinstance(conversations, pd.DataFrame):
-            asked = [(self.ready(messages), self.run) for messages in conversations]
+            asked = [(self._ready(messages), self.run) for messages in conversations]
             return self._estimated(asked, reply_tokens)
         rows = zip(conversations["messages"], conversations["run"], strict=True)
         of = f"{_counted(conversations['unit_id'], 'text')} × {_counted(conversations['code'], 'code')}"
-        asked = [(self.ready(messages), self.run + int(run) - 1) for messages, run in rows]
+        asked = [(self._ready(messages), self.run + int(run) - 1) for messages, run in rows]
         return replace(self._estimated(asked, reply_tokens), of=of)
 
     @property
@@ -289,7 +294,7 @@ class Chat:
             f"make the chat with consent={needed_consent!r}."
         )
 
-    def ready(self, messages: Sequence[Message]) -> list[dict[str, str]]:
+    def _ready(self, messages: Sequence[Message]) -> list[dict[str, str]]:
         """Return the messages as they are sent: checked, and redacted but for what the system says."""
         listed = isinstance(messages, Iterable) and not isinstance(messages, str | Mapping)
         if not listed or not all(map(_is_message, messages)):

@@ -253,6 +253,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "missing_on": None, "n_parallel": 1, "progress": None,
     }  # fmt: skip
 
+    asked: dict[str, Callable[[], Any]] = {
+        "units": lambda: x.units.head(4), "codebook": lambda: x.codebook, "coder": lambda: "model-x",
+        "plan": lambda: plan, "wordings": lambda: qual.coders.WORDINGS, "with_context": lambda: True,
+    }  # fmt: skip
+
     @cache
     def run() -> qual.coders.Run:
         chat = {"chat": asking["chat"], "plan": plan}
@@ -516,6 +521,14 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.Codebook.read, source=lambda: codes(path(".csv")), columns=dict, sheet=lambda: None,
             encoding=lambda: "utf-8", split=lambda: ">"),
         "codebook.Codebook.from_yaml": call(qual.Codebook.from_yaml, content=x.codebook.to_yaml()),
+        "coders.Asking": late(qual.coders.Asking, **asked),
+        "coders.Asking.ask": method(
+            "ask", lambda: qual.coders.Asking(**{key: make() for key, make in asked.items()}),
+            only=lambda: None, **{key: partial(lambda one: one, one) for key, one in asking.items()
+                                  if key != "with_context"}),
+        "coders.Asking.take": method(
+            "take", lambda: qual.coders.Asking(**{key: make() for key, make in asked.items()}),
+            before=lambda: qual.coders.Asking(**{key: make() for key, make in asked.items()})),
         "coders.Run": call(
             qual.coders.Run, coder="model-x", answers=run().answers, card=dict(run().card)),
         "coders.Run.acts": method("acts", run, codebook=lambda: x.codebook),
@@ -690,6 +703,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "models.local_chat": call(
             qual.models.local_chat, weights=None, context=512, threads=1, reproducible=False, consent=None,
             cache=None, parameters={"temperature": 0}, redact=None, timeout=60.0),
+        "models.Chat.as_sent": method("as_sent", chat, messages=lambda: prompts[0]),
         "models.Chat.for_run": method("for_run", chat, run=lambda: 2),
         "models.Chat.estimate": method("estimate", chat, conversations=lambda: prompts,
                                        reply_tokens=lambda: 10),

@@ -190,8 +190,8 @@ class ModelCoderWidget(LeadWidget):
 
     def _sent(self, messages: Any) -> Any:
         """Return messages as the chat sends them: it may redact them."""
-        ready = getattr(self._chat, "ready", None)
-        return messages if ready is None else ready(messages)
+        as_sent = getattr(self._chat, "as_sent", None)
+        return messages if as_sent is None else as_sent(messages)
 
     def _read(self, unit_id: str, code: str) -> Any:
         return None if self._asking is None else self._asking.answers.get((_BASE, unit_id, code))
