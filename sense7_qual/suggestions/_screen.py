@@ -63,7 +63,22 @@ class Screening:
         """Say how many verdicts there are of each kind."""
         counted = self.verdicts["verdict"].value_counts()
         named = [f"{counted.get(kind, 0):,} {kind}" for kind in ("absent", "present")]
-        return f"Screening({', '.join(named)}, {counted.get('people', 0):,} for people)"
+        verdicts = f"{', '.join(named)}, {counted.get('people', 0):,} for people"
+        return f"Screening({verdicts}; {self.n_free:,} of {self.n_texts:,} texts need nobody)"
+
+    @property
+    def n_texts(self) -> int:
+        """The number of texts outside the sample."""
+        return int(self.verdicts["unit_id"].nunique())
+
+    @property
+    def n_free(self) -> int:
+        """The number of those that nobody needs to read: no code of theirs is left to people.
+
+        It can be 0 where many decisions are spared: a person who reads a text for one code has read it.
+        """
+        left = self.verdicts.loc[self.verdicts["verdict"] == "people", "unit_id"]
+        return self.n_texts - int(left.nunique())
 
 
 def screen(
@@ -153,7 +168,7 @@ def screen(
     >>> from sense7_qual.codebook import Code
     >>> book = Codebook(name="one", codes=(Code(id="interest", label="Interest"),))
     >>> screen(made, decisions, book, units=units)
-    Screening(382 absent, 0 present, 118 for people)
+    Screening(382 absent, 0 present, 118 for people; 382 of 500 texts need nobody)
     """
     check_arguments(screen, locals())
     _check_shares(

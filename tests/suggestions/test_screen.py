@@ -133,6 +133,22 @@ def test_participants_that_a_model_learned_from_are_for_people() -> None:
     assert known["learned"].any()
 
 
+def test_a_text_is_free_only_where_no_code_is_left_to_people() -> None:
+    both = Codebook(name="two", codes=(*BOOK.codes, Code(id="other", label="Other")))
+    made = pd.concat([MADE, MADE.assign(code="other", probability=MADE["probability"].to_numpy()[::-1])])
+    sample = pd.concat([SAMPLE, SAMPLE.assign(code="other", applied=np.arange(N_SAMPLE) % 2 == 0)])
+    alone = suggestions.screen(MADE, SAMPLE, BOOK, units=MADE)
+    assert (alone.n_free, alone.n_texts) == (
+        len(MADE) - N_SAMPLE - alone.codes["n_people"].sum(),
+        len(MADE) - N_SAMPLE,
+    )
+    found = suggestions.screen(made, sample, both, units=MADE)
+    assert found.codes.set_index("code")["n_people"].to_dict()["other"] == found.n_texts
+    assert (found.verdicts["verdict"] == "absent").sum() > 0
+    assert found.n_free == 0
+    assert repr(found).endswith(f"; 0 of {found.n_texts:,} texts need nobody)")
+
+
 def test_errors_of_the_screen() -> None:
     with pytest.raises(TableError, match="a suggestion for every decision of the sample – found none for"):
         suggestions.screen(MADE.tail(50), SAMPLE, BOOK, units=MADE)
