@@ -125,10 +125,8 @@ class Act:
             )
         if not _TEXT_OR_NONE.issuperset(map(type, _texts_of(self))):  # all at once: there may be a million
             self._check_texts()
-        if self.step is not None or self.moved_from is not None or self.found_by is not None:
+        if not (self.step is self.moved_from is self.found_by is self.answers is None):
             self._check_step()
-        if self.answers is not None:
-            self._check_answer()
         if self.round is not None and not is_name(self.round):
             raise ActError(
                 "act: expected the name of a round – found one that is empty, not text, or has a space at "
@@ -164,6 +162,8 @@ class Act:
                 )
 
     def _check_step(self) -> None:
+        if self.answers is not None:
+            self._check_answer()
         if self.found_by is not None:
             self._check_found(self.found_by)
         for name in ("step", "moved_from"):

@@ -16,6 +16,7 @@ export const KINDS = {
   undo: { by: "coder", takesBack: true },
   redo: { by: "coder", takesBack: true },
   open_round: { by: "team", takesBack: false },
+  answer: { by: "team", takesBack: false },
   unblind: { by: "team", takesBack: false },
   assign: { by: "team", takesBack: false },
   revise: { by: "team", takesBack: false },
