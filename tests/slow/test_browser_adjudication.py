@@ -240,7 +240,7 @@ def test_several_rulings_and_a_discussion_by_keys_alone_and_axe_finds_nothing(
         tab_to(page, "Let all read each other")
         press(page, "Enter")
         page.wait_for_selector(".s7-opening p[role=status]")
-        tab_to(page, "Show it for good")
+        tab_to(page, "Yes, show it")
         press(page, "Enter")
         said = page.locator(".s7-status", has_text="All who discuss can read each other now")
         said.wait_for()

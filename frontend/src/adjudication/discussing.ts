@@ -68,7 +68,7 @@ export class Discussing {
     this.go(0);
   }
 
-  /** Go on by so many texts, and read the one that is there. */
+  /** Go on by so many texts, and read it. */
   go(by: number): void {
     this.to(this.place.value + by);
   }

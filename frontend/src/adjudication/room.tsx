@@ -130,7 +130,7 @@ function Opening({ session, here }: { session: Session; here: Discussion }) {
     <section class="s7-opening" aria-label="Who can read it">
       <p>Each coder looks again alone: nobody sees yet what the others write or revise here, and neither do you.</p>
       {here.may_open && (
-        <Button class={talks.sure.value ? "s7-primary" : ""} onClick={() => talks.share()} words={talks.sure.value ? "Show it for good" : "Let all read each other"} />
+        <Button class={talks.sure.value ? "s7-primary" : ""} onClick={() => talks.share()} words={talks.sure.value ? "Yes, show it" : "Let all read each other"} />
       )}
       {talks.sure.value && <p role="status">This cannot be undone.</p>}
     </section>
