@@ -163,7 +163,9 @@ class Discussions:
         words, answers = as_text(content.get("text")).strip(), content.get("answers")
         known = set(self._notes(one)["memo_id"])
         if not words or (answers is not None and answers not in known):
-            raise ActError("discussion: write a note, answer a note of this text, or none – open the text again.")
+            raise ActError(
+                "discussion: write a note, answer a note of this text, or none – open the text again."
+            )
         return record.memo(
             coder=self._coder, text=words, unit_id=content["unit_id"], round=one.name, answers=answers,
             **common,
