@@ -4,7 +4,8 @@ The same texts get the same codes in every session, by a rule of words (`real_pa
 `CodingWidget`; by the buttons of pigeonXT's multi-label form; in molabel, which asks yes or no, in a pass for
 each code. Then one span within a sentence of each text, which neither of the two
 can do; and that span is made longer by a word, as by somebody who comes back to it. Every session's result is
-compared with the rule. A press is a key or a click; Alt+2 is one press.
+compared with the rule. The same once more by the mouse alone. A press is a key, a click or a drag; Alt+2 is
+one press.
 
     python -m benchmarks.coding_session [CHECKOUT …]
 
@@ -35,7 +36,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import sense7_qual as qual
 from benchmarks.real_path import DATA, WORDS, units as real_units
 from tests.helpers import lab as labs
-from tests.helpers.coding_page import enter, saved
+from tests.helpers.coding_page import drag, ends, enter, saved
 from tests.helpers.places import ROOT
 
 N = 50
@@ -220,6 +221,70 @@ def code_spans(tree: Path, server: labs.Lab, folder: Path, units: pd.DataFrame) 
     return session
 
 
+def by_mouse(tree: Path, server: labs.Lab, folder: Path, units: pd.DataFrame) -> Session:
+    """By the mouse alone: the codes of each text, one span, and one word more of it, as `code_spans` does."""
+    session = Session(f"this widget ({tree.name}), by the mouse, whole texts and a span")
+    drags_edges = (tree / "frontend/src/coding/edges.ts").exists()
+    name = _ours(server, tree, folder, units)
+    ids, rng, wanted = units["unit_id"].tolist(), np.random.default_rng(0), []
+    with server.page(new=True) as page:
+        enter(server, page, name)
+        for place, (text, codes) in enumerate(zip(units["text"], whole(units), strict=True)):
+            for code in codes:
+                _click(page, session, f".s7-code[data-code='{code}']")
+            words = [tuple(word) for word in page.evaluate(WORDS_OF, text)]
+            first, last = within(text, words, rng)
+            wanted.append((words[first][0], words[last + 1][1]))
+            span = f".s7-code[data-code='{next(iter(WORDS))}']"
+            _drag(page, text, words[first][0], words[last][1])
+            _click(page, session, span)
+            session.presses += 1
+            if drags_edges:
+                page.keyboard.press("Escape")  # as somebody who comes back to it: nothing is selected
+                _drag_handle(page, text, words[last + 1][1])
+                session.edges += 1
+            else:  # taken off by its button, and coded again
+                page.locator(".s7-coding.s7-active .s7-remove, .s7-active .s7-remove").first.click()
+                _drag(page, text, words[first][0], words[last + 1][1])
+                page.locator(span).click()
+                session.edges += 3
+            arrived = page.locator(".s7-primary, .s7-next-finish").first.click
+            if place + 1 < len(ids):
+                _to(page, session, arrived, SHOWS, ids[place + 1])
+            else:
+                arrived()
+                session.presses += 1
+        saved(page)
+    server.end_kernels()
+    codings = qual.Store(folder / "study").codings()
+    spans = codings.dropna(subset=["start"])
+    session.right = sum(
+        set(codings.loc[(codings["unit_id"] == unit) & codings["start"].isna(), "code"]) == set(codes)
+        and spans.loc[spans["unit_id"] == unit, ["start", "end"]].to_numpy().tolist() == [list(span)]
+        for unit, codes, span in zip(ids, whole(units), wanted, strict=True)
+    )
+    return session
+
+
+def _click(page: Page, session: Session, selector: str) -> None:
+    page.locator(selector).first.click()
+    session.presses += 1
+
+
+def _drag(page: Page, text: str, start: int, end: int) -> None:
+    """Drag the mouse over these words."""
+    begin, finish = ends(page, text, text[start:end], start)
+    drag(page, begin, finish)
+
+
+def _drag_handle(page: Page, text: str, end: int) -> None:
+    """Drag the end of the marked coding to where a word ends."""
+    box = page.locator(".s7-handle-end").bounding_box()
+    assert box is not None
+    _, finish = ends(page, text, text[end - 1 : end], end - 1)
+    drag(page, (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2), finish)
+
+
 def code_by_buttons(server: labs.Lab, folder: Path, units: pd.DataFrame) -> Session:
     """Code whole texts by the buttons of pigeonXT's multi-label form."""
     session = Session("pigeonXT 0.7.3, by buttons")
@@ -299,7 +364,7 @@ def main() -> None:
         return
     units = texts()
     trees = [*(Path(name).resolve() for name in sys.argv[1:]), ROOT]
-    sessions = [partial(code, tree) for code in (code_whole_texts, code_spans) for tree in trees]
+    sessions = [partial(code, tree) for code in (code_whole_texts, code_spans, by_mouse) for tree in trees]
     sessions += [code_by_buttons] if importlib.util.find_spec("pigeonXT") else []
     sessions += [code_by_passes] if importlib.util.find_spec("molabel") else []
     n_codes = np.mean([len(codes) for codes in whole(units)])

@@ -115,9 +115,11 @@ RECTANGLE = """([from, to]) => {
 }"""
 
 
-def ends(page: Page, text: str, quote: str) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Return where on screen the quote begins and ends, half a pixel within it."""
-    start = text.index(quote)
+def ends(
+    page: Page, text: str, quote: str, start: int | None = None
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return where on screen the quote (or the one at `start`) begins and ends, half a pixel within it."""
+    start = text.index(quote) if start is None else start
     units = [len(text[:end].encode("utf-16-le")) // 2 for end in (start, start + len(quote))]
     left, top, right, bottom = page.evaluate(RECTANGLE, units)
     return (left + 0.5, top), (right - 0.5, bottom)

@@ -104,7 +104,7 @@ test("a code looked for on one text is not applied to another that came since", 
 test("what was used last is shown with a key, which applies it again", async () => {
   expect(find(".s7-recent")).toBeNull();
   await press("/", "j", "o", "y", "Enter", "ArrowRight");
-  expect(texts(".s7-recent .s7-code")).toEqual(["JJoy"]);
+  expect(texts(".s7-recent .s7-code")).toEqual(["Jjoy"]);
   await doing(() => send("J"));
   await doing(() => send("J", { shiftKey: true }));
   await press("ArrowRight");

@@ -53,8 +53,8 @@ export function ListNote({ session }: { session: Session }) {
   return (
     <span class="s7-list-note" role="status">
       <span class="s7-listed-words">
-        <strong>{listing.n}</strong> of {texts.total.value} · {described(texts.shown.value, (code) => session.label(code))}
-        {elsewhere && " (not including this text)"}
+        <strong>{listing.n}</strong>
+        <span> of {texts.total.value} · {described(texts.shown.value, (code) => session.label(code))}{elsewhere && " (not including this text)"}</span>
       </span>
       <Button class="s7-quiet s7-clear" aria-label="Show all texts again" title="Show all texts again" onClick={() => texts.clear()} words="×" />
     </span>

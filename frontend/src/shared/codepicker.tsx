@@ -120,7 +120,7 @@ function Recent({ book, counts, disabled }: Shown) {
     <ul class="s7-recent" aria-label="Used last">
       {ids.map((id) => (
         <li key={id} style={{ "--s7-c": book.look(id).colour }} title={book.codes.value.get(id)!.label}>
-          <CodeButton {...{ book, disabled }} code={book.codes.value.get(id)!} applied={counts.get(id) ?? NEVER} />
+          <CodeButton short {...{ book, disabled }} code={book.codes.value.get(id)!} applied={counts.get(id) ?? NEVER} />
         </li>
       ))}
     </ul>
@@ -230,20 +230,20 @@ function TreeRow({ book, row: { code, depth, below }, disabled, applied, hidden,
   );
 }
 
-function CodeButton({ book, code, applied, disabled }: { book: CodebookView; code: Code; applied: Applied; disabled: boolean }) {
+function CodeButton({ book, code, applied, disabled, short }: { book: CodebookView; code: Code; applied: Applied; disabled: boolean; short?: boolean }) {
   return (
     <Button class="s7-code" data-code={code.id} aria-pressed={applied.n > 0} disabled={disabled}>
-      <CodeName {...{ book, code, applied }} />
+      <CodeName {...{ book, code, applied, short }} />
     </Button>
   );
 }
 
-function CodeName({ book, code, applied }: { book: CodebookView; code: Code; applied: Applied }) {
+function CodeName({ book, code, applied, short }: { book: CodebookView; code: Code; applied: Applied; short?: boolean }) {
   return (
     <>
       <kbd>{book.keyOf(code)}</kbd>
       <span class="s7-sample" style={sample(book.look(code.id))} />
-      <span class="s7-label" dir="auto" data-short={code.look.short}>{code.label}</span>
+      <span class="s7-label" dir="auto" data-short={code.look.short}>{short ? code.look.short : code.label}</span>
       <Count {...applied} />
     </>
   );
