@@ -133,7 +133,7 @@ def test_a_codebook_is_edited_merged_foretold_and_saved_by_keys_alone(lab: labs.
         ("redefine", "cognitive"),
         ("merge", "relational"),
     }
-    assert store.memos()["text"].tolist() == ["Taken: the code “Lectured”."]
+    assert store.memos()["text"].tolist() == ["It became the code ‘Lectured’."]
     assert store.verify()["ok"].all()
 
 

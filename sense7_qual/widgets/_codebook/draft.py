@@ -494,7 +494,5 @@ def _text(step: Step, name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise CodebookError(
-            f"draft: expected text as {name} – found {type(value).__name__} – write it again."
-        )
+        raise CodebookError(f"draft: expected text as {name} – found {type(value).__name__} – correct it.")
     return as_text(value).strip()
