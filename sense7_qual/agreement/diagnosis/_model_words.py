@@ -82,8 +82,9 @@ def model_words(
     -----
     In simulated cards a model with one planted flaw had the mark of this flaw and no other in 95 % or more,
     and one without a flaw none (benchmarks/model_card_coverage.md), if 20 prompts tested each behaviour.
-    Groups take many participants: of a model that finds .9 of the texts with a code in one language and .5 in
-    another, 40 participants of 12 texts, with the code on a fifth, tell in half of the studies.
+    40 participants were enough for all but groups: to see that a model finds .9 of the texts with a code in
+    one language and .5 in another takes 120 (of 12 texts, the code on a fifth); 40 show it in half of the
+    studies.
 
     References
     ----------
