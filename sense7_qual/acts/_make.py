@@ -197,6 +197,7 @@ def answer(
     The proposer sees it at once, also in a blind round (`rounds.visible`). It names no unit and no coder,
     because every role of a PostgreSQL study may read what is done for the team.
     """
+    check_arguments(answer, locals())
     return Act(
         kind="answer", memo_id=proposal, text=text, code=code, round=round,
         target_kind="study" if code is None else "code", **stamp(coder, codebook, act_id, at),

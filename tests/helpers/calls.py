@@ -341,6 +341,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "acts.fold": call(k.fold, acts=x.acts, codebook=x.codebook),
         "acts.memo": call(k.memo, **act, text="a memo", target_kind="span", code=None, start=0, end=3,
                           memo_id=None, answers=None, round=None, **stamp),
+        "acts.answer": call(k.answer, coder="lead", proposal="00000000-0000-4000-8000-000000000001",
+                            text="Taken.", codebook=x.codebook, code=code, round=None, **stamp),
         "acts.propose": call(k.propose, **act, label="Hope", definition="Looks forward.", origin="a model",
                              theme=None, examples=["m1"], start=0, end=1, round=None, **stamp),
         "acts.quote": call(k.quote, **act, code=code, state="approved", start=0, end=3, role="shows",
