@@ -76,7 +76,8 @@ def test_what_is_written_is_said_and_is_what_the_calls_give(store: Store, tmp_pa
     assert repr(done) == f"PaperFolder({len(done.files)} files, {len(done.left_out)} left out)"
     assert "quotes, memos" in done.table.markdown()
     assert set(done.left_out["what"]) == {
-        "revisions", "themes", "discussion", "suggestions", "quotes, memos, coded data with the texts"
+        "revisions", "themes", "discussion", "suggestions", "models",
+        "quotes, memos, coded data with the texts"
     }  # fmt: skip
     by_code = agreement.by_code(
         store.decisions(before_suggestions=True), units=store.units, cluster="case_id", n_boot=20, seed=0
