@@ -166,7 +166,8 @@ def _any_of(kinds: list[_Kind]) -> _Kind:
 
 def _listed(origin: Any, of: list[_Kind]) -> _Kind:
     """Return the kind of a list; of so many items where each has a kind of its own."""
-    item = of[0] if of[0].item is None else _ANYTHING  # a list of lists is looked through where it is read
+    # A list of lists is looked through where it is read, but for tuples, which can be read twice.
+    item = of[0] if of[0].item is None or origin is tuple else _ANYTHING
     length = len(of) if origin is tuple and len(of) > 1 else None
     may_be = origin if origin in (Collection, Iterable) else _IN_ORDER
 

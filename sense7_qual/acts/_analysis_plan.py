@@ -23,7 +23,8 @@ ANSWERS: Final = (
 )  # fmt: skip
 """The names of `AnalysisPlan.answers`, after the form of Haven et al. (2020)."""
 
-_LISTS: Final = ("hypotheses", "coders", "rounds", "models", "prompts")
+_LATER: Final = ("models", "prompts")
+_LISTS: Final = ("hypotheses", "coders", "rounds", *_LATER)
 _LONGEST: Final = 20_000
 _MOST: Final = 10_000_000
 _DATE: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
@@ -152,7 +153,11 @@ class AnalysisPlan:
 
     def to_text(self) -> str:
         """Return the text of an act of kind ``preregister``."""
-        content = {one.name: getattr(self, one.name) for one in fields(self)}
+        # Without the lists that came later where they are empty: a plan keeps the fingerprint that it had.
+        content = {
+            one.name: getattr(self, one.name) for one in fields(self)
+            if one.name not in _LATER or getattr(self, one.name)
+        }  # fmt: skip
         content["answers"] = dict(self.answers)
         return json.dumps(content, ensure_ascii=False, sort_keys=True)
 
@@ -168,7 +173,7 @@ class AnalysisPlan:
         check_arguments(AnalysisPlan.from_text, locals())
         try:
             content: dict[str, Any] = json.loads(str(text))
-            plan = cls(**content | {name: tuple(content[name]) for name in _LISTS})
+            plan = cls(**content | {name: tuple(content[name]) for name in _LISTS if name in content})
             if plan.to_text() != text:
                 raise ValueError("another form")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

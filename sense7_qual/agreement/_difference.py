@@ -252,7 +252,8 @@ def apart_on_log_scale(
         if error < 1e-12:
             return {"reason": Reason.ONE_PATTERN}
         t = special.stdtrit(degrees_of_freedom(deviations, once), (1 + confidence_level) / 2)
-        ends.append(np.subtract(log_scale_ends(at, t * error / (1 - at), evidence, confidence_level), at))
+        half = float(t * error / (1 - at))
+        ends.append(np.subtract(log_scale_ends(at, half, evidence, confidence_level), at))
     scale = float(np.sqrt(np.prod([one @ one for one in moved])))
     along = float(moved[0] @ moved[1]) / scale if scale > 0 else 0.0
     (low, high), (other_low, other_high) = ends

@@ -81,9 +81,10 @@ def model_card(card: pd.DataFrame, *, codebook: Codebook | None = None) -> Figur
         )
     codes = pd.DataFrame({"code": card["code"].astype("string").unique()})
     rows = _present.rows(codes, frame_name="card", codebook=codebook)
-    cells = {(str(row["code"]), str(row["measure"])): row for row in drawn.to_dict("records")}
+    records = [{str(name): value for name, value in row.items()} for row in drawn.to_dict("records")]
+    cells = {(str(row["code"]), str(row["measure"])): row for row in records}
     points, lines = _points(cells, [str(row["code"]) for row in rows])
-    interval = _present.interval_name(drawn.to_dict("records"), frame_name="card")
+    interval = _present.interval_name(records, frame_name="card")
     return draw_panels(
         points,
         [str(row["label"]) for row in rows],

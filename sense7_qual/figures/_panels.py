@@ -125,6 +125,10 @@ def _offset(panel: int) -> float:
     return panel * (1 + _GAP)
 
 
+_PLACED: Final = ["y", "panel", "shape", "start", "from", "at", "low", "high", "whole", "cut_low", "cut_high",
+                  "note", "note_at", "side"]  # fmt: skip
+
+
 def _placed(
     points: Sequence[PanelPoint], rows: Sequence[float], scales: Sequence[EffectScale]
 ) -> pd.DataFrame:
@@ -158,23 +162,7 @@ def _placed(
                 "side": "middle" if at is None else side,
             }
         )
-    names = [
-        "y",
-        "panel",
-        "shape",
-        "start",
-        "from",
-        "at",
-        "low",
-        "high",
-        "whole",
-        "cut_low",
-        "cut_high",
-        "note",
-        "note_at",
-        "side",
-    ]
-    return pd.DataFrame(drawn, columns=names)
+    return pd.DataFrame(drawn, columns=_PLACED)
 
 
 def _ground(base: Any, height: int, x: Any, rows: Any, scales: Sequence[EffectScale]) -> list[Any]:

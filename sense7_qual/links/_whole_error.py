@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -42,7 +42,7 @@ class Arm:
     source: str
     prompt: tuple[str, int]
     asked: pd.Index
-    decided: pd.DataFrame
+    decided: pd.DataFrame = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Arms:
     """The arms of one model, the base first, the texts that it has learned from, and how texts were drawn."""
 
     model: str
-    arms: Sequence[Arm]
+    arms: Sequence[Arm] = field(repr=False)
     learned: pd.Index
     inclusion: Inclusion
 

@@ -158,7 +158,7 @@ def named_stop_words(stop_words: StopWords, spoken: Collection[str]) -> str | li
 
     "by_language" becomes the languages `spoken` of which there is a list; English where no text says.
     """
-    if stop_words == "by_language":
+    if isinstance(stop_words, str) and stop_words == "by_language":
         listed = [name.lower() for name in spoken if name == "English" or stop_words_of(name)]
         return ", ".join(listed) or (None if spoken else "english")
     return stop_words if isinstance(stop_words, str | None) else sorted(stop_words)

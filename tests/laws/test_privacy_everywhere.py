@@ -436,7 +436,8 @@ def test_every_widget_keeps_words_out_of_its_traits(tmp_path: Path) -> None:
     quoting._receive(quoting, {"type": "keep", "drafts": [{**passage, "text": SAID}], "id": "k"}, [])
     overview = qual.widgets.OverviewWidget(store, coder="ana", without_round=True)
     reading = qual.widgets.ThemesWidget(store, coder="ana", without_round=True)
-    widgets = (coding, revising, settling, overview, reading, quoting)
+    asking = qual.widgets.ModelCoderWidget(store, coder="ana", chat=lambda messages: "", lead_codes=False)
+    widgets = (coding, revising, settling, overview, reading, quoting, asking)
     assert {type(widget).__name__ for widget in widgets} == set(qual.widgets.__all__)
     overview._count_all()
     for asked in (

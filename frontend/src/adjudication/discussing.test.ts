@@ -1,3 +1,4 @@
+// The room of a discussion: its texts, its talk, and what is asked of the kernel.
 import { expect, test } from "vitest";
 import { asTalk, Discussing } from "./discussing";
 import type { Discussion, Question, Thread } from "./messages";

@@ -83,7 +83,7 @@ function Listed({ session, here }: { session: Session; here: Discussion }) {
             <div key={at} class={at === place ? "s7-queue-row s7-here" : "s7-queue-row"} role="option" aria-selected={at === place} style={style} title={unit.unit_id} onClick={() => talks.to(at)}>
               <span class="s7-queue-words">
                 <span class="s7-queue-text" dir="auto">{unit.words}</span>
-                <span class="s7-row-note">{said}</span>
+                <span class="s7-room-note">{said}</span>
               </span>
             </div>
           );
@@ -214,7 +214,7 @@ function Notes({ session }: { session: Session }) {
       <ul>
         {asTalk(thread.notes).map(({ note, depth }) => (
           <li key={note.memo_id} style={{ "--s7-depth": Math.min(depth, 4) }}>
-            <span class="s7-row-note"><b class="s7-strong">{note.coder}</b> <time dateTime={note.at}>{shownDate(note.at)}</time></span>
+            <span class="s7-room-note"><b class="s7-strong">{note.coder}</b> <time dateTime={note.at}>{shownDate(note.at)}</time></span>
             {note.start !== null && <q dir="auto">{thread.text.slice(note.start, note.end!)}</q>}
             <span class="s7-reading-memo" dir="auto">{note.text}</span>
             <Button class="s7-quiet" aria-label={`Answer ${note.coder}`} onClick={() => talks.answer(note.memo_id)} words="Answer" />

@@ -346,7 +346,13 @@ def _beside(shared: pd.DataFrame, level: float) -> Row:
     own = np.stack([weight * apart, weight * applied, weight * (n - applied), weight**2 * n], axis=1)
     parts, number = np.concatenate([own, cross_parts(shared)], axis=1), np.unique(
         shared["cluster"], return_inverse=True)[1]  # fmt: skip
-    kappa, alpha = (lambda sums: cross_kappa(sums[..., 4:])), (lambda sums: weighted_alpha(sums[..., :4]))
+
+    def kappa(sums: Floats) -> Floats:
+        return cross_kappa(sums[..., 4:])
+
+    def alpha(sums: Floats) -> Floats:
+        return weighted_alpha(sums[..., :4])
+
     value = float(kappa(parts.sum(axis=0)) - alpha(parts.sum(axis=0)))
     row |= {"n_clusters": int(number.max()) + 1, "value": value}
     if np.isnan(value):

@@ -57,7 +57,7 @@ class Texts:
         return row | dict(zip(("low", "high"), ends, strict=True))
 
 
-def independent(apart: Floats, weight: Floats) -> float:
+def independent(apart: npt.NDArray[np.floating], weight: Floats) -> float:
     """Return the variance of a weighted mean of independent texts, from how far each is from the mean."""
     return float(np.square(weight * apart).sum() / weight.sum() ** 2)
 

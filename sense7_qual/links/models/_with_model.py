@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -204,7 +204,7 @@ class Link:
     row: Row
     varies: str | None
     fewest: int
-    effects: dict[str, RankEffect | MeanEffect]
+    effects: dict[str, RankEffect | MeanEffect] = field(repr=False)
 
 
 def link_of(texts: Texts, codes: Floats, weight: Floats) -> Link:

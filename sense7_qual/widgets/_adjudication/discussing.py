@@ -74,10 +74,10 @@ class Discussions:
             "of": one.discusses,
             "coders": [
                 {
-                    "coder": self._names.coder(row.coder),
-                    "n": 0 if pd.isna(row.n_finished) else int(row.n_finished),
+                    "coder": self._names.coder(row["coder"]),
+                    "n": 0 if pd.isna(row["n_finished"]) else int(row["n_finished"]),
                 }
-                for row in by_coder.itertuples()
+                for row in by_coder.to_dict("records")
             ],
             "n_again": sum(unit["n_again"] == len(one.coders) for unit in units),
             "is_open": not one.is_blind,
@@ -153,7 +153,9 @@ class Discussions:
                 key: [] for key in zip(here["unit_id"], here["coder"], strict=True)
             }
             for row in standing.to_dict("records"):
-                rows.setdefault((str(row["unit_id"]), str(row["coder"])), []).append(dict(row))
+                rows.setdefault((str(row["unit_id"]), str(row["coder"])), []).append(
+                    {str(name): value for name, value in row.items()}
+                )
             self._coded_in[str(name)] = rows
         return self._coded_in[str(name)]
 
@@ -178,9 +180,9 @@ def _revised(difference: pd.DataFrame) -> dict[str, Any]:
     return {
         "n_changed": int(rows["n_changed"].sum()),
         "revised": [
-            {"code": row.code, "n": int(row.n_changed),
-             "before": coefficient(row.first, 2), "after": coefficient(row.second, 2)}
-            for row in rows.itertuples()
+            {"code": row["code"], "n": int(row["n_changed"]),
+             "before": coefficient(row["first"], 2), "after": coefficient(row["second"], 2)}
+            for row in rows.to_dict("records")
         ],
     }  # fmt: skip
 
