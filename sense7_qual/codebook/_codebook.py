@@ -164,11 +164,13 @@ class Codebook:
         check_texts(self, "the codebook")
         if not self.name.strip():
             raise CodebookError("codebook: expected a name – found none – add one.")
-        if not isinstance(self.codes, tuple) or not all(isinstance(code, Code) for code in self.codes):
-            raise CodebookError(
-                f"codebook: expected a tuple of Code as codes – found {type(self.codes).__name__} – pass "
-                "codes=(Code(…), …)."
-            )
+        versions = self.appeared if isinstance(self.appeared, tuple) else (self.appeared,)
+        for name, codes in (("codes", self.codes), *(("appeared", each) for each in versions)):
+            if not isinstance(codes, tuple) or not all(isinstance(code, Code) for code in codes):
+                raise CodebookError(
+                    f"codebook: expected a tuple of Code as {name} – found {type(codes).__name__} – pass "
+                    f"{name}=(Code(…), …)."
+                )
         if not self.codes:
             raise CodebookError("codebook: expected at least one code – found none – add codes.")
         refuse_many(len(self.codes))

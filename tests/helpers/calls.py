@@ -690,8 +690,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "links.models.CumulativeModel.odds_ratios": method(
             "odds_ratios", partial(x.made, "links.models.marginal"), confidence_level=lambda: 0.95),
         "models.Chat.__call__": method("__call__", chat, messages=lambda: prompts[0]),
-        "models.embedder": call(qual.models.embedder, model=folder, texts=["It listened."], precision="float32", cache=None,
-                                batch_size=4, progress=None),
+        "models.embedder": call(qual.models.embedder, model=folder, texts=["It listened."],
+                                precision="float32", cache=None, batch_size=4, progress=None),
         "models.embed_to_folder": late(
             qual.models.embed_to_folder, texts=lambda: ["It listened."], folder=path,
             embed=lambda: NoModel(model_id="none", batch_size=1, folder=Path()), chunk=lambda: 8,
