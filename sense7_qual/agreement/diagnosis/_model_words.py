@@ -7,8 +7,9 @@ from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments, require_column
+from sense7_qual._arguments import check_arguments, check_least, require_column
 from sense7_qual.agreement._results import MODEL_CARD, MODEL_WORDS
+from sense7_qual.errors import ArgumentError
 
 _TESTS: Final = {"swap": "label", "definition": "definition", "examples": "rules", "order": "order",
                  "instruction": "instruction"}  # fmt: skip
@@ -77,6 +78,8 @@ def model_words(
     ------
     TableError
         A column is missing.
+    ArgumentError
+        A limit is not between 0 and 1, or `fewest_participants` is negative.
 
     Notes
     -----
@@ -100,11 +103,19 @@ def model_words(
     [['may_suggest', 'winning_rate, agreement_difference, retest']]
     """
     check_arguments(model_words, locals())
+    check_least(model_words, 0, fewest_participants=fewest_participants)
     MODEL_CARD.require(card)
     shares = _by_code(behaviour, "test", "share", "behaviour")
     widths = _by_code(linked, "source", "width_ratio", "linked")
     limits = {"usable": usable, "passed": passed, "half": half, "failed_quotes": failed_quotes,
               "groups": groups}  # fmt: skip
+    others = {"people_agree": people_agree, "narrower": narrower, "behind": behind, "steady": steady}
+    for name, value in (limits | others).items():
+        if not 0 <= value <= 1:
+            raise ArgumentError(
+                f"model_words: expected {name} between 0 and 1 – found {value:g} – leave it out for the "
+                "usual limit."
+            )
     rows = []
     for (code, model), own in card.groupby(["code", "model"], sort=False):
         marks = _marks(own, shares.get(str(code), {}), limits)
