@@ -134,6 +134,20 @@ proposal = qual.acts.contents.Proposal.from_text(hope.text)
 assert qual.acts.words_written(proposal.to_text())
 store.append([hope])
 assert store.proposals()["label"].tolist() == ["Hope"]
+store.append([qual.acts.answer(coder="chair", proposal=hope.act_id, text="It went in.", codebook=changed)])
+span = qual.acts.apply(coder="cat", unit_id=first, code=code, start=0, end=5, codebook=changed)
+away, again = qual.acts.moved(span, start=1, end=6, codebook=changed)
+assert qual.acts.overlap(span, again)
+store.append([span, *qual.acts.in_one_step([away, again])])
+assert qual.codebook.redefined(changed, changed) == []
+coded = qual.coders.code(store.units.head(2), changed, coder="model-x",
+                         chat=lambda messages: '{"quote": "", "verdict": "no", "why": ""}')
+coded.acts(changed), coded.as_suggester(), coded.codings, coded.decisions, coded.refused
+coded.write(folder + ".run.jsonl")
+assert qual.coders.read(folder + ".run.jsonl").card == coded.card
+asking = qual.coders.Asking(store.units.head(2), changed, coder="model-x")
+asking.take(asking)
+store.record_model(coded, coder="chair")
 assert store.set_options(new_codes="add", coder="chair") == store.options
 seen = {"coder": "ana", "unit_id": first, "codebook": changed}
 suggested = [qual.acts.contents.Suggestion(code=code, probability=0.5, start=0, end=2)]
@@ -230,10 +244,12 @@ print(json.dumps({"tried": TRIED, "failed": FAILED, "left": left, "n": len(SEEN)
 POISONED = """
 # Tables that this package computed of others: of numbers, codes and ids. Nobody's words get there.
 COMPUTED = {
-    "agreement", "by_dimension", "by_unit", "comparison", "disruption", "distributions", "joint", "links",
+    "agreement", "by_dimension", "by_unit", "card", "comparison", "disruption", "distributions", "joint",
+    "linked", "links",
     "multiverse", "over_time", "pairwise", "posterior", "power", "predictions", "shares",
 }
-KEPT = {"unit_id", "coder", "code", "document_id", "case_id", "act_id", "memo_id", "round", "codebook"}
+KEPT = {"unit_id", "coder", "code", "document_id", "case_id", "act_id", "memo_id", "round", "codebook",
+        "wording"}
 FEWER = {"n_boot": 10, "n_simulations": 10, "n_resamples": 2, "n_samples": 2, "progress": False}
 kept = io.StringIO()
 logging.basicConfig(level=logging.DEBUG, stream=kept, force=True)

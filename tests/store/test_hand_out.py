@@ -51,6 +51,18 @@ def test_a_coder_gets_what_they_need_and_nothing_of_the_others(store: Store, tmp
     assert store.verify()["ok"].all()
 
 
+def test_a_lead_who_answered_somebody_elses_proposal_can_still_hand_out(store: Store, tmp_path: Path) -> None:
+    hope = acts.propose(coder="ben", label="Hope", unit_id="m1", codebook=CODEBOOK)
+    store.append([hope])
+    store.append([acts.answer(coder="lead", proposal=hope.act_id, text="It went in.", codebook=CODEBOOK)])
+    store.copies.hand_out("one", "ana", tmp_path / "for ana")
+    handed = Store(tmp_path / "for ana")
+    assert handed.coders == ("ana", "lead")
+    assert handed.verify()["ok"].all()
+    assert [act.kind for act in handed.acts(viewer="ana")] == [act.kind for act in store.acts(viewer="ana")]
+    assert "answer" not in {act.kind for act in handed.acts(viewer="ana")}
+
+
 def test_what_was_unblinded_comes_along(store: Store, tmp_path: Path) -> None:
     store.append([put("interest", coder="cleo", round="zero")])
     store.append([rounds.open_round("zero", **(NAMED | {"coders": ["cleo"]}))])

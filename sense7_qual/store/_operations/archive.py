@@ -104,10 +104,10 @@ def _going(path: Path, round: str, coder: str) -> list[str]:
     chains = {acts_files.coder_of(file): _read(file, study.id) for file in acts_files.acts_files(path)}
     acts = [act for of_one in chains.values() for act in of_one]
     one = _round_of(round, coder, opened(acts))
-    visible_acts = {(act.coder, act.act_id) for act in visible(acts, viewer=coder)}
-    going = [
-        name for name, of_one in chains.items() if all((a.coder, a.act_id) in visible_acts for a in of_one)
-    ]
+    # An answer to somebody else's proposal may go along: it names no unit and no coder.
+    may_go = {(act.coder, act.act_id) for act in visible(acts, viewer=coder)}
+    may_go |= {(act.coder, act.act_id) for act in acts if act.traits.by == "team"}
+    going = [name for name, of_one in chains.items() if all((a.coder, a.act_id) in may_go for a in of_one)]
     hidden = sorted(set(one.leads) & set(chains) - set(going))
     if hidden:
         raise StoreError(
