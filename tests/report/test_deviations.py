@@ -51,7 +51,8 @@ def test_a_planted_deviation_is_found(deviation: str, tmp_path: Path) -> None:
 
 def test_what_is_planted_is_all_that_is_looked_at() -> None:
     assert len(DEVIATIONS) == len(set(DEVIATIONS)) == 32
-    assert len(CHECKS) == 16
+    # That other models or prompts were asked is planted in test_model_in_paper.py, where a model has coded.
+    assert len(CHECKS) == 17
 
 
 def test_what_a_plan_leaves_open_cannot_be_departed_from(tmp_path: Path) -> None:
@@ -106,6 +107,8 @@ ELSE: dict[str, tuple[object, object]] = {
     "new_codes": ("propose", "add"),
     "rating_shown": ("hidden", "shown"),
     "suggestions": ("never", "finished"),
+    "models": (("small-1",), ("small-2",)),
+    "prompts": (("plain@sha256:0123456789abcdef",), ("plain@sha256:fedcba9876543210",)),
     "themes": (False, True),
     "discussion": (False, True),
     "settled_by": ("rulings", "majority"),

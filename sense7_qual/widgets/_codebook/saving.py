@@ -151,7 +151,7 @@ def from_file(draft: Codebook, base: Codebook) -> Step:
 
 
 _CODE: Final = tuple(one.name for one in fields(Code) if one.name != "id")
-_BOOK: Final = tuple(one.name for one in fields(Codebook) if one.name != "codes")
+_BOOK: Final = tuple(one.name for one in fields(Codebook) if one.compare and one.name != "codes")
 
 
 @dataclass(frozen=True, slots=True)
