@@ -100,7 +100,7 @@ def multiverse(
     Coders, and prompts, are taken as drawn from others like them: with two of them an interval that rests on
     their difference is very wide, and one alone says nothing of others (`n_coders`, `n_prompts`). In
     simulated studies with prompts that differ, the intervals held what they estimate as often as they say;
-    that of one prompt alone did not (benchmarks/whole_error.md).
+    that of one prompt alone often did not (benchmarks/whole_error.md).
 
     References
     ----------
