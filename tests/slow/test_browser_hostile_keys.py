@@ -76,6 +76,7 @@ def test_no_key_after_an_escape_changes_the_notebook(lab: labs.Lab, tmp_path: Pa
     with lab.page(new=True) as page:
         lab.open(page, "hostile.ipynb")
         page.wait_for_selector(ready)
+        lab.wait_idle(page)
         page.evaluate(NOTES)
         page.locator(".s7").focus()
         before: dict[str, Any] = page.evaluate(NOTEBOOK)
