@@ -218,7 +218,7 @@ class Asking:
 
 
 def keys(asked: pd.DataFrame) -> list[Key]:
-    """Return what names each prompt: variant, text and code."""
+    """Return the variant, text and code of each prompt."""
     return list(asked[["variant", "unit_id", "code"]].itertuples(index=False, name=None))
 
 
@@ -232,7 +232,7 @@ def ask(
     progress: Progress | bool | None,
     stop: bool = True,
 ) -> Iterator[Read]:
-    """Yield what the model says to each prompt, in their order."""
+    """Yield the model's reply to each prompt, in order."""
     if not 1 <= n_parallel <= _MOST_AT_ONCE:
         raise ArgumentError(
             f"n_parallel: expected 1 to {_MOST_AT_ONCE} prompts at the same time – found {n_parallel} – "

@@ -257,7 +257,7 @@ def _heads(heads: Sequence[Sequence[str]], head: int, x: Any, y: Any) -> list[An
 
 
 def _keys(keys: Sequence[Mapping[str, str]], head: int, x: Any, y: Any) -> list[Any]:
-    """Return what the shapes of each panel mean: a shape and its name on a line each."""
+    """Return the key of each panel: one line for each shape, with its name."""
     import altair as alt
 
     placed = [

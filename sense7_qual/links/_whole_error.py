@@ -104,7 +104,7 @@ def _arms_of(model: str, answers: pd.DataFrame, inclusion: Inclusion) -> Arms:
 
 
 def as_decisions(answered: Arms) -> pd.DataFrame:
-    """Return what all arms of a model decided, each as a coder of its own."""
+    """Return the decisions of all arms of a model, each arm as a separate coder."""
     return pd.concat([arm.decided.assign(coder=arm.source) for arm in answered.arms])
 
 

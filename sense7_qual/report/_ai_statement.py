@@ -281,7 +281,7 @@ _DESCRIBED: Final = {
 
 
 def _asked(record: Record) -> Iterator[Sentence]:
-    """Yield how each model was asked, from the record, and what its codes were used for."""
+    """Yield sentences on how the record says each model was asked and how its codes were used."""
     described = record.store.acts(kind="describe")
     for place, act in enumerate(described.value):
         settings, call = settings_of(act), f"json.loads({described.expression}[{place}].text)"

@@ -84,7 +84,7 @@ test("nothing is sent before one agrees, and then what one agreed to, once", asy
   expect(kernel.of("try")).toEqual([]);
 });
 
-test("what is refused was not begun, and is agreed to anew", async () => {
+test("what is refused has not started and needs a new consent", async () => {
   const kernel = new Kernel();
   const view = await session(kernel);
   kernel.refuses = true;
