@@ -17,6 +17,7 @@ as clusters and with texts as clusters, which is to fail; and how often no link 
 from __future__ import annotations
 
 import argparse
+import itertools
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -86,14 +87,13 @@ def false_links(design: Design, studies: int, seed: int) -> Iterator[tuple[str, 
     for _ in range(studies):
         study = draw(design, rng, PREVALENCES)
         table = linked(*study, "case_id", adjust="max-t")
-        naive = linked(*study, "unit_id", adjust="max-t")
-        for effect, p in EFFECTS.items():
-            if table[p].notna().any():
-                for way, of, column in (
-                    ("as it is", table, p), ("Holm", table, f"{p}_holm"), ("max-T", table, f"{p}_adjusted"),
-                    ("max-T, texts as clusters", naive, f"{p}_adjusted"),
-                ):  # fmt: skip
-                    found.setdefault((effect, way), []).append(bool((of[column] < 0.05).any()))
+        naive = linked(*study, "unit_id", adjust="max-t", odds_ratios=False)
+        ways = {"as it is": (table, "{}"), "Holm": (table, "{}_holm"), "max-T": (table, "{}_adjusted"),
+                "max-T, texts as clusters": (naive, "{}_adjusted")}  # fmt: skip
+        for (effect, p), (way, (of, column)) in itertools.product(EFFECTS.items(), ways.items()):
+            p_of = of[column.format(p)]
+            if p_of.notna().any():
+                found.setdefault((effect, way), []).append(bool((p_of < 0.05).any()))
     for (effect, way), each in found.items():
         yield effect, way, float(np.mean(each)), len(each)
 

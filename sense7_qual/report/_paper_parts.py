@@ -99,7 +99,7 @@ class Sources:
     @property
     def links(self) -> pd.DataFrame:
         """Which codes go with higher ratings."""
-        return _frame(self.record.links)
+        return _frame(self.record.every_link)
 
     @property
     def disagreements(self) -> pd.DataFrame:
@@ -286,6 +286,13 @@ def _of_links(sources: Sources) -> Iterator[Part | LeftOut]:
             lambda: tables.link(sources.links, source=source, codebook=book, rating=rating,
                                cluster_name=sources.record.clusters, notes=sources.notes),
         )  # fmt: skip
+        if sources.record.multiverse is not None:
+            every = sources.record.multiverse.value
+            yield Part(
+                "multiverse", "table", f"What becomes of the links with {rating} under other choices",
+                lambda: tables.multiverse(every, codebook=book, rating=rating,
+                                          cluster_name=sources.record.clusters),
+            )  # fmt: skip
         yield Part("links_plot", "figure", f"Which codes go with higher {rating}",
                    lambda: figures.link_plot(sources.links, source=source, codebook=book))  # fmt: skip
 

@@ -58,9 +58,20 @@ def test_each_p_is_between_its_own_and_holms_however_small() -> None:
     assert max_t(np.zeros(2), np.eye(2)).max() < 1e-300
 
 
-def test_tests_go_together_as_clusters_move_them() -> None:
+def test_tests_go_together_as_clusters_move_them_less_what_is_chance() -> None:
     one, other = (Moves(np.array(ids), np.array([0.6, 0.8])) for ids in ([0, 2], [2, 5]))
-    np.testing.assert_allclose(correlation_of([one, other, None]), [[1, 0.48, 0], [0.48, 1, 0], [0, 0, 1]])
+    assert correlation_of([one, other, None]).tolist() == np.eye(3).tolist()  # of three clusters, all chance
+    rng = np.random.default_rng(5)
+    together = rng.multivariate_normal([0, 0, 0], [[1, 0.8, 0], [0.8, 1, 0], [0, 0, 1]], size=400).T
+    for n, least, most in ((400, 0.75, 0.85), (15, 0.3, 0.8)):
+        moved = together[:, :n] / np.sqrt(np.square(together[:, :n]).sum(axis=1))[:, None]
+        found = correlation_of([Moves(np.arange(n), each) for each in moved])
+        own = moved @ moved.T
+        squares = own[~np.eye(3, dtype=bool)] ** 2
+        by_hand = 1 - ((1 - squares) ** 2).sum() / (n - 1) / squares.sum()
+        assert found[0, 1] == pytest.approx(own[0, 1] * by_hand)
+        assert least < found[0, 1] < most
+        assert np.linalg.eigvalsh(found).min() > -1e-9
 
 
 @cache
