@@ -438,7 +438,7 @@ def link_plot(
 
 def _margin(links: pd.DataFrame) -> dict[float, str]:
     """Return the margin of equivalence on both sides of 0, where it is one of the correlation, and 0."""
-    if "equivalence_margin" not in links or not {*links["equivalence_effect"]} == {"rank_biserial"}:
+    if "equivalence_margin" not in links or {*links["equivalence_effect"]} != {"rank_biserial"}:
         return {0.0: ""}
     margin = float(links["equivalence_margin"].iloc[0])
     return {end: _present.coefficient(end, 2) for end in (-margin, margin)} | {0.0: ""}
