@@ -178,8 +178,8 @@ class Analysis:
     row: dict[str, object]
     rank: RankEffect | None = None
     odds: dict[str, LogOdds] = field(default_factory=dict)
-    tested: dict[str, Pooled] = field(default_factory=dict)
-    moves: Moves | None = None
+    tested: dict[str, Pooled] = field(default_factory=dict, repr=False)
+    moves: Moves | None = field(default=None, repr=False)
 
 
 def analysed(row: dict[str, object], rank: RankEffect | None, odds: dict[str, LogOdds]) -> Analysis:
