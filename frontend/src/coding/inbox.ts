@@ -16,9 +16,12 @@ export class Inbox {
   readonly shown = signal("");
   #known: ReadonlySet<string> | null = null;
   #asked = 0;
-  readonly answers: Answers<Answer, Question> = { inbox: ({ items }) => this.#heard(items) };
+  readonly answers: Answers<Answer, Question> = {
+    inbox: ({ items }) => this.#heard(items),
+    opened_round: ({ model }) => this.host.showOther(model),
+  };
 
-  constructor(private readonly host: Pick<Host, "ask" | "say">) {}
+  constructor(private readonly host: Pick<Host, "ask" | "say" | "showOther" | "isUnsaved" | "keep">) {}
 
   /** Ask for it; `read` is news that was opened. */
   renew(read: string | null = null): void {
@@ -41,6 +44,13 @@ export class Inbox {
     const news = items.find(({ id }) => this.#known && !this.#known.has(id));
     this.#known = new Set(items.map(({ id }) => id));
     if (news) this.host.say(`New in the inbox: ${news.title}`);
+  }
+
+  /** Have the widget of another round in the place of this one. */
+  openRound(round: string | null): void {
+    this.host.keep();
+    if (this.host.isUnsaved()) this.host.say("Open it once everything is saved");
+    else this.host.ask({ type: "open_round", round });
   }
 
   move(by: number): void {
