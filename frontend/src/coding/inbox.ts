@@ -16,22 +16,26 @@ export class Inbox {
   readonly shown = signal("");
   #known: ReadonlySet<string> | null = null;
   #asked = 0;
+  /** Whether it was asked for while acts were on their way, which the answer may not know. */
+  #early = false;
   readonly answers: Answers<Answer, Question> = {
     inbox: ({ items }) => this.#heard(items),
     opened_round: ({ model }) => this.host.showOther(model),
   };
 
-  constructor(private readonly host: Pick<Host, "ask" | "say" | "showOther" | "isUnsaved" | "keep">) {}
+  constructor(private readonly host: Pick<Host, "ask" | "say" | "showOther" | "isUnsaved" | "keep" | "waiting">) {}
 
   /** Ask for it; `read` is news that was opened. */
   renew(read: string | null = null): void {
     this.#asked = Date.now();
+    this.#early = this.host.waiting.peek().length > 0;
     this.host.ask({ type: "inbox", read });
   }
 
   /** A text was finished: now the kernel is free, and something may have come. */
   finished(): void {
-    if (Date.now() - this.#asked >= EVERY_MS) this.renew();
+    const known = !this.#early || this.host.waiting.peek().length > 0;
+    if (!known || Date.now() - this.#asked >= EVERY_MS) this.renew();
   }
 
   #heard(items: InboxItem[]): void {
