@@ -6,8 +6,10 @@ question                                      command                           
 How do I see the example?                     `sense7-qual lab`                          ``lab.py``
 How does a file become a study?               `sense7-qual new`                          ``new.py``
 How does a coder code without a notebook?     `sense7-qual code`                         ``code.py``
+How is that page served, and to whom a hub's?                                            ``serve.py``, ``hub.py``
+What does the page's kernel show?                                                        ``show.py``
 How is a study checked, merged, copied?       `sense7-qual verify`, `merge`, `backup`,   ``copies.py``
-                                              `archive`
+                                              `archive`, `restore`
 Where does a paper start?                     `sense7-qual report`                       ``report.py``
 How can others rerun the analysis?            `sense7-qual bundle`                       ``bundle.py``
 Who can read a server's statistics?           `sense7-qual sql`                          ``sql.py``
