@@ -108,9 +108,9 @@ class OpenStudy:
         return read if kind is None else check_acts.of_kind(read, kind)
 
     def acts_there(self, *, coder: str | None = None, viewer: str | None = None) -> list[Act]:
-        """Return the acts without those on units of participants who withdrew."""
-        withdrawn = self.known.withdrawn_units
-        return [act for act in self.acts(coder=coder, viewer=viewer) if act.unit_id not in withdrawn]
+        """Return the acts without those on units that have no text here: whose participants withdrew."""
+        gone = self.known.without_text
+        return [act for act in self.acts(coder=coder, viewer=viewer) if act.unit_id not in gone]
 
     def standing(self, coder: str | None, viewer: str | None) -> Record:
         """Return the current codings, coverage, memos and proposals."""

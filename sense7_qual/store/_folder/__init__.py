@@ -146,7 +146,9 @@ class Folder:
         study = layout.read(self.path)
         units = layout.read_units(self.path, study)
         codebooks = layout.read_codebooks(self.path, study)
-        return StudyData.of(study, units, codebooks, study_notes.withdrawn_units(self.path))
+        handed = layout.handed_out(self.path)
+        withheld = handed.withheld if handed else ()
+        return StudyData.of(study, units, codebooks, study_notes.withdrawn_units(self.path), withheld)
 
     def current(self) -> Current:
         """Return the current codebook and the withdrawn units."""
