@@ -280,6 +280,12 @@ class Desk:
         """The id of the study, the same in all its copies."""
         return self._study.known.study.id
 
+    @property
+    def handed_out(self) -> layout.HandedOut | None:
+        """To whom this folder was handed out; None for any other study."""
+        place = self._study.reads.place.address
+        return layout.handed_out(place) if isinstance(place, Path) else None
+
     def current_codebook(self) -> str:
         """Return the fingerprint of the study's current codebook.
 

@@ -195,7 +195,7 @@ class Store(Leading):
 
     @property
     def copies(self) -> Copies:
-        """Copies of the study: `backup`, `archive`, `hand_out`, `merge` and `bundle`."""
+        """Copies of the study: `backup`, `archive`, `hand_out`, `hand_in`, `merge` and `bundle`."""
         return Copies(self._study)
 
     @property

@@ -229,6 +229,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         store().copies.archive(place)
         return place
 
+    def handing_in() -> Call:
+        place = path()
+        store().copies.hand_out("one", "ana", place)
+        return qual.Store(place).copies.hand_in, {"path": path(".zip")}
+
     def merging() -> Call:
         study, place = fresh(), path()
         study.copies.backup(place)
@@ -883,6 +888,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.copies.backup": method("copies.backup", store, path=path),
         "store.Store.copies.hand_out": method(
             "copies.hand_out", store, round=lambda: "one", coder=lambda: "ana", path=path),
+        "store.Store.copies.hand_in": handing_in,
         "store.Store.copies.archive": method("copies.archive", store, path=partial(path, ".zip")),
         "store.Store.copies.bundle": method(
             "copies.bundle", store, path=path, texts=lambda: "withheld",

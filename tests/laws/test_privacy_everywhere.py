@@ -212,6 +212,7 @@ for sheet in qual.exchange.write_coding_sheets(store, folder + "-sheets"):
 found = qual.exchange.match(store, project)
 assert project.decisions()["applied"].any() and len(losses.frame) == len(losses)
 store.copies.hand_out("blind", "dee", folder + "-dee")
+qual.Store(folder + "-dee").copies.hand_in(folder + "-back.zip")
 store.admin.salvage("ana", folder + "-saved.sqlite")
 store.admin.accept_loss("ana")
 try:
