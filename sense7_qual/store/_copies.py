@@ -336,6 +336,25 @@ class Admin:
             coder = check_person(coder)
         log.add_coder(check_pseudonym(coder, log.coders()), role=role, lead=lead)
 
+    def end_coder(self, coder: str) -> None:
+        """Let the seat of `coder` sign in no more; everything that they recorded stays.
+
+        A seat is a PostgreSQL role that an administrator made for coders (``seat01``, ``seat02`` …). It is
+        never given to anybody else, because it may write as this coder. Ending it again changes nothing.
+        ``sense7-qual seat`` calls this.
+
+        Raises
+        ------
+        ActError
+            `coder` cannot be a pseudonym.
+        StoreError
+            The coder has no seat, the calling role does not lead or may not end the seat, or the study is a
+            folder.
+        """
+        check_arguments(Admin.end_coder, locals())
+        log = self._study.log
+        log.end_coder(check_pseudonym(coder, log.coders()))
+
     def accept_loss(self, coder: str, *, by: str | None = None, why: str = "") -> pd.DataFrame:
         """Accept that acts of `coder` are permanently lost or changed.
 

@@ -18,7 +18,7 @@ from sense7_qual.acts import KINDS, Act, Record, check_coder, fold
 from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.errors import ActError, CodebookError, StoreError
 from sense7_qual.rounds import visible
-from sense7_qual.store._backend import Alone, Log, Reads
+from sense7_qual.store._backend import Alone, Log, Reads, Seats
 from sense7_qual.store._bundle import Bundle, is_bundle
 from sense7_qual.store._folder import Folder
 from sense7_qual.store._operations import append, check_acts, forget, revise
@@ -285,6 +285,10 @@ class Desk:
         """To whom this folder was handed out; None for any other study."""
         place = self._study.reads.place.address
         return layout.handed_out(place) if isinstance(place, Path) else None
+
+    def seats(self, coder: str) -> Seats:
+        """Return which seat of the server a coder has, and which nobody ever had."""
+        return self._study.log.seats(check_pseudonym(coder, self._study.log.coders()))
 
     def current_codebook(self) -> str:
         """Return the fingerprint of the study's current codebook.

@@ -200,7 +200,7 @@ class Store(Leading):
 
     @property
     def admin(self) -> Admin:
-        """Repairs, and roles on a server: `add_coder`, `salvage` and `accept_loss`."""
+        """Repairs, and roles on a server: `add_coder`, `end_coder`, `salvage` and `accept_loss`."""
         return Admin(self._study)
 
     if TYPE_CHECKING:

@@ -827,6 +827,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                    codebook=lambda: x.codebook, lead=lambda: None, exist_ok=lambda: True),
         "store.Store.admin.add_coder": method(
             "admin.add_coder", store, coder=lambda: "cat", role=lambda: None, lead=lambda: False),
+        "store.Store.admin.end_coder": method("admin.end_coder", store, coder=lambda: "cat"),
         "store.Store.append": method("append", store, acts=lambda: [k.finish(**act)]),
         "store.Store.desk.append_after": method(
             "desk.append_after", store, acts=lambda: [k.finish(**act)], n_read=lambda: 1, meet=lambda: print),

@@ -219,6 +219,10 @@ try:
     store.admin.add_coder("cat")
 except qual.StoreError:  # a folder needs nobody to be added
     pass
+try:
+    store.admin.end_coder("ana")
+except qual.StoreError:  # nor does anybody sign in there
+    pass
 store.forget(units["case_id"].iloc[0], why="asked to")
 wide = pd.DataFrame({"u": ["m1", "m1"], "c": ["ana", "ben"], "warm": [1, 0]})
 qual.codings.from_table(wide, unit_id="u", coder="c", codes=["warm"])

@@ -19,7 +19,7 @@ from sense7_qual.acts import Act, kinds_where
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.rounds import Round, opened
-from sense7_qual.store._backend import Alone, Current, Locked, Place, Rows
+from sense7_qual.store._backend import Alone, Current, Locked, Place, Rows, Seats
 from sense7_qual.store._folder.alone import FolderAlone
 from sense7_qual.store._folder.verify import verify_folder
 from sense7_qual.store._operations.append import with_true_quotes
@@ -177,6 +177,20 @@ class Folder:
         raise StoreError(
             "add_coder: expected a study in PostgreSQL – found a folder – nothing is needed there: the first "
             "act of a coder makes their file, and a coder is blind to the files they are not sent."
+        )
+
+    def seats(self, coder: str) -> Seats:
+        """Raise `StoreError`: a folder is for one account."""
+        raise StoreError(
+            "seat: expected a study in PostgreSQL – found a folder, where no server keeps coders apart – "
+            "hand out a file to each coder (sense7-qual hand-out), or restore its archive into a database."
+        )
+
+    def end_coder(self, coder: str) -> None:
+        """Raise `StoreError`: nobody signs in to a folder."""
+        raise StoreError(
+            "end_coder: expected a study in PostgreSQL – found a folder – nobody signs in there: keep the "
+            "files of others from that coder."
         )
 
     def acts(
