@@ -13,8 +13,9 @@ import traitlets
 from sense7_qual._arguments import check_arguments
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, QualError
+from sense7_qual.errors import ActError, ArgumentError, QualError
 from sense7_qual.report import Table
+from sense7_qual.suggestions import Screening
 from sense7_qual.widgets._base import STATIC, Asked, BaseWidget, desk_of, field
 from sense7_qual.widgets._codes import COMMANDS, code_keys, code_keys_of_others, commands, described
 from sense7_qual.widgets._coding.finding import Finding
@@ -77,6 +78,10 @@ class CodingWidget(BaseWidget):
         Suggestions appear once the text is finished, or as the lead has set it (`Store.set_options`); a
         random tenth of the texts gets none, to measure the effect. Shown and rejected suggestions are
         recorded as acts; a suggestion is never a coding.
+    screening : Screening, optional
+        The result of `suggestions.screen` on the same codebook: where suggestions are shown, the codes that
+        it decided absent from a text are dimmed there. They can be applied as ever, and nothing is recorded
+        of dimming. It spares work if the lead shows suggestions from the start (``suggestions="shown"``).
     layout : {"text", "grid"}
         Start with one text at a time, or with many short texts as rows of a grid. The key ``#`` or a button
         switches.
@@ -87,7 +92,8 @@ class CodingWidget(BaseWidget):
     ------
     ArgumentError
         Neither a study nor all of `units`, `codebook`, `acts` and `save`, or both; or `suggest` learned from
-        decisions to which the coder is blind.
+        decisions to which the coder is blind;
+        or `screening` without `suggest`.
     ActError
         `coder` is missing, not a valid pseudonym, or has no texts in the study's plan; the round does not
         exist; `acts` include another coder's; or two commands or codes share a key.
@@ -128,6 +134,7 @@ class CodingWidget(BaseWidget):
         conditions: Sequence[str] | None = None,
         embed: Callable[[list[str]], Any] | None = None,
         suggest: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+        screening: Screening | None = None,
         layout: Literal["text", "grid"] = "text",
         keys: Mapping[str, str] | None = None,
     ) -> None:
@@ -160,8 +167,17 @@ class CodingWidget(BaseWidget):
         )  # fmt: skip
         self._grid = Grid(session, self._texts, layout=layout, hides_ratings=show_rating == "finished")
         check_blind(suggest, study, coder)
+        if screening is not None and suggest is None:
+            raise ArgumentError(
+                "screening: codes are dimmed where suggestions are shown – pass the suggester, too (suggest)."
+            )
         self._suggestions = SuggestionsOfTexts(
-            session, study, suggest, save=lambda acts: self._save(acts), tell=self._suggestions_are_ready
+            session,
+            study,
+            suggest,
+            screening,
+            save=lambda acts: self._save(acts),
+            tell=self._suggestions_are_ready,
         )
         self._new_codes = NewCodes(session, study.study, embed=embed, look_again=self._look_again)
         self._commands = commands(COMMANDS, keys or {})
