@@ -71,7 +71,8 @@ database() {
     sql "CREATE DATABASE lab OWNER lead ENCODING 'UTF8' TEMPLATE template0"
   sql "REVOKE ALL ON DATABASE lab FROM PUBLIC; ALTER DATABASE lab SET log_statement = 'none';
        ALTER DATABASE lab SET log_error_verbosity = 'terse'; ALTER DATABASE lab SET log_parameter_max_length_on_error = 0;
-       ALTER DATABASE lab SET log_min_duration_statement = -1"
+       ALTER DATABASE lab SET log_min_duration_statement = -1;
+       REVOKE CONNECT ON DATABASE postgres, template1 FROM PUBLIC"
   "$BIN/sense7-qual" sql close | runuser -u postgres -- psql -Xq -v ON_ERROR_STOP=1 -d lab
 }
 without() { sed '/^# sense7_qual: begin$/,/^# sense7_qual: end$/d' "$1"; }
@@ -107,6 +108,7 @@ take_away() {
   [ ! -d /run/systemd/system ] || systemctl disable --now sense7-hub sense7-proxy
   rm -f "$UNITS/sense7-proxy.service" "$UNITS/sense7-hub.service" /etc/systemd/journald@sense7.conf
   rm -rf "$ETC" /var/lib/sense7
+  sql 'GRANT CONNECT ON DATABASE postgres, template1 TO PUBLIC'
 }
 
 check
@@ -120,7 +122,7 @@ if [ -n "$remove" ]; then
 fi
 step "accounts lead and seat01 to seat$(printf %02d "$seats"): no password, homes 0700, seats without a shell" accounts
 step "the same roles in PostgreSQL, without passwords" roles
-step "database lab, the lead's; closed to everybody else, its statistics closed, no words of it in logs" database
+step "database lab, the lead's; it and the server's own closed to all others, its statistics too, no words of it in logs" database
 step "lines in pg_hba.conf and pg_ident.conf: the account is the role, seats reach this database alone" rules
 step "$ETC (root's alone): settings, secrets, the hub's configuration" settings
 step "two units: sense7-proxy and sense7-hub; logs for 14 days" units
