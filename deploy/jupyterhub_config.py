@@ -119,6 +119,7 @@ c.JupyterHub.concurrent_spawn_limit = 4
 c.ConfigurableHTTPProxy.should_start = False
 c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:8001"
 c.ConfigurableHTTPProxy.check_running_interval = 5
+c.Authenticator.any_allow_config = True  # who may come in is decided by `SignIn`
 c.Authenticator.auth_refresh_age = 60
 c.Authenticator.refresh_pre_spawn = True
 c.Authenticator.enable_auth_state = False
