@@ -298,6 +298,11 @@ class Desk:
         study.look_again(current=study.reads.current().codebook)
         return study.known.codebook
 
+    def own_coders(self) -> Sequence[str]:
+        """Return the coders as whom whoever opened the study codes: in a folder whoever has coded there."""
+        reads = self._study.reads
+        return reads.own_coders() if isinstance(reads, Team) else reads.coders()
+
     @property
     def may_revise(self) -> bool:
         """Whether this store may revise the codebook: one of a folder, or of a leading role in PostgreSQL."""

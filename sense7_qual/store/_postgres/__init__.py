@@ -218,6 +218,10 @@ class Team:
         """Return the coders with at least one act that this role may see, sorted."""
         return roles.coders(self.server)
 
+    def own_coders(self) -> Sequence[str]:
+        """Return the coders as whom this role codes, sorted."""
+        return roles.own_coders(self.server)
+
     def add_coder(self, coder: str, *, role: str | None, lead: bool) -> None:
         """Let a role code as `coder`."""
         schema.refuse_newer(self.server)

@@ -38,6 +38,11 @@ def coders(server: Server) -> tuple[str, ...]:
     return tuple(retried(server, lambda connection: connection.execute(query).scalars().all()))
 
 
+def own_coders(server: Server) -> list[str]:
+    """Return the coders as whom this role codes, sorted; each has a schema, whose name every role may read."""
+    return list(retried(server, lambda there: there.execute(text(_OWN.format(server.name))).scalars()))
+
+
 def add_coder(server: Server, coder: str, *, role: str | None = None, lead: bool = False) -> None:
     """Make room for the acts of `coder`, to be written by `role` alone; only the lead can do that.
 
@@ -68,6 +73,7 @@ def _add_coder(connection: Connection, server: Server, coder: str, role: str | N
         )
     if role != own:
         _check_role(connection, role)
+        _let_connect(connection, role)
     owner = connection.execute(select(STUDY.c.owner)).scalar_one()
     if present_role is None:
         keep_withdrawals_out(connection, server)  # one would look for words in the tables that are there
@@ -103,6 +109,20 @@ def _check_role(connection: Connection, role: str) -> None:
             f"add_coder: expected a role that can be kept blind – found {role!r}, a superuser or one that "
             "bypasses row-level security – name an ordinary role."
         )
+
+
+def _let_connect(connection: Connection, role: str) -> None:
+    """Let the role enter the database, where an administrator has shut it to everybody else."""
+    database, may, can_let = connection.execute(_CONNECT, {"role": role}).one()
+    if may:
+        return
+    grant = f'GRANT CONNECT ON DATABASE "{database}" TO "{role}"'
+    if not can_let:
+        raise StoreError(
+            f"add_coder: role {role!r} may not connect to database {database!r}, and yours may not allow it. "
+            f"Let an administrator run: {grant}. Then add the coder again."
+        )
+    run(connection, [grant])
 
 
 def _make_coder(connection: Connection, server: Server, coder: str, owner: str) -> None:
@@ -180,5 +200,17 @@ def take(connection: Connection, server: Server, coder: str) -> bool:
     _add_coder(connection, server, coder, None, False)
     return True
 
+
+_CONNECT: Final = text(
+    "SELECT current_database(), has_database_privilege(:role, current_database(), 'CONNECT'), "
+    "has_database_privilege(current_database(), 'CONNECT WITH GRANT OPTION')"
+)
+
+_OWN: Final = """
+SELECT coder FROM (
+  SELECT substr(nspname, length('{0}-') + 1) AS coder FROM pg_catalog.pg_namespace
+  WHERE starts_with(nspname, '{0}-')
+) AS coders WHERE "{0}".is_mine(coder) ORDER BY coder COLLATE "C"
+"""
 
 _ROLES: Final = text("SELECT rolsuper OR rolbypassrls AS open FROM pg_catalog.pg_roles WHERE rolname = :role")
