@@ -84,7 +84,14 @@ class Server(LocalProcessSpawner):
     async def start(self):
         if self.user.name == LEAD:
             self.cmd = [str(BIN / "jupyterhub-singleuser")]
-            self.args = ["--KernelManager.transport=ipc", "--ServerApp.allow_remote_access=True"]
+            self.args = [
+                "--KernelManager.transport=ipc",
+                "--ServerApp.allow_remote_access=True",
+                "--LabApp.news_url=None",  # nothing is asked of other servers
+                "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+                "--LabApp.extension_manager=readonly",
+                "--log-level=WARN",
+            ]
             self.default_url, self.notebook_dir = "/lab", pwd.getpwnam(LEAD).pw_dir
         elif SEAT.fullmatch(self.user.name):
             own = STUDY.replace(f"//{LEAD}@", f"//{self.user.name}@", 1)
@@ -106,7 +113,7 @@ class Server(LocalProcessSpawner):
 c = get_config()  # noqa: F821 – JupyterHub's
 c.JupyterHub.bind_url = "http://127.0.0.1:8000"
 c.JupyterHub.hub_bind_url = "http://127.0.0.1:8081"
-c.JupyterHub.cookie_secret_file = "cookie_secret"
+c.JupyterHub.cookie_secret_file = "cookie_secret"  # noqa: S105 – a name
 c.JupyterHub.db_url = "sqlite:///hub.sqlite"
 c.JupyterHub.authenticator_class = SignIn
 c.JupyterHub.spawner_class = Server

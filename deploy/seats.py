@@ -20,8 +20,8 @@ def normal(login: str) -> str:
 def seats(path: Path, owner: int) -> tuple[dict[str, str], list[str]]:
     """Return the seat of each login, and what is wrong with the file, by line and without its words.
 
-    Only lines `login,seat07` count. A login or a seat that is named twice counts nowhere. `OSError` for a file
-    that is a link, is not `owner`'s (a user id), or is open to others.
+    Only lines `login,seat07` count. A login or a seat that is named twice counts nowhere. `OSError` for a
+    file that is a link, is not `owner`'s (a user id), or is open to others.
     """
     found, wrong = [], []
     for number, line in enumerate(_own_words(path, owner).splitlines(), start=1):

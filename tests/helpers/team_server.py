@@ -1,7 +1,7 @@
-"""The server of `deploy/` on a machine made for it: database, accounts, proxy and hub, as docs/team_server.md says.
+"""The server of `deploy/` on a machine made for it: database, accounts, proxy and hub.
 
-Only on a machine that `tests/team/machine.sh` made: elsewhere nothing is touched. The units are started as their
-files say, by this module in the place of systemd.
+Only on a machine that `tests/team/machine.sh` made: elsewhere nothing is touched. The units are started as
+their files say, by this module instead of systemd.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ SEATS: Final = 6
 SETTINGS: Final = Path("/etc/sense7/settings")
 CODERS: Final = Path("/home/lead/coders.csv")
 MADE_FOR_IT: Final = "SENSE7_TEAM_MACHINE"
+VERSION: Final = max((each.name for each in Path("/usr/lib/postgresql").glob("[0-9]*")), key=int, default="")
 _PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -48,9 +49,22 @@ def root(*words: str, **more: object) -> str:
     return subprocess.run(words, check=True, capture_output=True, text=True, **more).stdout  # type: ignore[call-overload, no-any-return]
 
 
-def account(name: str, *words: str, check: bool = True, given: str | None = None) -> subprocess.CompletedProcess[str]:
+def account(
+    name: str, *words: str, check: bool = True, given: str | None = None
+) -> subprocess.CompletedProcess[str]:
     """Run a command as one of the accounts, in its home."""
-    run = ["runuser", "-u", name, "--", "env", "-i", "LANG=C.UTF-8", f"HOME=/home/{name}", f"PATH={BIN}:{_PATH}", *words]
+    run = [
+        "runuser",
+        "-u",
+        name,
+        "--",
+        "env",
+        "-i",
+        "LANG=C.UTF-8",
+        f"HOME=/home/{name}",
+        f"PATH={BIN}:{_PATH}",
+        *words,
+    ]
     home = Path(f"/home/{name}")
     done = subprocess.run(
         run, check=False, capture_output=True, text=True, input=given, cwd=home if home.exists() else "/"
@@ -107,9 +121,8 @@ class Server:
 
     def database(self, *words: str) -> None:
         """Call pg_ctlcluster for the one database server of this machine."""
-        version = sorted(os.listdir("/etc/postgresql"))[-1]
-        log = (self.logs / "database.log").open("ab")
-        subprocess.run(["pg_ctlcluster", version, "main", *words], check=True, stdout=log, stderr=log)
+        with (self.logs / "database.log").open("ab") as log:
+            subprocess.run(["pg_ctlcluster", VERSION, "main", *words], check=True, stdout=log, stderr=log)
 
     def start(self) -> None:
         """Start proxy and hub, and wait until they answer."""
@@ -132,7 +145,7 @@ class Server:
 def answers() -> bool:
     """Whether the sign-in page is there."""
     try:
-        with urllib.request.urlopen(f"{ADDRESS}/hub/login", timeout=5) as page:
+        with urllib.request.urlopen(f"{ADDRESS}/hub/login", timeout=5) as page:  # noqa: S310 – loopback
             return page.status == 200
     except OSError:
         return False
@@ -183,7 +196,17 @@ def coders(*lines: str) -> None:
 
 def _package(folder: Path) -> None:
     """Put this checkout's package into /opt/sense7, in the place of the one there."""
-    build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", str(folder)]
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "-w",
+        str(folder),
+    ]
     root(*build, str(ROOT))
     [wheel] = folder.glob("*.whl")
     root(str(BIN / "pip"), "install", "-q", "--no-deps", "--no-index", "--force-reinstall", str(wheel))
@@ -194,8 +217,7 @@ def _cluster() -> None:
     for place in ("/etc/postgresql", "/var/lib/postgresql"):
         for version in Path(place).glob("[0-9]*"):
             shutil.rmtree(version)
-    version = sorted(os.listdir("/usr/lib/postgresql"), key=float)[-1]
-    root("pg_createcluster", version, "main")
+    root("pg_createcluster", VERSION, "main")
 
 
 @contextmanager
@@ -205,8 +227,7 @@ def installed(folder: Path) -> Iterator[Server]:
     assert "lead" not in {group.gr_name for group in grp.getgrall()}, "the machine was used before"
     _package(folder)
     _cluster()
-    version = sorted(os.listdir("/etc/postgresql"))[-1]
-    root("pg_ctlcluster", version, "main", "start")
+    root("pg_ctlcluster", VERSION, "main", "start")
     root(str(ROOT / "deploy" / "install.sh"), "--seats", str(SEATS), "--lead-login", "prof.l")
     server = Server(folder)
     try:
@@ -216,18 +237,16 @@ def installed(folder: Path) -> Iterator[Server]:
         server.end()
 
 
-def study(data: Path, coders_of_it: Sequence[str], *options: str) -> None:
+def study(data: Path, coders_of_it: Sequence[str], *options: str, place: str = STUDY) -> None:
     """Make the study as the lead, with the command, and give each coder the next seat."""
-    words = ("new", STUDY, "--data", str(data), "--yes", "--coders", ",".join(coders_of_it), "--lead", "lead")
+    words = ("new", place, "--data", str(data), "--yes", "--coders", ",".join(coders_of_it), "--lead", "lead")
     account("lead", "sense7-qual", *words, *options)
-    for place, coder in enumerate(coders_of_it, start=1):
-        seat(coder, f"seat{place:02d}")
+    if place == STUDY:
+        for number, coder in enumerate(coders_of_it, start=1):
+            seat(coder, f"seat{number:02d}")
 
 
 def seat(coder: str, name: str) -> None:
     """Let the lead give a coder a seat."""
-    account(
-        "lead",
-        *(str(BIN / "python"), "-c"),
-        f"from sense7_qual.store import Store; Store({STUDY!r}).admin.add_coder({coder!r}, role={name!r})",
-    )
+    called = f"Store({STUDY!r}).admin.add_coder({coder!r}, role={name!r})"
+    account("lead", str(BIN / "python"), "-c", f"from sense7_qual.store import Store; {called}")

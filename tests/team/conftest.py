@@ -1,4 +1,4 @@
-"""The server with its proxy, hub and database, a study in it, and a browser; on a machine made for it alone."""
+"""The server with its proxy, hub and database, and a browser; on a machine made for it alone."""
 
 from __future__ import annotations
 
