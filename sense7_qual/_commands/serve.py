@@ -33,6 +33,7 @@ left out: the files of a folder, and in its version of tomorrow what is not know
 
 _KERNEL: Final = r"(?P<kernel_id>\w+-\w+-\w+-\w+-\w+)"
 _TEMPLATES: Final = Path(__file__).parent / "page"
+_WIDGETS: Final = ["anywidget", "@jupyter-widgets/jupyterlab-manager", "@voila-dashboards/widgets-manager8"]
 _HEARD: Final = frozenset(
     {"status", "comm_open", "comm_msg", "comm_close", "comm_info_reply", "kernel_info_reply",
      "shutdown_reply"}
@@ -124,7 +125,8 @@ def settings(*, dark: bool, **resources: Any) -> Config:
                 "theme": "dark" if dark else "light",
                 "allow_template_override": "NO", "allow_theme_override": "NO",
                 "multi_kernel_manager_class": OneKernel,
-                "resources": resources,
+                "resources": {"open": OPEN, "onward": "", **resources},
+                "extension_allowlist": _WIDGETS,
             },
         }
     )  # fmt: skip
@@ -147,4 +149,5 @@ def serve(page: Page, notebook: Path, *, headers: dict[str, str] | None = None, 
     page.template_paths.insert(0, str(_TEMPLATES))
     for name in ("tornado.access", "tornado.general"):  # a refused request is no news for the coder
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    logging.getLogger("tornado.application").setLevel(logging.ERROR)
     page.start()

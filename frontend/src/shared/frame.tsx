@@ -19,7 +19,7 @@ const EVERYWHERE: Rows = [
   ["Esc", "Back; twice, not too fast: return to the notebook"],
 ];
 
-type Session = Pick<WidgetSession<never, never, never>, "coder" | "message" | "announced" | "showHelp" | "large" | "focus" | "presses" | "held" | "isUnsaved"> & {
+type Session = Pick<WidgetSession<never, never, never>, "coder" | "message" | "announced" | "showHelp" | "large" | "focus" | "presses" | "held" | "isUnsaved" | "unsaved"> & {
   channel: Parameters<typeof SaveState>[0]["line"];
   say(words: string): void;
 };
@@ -81,8 +81,14 @@ export function Frame(props: Props) {
   }, []);
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => void (session.isUnsaved && event.preventDefault());
+    // A page asks, whose kernel is gone (`sense7-qual code`).
+    const tell = (event: Event) => void (event as CustomEvent<string[]>).detail.push(...session.unsaved());
     addEventListener("beforeunload", warn);
-    return () => removeEventListener("beforeunload", warn);
+    addEventListener("s7-unsaved", tell);
+    return () => {
+      removeEventListener("beforeunload", warn);
+      removeEventListener("s7-unsaved", tell);
+    };
   }, []);
 
   /** One thing after the other is shut: the card, what is open in the page, the message, the large view; then the desk is left. */

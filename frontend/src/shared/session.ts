@@ -90,6 +90,13 @@ export abstract class WidgetSession<Question extends Kind, Answer extends Kind, 
     return this.held.value || this.outbox.waiting.value.length > 0 || this.presses.waiting.value.length > 0;
   }
 
+  /** The same in words, none of them a participant's. */
+  unsaved(): string[] {
+    const words = ({ kind, code, unit_id }: Act) => [kind !== "apply" && kind.replace("_", " "), code && `“${this.label(code)}”`, unit_id && `on text ${unit_id}`];
+    const keys = this.presses.waiting.value.length + +this.held.value;
+    return [...this.outbox.waiting.value.map((act) => words(act).filter(Boolean).join(" ")), ...(keys ? ["what was pressed last"] : [])];
+  }
+
   /** Say it on the screen and to screen readers, which hear only what differs from the words before. */
   say(words: string): void {
     this.announced.value = this.announced.value === words ? `${words}\u00a0` : words;
