@@ -46,7 +46,7 @@ print(json.dumps(found[["unit_id", "coder", "code", "applied"]].values.tolist())
 
 def decisions(study: str, who: str = "lead", *, consensus: bool = True) -> list[list[object]]:
     """Return the decisions as this account reads them."""
-    script = DECISIONS.format(study=study, consensus=consensus)
+    script = DECISIONS.format(study=study.replace("//lead@", f"//{who}@"), consensus=consensus)
     printed = account(who, str(team_server.BIN / "python"), "-W", "ignore", "-c", script).stdout
     rows: list[list[object]] = json.loads(printed)
     return rows
