@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button";
 import type { Model } from "./channel";
 import type { WidgetSession } from "./session";
-import { focusIn, hearKeys, isTextField, type TextField } from "./keys";
+import { focusIn, hearKeys, isTextField, keepFocus, type TextField } from "./keys";
 import { useLargeView } from "./largeview";
 import { useLeaving } from "./leaving";
 import { SaveState } from "./savestate";
@@ -124,6 +124,7 @@ export function Frame(props: Props) {
     else if (!event.repeat || repeats.test(event.key)) session.presses.inTurn(command!, { opens: !held && opens.includes(event.key) });
   };
   useLayoutEffect(() => hearKeys(() => root.current, press), []);
+  useLayoutEffect(() => keepFocus(root.current!, goHome), []);
 
   const wanted = session.focus.value;
   useLayoutEffect(() => {
