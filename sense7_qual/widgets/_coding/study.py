@@ -94,7 +94,8 @@ def _units_of(study: Any, coder: str, round: str | None) -> pd.DataFrame:
             f"{did_you_mean(str(round), rounds)}"
         )
     here = plan[plan["round"].isna() if round is None else plan["round"] == round]
-    ids = here.loc[here["coder"] == coder, "unit_id"]
+    # Of a folder that was handed out the plan is whole, and the texts are those of one coder.
+    ids = here.loc[(here["coder"] == coder) & here["unit_id"].isin(units["unit_id"]), "unit_id"]
     if ids.empty:
         raise ActError(_without_units(plan, coder, round, here["coder"].unique().tolist()))
     own: pd.DataFrame = units.set_index("unit_id", drop=False).loc[ids].reset_index(drop=True)
