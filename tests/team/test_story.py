@@ -30,7 +30,10 @@ ids = list(store.units["unit_id"])
 made = rounds.open_round("one", units=ids, coders=["ana", "ben"], coder="lead", codebook=store.codebook)
 print("opened", store.append([made]))
 """
-UNBLINDS = """
+SETTLES = """
+import sense7_qual as qual
+from sense7_qual import rounds
+store = qual.Store({study!r})
 print("unblinded", store.append([rounds.unblind("one", coder="lead", codebook=store.codebook)]))
 qual.widgets.AdjudicationWidget(store, coder="lead")
 """
@@ -99,10 +102,11 @@ def test_two_coders_and_a_lead_by_the_page_alone(
     server: team_server.Server, browser: Browser, texts: list[str]
 ) -> None:
     seen = {who: Seen() for who in ("ana", "ben", "lead")}
-    for name, study in (("server.ipynb", STUDY), ("folder.ipynb", FOLDER)):
-        notebook(name, OPENS.format(study=study), UNBLINDS)
+    for name, study in (("server", STUDY), ("folder", FOLDER)):
+        notebook(f"opens_{name}.ipynb", OPENS.format(study=study))
+        notebook(f"settles_{name}.ipynb", SETTLES.format(study=study))
     with signed_in(browser, server, "lead", shown=".jp-Launcher, .jp-Notebook", seen=seen["lead"]) as lead:
-        for name in ("server.ipynb", "folder.ipynb"):
+        for name in ("opens_server.ipynb", "opens_folder.ipynb"):
             open_notebook(lead, name)
             run_cell(lead)
             lead.get_by_text("opened 1").wait_for()
@@ -125,10 +129,8 @@ def test_two_coders_and_a_lead_by_the_page_alone(
     assert own == {"ana": {"ana"}, "ben": {"ben"}}  # blind
 
     with signed_in(browser, server, "lead", shown=".jp-Launcher, .jp-Notebook", seen=seen["lead"]) as lead:
-        for name in ("server.ipynb", "folder.ipynb"):
+        for name in ("settles_server.ipynb", "settles_folder.ipynb"):
             open_notebook(lead, name)
-            run_cell(lead)
-            lead.get_by_text("opened 0").wait_for()
             settle(lead)
 
     made = decisions(STUDY)
