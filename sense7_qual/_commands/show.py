@@ -34,10 +34,7 @@ def shown(study: str, *, coder: str | None, rating: str | None, round: str | Non
                 "code: under JupyterHub, the study must be in PostgreSQL (a folder keeps nobody blind)."
             )
         store = Store(study)
-        if coder is None:
-            own = _own_coder(store)
-            round = round or _round_to_code(store, own)
-        widget = CodingWidget(store, coder=coder or own, rating=rating, round=round)
+        widget = CodingWidget(store, coder=coder or _own_coder(store), rating=rating, round=round)
     except NotLetIn as error:
         return Sentence(STRANGER if coder is None else error)
     except QualError as error:
@@ -60,13 +57,6 @@ def _own_coder(store: Store) -> str:
             "are. Ask whoever leads the study for an account of your own."
         )
     return people[0]
-
-
-def _round_to_code(store: Store, coder: str) -> str | None:
-    """Return the newest round in which the coder has texts left, else the newest of their rounds, if any."""
-    own = [one for one in store.rounds if coder in one.coders]
-    left = [one for one in own if set(one.units) - set(store.coverage(round=one.name, coder=coder)["unit_id"])]
-    return (left or own)[-1].name if own else None
 
 
 def _hear_this_widget_alone() -> None:
