@@ -229,6 +229,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         store().copies.archive(place)
         return place
 
+    def handing_in() -> Call:
+        place = path()
+        store().copies.hand_out("one", "ana", place)
+        return qual.Store(place).copies.hand_in, {"path": path(".zip")}
+
     def merging() -> Call:
         study, place = fresh(), path()
         study.copies.backup(place)
@@ -826,6 +831,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                    codebook=lambda: x.codebook, lead=lambda: None, exist_ok=lambda: True),
         "store.Store.admin.add_coder": method(
             "admin.add_coder", store, coder=lambda: "cat", role=lambda: None, lead=lambda: False),
+        "store.Store.admin.end_coder": method("admin.end_coder", store, coder=lambda: "cat"),
         "store.Store.append": method("append", store, acts=lambda: [k.finish(**act)]),
         "store.Store.desk.append_after": method(
             "desk.append_after", store, acts=lambda: [k.finish(**act)], n_read=lambda: 1, meet=lambda: print),
@@ -887,6 +893,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.copies.backup": method("copies.backup", store, path=path),
         "store.Store.copies.hand_out": method(
             "copies.hand_out", store, round=lambda: "one", coder=lambda: "ana", path=path),
+        "store.Store.copies.hand_in": handing_in,
         "store.Store.copies.archive": method("copies.archive", store, path=partial(path, ".zip")),
         "store.Store.copies.bundle": method(
             "copies.bundle", store, path=path, texts=lambda: "withheld",
