@@ -697,6 +697,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "links.power": call(s.power, participants=[20], target=None, **sizes, odds_ratio=None),
         "links.variance_shares": call(s.variance_shares, units=x.units, **rating,
                                       levels=["case_id", "document_id"], **boot),
+        "links.models.proportional_odds": call(
+            s.models.proportional_odds, rating=x.ratings,
+            predictors=x.units.set_index("unit_id")["Affective"], groups=x.groups, rating_range=(1, 5),
+            model="marginal", confidence_level=0.95),
         "links.models.CumulativeModel.intervals": method(
             "intervals", partial(x.made, "links.models.marginal"), confidence_level=lambda: 0.95),
         "links.models.CumulativeModel.odds_ratios": method(
