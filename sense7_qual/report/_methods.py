@@ -28,6 +28,7 @@ _METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Disagreements", True, (coders.settling, findings.counting)),
     ("Reflexivity", False, (reflexivity,)),
     ("Themes", False, (findings.themes_recorded,)),
+    ("Themes", True, (findings.expected_themes,)),
     ("Saturation", True, (findings.saturation_method,)),
     ("Codes and ratings", None, (findings.link_method, findings.whole_error_method)),
     ("Memos", True, (material.memos,)),
