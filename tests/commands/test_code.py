@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import sense7_qual as qual
-from sense7_qual._commands import code as command, main
+from sense7_qual._commands import code as command, hub, main
 from tests.helpers.coding_page import SENTINEL, study
 
 
@@ -126,7 +126,6 @@ HUB = {"API_TOKEN": "t0", "SERVICE_PREFIX": "/user/seat07/", "SERVICE_URL": "htt
 def test_under_a_hub_the_coder_is_left_to_the_database_role_of_the_account(
     monkeypatch, study, address
 ) -> None:
-    hub = pytest.importorskip("sense7_qual._commands.hub", reason="JupyterHub is not installed")
     served: list[str] = []
     monkeypatch.setattr(hub, "serve_below_hub", lambda path, dark: served.append(path.read_text("utf-8")))
     monkeypatch.setattr(getpass, "getuser", lambda: "seat07")

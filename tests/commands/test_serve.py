@@ -13,10 +13,10 @@ import pytest
 
 pytest.importorskip("voila", reason="Voilà is not installed")
 
-from jupyter_client.session import utcnow
+from jupyter_client.session import Session, utcnow
 from voila.app import Voila
 
-from sense7_qual._commands import serve
+from sense7_qual._commands import hub, serve
 
 KERNEL = r"(?P<kernel_id>\w+-\w+-\w+-\w+-\w+)"
 OWN = [
@@ -91,7 +91,7 @@ def test_the_settings_of_a_page(ready) -> None:
 
 
 def test_under_a_hub_the_page_asks_the_hub_who_is_there(ready, notebook, monkeypatch) -> None:
-    hub = pytest.importorskip("sense7_qual._commands.hub", reason="JupyterHub is not installed")
+    hubs = pytest.importorskip("jupyterhub.singleuser.extension", reason="JupyterHub is not installed")
     environment = {
         "API_TOKEN": "t0", "USER": "seat07", "CLIENT_ID": "jupyterhub-user-seat07",
         "SERVICE_PREFIX": "/user/seat07/", "SERVICE_URL": "http://127.0.0.1:4711/user/seat07/",
@@ -107,13 +107,27 @@ def test_under_a_hub_the_page_asks_the_hub_who_is_there(ready, notebook, monkeyp
     assert sorted(addresses(page)) == sorted(
         f"/user/seat07/{where}" for where in [*OWN, "logout", "oauth_callback"]
     )
-    assert isinstance(page.app_settings["identity_provider"], hub.JupyterHubIdentityProvider)
-    assert isinstance(page.app_settings["authorizer"], hub.JupyterHubAuthorizer)
+    assert isinstance(page.app_settings["identity_provider"], hubs.JupyterHubIdentityProvider)
+    assert isinstance(page.app_settings["authorizer"], hubs.JupyterHubAuthorizer)
     assert page.token is None
     assert page.tornado_settings["allow_remote_access"]
     assert page.tornado_settings["headers"]["Content-Security-Policy"] == "frame-ancestors 'none'"
     resources = page.config.VoilaConfiguration.resources
     assert resources == {"open": 3600, "leave": True, "onward": "/hub/spawn?next=/user/seat07/"}
+
+
+@pytest.mark.parametrize("kind", ["comm_msg", "status", "stream", "error", "execute_result", "execute_reply"])
+def test_only_what_widgets_say_goes_on_to_the_page(monkeypatch, kind) -> None:
+    passed: list[str] = []
+    monkeypatch.setattr(
+        serve.ZMQChannelsWebsocketConnection,
+        "handle_outgoing_message",
+        lambda _, stream, parts: passed.append(stream),
+    )
+    line, session = serve.Line.__new__(serve.Line), Session(key=b"k")
+    line.session = session
+    line.handle_outgoing_message("iopub", session.serialize(session.msg(kind, {})))
+    assert passed == (["iopub"] if kind in ("comm_msg", "status") else [])
 
 
 class Kernel:
