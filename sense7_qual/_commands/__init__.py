@@ -6,8 +6,10 @@ question                                      command                           
 How do I see the example?                     `sense7-qual lab`                          ``lab.py``
 How does a file become a study?               `sense7-qual new`                          ``new.py``
 How does a coder code without a notebook?     `sense7-qual code`                         ``code.py``
+How is that page served, and to whom a hub's?                                            ``serve.py``, ``hub.py``
+What does the page's kernel show?                                                        ``show.py``
 How is a study checked, merged, copied?       `sense7-qual verify`, `merge`, `backup`,   ``copies.py``
-                                              `archive`
+                                              `archive`, `restore`
 How does a coder work without a server?       `sense7-qual hand-out`, `hand-in`          ``hand_out.py``
 How does a coder come and go on a server?     `sense7-qual seat`                         ``seat.py``
 Where does a paper start?                     `sense7-qual report`                       ``report.py``

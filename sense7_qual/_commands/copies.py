@@ -1,12 +1,15 @@
-"""`sense7-qual verify`, `merge`, `backup` and `archive`: check, merge and copy a study."""
+"""`sense7-qual verify`, `merge`, `backup`, `archive` and `restore`: check, merge and copy a study."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sense7_qual._commands.words import STUDY, Parsers, count, is_address, new_place, opened
 from sense7_qual._messages import first_three
+
+if TYPE_CHECKING:
+    from sense7_qual.store import Store
 
 _VERIFY: Final = """\
 Check every file of a study: each act against its hash and the previous act, each text, quote,
@@ -21,6 +24,13 @@ continue meanwhile."""
 _ARCHIVE: Final = """\
 Write a study as one zip file that can be read without this package. The same study always
 gives the same bytes."""
+
+_RESTORE: Final = """\
+Make a study of an archive, in a new folder or in PostgreSQL, and verify it: so a study moves
+from a folder into a database, and back. Archived again it gives the same bytes.
+
+In PostgreSQL the role that restores leads the study and codes as all of its coders. Give each
+coder a role: qual.Store(…).admin.add_coder("ana", role="seat07")."""
 
 
 def add(commands: Parsers) -> None:
@@ -56,10 +66,18 @@ def add(commands: Parsers) -> None:
         what = "the new folder" if name == "backup" else "the new zip file"
         copy.add_argument("target", metavar="TARGET", help=f"{what}, which must not exist yet")
         copy.set_defaults(run=_backup if name == "backup" else _archive)
+    restore = commands.add_parser("restore", help="make a study of an archive", description=_RESTORE)
+    restore.add_argument("archive", metavar="ARCHIVE", help="the zip file that archive wrote")
+    restore.add_argument("study", metavar="STUDY", help=f"{STUDY}; none may be there yet")
+    restore.set_defaults(run=_restore)
 
 
 def _verify(parsed: argparse.Namespace) -> int:
-    checked = opened(parsed.study).verify()
+    return _verified(opened(parsed.study))
+
+
+def _verified(store: Store) -> int:
+    checked = store.verify()
     for row in checked[~checked["ok"]].itertuples():
         print(f"NOT OK  {row.file}: {row.problem}")
     for row in checked[checked["note"] != ""].itertuples():
@@ -131,3 +149,12 @@ def _archive(parsed: argparse.Namespace) -> int:
     opened(parsed.study).copies.archive(new_place(parsed.target, command="archive"))
     print(f"Archived as {parsed.target}.")
     return 0
+
+
+def _restore(parsed: argparse.Namespace) -> int:
+    from sense7_qual.store import Store
+
+    store = Store.restore(parsed.archive, parsed.study)
+    if is_address(parsed.study):
+        print(f"Your role leads the study and codes as {', '.join(store.coders) or 'nobody yet'}.")
+    return _verified(store)

@@ -65,7 +65,7 @@ def serve_below_hub(notebook: Path, *, dark: bool) -> None:
     there = urlsplit(os.environ["JUPYTERHUB_SERVICE_URL"])
     prefix = os.environ["JUPYTERHUB_SERVICE_PREFIX"]
     hub = os.environ.get("JUPYTERHUB_HOST", "") + os.environ.get("JUPYTERHUB_BASE_URL", "/")
-    onward = url_path_join(hub, "hub", "spawn") + f"?next={prefix}"
+    onward = url_path_join(hub, f"hub/spawn?next={prefix}")
     page = HubPage(
         config=serve.settings(dark=dark, leave=True, onward=onward),
         ip=there.hostname or "127.0.0.1",

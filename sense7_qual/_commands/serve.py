@@ -19,7 +19,7 @@ from voila.app import Voila
 from sense7_qual._commands.lab import short_enough, transport
 
 OPEN: Final = 3600
-"""Seconds without a message after which the kernel of an open page ends: the page then says that it paused."""
+"""Seconds without a message after which the kernel of an open page ends; the page says that it paused."""
 ALONE: Final = 120
 """Seconds for which a kernel waits for its page to come back. A page that is closed ends its kernel at once,
 and one whose browser is gone cannot. What the page called saved is in the study then."""
@@ -59,7 +59,7 @@ class OneKernel(AsyncMappingKernelManager):
         self._emptied = utcnow()
 
     async def start_kernel(self, **named: Any) -> str:
-        """Start a kernel for a new page, and end those that have none; it hears nothing of a hub's secrets."""
+        """Start a kernel for a new page, which is told no secret of a hub; end those that have no page."""
         for kernel_id in self.list_kernel_ids():
             if not self.kernel_model(kernel_id)["connections"]:
                 await self.shutdown_kernel(kernel_id)
@@ -125,7 +125,7 @@ def settings(*, dark: bool, **resources: Any) -> Config:
                 "theme": "dark" if dark else "light",
                 "allow_template_override": "NO", "allow_theme_override": "NO",
                 "multi_kernel_manager_class": OneKernel,
-                "resources": {"open": OPEN, "onward": "", **resources},
+                "resources": {"open": OPEN, **resources},
                 "extension_allowlist": _WIDGETS,
             },
         }

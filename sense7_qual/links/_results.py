@@ -67,8 +67,10 @@ LINKS: Final = Contract("links", ("source", "code"), {
         "(rank_biserial + 1) / 2", -1, 1)),
     "p": number("two-sided, of the hypothesis that **rank_biserial** is 0", 0, 1),
     "p_adjusted, p_holm*": number(
-        "Benjamini–Hochberg, and Holm, both over the codes of the source that have a p", 0, 1),
+        "Benjamini–Hochberg, and Holm, both over the codes of the source that have a p; with `adjust` "
+        '"max-t" the step-down max-T, and Holm, over all rows that have one', 0, 1),
     "family": text("the name of that family of tests"),
+    "adjustment*": text('"Benjamini–Hochberg" or "max-t"; also returned with the latter'),
     "odds_ratio, odds_ratio_low, odds_ratio_high": number(
         "above 0; of a higher rating with the code, for one and the same participant, and its interval: "
         "cumulative-link mixed model with a random intercept for the participant", 0),
@@ -82,6 +84,13 @@ LINKS: Final = Contract("links", ("source", "code"), {
         "ratio within; missing where the code does not vary in that way", 0),
     "gee_odds_ratio*, gee_odds_ratio_low*, gee_odds_ratio_high*, gee_odds_ratio_p*": number(
         "also returned with `sensitivity`", 0),
+    "equivalence_effect*": text("as given; this and the next three also returned with `equivalence`",
+        missing=True),
+    "equivalence_margin*": number("as given", 0),
+    "equivalence_p*, equivalence_p_adjusted*": number(
+        "the larger of two one-sided p, of the hypotheses that the effect is at the margin or beyond it, "
+        "above or below; adjusted over the family, by Benjamini–Hochberg, or by Holm with `adjust` "
+        '"max-t"', 0, 1),
     "spearman*, spearman_low*, spearman_high*": number(
         "−1 to 1; of the rating with the share of coders who apply the code, in the rows of majority and "
         "pooled",

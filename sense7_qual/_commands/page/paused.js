@@ -16,23 +16,18 @@
   async function look() {
     if (gone) return;
     const config = JSON.parse(document.getElementById("jupyter-config-data").textContent);
-    const { status, type, answer } = await ask(config.baseUrl + "api/kernels/" + config.kernelId);
+    const token = document.cookie.match(/\b_xsrf=([^;]*)/)?.[1] ?? "";
+    const asked = fetch(`${config.baseUrl}api/kernels/${config.kernelId}`, { headers: { "X-XSRFToken": token } });
+    // Without a network there is no answer, and the widget says so itself; who is signed out is led to the hub's door.
+    const { status, redirected } = await asked.catch(() => ({}));
     const isLost = status === 424 || status === 503;
     lost = isLost ? lost || Date.now() : 0;
-    const isOut = status === 403 || type === "opaqueredirect";
-    if (isOut || status === 404 || answer.execution_state === "dead" || (isLost && Date.now() - lost > LOST_MS)) show(isOut);
-  }
-
-  async function ask(address) {
-    try {
-      const reply = await fetch(address, { redirect: "manual" });
-      return { status: reply.status, type: reply.type, answer: reply.ok ? await reply.json() : {} };
-    } catch {
-      return { answer: {} }; // no network: the widget says so itself
-    }
+    const isOut = status === 403 || (status === 200 && redirected);
+    if (isOut || status === 404 || (isLost && Date.now() - lost > LOST_MS)) show(isOut);
   }
 
   function show(isOut) {
+    if (gone) return;
     gone = true;
     const unsaved = [];
     dispatchEvent(new CustomEvent("s7-unsaved", { detail: unsaved }));

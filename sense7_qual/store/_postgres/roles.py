@@ -41,7 +41,7 @@ def coders(server: Server) -> tuple[str, ...]:
 
 
 def own_coders(server: Server) -> list[str]:
-    """Return the coders as whom this role codes, sorted; each has a schema, whose name every role may read."""
+    """Return the coders as whom this role codes, sorted, by the names of schemas, which any role may read."""
     return list(retried(server, lambda there: there.execute(text(_OWN.format(server.name))).scalars()))
 
 

@@ -53,8 +53,7 @@ who make one coder, and two who give rights on one table ("tuple concurrently up
 _REFUSED: Final = (
     "authentication", "password", "does not exist", "no pg_hba.conf", "is not permitted", "permission denied"
 )  # fmt: skip
-"""Words of libpq, which has no code for a login that was refused; trying again would not help, and may lock the
-account."""
+"""Words of libpq, which has no code for a login that was refused. Trying again may lock the account."""
 
 _STUDY_NAME: Final = re.compile(r"(?!pg_)[a-z][a-z0-9_]{0,19}")  # PostgreSQL keeps pg_… for itself
 

@@ -59,7 +59,9 @@ class CodingWidget(BaseWidget):
         True shows the rating from the start, "finished" only on finished texts. The default is the lead's
         setting (`Store.set_options`), otherwise hidden: seeing the rating may influence the coding.
     round : str, optional
-        Name of the round to code, opened by the lead (`rounds.open_round`). Every act carries the name.
+        Name of the round to code, opened by the lead (`rounds.open_round`). Every act carries the name. By
+        default the texts assigned outside rounds; where the coder has none, the oldest round with texts left.
+        The inbox opens the others.
     review : "stale", iterable of str, or DataFrame
         Units to review: shown as unfinished until they are finished under `codebook`. By default the units
         left undecided by a revision of the codebook (`codings.stale`), which the inbox lists; "stale" begins
@@ -151,7 +153,7 @@ class CodingWidget(BaseWidget):
         by_itself = review is None or (isinstance(review, str) and review == "stale")
         self._begins_again = by_itself and review is not None
         self._session = session = Session(
-            study.units, study.codebook, coder=coder, acts=study.acts, rating=rating, round=round,
+            study.units, study.codebook, coder=coder, acts=study.acts, rating=rating, round=study.round or round,
             review=() if review is None or by_itself else review,
             alike=versions_alike(study.study, study.codebook),
         )  # fmt: skip
@@ -184,6 +186,14 @@ class CodingWidget(BaseWidget):
             session, study.study, self._new_codes, newer=lambda: (self._moved_on, self._can_take),
             can_tell=self._look_again.can_tell,
         )  # fmt: skip
+        given: dict[str, Any] = {
+            "coder": coder, "rating": rating, "show_rating": show_rating, "conditions": conditions,
+            "embed": embed, "suggest": suggest, "layout": layout, "keys": keys,
+        }  # fmt: skip
+        self._of_rounds: dict[str | None, CodingWidget] = {}
+        self._of_round: Callable[[str | None], CodingWidget] = lambda name: CodingWidget(
+            study.study, **given, round=name
+        )
         super().__init__(self._recorder.save)
 
     def _use(self, study: Given) -> None:
@@ -278,13 +288,20 @@ class CodingWidget(BaseWidget):
         own: Asked = {
             "hello": self._welcome, "unit": self._unit, "act": self._do, "alike": self._new_codes.alike,
             "add_code": lambda content: self._go_on_with(*self._new_codes.add(content)),
-            "take_codebook": self._take_codebook,
+            "take_codebook": self._take_codebook, "open_round": self._open_round,
         }  # fmt: skip
         features = (
             self._colleagues, self._training, self._suggestions, self._memos, self._history, self._texts,
             self._grid, self._inbox, self._finding,
         )  # fmt: skip
         return own, *(one.asked for one in features)
+
+    def _open_round(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer with the widget of another round (None: texts outside rounds), which replaces this one."""
+        name = None if content.get("round") is None else field(content, "round", str)
+        if name not in self._of_rounds:
+            self._of_rounds[name] = self._of_round(name)
+        return {"type": "opened_round", "model": self._of_rounds[name].model_id}
 
     def _unit(self, content: Mapping[str, Any]) -> dict[str, Any]:
         unit = self._session.unit(field(content, "place", int))
