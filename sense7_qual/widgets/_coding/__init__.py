@@ -13,7 +13,7 @@ import traitlets
 from sense7_qual._arguments import check_arguments
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, ArgumentError, QualError
+from sense7_qual.errors import ActError, QualError
 from sense7_qual.report import Table
 from sense7_qual.suggestions import Screening
 from sense7_qual.widgets._base import STATIC, Asked, BaseWidget, desk_of, field
@@ -167,18 +167,10 @@ class CodingWidget(BaseWidget):
         )  # fmt: skip
         self._grid = Grid(session, self._texts, layout=layout, hides_ratings=show_rating == "finished")
         check_blind(suggest, study, coder)
-        if screening is not None and suggest is None:
-            raise ArgumentError(
-                "screening: codes are dimmed where suggestions are shown – pass the suggester, too (suggest)."
-            )
         self._suggestions = SuggestionsOfTexts(
-            session,
-            study,
-            suggest,
-            screening,
-            save=lambda acts: self._save(acts),
-            tell=self._suggestions_are_ready,
-        )
+            session, study, suggest, screening,
+            save=lambda acts: self._save(acts), tell=self._suggestions_are_ready,
+        )  # fmt: skip
         self._new_codes = NewCodes(session, study.study, embed=embed, look_again=self._look_again)
         self._commands = commands(COMMANDS, keys or {})
         self._use(study)
@@ -188,7 +180,7 @@ class CodingWidget(BaseWidget):
         )  # fmt: skip
         given: dict[str, Any] = {
             "coder": coder, "rating": rating, "show_rating": show_rating, "conditions": conditions,
-            "embed": embed, "suggest": suggest, "layout": layout, "keys": keys,
+            "embed": embed, "suggest": suggest, "screening": screening, "layout": layout, "keys": keys,
         }  # fmt: skip
         self._of_rounds: dict[str | None, CodingWidget] = {}
         self._of_round: Callable[[str | None], CodingWidget] = lambda name: CodingWidget(
