@@ -138,8 +138,10 @@ def measured(texts: Texts, examples: dict[str, list[str]], absent: set[str], emb
     """Return a row of figures for each way."""
     truth = texts["label"].to_numpy(str)
     ids = {label: f"code{place}" for place, label in enumerate(examples)}
-    codes = [Code(id=ids[label], label=label.replace("_", " ").replace("-", " "), examples=tuple(examples[label]))
-             for label in examples]  # fmt: skip
+    codes = [
+        Code(id=ids[one], label=one.replace("_", " ").replace("-", " "), examples=tuple(listed))
+        for one, listed in examples.items()
+    ]
     expected = set(examples) - absent
     rows = []
     for way, book in (

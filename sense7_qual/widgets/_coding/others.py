@@ -276,10 +276,6 @@ class SuggestionsOfTexts:
         save: Callable[[Sequence[Act]], object],
         tell: Callable[[int], object],
     ) -> None:
-        if screening is not None and suggest is None:
-            raise ArgumentError(
-                "screening: codes are dimmed where suggestions are shown – pass the suggester, too (suggest)."
-            )
         self._session, self._units, self._suggest = session, given.units, suggest
         self._save, self._tell, self._screening = save, tell, screening
         settled = getattr(getattr(given.study, "options", None), "suggestions", "finished")
