@@ -842,6 +842,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             "admin.add_coder", store, coder=lambda: "cat", role=lambda: None, lead=lambda: False),
         "store.Store.admin.end_coder": method("admin.end_coder", store, coder=lambda: "cat"),
         "store.Store.append": method("append", store, acts=lambda: [k.finish(**act)]),
+        "store.Store.desk.seats": method("desk.seats", store, coder=lambda: "cat"),
+        "store.handed_in": late(qual.store.handed_in, source=lambda: Path(archived())),
         "store.Store.desk.append_after": method(
             "desk.append_after", store, acts=lambda: [k.finish(**act)], n_read=lambda: 1, meet=lambda: print),
         "store.Store.revise": method(
@@ -1073,7 +1075,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "widgets.CodingWidget": call(
             qual.widgets.CodingWidget, store=None, units=x.units.head(5), codebook=x.codebook,
             coder="ana", acts=[], save=len, rating=None, show_rating=False, round=None, review=[],
-            conditions=[], embed=None, suggest=None, layout="text", keys=None),
+            conditions=[], embed=None, suggest=None, screening=None, layout="text", keys=None),
         "widgets.CodingWidget.goto": method(
             "goto", partial(x.made, "widgets.CodingWidget"), unit_id=lambda: x.units["unit_id"].iloc[0]),
     }  # fmt: skip
