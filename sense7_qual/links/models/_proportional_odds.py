@@ -141,7 +141,7 @@ def _row(
     found: dict[str, Any] = {"reason": fit.reason or (why if split is None else None)}
     if fit.reason is None:
         with np.errstate(over="ignore"):
-            found |= dict(fit.odds_ratios(confidence_level).loc[name].items())
+            found |= {str(key): value for key, value in fit.odds_ratios(confidence_level).loc[name].items()}
     if split is not None and min(len(np.unique(rows.cluster[side])) for side in sides) < FEWEST_CLUSTERS:
         found |= {"low": np.nan, "high": np.nan, "p": np.nan}
         found["reason"] = found["reason"] or Reason.FEW_CLUSTERS
