@@ -12,6 +12,7 @@ from sense7_qual.report import (
     _text_agreement as coders,
     _text_findings as findings,
     _text_material as material,
+    _text_missing as missing,
 )
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._text import Paragraph, Sentence, Text
@@ -30,7 +31,7 @@ _METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Themes", False, (findings.themes_recorded,)),
     ("Themes", True, (findings.expected_themes,)),
     ("Saturation", True, (findings.saturation_method,)),
-    ("Codes and ratings", None, (findings.link_method, findings.whole_error_method)),
+    ("Codes and ratings", None, (findings.link_method, missing.missing_method, findings.whole_error_method)),
     ("Memos", True, (material.memos,)),
     ("Software and record", None, (material.software,)),
 )
@@ -40,7 +41,7 @@ _RESULTS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Codes", True, (findings.frequencies,)),
     ("Codes", False, (findings.applied_codes,)),
     ("Saturation", True, (findings.saturation_found,)),
-    ("Codes and ratings", None, (findings.links_found, findings.missing_found, findings.whole_error_found)),
+    ("Codes and ratings", None, (findings.links_found, missing.missing_found, findings.whole_error_found)),
 )
 _ASKED: Final = (
     "How were participants found and chosen, how many were asked, and how many declined?",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Final
 
 import pandas as pd
@@ -278,7 +277,8 @@ def expected_themes(record: Record) -> Iterator[Sentence]:
     )
 
 
-_NOTABLE: Final = 0.05  # adjusted p below which a code is named in the text
+NOTABLE: Final = 0.05
+"""The adjusted p below which a code is named in the text."""
 
 
 def link_method(record: Record) -> Iterator[Sentence]:
@@ -290,8 +290,6 @@ def link_method(record: Record) -> Iterator[Sentence]:
         "Ratings (“{rating}”) of texts with and without each code were compared{whose}.",
         rating=_rating(record), whose=_whose(record),
     )  # fmt: skip
-    if record.missing is not None:
-        yield from _missing_method(record)
     if _with_odds(links):
         yield sentence(
             "The odds ratio of a higher rating with the code was estimated with a cumulative-link mixed "
@@ -312,62 +310,13 @@ def link_method(record: Record) -> Iterator[Sentence]:
             "applied it.",
             scale=scale,
         )
-    n_tests = links[_adjusted(links)].notna().sum()
+    n_tests = links[adjusted_p(links)].notna().sum()
     if n_tests.value > 1:
         yield sentence(
             "P values were adjusted across the {n} codes by the method of Benjamini and Hochberg (1995).",
             n=count(n_tests),
         )
     yield sentence("These are associations, which do not show what raised or lowered a rating.")
-
-
-def _missing_method(record: Record) -> Iterator[Sentence]:
-    """Yield how many ratings are missing, and how it was examined what they could change."""
-    yield sentence(
-        "The rating was missing for {n} of {all} ({share}%), which these comparisons leave out.",
-        n=count(record.unrated.sum()), all=plural(record.unrated.shape[0], "coded text"),
-        share=percent(record.unrated.mean()),
-    )  # fmt: skip
-    yield sentence(
-        "What missing ratings could change was examined by bounds, over all values from the lowest to the "
-        "highest rating (Horowitz & Manski, 2000), and by a pattern-mixture model in which they differ from "
-        "the observed ones by δ points on average (Little, 1993){whose}.",
-        whose=" (decisions: the majority of the coders)" if record.linked == "pooled" else "",
-    )
-
-
-def missing_found(record: Record) -> Iterator[Sentence]:
-    """Yield for each notable link between what bounds missing ratings leave it, and what would undo it."""
-    links, missing = record.links, record.missing
-    if links is None or missing is None:
-        return
-    p = links.set_index("code").value[_adjusted(links)]
-    rows = missing.query("delta == 0 and direction == 'opposite'").set_index("code")
-    for code, label in record.labels().items():
-        if code in p.index and p[code] < _NOTABLE and code in rows.value.index:
-            own = rows.loc[code]
-            if own.value["n_missing_with"] + own.value["n_missing_without"]:
-                yield sentence(
-                    "Over all coded texts, the rank-biserial correlation of “{label}” lies between {low} and "
-                    "{high}, wherever on the scale the missing ratings are{tipping}.",
-                    label=named(label), low=coefficient(own["lowest"]), high=coefficient(own["highest"]),
-                    tipping=_tipping(own),
-                )  # fmt: skip
-
-
-def _tipping(own: Traced) -> Phrase:
-    """Return what differences of the missing ratings would bring 0 into an interval that excludes it."""
-    if not own.value["p"] < 1 - own.value["confidence_level"]:
-        return ()
-    delta = own["delta_interval"]
-    if pd.isna(delta.value):
-        return ("; no difference in opposite directions with and without it would bring its interval to 0",)
-    ways = ("lower", "higher") if delta.value < 0 else ("higher", "lower")
-    return phrase(
-        "; its interval would reach 0 if they were on average {delta} points {one} than observed ones with "
-        "it and as much {other} without it",
-        delta=replace(number(delta), printed=number(delta).printed.lstrip("−")), one=ways[0], other=ways[1],
-    )  # fmt: skip
 
 
 def whole_error_method(record: Record) -> Iterator[Sentence]:
@@ -458,16 +407,16 @@ def links_found(record: Record) -> Iterator[Sentence]:
     links = record.links
     if links is None:
         return
-    p, rows = _adjusted(links), links.set_index("code")
+    p, rows = adjusted_p(links), links.set_index("code")
     known = [code for code in record.labels() if code in rows.value.index]
     tested = [code for code in known if pd.notna(rows.value.loc[code, p])]
-    notable = [code for code in tested if rows.value.loc[code, p] < _NOTABLE]
+    notable = [code for code in tested if rows.value.loc[code, p] < NOTABLE]
     rest = [code for code in tested if code not in notable]
     if len(tested) > 1:
         yield sentence(
             "Of {n} tested, {k} associated with “{rating}” at an adjusted p below .05.",
             n=plural(links[p].notna().sum(), "code"), rating=_rating(record),
-            k=plural(links[p].lt(_NOTABLE).sum(), "was", "were", none="none"),
+            k=plural(links[p].lt(NOTABLE).sum(), "was", "were", none="none"),
         )  # fmt: skip
     for code in [*notable, *(rest if len(rest) == 1 else [])]:
         yield _of_code(links, code, named(record.labels()[code]))
@@ -477,12 +426,12 @@ def links_found(record: Record) -> Iterator[Sentence]:
 
 
 def _of_code(links: Traced, code: str, label: Number) -> Sentence:
-    cells, p = links.set_index("code").loc, _adjusted(links)
+    cells, p = links.set_index("code").loc, adjusted_p(links)
     size = "odds_ratio" if _with_odds(links) else "rank_biserial"
     row = cells.value[code]
     higher = row[size] > (1 if size == "odds_ratio" else 0)
     direction = "higher" if higher else "lower"
-    verb = f"were rated {direction}" if row[p] < _NOTABLE else "were not rated reliably higher or lower"
+    verb = f"were rated {direction}" if row[p] < NOTABLE else "were not rated reliably higher or lower"
     odds: Phrase = ()
     if _with_odds(links):
         odds = phrase("odds ratio {odds}, ", odds=_with_interval(links, code, "odds_ratio"))
@@ -515,8 +464,8 @@ def _caution(cells: Traced, code: str) -> Phrase:
 
 def _of_the_others(links: Traced, *, others: bool) -> Sentence:
     """Return the range of what is not below the limit."""
-    p = _adjusted(links)
-    rest = links.query(f"{p} >= {_NOTABLE}")
+    p = adjusted_p(links)
+    rest = links.query(f"{p} >= {NOTABLE}")
     ranks = phrase(
         "rank-biserial correlations were between {low} and {high}",
         low=coefficient(rest["rank_biserial"].min()), high=coefficient(rest["rank_biserial"].max()),
@@ -548,7 +497,8 @@ def _with_odds(links: Traced) -> bool:
     return has_odds(links.value.to_dict("records"))
 
 
-def _adjusted(links: Traced) -> str:
+def adjusted_p(links: Traced) -> str:
+    """Return the column of the adjusted p that counts: that of the odds ratio, where there are any."""
     return "odds_ratio_p_adjusted" if _with_odds(links) else "p_adjusted"
 
 
