@@ -8,9 +8,11 @@ from typing import Final
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual.links import Adjustment, Margin
 from sense7_qual.report import (
     _text_agreement as coders,
     _text_findings as findings,
+    _text_links as linked,
     _text_material as material,
     _text_missing as missing,
 )
@@ -31,7 +33,7 @@ _METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Themes", False, (findings.themes_recorded,)),
     ("Themes", True, (findings.expected_themes,)),
     ("Saturation", True, (findings.saturation_method,)),
-    ("Codes and ratings", None, (findings.link_method, missing.missing_method, findings.whole_error_method)),
+    ("Codes and ratings", None, (linked.link_method, missing.missing_method, linked.whole_error_method)),
     ("Memos", True, (material.memos,)),
     ("Software and record", None, (material.software,)),
 )
@@ -41,7 +43,7 @@ _RESULTS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Codes", True, (findings.frequencies,)),
     ("Codes", False, (findings.applied_codes,)),
     ("Saturation", True, (findings.saturation_found,)),
-    ("Codes and ratings", None, (findings.links_found, missing.missing_found, findings.whole_error_found)),
+    ("Codes and ratings", None, (linked.links_found, missing.missing_found, linked.whole_error_found)),
 )
 _ASKED: Final = (
     "How were participants found and chosen, how many were asked, and how many declined?",
@@ -62,6 +64,8 @@ def methods(
     seed: int = 0,
     source: str | None = None,
     multiverse: pd.DataFrame | None = None,
+    adjust: Adjustment = "bh",
+    equivalence: Margin | None = None,
 ) -> Text:
     """Write the methods section of a study in full sentences, filled from its record.
 
@@ -89,6 +93,8 @@ def methods(
         Whose decisions are counted and linked, as for `paper`.
     multiverse : DataFrame, optional
         The result of `links.multiverse`. In the calls of its numbers it is called ``multiverse``.
+    adjust, equivalence
+        As for `links.code_to_rating`.
 
     Returns
     -------
@@ -121,7 +127,8 @@ def methods(
     check_arguments(methods, locals(), but=("store",))
     record = record_of(
         store, function="methods", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse,
+        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse, adjust=adjust,
+        equivalence=equivalence,
     )  # fmt: skip
     return methods_of(record, positionality=positionality)
 
@@ -145,6 +152,8 @@ def results(
     seed: int = 0,
     source: str | None = None,
     multiverse: pd.DataFrame | None = None,
+    adjust: Adjustment = "bh",
+    equivalence: Margin | None = None,
 ) -> Text:
     """Write the results section of a study in full sentences, filled from its record.
 
@@ -153,7 +162,7 @@ def results(
 
     Parameters
     ----------
-    store, with_agreement, rating, cluster, n_boot, seed, source, multiverse
+    store, with_agreement, rating, cluster, n_boot, seed, source, multiverse, adjust, equivalence
         As for `methods`.
 
     Returns
@@ -173,7 +182,8 @@ def results(
     check_arguments(results, locals(), but=("store",))
     record = record_of(
         store, function="results", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse,
+        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse, adjust=adjust,
+        equivalence=equivalence,
     )  # fmt: skip
     return results_of(record)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Final
 
@@ -12,9 +13,11 @@ import pandas as pd
 from sense7_qual import links
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._present import count, percent
+from sense7_qual.links import MULTIVERSE
 from sense7_qual.report._review_coders import ON_AGREEMENT, ON_CODERS, ON_MODELS, ON_OVERLAP
 from sense7_qual.report._review_coding import ON_CODING
 from sense7_qual.report._review_facts import SIZE, Facts, Objection, Study, require_study
+from sense7_qual.report._review_links import ON_CHOICES, ON_LINKS
 from sense7_qual.report._table import Table, made_with
 
 
@@ -74,6 +77,7 @@ def review(
     cluster: str | None = None,
     n_boot: int = 500,
     seed: int = 0,
+    multiverse: pd.DataFrame | None = None,
 ) -> Review:
     """Read a study as a reviewer does, and return the likely objections.
 
@@ -93,6 +97,8 @@ def review(
         linked, links are not looked at.
     n_boot, seed
         Of the intervals of agreement, as for `agreement.by_code`.
+    multiverse : DataFrame, optional
+        The result of `links.multiverse`: whether links depend on a choice, or on one prompt.
 
     Returns
     -------
@@ -103,6 +109,8 @@ def review(
     ------
     ArgumentError
         `store` is no open study, or a setting of the resampling is out of its range.
+    TableError
+        `multiverse` lacks a column.
 
     Notes
     -----
@@ -124,9 +132,13 @@ def review(
     check_least(review, 2, n_boot=n_boot)
     check_least(review, 0, seed=seed)
     require_study(store)
+    if multiverse is not None:
+        MULTIVERSE.require(multiverse)
     facts = Facts(store, n_boot=n_boot, seed=seed, rating=rating, cluster=cluster)
     checks = (*ON_CODING, *ON_CODERS, *ON_MATERIAL, *((*ON_AGREEMENT, *ON_OVERLAP) if with_agreement else ()))
-    checks += ON_MODELS if len(facts.by_models) else ()
+    checks += (*ON_MODELS, *ON_LINKS) if len(facts.by_models) else ON_LINKS
+    if multiverse is not None:
+        checks += tuple(partial(check, every=MULTIVERSE.frame(multiverse)) for check in ON_CHOICES)
     objections = tuple(one for check in checks for one in check(facts))
     return Review(objections, len(checks), made_with(store.codebook))
 

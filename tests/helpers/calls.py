@@ -207,6 +207,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         study.append([opened])
         return study
 
+    linking = {"multiverse": lambda: None, "adjust": lambda: "bh", "equivalence": lambda: None}
+
     @cache
     def registered() -> qual.Store:
         study = fresh()
@@ -371,8 +373,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             n_participants=2, double_coded=0.5, n_repeated=0, level="unit", codebook="fixed", blind=True,
             new_codes="propose", rating_shown="hidden", suggestions="never", models=("m",), prompts=(),
             themes=False, discussion=False, settled_by="rulings", coding_until="2026-03-31",
-            with_agreement=True, min_alpha=0.667, rating="EmpathyOverall", cluster="case_id", n_boot=50,
-            seed=0, answers={"title": "So"}),
+            with_agreement=True, min_alpha=0.667, rating="EmpathyOverall", cluster="case_id",
+            adjust="max-t", equivalence=("odds_ratio", 1.5), n_boot=50, seed=0, answers={"title": "So"}),
         "acts.contents.AnalysisPlan.from_text": call(
             k.contents.AnalysisPlan.from_text, text=k.contents.AnalysisPlan(question="Why?").to_text()),
         "acts.preregister": call(
@@ -645,8 +647,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "links.co_occurrence": call(s.co_occurrence, decisions=x.decisions, source="ana"),
         "links.code_to_rating": call(
             s.code_to_rating, **link, cluster="case_id", sources=["ana"], nested="document_id",
-            odds_ratios=False, sensitivity=False, pooling="joint", with_models=False, details=False,
-            progress=None, **boot),
+            odds_ratios=False, sensitivity=False, pooling="joint", adjust="max-t",
+            equivalence=("rank_biserial", 0.2), with_models=False, details=False, progress=None, **boot),
         "links.context": call(s.context, units=x.units, **rating, variables=["Model"], cluster="case_id",
                               confidence_level=0.95),
         "links.corrected": late(
@@ -780,6 +782,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                         rating="Empathy"),
         "report.tables.missing": drawn_from(
             p.tables.missing, "links.models.missing_ratings", source="ana", **printed, rating="Empathy"),
+        "report.tables.multiverse": drawn_from(p.tables.multiverse, "links.multiverse", **printed,
+                                              rating="Empathy"),
         "report.tables.memo": call(p.tables.memo, memos=k.fold(x.acts).memos, units=x.units, earlier=[],
                                   codebook=x.codebook, max_length=80, notes=["A note."]),
         "report.tables.overruled": call(p.tables.overruled, overruled=qual.adjudication.overruled(
@@ -928,7 +932,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             paper_size=lambda: "letter", codebook_layout=lambda: "grid", conditions=lambda: ["document_id"],
             source=lambda: "ana", round=lambda: None, with_texts=lambda: False, names=lambda: ["Ann"],
             with_agreement=lambda: None, with_prose=lambda: True, positionality=lambda: None,
-            overwrite=lambda: True, progress=lambda: False),
+            multiverse=lambda: None, overwrite=lambda: True, progress=lambda: False),
         "report.deviations": late(
             qual.report.deviations, store=registered,
             analysis_plan=lambda: k.contents.AnalysisPlan(question="Why?", seed=1)),
@@ -939,16 +943,17 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.report.tables.theme, store=store, with_memos=lambda: True, notes=lambda: ["More."]),
         "report.review": late(
             qual.report.review, store=store, with_agreement=lambda: True,
-            rating=lambda: "EmpathyOverall", cluster=lambda: "case_id", n_boot=lambda: 5, seed=lambda: 0),
+            rating=lambda: "EmpathyOverall", cluster=lambda: "case_id", n_boot=lambda: 5, seed=lambda: 0,
+            multiverse=lambda: None),
         **{
             f"report.{name}": late(
                 getattr(qual.report, name), store=store, with_agreement=lambda: True, n_boot=lambda: 5,
                 seed=lambda: 0, **more)
             for name, more in {
                 "methods": {"rating": lambda: None, "cluster": lambda: None, "positionality": lambda: None,
-                            "source": lambda: "ana", "multiverse": lambda: None},
+                            "source": lambda: "ana", **linking},
                 "results": {"rating": lambda: None, "cluster": lambda: None, "source": lambda: "ana",
-                            "multiverse": lambda: None},
+                            **linking},
                 "checklist": {"guideline": lambda: "coreq", "positionality": lambda: None},
                 "ai_statement": {"models": lambda: ()},
             }.items()
