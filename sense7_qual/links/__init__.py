@@ -47,6 +47,7 @@ from sense7_qual.links._results import (
     LINKS as LINKS,
     MULTIVERSE as MULTIVERSE,
     POWER as POWER,
+    PROPORTIONAL_ODDS as PROPORTIONAL_ODDS,
     VARIANCE_SHARES as VARIANCE_SHARES,
 )
 from sense7_qual.links._variance_shares import variance_shares

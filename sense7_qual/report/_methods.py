@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual.report import (
     _text_agreement as coders,
     _text_findings as findings,
+    _text_further as further_statistics,
     _text_material as material,
 )
+from sense7_qual.report._further import read_further
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._text import Paragraph, Sentence, Text
 from sense7_qual.report._text_material import positionality_memo, reflexivity
@@ -30,6 +32,7 @@ _METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Themes", False, (findings.themes_recorded,)),
     ("Saturation", True, (findings.saturation_method,)),
     ("Codes and ratings", None, (findings.link_method, findings.whole_error_method)),
+    ("Further statistics", None, (further_statistics.further,)),
     ("Memos", True, (material.memos,)),
     ("Software and record", None, (material.software,)),
 )
@@ -60,6 +63,7 @@ def methods(
     seed: int = 0,
     source: str | None = None,
     multiverse: pd.DataFrame | None = None,
+    further: Mapping[str, Any] | None = None,
 ) -> Text:
     """Write the methods section of a study in full sentences, filled from its record.
 
@@ -87,6 +91,9 @@ def methods(
         Whose decisions are counted and linked, as for `paper`.
     multiverse : DataFrame, optional
         The result of `links.multiverse`. In the calls of its numbers it is called ``multiverse``.
+    further : mapping of str to result, optional
+        Statistics with a sentence of their own, as for `report.tables.further`. In the calls of their numbers
+        it is called ``further``.
 
     Returns
     -------
@@ -99,7 +106,7 @@ def methods(
         `store` is no open study, `rating` or `cluster` is no column of its units, nobody named as `source`
         coded, `positionality` is no memo on the study, or a setting is out of its range.
     TableError
-        `multiverse` lacks a column.
+        `multiverse` lacks a column, or `further` has another result.
 
     Notes
     -----
@@ -117,9 +124,10 @@ def methods(
     ``report.methods(store).write("methods.docx")``
     """
     check_arguments(methods, locals(), but=("store",))
+    read = read_further(read_mapping(further), function="methods")
     record = record_of(
         store, function="methods", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse,
+        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse, further=read,
     )  # fmt: skip
     return methods_of(record, positionality=positionality)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._arguments import check_arguments, check_least, read_mapping
 from sense7_qual._present import count, percent
+from sense7_qual.report._further import objections as to_further, read_further
 from sense7_qual.report._review_coders import ON_AGREEMENT, ON_CODERS, ON_MODELS, ON_OVERLAP
 from sense7_qual.report._review_coding import ON_CODING
 from sense7_qual.report._review_facts import SIZE, Facts, Objection, Study, require_study
@@ -73,6 +74,7 @@ def review(
     cluster: str | None = None,
     n_boot: int = 500,
     seed: int = 0,
+    further: Mapping[str, Any] | None = None,
 ) -> Review:
     """Read a study as a reviewer does, and return the likely objections.
 
@@ -92,6 +94,8 @@ def review(
         linked, links are not looked at.
     n_boot, seed
         Of the intervals of agreement, as for `agreement.by_code`.
+    further : mapping of str to result, optional
+        Statistics that the paper reports beyond the record, as for `report.tables.further`.
 
     Returns
     -------
@@ -102,6 +106,8 @@ def review(
     ------
     ArgumentError
         `store` is no open study, or a setting of the resampling is out of its range.
+    TableError
+        `further` has another result.
 
     Notes
     -----
@@ -127,7 +133,9 @@ def review(
     checks = (*ON_CODING, *ON_CODERS, *ON_MATERIAL, *((*ON_AGREEMENT, *ON_OVERLAP) if with_agreement else ()))
     checks += ON_MODELS if len(facts.by_models) else ()
     objections = tuple(one for check in checks for one in check(facts))
-    return Review(objections, len(checks), made_with(store.codebook))
+    read = read_further(read_mapping(further), function="review")
+    objections += tuple(to_further(read))
+    return Review(objections, len(checks) + len(read), made_with(store.codebook))
 
 
 _FEWEST: Final = 20
