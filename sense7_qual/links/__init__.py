@@ -50,6 +50,7 @@ from sense7_qual.links._results import (
     MISSING_RATINGS as MISSING_RATINGS,
     MULTIVERSE as MULTIVERSE,
     POWER as POWER,
+    PROPORTIONAL_ODDS as PROPORTIONAL_ODDS,
     VARIANCE_SHARES as VARIANCE_SHARES,
 )
 from sense7_qual.links._variance_shares import variance_shares

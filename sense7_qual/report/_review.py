@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
 from sense7_qual import links
-from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._arguments import check_arguments, check_least, read_mapping
 from sense7_qual._present import count, percent
 from sense7_qual.links import MULTIVERSE
+from sense7_qual.report._further import objections as to_further, read_further
 from sense7_qual.report._review_coders import ON_AGREEMENT, ON_CODERS, ON_MODELS, ON_OVERLAP
 from sense7_qual.report._review_coding import ON_CODING
 from sense7_qual.report._review_facts import SIZE, Facts, Objection, Study, require_study
@@ -78,6 +79,7 @@ def review(
     n_boot: int = 500,
     seed: int = 0,
     multiverse: pd.DataFrame | None = None,
+    further: Mapping[str, Any] | None = None,
 ) -> Review:
     """Read a study as a reviewer does, and return the likely objections.
 
@@ -99,6 +101,8 @@ def review(
         Of the intervals of agreement, as for `agreement.by_code`.
     multiverse : DataFrame, optional
         The result of `links.multiverse`: whether links depend on a choice, or on one prompt.
+    further : mapping of str to result, optional
+        Statistics that the paper reports beyond the record, as for `report.tables.further`.
 
     Returns
     -------
@@ -110,7 +114,7 @@ def review(
     ArgumentError
         `store` is no open study, or a setting of the resampling is out of its range.
     TableError
-        `multiverse` lacks a column.
+        `multiverse` lacks a column, or `further` has another result.
 
     Notes
     -----
@@ -140,7 +144,9 @@ def review(
     if multiverse is not None:
         checks += tuple(partial(check, every=MULTIVERSE.frame(multiverse)) for check in ON_CHOICES)
     objections = tuple(one for check in checks for one in check(facts))
-    return Review(objections, len(checks), made_with(store.codebook))
+    read = read_further(read_mapping(further), function="review")
+    objections += tuple(to_further(read))
+    return Review(objections, len(checks) + len(read), made_with(store.codebook))
 
 
 _FEWEST: Final = 20

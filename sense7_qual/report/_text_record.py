@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -38,6 +38,7 @@ class Record:
     multiverse: Traced | None = None
     adjust: Adjustment = "bh"
     equivalence: Margin | None = None
+    further: Traced | None = None
 
     def __getitem__(self, name: str) -> Traced:
         return self.names[name]
@@ -267,6 +268,7 @@ def record_of(
     multiverse: pd.DataFrame | None = None,
     adjust: Adjustment = "bh",
     equivalence: Margin | None = None,
+    further: Mapping[str, Any] | None = None,
 ) -> Record:
     """Return the record of a study; participants are its clusters where every coded text has one.
 
@@ -295,6 +297,8 @@ def record_of(
             f"{function}: expected as source a coder, consensus, majority or pooled – found {word(source)} – "
             f"{did_you_mean(source, known)}"
         )
+    if further:
+        record = replace(record, further=Traced(dict(further), "further"))
     return record if cluster is not None else replace(record, cluster=_participants(record))
 
 

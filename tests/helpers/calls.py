@@ -194,6 +194,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         qual.exchange.write_project(store(), written)
         return written
 
+    def further() -> dict[str, Any]:
+        return {"Empathy": x.made("links.models.proportional_odds")}
+
     def coding_sheet() -> Path:
         return qual.exchange.write_coding_sheets(store(), path(), round="one")[0]
 
@@ -771,6 +774,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.tables.model_card": drawn_from(
             p.tables.model_card, "agreement.diagnosis.model_card", **printed, words=None,
             models={"model-suggestions": "the study's own suggestions"}),
+        "report.tables.further": late(
+            p.tables.further, further=further, digits=lambda: 2, notes=lambda: ["More."]),
         "report.tables.human_model": drawn_from(p.tables.human_model, "agreement.human_model", **printed,
                                                models={"gpt": "a model"}),
         "report.tables.revision": call(
@@ -944,14 +949,14 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.review": late(
             qual.report.review, store=store, with_agreement=lambda: True,
             rating=lambda: "EmpathyOverall", cluster=lambda: "case_id", n_boot=lambda: 5, seed=lambda: 0,
-            multiverse=lambda: None),
+            multiverse=lambda: None, further=further),
         **{
             f"report.{name}": late(
                 getattr(qual.report, name), store=store, with_agreement=lambda: True, n_boot=lambda: 5,
                 seed=lambda: 0, **more)
             for name, more in {
                 "methods": {"rating": lambda: None, "cluster": lambda: None, "positionality": lambda: None,
-                            "source": lambda: "ana", **linking},
+                            "source": lambda: "ana", "further": further, **linking},
                 "results": {"rating": lambda: None, "cluster": lambda: None, "source": lambda: "ana",
                             **linking},
                 "checklist": {"guideline": lambda: "coreq", "positionality": lambda: None},
