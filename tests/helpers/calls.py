@@ -412,7 +412,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                        single=False),
         "adjudication.dawid_skene": call(
             qual.adjudication.dawid_skene, decisions=x.decisions, prevalence_by="EmpathyOverall",
-            units=x.units, cluster="case_id", n_draws=3, seed=0),
+            units=x.units, cluster="case_id", n_draws=3, confidence_level=0.95, seed=0),
         "adjudication.disagreements": call(qual.adjudication.disagreements, decisions=x.decisions,
                                            with_models=True),
         "adjudication.overruled": call(qual.adjudication.overruled, decisions=x.decisions,
