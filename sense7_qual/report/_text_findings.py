@@ -269,8 +269,8 @@ def expected_themes(record: Record) -> Iterator[Sentence]:
     n_new = len(content["summary"]["theme"]) - len(found)
     new = runs.given(f'len({read}["summary"]["theme"]) - len({read}["expected"])', n_new)
     yield sentence(
-        "A topic model looked for the codes, by their definitions and examples, and for new themes: {n} had a "
-        "theme, {absent} seemed to be in no text, and {new} near no code.",
+        "A topic model looked for the codes, by their definitions and examples, and for new themes: {n} had "
+        "a theme, {absent} seemed to be in no text, and {new} near no code.",
         n=plural(runs.given(f'len({read}["expected"])', len(found)), "code"),
         absent=plural(runs.given(f'len({read}["parameters"]["codes_not_shown"])', len(absent)), "code"),
         new=plural(new, "theme was", "themes were"),
