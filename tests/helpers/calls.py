@@ -1043,8 +1043,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             codebook=lambda: x.codebook),
         "themes.recorded": late(qual.themes.recorded, acts=theme_acts, units=lambda: x.units),
         "themes.fit": call(
-            qual.themes.fit, units=x.units.head(60), embed=embed, seed=0, granularity=1.0, min_size=5,
-            n_resamples=0, stop_words="english", progress=False),
+            qual.themes.fit, units=x.units.head(60), embed=embed, codebook=x.codebook, seed=0,
+            granularity=1.0, min_size=5, n_resamples=0, stop_words="english", progress=False),
         "themes.nearest": call(qual.themes.nearest, units=x.units.head(20), embed=embed, k=2),
         "themes.nearest_codes": late(
             qual.themes.nearest_codes, themes=partial(x.made, "themes.fit"), units=lambda: x.units.head(60),
