@@ -11,6 +11,8 @@ To whom, where a hub starts it?                                                 
 What does the page's kernel show?                                                        ``show.py``
 How is a study checked, merged, copied?       `sense7-qual verify`, `merge`, `backup`,   ``copies.py``
                                               `archive`, `restore`
+How does a coder work without a server?       `sense7-qual hand-out`, `hand-in`          ``hand_out.py``
+How does a coder come and go on a server?     `sense7-qual seat`                         ``seat.py``
 Where does a paper start?                     `sense7-qual report`                       ``report.py``
 How can others rerun the analysis?            `sense7-qual bundle`                       ``bundle.py``
 Who can read a server's statistics?           `sense7-qual sql`                          ``sql.py``
@@ -28,7 +30,7 @@ import io
 import sys
 from collections.abc import Sequence
 
-from sense7_qual._commands import bundle, code, copies, lab, new, report, sql
+from sense7_qual._commands import bundle, code, copies, hand_out, lab, new, report, seat, sql
 from sense7_qual._commands.words import Parser
 from sense7_qual.errors import QualError
 
@@ -61,6 +63,6 @@ def parser() -> Parser:
     version = sys.modules["sense7_qual"].__version__
     root.add_argument("--version", action="version", version=f"sense7_qual {version}")
     commands = root.add_subparsers(metavar="COMMAND", required=True)
-    for module in (lab, new, code, copies, report, bundle, sql):
+    for module in (lab, new, code, copies, hand_out, seat, report, bundle, sql):
         module.add(commands)
     return root

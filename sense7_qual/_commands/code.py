@@ -14,6 +14,7 @@ import webbrowser
 from pathlib import Path
 from typing import Any, Final
 
+from sense7_qual._commands.hand_out import hand_in, whose
 from sense7_qual._commands.words import STUDY, Parsers, is_address, opened
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.errors import ActError, ArgumentError
@@ -27,6 +28,9 @@ other people use this computer, pass --no-browser and open the address yourself,
 can see the command that starts a browser. Two minutes after the browser is closed, or an hour
 after the last key, the page pauses; open the address again to continue.
 
+A file that the lead handed out (sense7-qual hand-out) is unpacked next to it once; it says who
+codes which round. At its end the page writes the file to send back, as hand-in does.
+
 Started by JupyterHub, it is a coder's server there: the hub knows who signs in, and the coder
 is the one of the database role of the account, so --coder is left out."""
 _LOOPBACK: Final = "127.0.0.1"
@@ -36,8 +40,9 @@ _PLACE: Final = "SENSE7_QUAL_STUDY"
 def add(commands: Parsers) -> None:
     """Add the command to the parser."""
     code = commands.add_parser("code", help="open a coder's page, without a notebook", description=_CODE)
-    code.add_argument("study", metavar="STUDY", nargs="?", help=f"{STUDY}; default: ${_PLACE}")
-    code.add_argument("--coder", metavar="PSEUDONYM", help="the coder")
+    study = f"{STUDY}, or a file that was handed out; default: ${_PLACE}"
+    code.add_argument("study", metavar="STUDY", nargs="?", help=study)
+    code.add_argument("--coder", metavar="PSEUDONYM", help="the coder (not of a file that was handed out)")
     code.add_argument("--new", action="store_true", help="the coder is new to this study")
     code.add_argument("--rating", metavar="COLUMN", help="a rating that the coder can look up")
     code.add_argument("--round", metavar="NAME", help="the round to code")
@@ -59,9 +64,11 @@ def _code(parsed: argparse.Namespace) -> int:
     below_hub = all(
         os.environ.get(f"JUPYTERHUB_{name}") for name in ("API_TOKEN", "SERVICE_PREFIX", "SERVICE_URL")
     )
+    handed = False
     if below_hub:
         _check_below_hub(parsed)
     else:
+        handed = whose(parsed)
         _check(parsed)
         port = _free_port(parsed.port)
     # The kernel may still stand in the folder when it is removed, which Windows refuses.
@@ -75,7 +82,7 @@ def _code(parsed: argparse.Namespace) -> int:
             return 0
         _serve(notebook, port, dark=parsed.dark, browser=not parsed.no_browser)
     print("Ended. Everything reported as saved is in the study.")
-    return 0
+    return hand_in(parsed.study) if handed else 0
 
 
 def _check_below_hub(parsed: argparse.Namespace) -> None:

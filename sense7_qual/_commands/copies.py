@@ -46,14 +46,15 @@ def add(commands: Parsers) -> None:
         "others",
         metavar="OTHER",
         nargs="+",
-        help="another copy: a study folder, an archive, an acts file (acts/ana.sqlite) or an address",
+        help="another copy: a coder's file (ben-back.zip), a study folder, an archive, an acts file "
+        "(acts/ana.sqlite) or an address",
     )
     merge.add_argument(
         "--coder",
         metavar="PSEUDONYM",
         action="append",
-        help="merge only this coder's acts; can be repeated (default: everybody's; from a folder that was "
-        "handed to a coder, only that coder's)",
+        help="merge only this coder's acts; can be repeated (default: everybody's; from what was handed out, "
+        "only those of the coder to whom it was given)",
     )
     merge.set_defaults(run=_merge)
     for name, says, description in (
@@ -120,6 +121,9 @@ def _asks(merged: Any) -> list[str]:
             f"{count(counts['conflicting'], 'act')} with different content here, kept unchanged: "
             f"{first_three(ids)}"
         )
+    refused = merged.items[merged.items["status"] == "refused"]
+    for (coder, kind), n in refused.groupby(["coder", "kind"]).size().items():
+        lines.append(f"refused: {count(n, 'act')} of {coder!r} ({kind}); not for this coder's file to bring")
     if counts["left out"]:
         left = merged.items[merged.items["status"] == "left out"]
         why = ", ".join(f"{n} of an unknown {what}" for what, n in left["unknown"].value_counts().items())

@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button";
 import type { Model } from "./channel";
 import type { WidgetSession } from "./session";
-import { focusIn, hearKeys, isTextField, type TextField } from "./keys";
+import { focusIn, hearKeys, isTextField, keepFocus, type TextField } from "./keys";
 import { useLargeView } from "./largeview";
 import { useLeaving } from "./leaving";
 import { SaveState } from "./savestate";
@@ -124,6 +124,7 @@ export function Frame(props: Props) {
     else if (!event.repeat || repeats.test(event.key)) session.presses.inTurn(command!, { opens: !held && opens.includes(event.key) });
   };
   useLayoutEffect(() => hearKeys(() => root.current, press), []);
+  useLayoutEffect(() => keepFocus(root.current!, goHome), []);
 
   const wanted = session.focus.value;
   useLayoutEffect(() => {
@@ -253,16 +254,30 @@ export function Bar({ label, done, of }: { label: string; done: number; of: numb
 }
 
 /** A widget as anywidget loads it: a session and its page in each place where it is shown. */
-export function widget<Own extends { close(): void }>(Session: new (model: Model) => Own, Page: ComponentType<{ session: Own }>) {
+export function widget<Own extends { close(): void; showOther(model: string): void; message: { value: string | null } }>(Session: new (model: Model) => Own, Page: ComponentType<{ session: Own }>) {
   return {
     render({ model, el }: { model: Model; el: HTMLElement }): () => void {
-      const session = new Session(model);
       const themed = watchTheme();
-      draw(<Page session={session} />, el);
+      let close = begin(model);
+      function begin(model: Model): () => void {
+        const session = new Session(model);
+        session.showOther = async (id) => {
+          const next = await model.widget_manager?.get_model?.(id).catch(() => undefined);
+          if (!el.isConnected) return;
+          if (!next) return void (session.message.value = "It cannot be opened here. Open it in a cell, with CodingWidget(…, round=…).");
+          close();
+          close = begin(next);
+          el.querySelector<HTMLElement>(".s7")?.focus({ preventScroll: true });
+        };
+        draw(<Page session={session} />, el);
+        return () => {
+          // In this order: a memo in mid-sentence becomes an act when its field goes, and is handed over then.
+          draw(null, el);
+          session.close();
+        };
+      }
       return () => {
-        // In this order: a memo in mid-sentence becomes an act when its field goes, and is handed over then.
-        draw(null, el);
-        session.close();
+        close();
         themed();
       };
     },

@@ -56,6 +56,8 @@ export abstract class WidgetSession<Question extends Kind, Answer extends Kind, 
   readonly held: ReadonlySignal<boolean> = NEVER;
   /** What gets the focus once it is drawn. */
   readonly focus = signal<string | null>(null);
+  /** Show another of the kernel's widgets in the place of this one. */
+  showOther: (model: string) => void = () => undefined;
   abstract readonly presses: PressQueue;
   #features: readonly Feature<Question, Answer, Told>[] = [];
   #answers = joined([]);

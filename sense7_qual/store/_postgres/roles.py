@@ -12,6 +12,7 @@ from sqlalchemy import Connection, insert, select, text, update
 
 from sense7_qual.acts import check_coder
 from sense7_qual.errors import StoreError
+from sense7_qual.store._backend import Seats
 from sense7_qual.store._postgres import row_security
 from sense7_qual.store._postgres.schema import (
     MEMBERS,
@@ -29,6 +30,7 @@ from sense7_qual.store._stored.acts_files import check_pseudonym, refuse_device
 
 _T = TypeVar("_T")
 
+SEAT: Final = re.compile(r"seat[0-9]{2}")
 _ROLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.@-]{0,62}")
 
 
@@ -91,6 +93,44 @@ def _add_coder(connection: Connection, server: Server, coder: str, role: str | N
             [row_security.lead_statement(owner, role), f'SET LOCAL ROLE "{owner}"', search_path(server.name)],
         )
         connection.execute(text("INSERT INTO leads VALUES (:role) ON CONFLICT DO NOTHING"), {"role": role})
+
+
+def seats(server: Server, coder: str) -> Seats:
+    """Return which seat `coder` has, and which nobody ever had in any study; for the lead."""
+
+    def work(connection: Connection) -> Seats:
+        run(connection, [search_path(server.name)])
+        check_lead(connection, server, "seat")
+        role = _member(connection, coder) or ""
+        rows = connection.execute(_SEATS).all()
+        free = tuple(str(row.rolname) for row in rows if row.rolcanlogin and not row.used)
+        own = role if SEAT.fullmatch(role) else ""
+        return Seats(own, bool(own) and own not in {row.rolname for row in rows if row.rolcanlogin}, free)
+
+    return retried(server, work)
+
+
+def end_coder(server: Server, coder: str) -> None:
+    """Take the right to sign in from the coder's role, which must be a seat; for the lead."""
+
+    def work(connection: Connection) -> None:
+        run(connection, [search_path(server.name)])
+        check_lead(connection, server, "end_coder")
+        role = _member(connection, coder)
+        if role is None or not SEAT.fullmatch(role):
+            raise StoreError(
+                f"end_coder: expected a coder with a seat (seat01, seat02 …) – found {coder!r} "
+                f"{f'with role {role!r}' if role else 'without a role'} – let an administrator end that role."
+            )
+        row = connection.execute(_ENDS, {"role": role}).one()
+        if row.rolcanlogin and not row.may:
+            raise StoreError(
+                f"end_coder: your role may not end {role}. Let an administrator run: "
+                f'ALTER ROLE "{role}" NOLOGIN. The hub lets nobody in without a line in coders.csv.'
+            )
+        run(connection, [f'ALTER ROLE "{role}" NOLOGIN'] if row.rolcanlogin else [])
+
+    retried(server, work)
 
 
 def _member(connection: Connection, coder: str) -> str | None:
@@ -212,5 +252,20 @@ SELECT coder FROM (
   WHERE starts_with(nspname, '{0}-')
 ) AS coders WHERE "{0}".is_mine(coder) ORDER BY coder COLLATE "C"
 """
+
+# Rights in any database of the server count: a seat of an earlier study writes as the coder it had there.
+_SEATS: Final = text(
+    "SELECT rolname, rolcanlogin, EXISTS (SELECT FROM pg_catalog.pg_shdepend d WHERE d.refobjid = r.oid "
+    "AND d.refclassid = 'pg_catalog.pg_authid'::regclass AND d.deptype IN ('a', 'o')) AS used "
+    "FROM pg_catalog.pg_roles r WHERE rolname ~ '^seat[0-9]{2}$' ORDER BY rolname"
+)
+
+_ENDS: Final = text(
+    "SELECT r.rolcanlogin, own.rolsuper OR (own.rolcreaterole AND ("
+    "current_setting('server_version_num')::int < 160000 "
+    "OR pg_has_role(session_user, r.oid, 'MEMBER WITH ADMIN OPTION'))) AS may "
+    "FROM pg_catalog.pg_roles r, pg_catalog.pg_roles own "
+    "WHERE r.rolname = :role AND own.rolname = session_user"
+)
 
 _ROLES: Final = text("SELECT rolsuper OR rolbypassrls AS open FROM pg_catalog.pg_roles WHERE rolname = :role")
