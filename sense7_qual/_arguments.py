@@ -167,7 +167,8 @@ def _any_of(kinds: list[_Kind]) -> _Kind:
 def _listed(origin: Any, of: list[_Kind]) -> _Kind:
     """Return the kind of a list; of so many items where each has a kind of its own."""
     # A list of lists is looked through where it is read, but for tuples, which can be read twice.
-    item = of[0] if of[0].item is None or origin is tuple else _ANYTHING
+    mixed = len({kind.words for kind in of}) > 1
+    item = _ANYTHING if mixed or (of[0].item is not None and origin is not tuple) else of[0]
     length = len(of) if origin is tuple and len(of) > 1 else None
     may_be = origin if origin in (Collection, Iterable) else _IN_ORDER
 
@@ -178,8 +179,12 @@ def _listed(origin: Any, of: list[_Kind]) -> _Kind:
             return False
         if length not in (None, len(value)):
             return False
+        if mixed:
+            return all(kind.fits(one) for kind, one in zip(of, value, strict=True))
         return item is _ANYTHING or all(map(item.fits, value))
 
+    if mixed:
+        return _Kind(f"a pair of {' and '.join(kind.words for kind in of)}", fits, item)
     words = item.words.removeprefix("a ") + "s" * item.words.endswith("number")
     return _Kind(f"a list of {f'{length} ' if length else ''}{words}", fits, item)
 

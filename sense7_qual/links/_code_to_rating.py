@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,18 +22,21 @@ from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import MODEL_PREFIX, RESERVED_CODERS, people
 from sense7_qual.links import _inputs, _resample
+from sense7_qual.links._family import Adjustment, Margin, adjusted, check_margin, equivalence_p
 from sense7_qual.links._inputs import RatingRange
 from sense7_qual.links._pooled import (
     Analysis,
     LogOdds,
+    Moves,
     Pooling,
     RankEffect,
+    analysed,
     columns_of,
     log_odds,
-    pooled_columns,
+    pooled_analysis,
     population_averaged,
 )
-from sense7_qual.links._resample import jackknife_interval, left_out, with_adjusted
+from sense7_qual.links._resample import jackknife_interval, left_out
 from sense7_qual.links._results import LINKS
 
 Floats = npt.NDArray[np.float64]
@@ -52,6 +55,8 @@ def code_to_rating(
     odds_ratios: bool = True,
     sensitivity: bool = False,
     pooling: Pooling = "joint",
+    adjust: Adjustment = "bh",
+    equivalence: Margin | None = None,
     with_models: bool = False,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
@@ -89,6 +94,12 @@ def code_to_rating(
         Whether to add gee_odds_ratio, the odds ratio averaged over the population of participants.
     pooling : {"joint", "rubin"}
         How the coders' estimates are combined: see Notes.
+    adjust : {"bh", "max-t"}
+        How p is adjusted: over the codes of each source (Benjamini–Hochberg), or over all codes × sources of
+        the table, so that the chance of any false link in it is 5 %: see Notes.
+    equivalence : pair of str and float, optional
+        The largest effect that would not matter, named before the results are seen: ("rank_biserial", 0.2),
+        or ("odds_ratio", 1.5) for odds ratios between 1 / 1.5 and 1.5. Adds the p of being at it or beyond.
     with_models : bool
         Whether models (`frames.is_model`) count as coders: they then have rows by default, and are in
         `majority` and `pooled`. Otherwise they are left out with a warning. A model named in `sources` has
@@ -100,7 +111,7 @@ def code_to_rating(
     seed : int
         The same seed gives the same intervals; no p, and no interval of an odds ratio, depends on it.
     details : bool
-        Whether to add the 24 columns marked with a star. Tables and figures print the 27 others.
+        Whether to add the 29 columns marked with a star. Tables and figures print the 27 others.
     progress : bool or callable, optional
         True shows a bar; a function is told (done, total).
 
@@ -110,7 +121,7 @@ def code_to_rating(
         A column is missing, the rating contains something other than numbers or numbers off its scale, a unit
         of `decisions` is not in `units` or has no cluster, or a source is unknown.
     ArgumentError
-        `pooling`, `n_boot`, `confidence_level` or `seed` is out of its range.
+        `pooling`, `adjust`, `equivalence`, `n_boot`, `confidence_level` or `seed` is out of its range.
 
     Notes
     -----
@@ -143,6 +154,16 @@ def code_to_rating(
 
     Pooled intervals and p are both computed on Fisher's z or the log odds ratio, so they agree.
 
+    `adjust="max-t"` (Westfall & Young's step-down) asks how often one of all codes × sources would have a p
+    as small if there were no link. How tests go together comes from leaving out each participant in all of
+    them at once, so that a coder and the majority, or two codes that occur together, hardly count twice. An
+    adjusted p is never above Holm's, and does not depend on `seed`.
+
+    `equivalence` is tested by two one-sided t tests, with the standard errors and degrees of freedom of p, on
+    Fisher's z or the log odds ratio (Schuirmann 1987). Below .05 the link is smaller than the margin either
+    way; a link can be that and differ from 0, too. A large p of `p` alone never says so. How often each is
+    wrong: benchmarks/links_family.md.
+
     For the odds ratios, ratings with more than twelve levels are merged into about ten; the estimand stays
     the same. Every statistic here also takes decisions by a facet (`Store.decisions`, facet="valence").
 
@@ -154,7 +175,9 @@ def code_to_rating(
     bootstrap, The American Statistician 69, 371–386. Benjamini & Hochberg (1995), Journal of the Royal
     Statistical Society B 57, 289–300. Holm (1979), Scandinavian Journal of Statistics 6, 65–70. Rubin (1987),
     Multiple imputation for nonresponse in surveys. Neuhaus & Kalbfleisch (1998), Between- and within-cluster
-    covariate effects in the analysis of clustered data, Biometrics 54, 638–645.
+    covariate effects in the analysis of clustered data, Biometrics 54, 638–645. Westfall & Young (1993),
+    Resampling-based multiple testing, Wiley. Schuirmann (1987), A comparison of the two one-sided tests
+    procedure and the power approach, Journal of Pharmacokinetics and Biopharmaceutics 15, 657–680.
 
     Examples
     --------
@@ -172,12 +195,13 @@ def code_to_rating(
         raise ArgumentError(
             f"code_to_rating: expected pooling 'joint' or 'rubin' – found {pooling!r} – 'joint' is usual."
         )
+    check_margin(equivalence, odds_ratios=odds_ratios)
     decisions = _inputs.checked_decisions(
         decisions, sources, function="code_to_rating", with_models=with_models
     )
     chosen = _inputs.chosen_sources(decisions, sources, with_models=with_models)
     weights = functools.cache(functools.partial(_resample.cluster_weights, n_boot=n_boot, seed=seed))
-    settings = _Settings(weights, confidence_level, seed, odds_ratios, sensitivity, pooling)
+    settings = _Settings(weights, confidence_level, seed, odds_ratios, sensitivity, pooling, equivalence)
     study = _Study(
         decisions,
         _inputs.rated_units(decisions, units, rating, cluster, nested, rating_range=rating_range),
@@ -185,9 +209,11 @@ def code_to_rating(
     )
     coders = _inputs.coders_of(decisions, with_models=with_models) if "pooled" in chosen else []
     analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), settings, progress)
-    tables = [_adjusted(_rows(source, study, coders, analyses, settings), source) for source in chosen]
-    table = pd.concat(tables, ignore_index=True) if tables else LINKS.empty()
-    asked = [name for name in LINKS.columns if sensitivity and name.startswith("gee_")]
+    rows = [row for source in chosen for row in _rows(source, study, coders, analyses, settings)]
+    table = adjusted(LINKS.frame([row for row, _ in rows]), [moves for _, moves in rows], adjust)
+    table = LINKS.frame(table.reset_index(drop=True))
+    more = {"gee_": sensitivity, "equivalence_": equivalence is not None, "adjustment": adjust != "bh"}
+    asked = [name for name in LINKS.columns if any(on and name.startswith(of) for of, on in more.items())]
     return table if details else table[[name for name in table if name in (*LINKS.printed, *asked)]]
 
 
@@ -201,6 +227,7 @@ class _Settings:
     odds_ratios: bool
     sensitivity: bool
     pooling: Pooling
+    equivalence: Margin | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +311,7 @@ def _analysis(decided: pd.DataFrame, settings: _Settings) -> Analysis:
     whole = odds.get("odds_ratio", LogOdds(reason=reason if settings.odds_ratios else None))
     cautions = [] if np.isnan(effect) else _cautions(counts, whole)
     row |= {"odds_ratio_reason": whole.reason, "caution": ", ".join(cautions) or None}
-    return Analysis(row, rank, odds)
+    return analysed(row, rank, odds)
 
 
 def _described(
@@ -357,29 +384,35 @@ def _rows(
     coders: list[str],
     analyses: dict[tuple[str, str], Analysis],
     settings: _Settings,
-) -> pd.DataFrame:
-    """Return the rows of one source, a code each."""
+) -> list[tuple[dict[str, object], Moves | None]]:
+    """Return the rows of one source, a code each, and how much each cluster moves its effect."""
     shares = study.shares() if source in ("majority", "pooled") else None
     ties, rows = study.ties(source), []
     for code in study.codes:
         of_code = None if shares is None else shares[shares["code"] == code]
         if source == "pooled" and of_code is not None:
-            row = _pooled([analyses[coder, code] for coder in coders], of_code, settings)
+            found = _pooled([analyses[coder, code] for coder in coders], of_code, settings)
+            row = found.row
         else:
-            row = dict(analyses[source, code].row)
+            found = analyses[source, code]
+            row = dict(found.row)
             row["n_coders"] = _n_coders(source, code, study)
             row |= {} if ties is None else _without_ties(row, int(ties.get(code, 0)))
         if of_code is not None:
             row |= share_columns(of_code, settings.confidence_level)
             row["caution"] = study.with_caution(row.get("caution"), code)
+        if settings.equivalence is not None:
+            effect, margin = settings.equivalence
+            p = equivalence_p(found.tested.get(effect), settings.equivalence)
+            row |= {"equivalence_effect": effect, "equivalence_margin": margin, "equivalence_p": p}
         row |= {
             "code": code,
             "source": source,
             "confidence_level": settings.confidence_level,
             "seed": settings.seed,
         }
-        rows.append(row)
-    return LINKS.frame(rows)
+        rows.append((row, found.moves))
+    return rows
 
 
 def _without_ties(row: dict[str, object], n_tied: int) -> dict[str, object]:
@@ -388,23 +421,23 @@ def _without_ties(row: dict[str, object], n_tied: int) -> dict[str, object]:
     return {"n_tied": n_tied, "caution": ", ".join(str(each) for each in cautions if each) or None}
 
 
-def _pooled(analyses: list[Analysis], shares: pd.DataFrame, settings: _Settings) -> dict[str, object]:
-    """Return one code's row pooled over coders; its numbers of units count each unit once."""
+def _pooled(analyses: list[Analysis], shares: pd.DataFrame, settings: _Settings) -> Analysis:
+    """Return one code pooled over coders; its numbers of units count each unit once."""
     applied = (shares["n_applied"] > 0).to_numpy(dtype=np.bool_)
     ratings, cluster = (shares[name].to_numpy() for name in ("rating", "cluster"))
     counts = _resample.count(applied, ratings, cluster)
     described = _described(applied, ratings, counts)
     row = {name: value for name, value in described.items() if not name.startswith("mean")}
     used = [analysis for analysis in analyses if len(analysis.row)]
-    row |= pooled_columns(used, pooling=settings.pooling, confidence_level=settings.confidence_level)
-    row["pooling"] = settings.pooling
+    found = pooled_analysis(used, pooling=settings.pooling, confidence_level=settings.confidence_level)
+    row |= found.row | {"pooling": settings.pooling}
     if row["reason"] is None:
         cautions = str.join(", ", (str(a.row["caution"] or "") for a in analyses if a.rank)).split(", ")
         cautions += [Caution.CODERS_LEFT_OUT] if any(analysis.rank is None for analysis in analyses) else []
         row["caution"] = ", ".join(dict.fromkeys(filter(None, cautions))) or None
     elif settings.odds_ratios:
         row["odds_ratio_reason"] = row["reason"]
-    return row
+    return replace(found, row=row)
 
 
 def _n_coders(source: str, code: str, study: _Study) -> int | None:
@@ -414,13 +447,6 @@ def _n_coders(source: str, code: str, study: _Study) -> int | None:
     own = study.coders
     n = own.loc[own["code"] == code, "coder"].nunique()
     return int(n) if source == "majority" and n else None
-
-
-def _adjusted(rows: pd.DataFrame, source: str) -> pd.DataFrame:
-    """Fill in the adjusted p of each effect over the rows of one source, and name the family."""
-    for name in ("p", "odds_ratio_p"):
-        rows = with_adjusted(rows, name)
-    return rows.assign(family=f"codes of {source}").astype({"family": "string"})
 
 
 def share_columns(shares: pd.DataFrame, confidence_level: float) -> dict[str, float]:

@@ -158,23 +158,47 @@ class MeanEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class Moves:
+    """How much each cluster moves an estimate, in its standard errors: what tests have in common.
+
+    Their squares add up to 1, or to less where a part of the variance is between coders.
+    """
+
+    clusters: npt.NDArray[np.int64]
+    deviations: Floats
+
+
+@dataclass(frozen=True, slots=True)
 class Analysis:
-    """One code and source: the row of the result, and what pooling needs beyond it (where computable)."""
+    """One code and source: the row of the result, and what pooling needs beyond it (where computable).
+
+    `tested` are the estimates that have a p: Fisher's z of the rank-biserial effect, and the log odds ratio.
+    """
 
     row: dict[str, object]
     rank: RankEffect | None = None
     odds: dict[str, LogOdds] = field(default_factory=dict)
+    tested: dict[str, Pooled] = field(default_factory=dict)
+    moves: Moves | None = None
 
 
-def pooled_columns(
-    analyses: Sequence[Analysis], *, pooling: Pooling, confidence_level: float
-) -> dict[str, object]:
+def analysed(row: dict[str, object], rank: RankEffect | None, odds: dict[str, LogOdds]) -> Analysis:
+    """Return one coder's analysis, with what its tests rest on."""
+    tested = {name: odds[name].alone() for name in ("odds_ratio",) if name in odds}
+    if rank is None:
+        return Analysis(row, rank, odds, tested)
+    error = float(np.sqrt(np.square(rank.deviations).sum()))
+    tested["rank_biserial"] = Pooled(rank.estimate, error, rank.fewest - 1, between_share=np.nan, n=1)
+    return Analysis(row, rank, odds, tested, Moves(rank.clusters, rank.deviations / error))
+
+
+def pooled_analysis(analyses: Sequence[Analysis], *, pooling: Pooling, confidence_level: float) -> Analysis:
     """Return the effects of several coders' analyses combined; `reason` says why there are none."""
     ranked = [analysis for analysis in analyses if analysis.rank is not None]
     if len(ranked) < 2:
         every = {analysis.row["reason"] for analysis in analyses}
         reason = every.pop() if len(every) == 1 and len(analyses) > 1 else Reason.FEWER_THAN_TWO_CODERS
-        return {"n_coders": len(ranked), "reason": reason or Reason.FEWER_THAN_TWO_CODERS}
+        return Analysis({"n_coders": len(ranked), "reason": reason or Reason.FEWER_THAN_TWO_CODERS})
     effects = [analysis.rank for analysis in ranked if analysis.rank is not None]
     covariance = covariance_of(effects)
     z = np.array([effect.estimate for effect in effects])
@@ -190,14 +214,18 @@ def pooled_columns(
     row["between_coder_share"] = pooled.between_share
     scale = np.sqrt(np.diag(covariance))
     correlation = covariance / np.outer(scale, scale)
-    return row | _pooled_odds(ranked, correlation, pooling=pooling, confidence_level=confidence_level)
+    odds, tested = _pooled_odds(ranked, correlation, pooling=pooling, confidence_level=confidence_level)
+    clusters, moved = _moved(effects)
+    moves = Moves(clusters, np.array(pooled.weights) @ moved / pooled.standard_error)
+    return Analysis(row | odds, tested=tested | {"rank_biserial": pooled}, moves=moves)
 
 
 def _pooled_odds(
     ranked: Sequence[Analysis], correlation: Floats, *, pooling: Pooling, confidence_level: float
-) -> dict[str, object]:
+) -> tuple[dict[str, object], dict[str, Pooled]]:
     """Return the odds ratios combined; those of a coder without one are left out of it."""
     row: dict[str, object] = {}
+    tested: dict[str, Pooled] = {}
     for name in EFFECTS:
         estimated = [
             i for i, a in enumerate(ranked) if name in a.odds and np.isfinite(a.odds[name].standard_error)
@@ -216,7 +244,8 @@ def _pooled_odds(
         )
         row |= columns_of(name, pooled, confidence_level)
         row[f"{name}_between_coder_share"] = pooled.between_share
-    return row
+        tested[name] = pooled
+    return row, tested
 
 
 def _combined(
@@ -241,11 +270,29 @@ def _number(analysis: Analysis, name: str) -> float:
 
 def covariance_of(effects: Sequence[RankEffect | MeanEffect]) -> Floats:
     """Return the covariance over clusters (effects, effects); of rank effects on Fisher's scale."""
+    _, moved = _moved(effects)
+    return np.asarray(moved @ moved.T)
+
+
+def correlation_of(moves: Sequence[Moves | None]) -> Floats:
+    """Return the correlation of tests (tests, tests) over clusters; what is between coders is not shared.
+
+    A test of which it is not known how clusters move it goes with no other.
+    """
+    none = Moves(np.empty(0, dtype=np.int64), np.empty(0))
+    _, moved = _moved([one or none for one in moves])
+    correlation = moved @ moved.T
+    np.fill_diagonal(correlation, 1.0)
+    return np.asarray(correlation)
+
+
+def _moved(effects: Sequence[RankEffect | MeanEffect | Moves]) -> tuple[npt.NDArray[np.int64], Floats]:
+    """Return all clusters, and how much each moves each of the effects (effects, clusters)."""
     clusters = np.unique(np.concatenate([effect.clusters for effect in effects]))
     moved = np.zeros((len(effects), len(clusters)))
     for row, effect in zip(moved, effects, strict=True):
         row[np.searchsorted(clusters, effect.clusters)] = effect.deviations
-    return np.asarray(moved @ moved.T)
+    return clusters, moved
 
 
 @dataclass(frozen=True, slots=True)

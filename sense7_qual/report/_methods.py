@@ -28,6 +28,7 @@ _METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Disagreements", True, (coders.settling, findings.counting)),
     ("Reflexivity", False, (reflexivity,)),
     ("Themes", False, (findings.themes_recorded,)),
+    ("Themes", True, (findings.expected_themes,)),
     ("Saturation", True, (findings.saturation_method,)),
     ("Codes and ratings", None, (findings.link_method, findings.whole_error_method)),
     ("Memos", True, (material.memos,)),
@@ -39,7 +40,7 @@ _RESULTS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Codes", True, (findings.frequencies,)),
     ("Codes", False, (findings.applied_codes,)),
     ("Saturation", True, (findings.saturation_found,)),
-    ("Codes and ratings", None, (findings.links_found, findings.whole_error_found)),
+    ("Codes and ratings", None, (findings.links_found, findings.missing_found, findings.whole_error_found)),
 )
 _ASKED: Final = (
     "How were participants found and chosen, how many were asked, and how many declined?",

@@ -9,6 +9,7 @@ from typing import Final
 
 import pandas as pd
 
+from sense7_qual import links
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._present import count, percent
 from sense7_qual.report._review_coders import ON_AGREEMENT, ON_CODERS, ON_MODELS, ON_OVERLAP
@@ -134,6 +135,7 @@ _FEWEST: Final = 20
 _CEILING: Final = 2 / 3  # of the ratings
 _MOST_LEVELS: Final = 12
 _ALWAYS: Final = 0.95
+_FEW_MISSING: Final = 0.05
 
 
 def _out_of_scale(facts: Facts) -> Iterator[Objection]:
@@ -178,6 +180,45 @@ def _ceiling(facts: Facts) -> Iterator[Objection]:
             answer="Say how ratings are distributed (figures.rating_distributions), and treat an absent link "
             "as inconclusive.",
         )  # fmt: skip
+
+
+def _missing(facts: Facts) -> Iterator[Objection]:
+    rating = facts.linked[0]
+    if rating is None or rating not in facts.coded:
+        return
+    missing = facts.coded[rating].isna()
+    if len(missing) >= _FEWEST and missing.mean() > _FEW_MISSING:
+        yield Objection(
+            kind="rating_missing", n=int(missing.sum()),
+            seen=f"“{rating}” is missing for {percent(missing.mean())}% of {len(missing):,} coded texts"
+            f"{_by_code(facts, rating)}.",
+            why="What these texts would have been rated could change a link, and the rated texts cannot show "
+            "that it would not.",
+            answer="Report how many are missing with and without each code, and what they could change "
+            "(links.models.missing_ratings, report.tables.missing).",
+        )  # fmt: skip
+
+
+def _by_code(facts: Facts, rating: str) -> str:
+    """Return of which codes the texts lack a rating more often, or less often, than others."""
+    if facts.cluster is None:
+        return ""
+    is_rated = facts.units[rating].notna().astype("float64")
+    units = facts.units.assign(
+        **{rating: is_rated.where(is_rated > 0)}
+    )  # of ratings, only that there are any
+    found = links.models.missing_ratings(
+        facts.decisions, units, rating=rating, cluster=facts.cluster, sources=["majority"]
+    )
+    found = found.drop_duplicates("code")
+    apart = found[found["missing_p"] < SIZE / len(found)]
+    more = apart["missing_with"] > apart["missing_without"]
+    said = [
+        f", {word} often where {facts.labels(list(codes))} applies"
+        for word, codes in (("more", apart.loc[more, "code"]), ("less", apart.loc[~more, "code"]))
+        if len(codes)
+    ]
+    return "".join(said)
 
 
 def _missing_by_condition(facts: Facts) -> Iterator[Objection]:
@@ -291,6 +332,6 @@ def _always(facts: Facts) -> Iterator[Objection]:
 
 
 ON_MATERIAL: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
-    _out_of_scale, _ceiling, _missing_by_condition, _one_condition, _half_by_one, _coded_apart, _together,
-    _always,
+    _out_of_scale, _ceiling, _missing, _missing_by_condition, _one_condition, _half_by_one, _coded_apart,
+    _together, _always,
 )  # fmt: skip

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import pandas as pd
@@ -248,12 +250,32 @@ def themes_recorded(record: Record) -> Iterator[Sentence]:
             n=times(runs.how_many()), at=date(runs[-1].at), worked=worked,
             last="last " if len(runs.value) > 1 else "",
         )  # fmt: skip
+        yield from expected_themes(record)
     book = record.store.codebook
     heads = [code.id for code in book.value.codes if not code.codable]
     if heads:
         names = listed([phrase("“{name}”", name=named(book[each].label)) for each in heads])
         n = book.given("sum(not code.codable for code in store.codebook.codes)", len(heads))
         yield sentence("The codes are arranged under {n}: {names}.", n=plural(n, "heading"), names=names)
+
+
+def expected_themes(record: Record) -> Iterator[Sentence]:
+    """Yield what the last run found of the codes, if it was given the codebook."""
+    runs = record.store.acts(kind="record_themes")
+    content = json.loads(str(runs.value[-1].text)) if runs.value else {}
+    if "expected" not in content:
+        return
+    read = f"json.loads({runs.expression}[-1].text)"
+    found, absent = content["expected"], content["parameters"]["codes_not_shown"]
+    n_new = len(content["summary"]["theme"]) - len(found)
+    new = runs.given(f'len({read}["summary"]["theme"]) - len({read}["expected"])', n_new)
+    yield sentence(
+        "A topic model looked for the codes, by their definitions and examples, and for new themes: {n} had a "
+        "theme, {absent} seemed to be in no text, and {new} near no code.",
+        n=plural(runs.given(f'len({read}["expected"])', len(found)), "code"),
+        absent=plural(runs.given(f'len({read}["parameters"]["codes_not_shown"])', len(absent)), "code"),
+        new=plural(new, "theme was", "themes were"),
+    )
 
 
 _NOTABLE: Final = 0.05  # adjusted p below which a code is named in the text
@@ -268,6 +290,8 @@ def link_method(record: Record) -> Iterator[Sentence]:
         "Ratings (“{rating}”) of texts with and without each code were compared{whose}.",
         rating=_rating(record), whose=_whose(record),
     )  # fmt: skip
+    if record.missing is not None:
+        yield from _missing_method(record)
     if _with_odds(links):
         yield sentence(
             "The odds ratio of a higher rating with the code was estimated with a cumulative-link mixed "
@@ -295,6 +319,55 @@ def link_method(record: Record) -> Iterator[Sentence]:
             n=count(n_tests),
         )
     yield sentence("These are associations, which do not show what raised or lowered a rating.")
+
+
+def _missing_method(record: Record) -> Iterator[Sentence]:
+    """Yield how many ratings are missing, and how it was examined what they could change."""
+    yield sentence(
+        "The rating was missing for {n} of {all} ({share}%), which these comparisons leave out.",
+        n=count(record.unrated.sum()), all=plural(record.unrated.shape[0], "coded text"),
+        share=percent(record.unrated.mean()),
+    )  # fmt: skip
+    yield sentence(
+        "What missing ratings could change was examined by bounds, over all values from the lowest to the "
+        "highest rating (Horowitz & Manski, 2000), and by a pattern-mixture model in which they differ from "
+        "the observed ones by δ points on average (Little, 1993){whose}.",
+        whose=" (decisions: the majority of the coders)" if record.linked == "pooled" else "",
+    )
+
+
+def missing_found(record: Record) -> Iterator[Sentence]:
+    """Yield for each notable link between what bounds missing ratings leave it, and what would undo it."""
+    links, missing = record.links, record.missing
+    if links is None or missing is None:
+        return
+    p = links.set_index("code").value[_adjusted(links)]
+    rows = missing.query("delta == 0 and direction == 'opposite'").set_index("code")
+    for code, label in record.labels().items():
+        if code in p.index and p[code] < _NOTABLE and code in rows.value.index:
+            own = rows.loc[code]
+            if own.value["n_missing_with"] + own.value["n_missing_without"]:
+                yield sentence(
+                    "Over all coded texts, the rank-biserial correlation of “{label}” lies between {low} and "
+                    "{high}, wherever on the scale the missing ratings are{tipping}.",
+                    label=named(label), low=coefficient(own["lowest"]), high=coefficient(own["highest"]),
+                    tipping=_tipping(own),
+                )  # fmt: skip
+
+
+def _tipping(own: Traced) -> Phrase:
+    """Return what differences of the missing ratings would bring 0 into an interval that excludes it."""
+    if not own.value["p"] < 1 - own.value["confidence_level"]:
+        return ()
+    delta = own["delta_interval"]
+    if pd.isna(delta.value):
+        return ("; no difference in opposite directions with and without it would bring its interval to 0",)
+    ways = ("lower", "higher") if delta.value < 0 else ("higher", "lower")
+    return phrase(
+        "; its interval would reach 0 if they were on average {delta} points {one} than observed ones with "
+        "it and as much {other} without it",
+        delta=replace(number(delta), printed=number(delta).printed.lstrip("−")), one=ways[0], other=ways[1],
+    )  # fmt: skip
 
 
 def whole_error_method(record: Record) -> Iterator[Sentence]:

@@ -121,6 +121,27 @@ class Record:
         )  # fmt: skip
 
     @cached_property
+    def unrated(self) -> Traced:
+        """Whether each text that is decided on lacks the rating."""
+        units = self.store.units
+        return units[units["unit_id"].isin(self.decided["unit_id"])][self.rating].isna()
+
+    @cached_property
+    def missing(self) -> Traced | None:
+        """What missing ratings could do to the links; None where there are no links or none is missing."""
+        if self.links is None or not self.unrated.value.any():
+            return None
+        return self["links"].models.missing_ratings(
+            self.decided, self.store.units, rating=self.rating, cluster=self.cluster,
+            sources=[self.linked_alone],
+        )  # fmt: skip
+
+    @property
+    def linked_alone(self) -> str:
+        """Whose decisions are linked, or the majority's, where links are pooled."""
+        return "majority" if self.linked == "pooled" else self.linked
+
+    @cached_property
     def disagreements(self) -> Traced:
         """On which text and code coders disagree, and what became of it."""
         return self["adjudication"].queue(self.decisions, rulings=self.store.rulings())

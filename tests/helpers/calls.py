@@ -678,6 +678,13 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             confidence_level=lambda: 0.95),
         "links.models.by_hand": late(
             s.models.by_hand, linked=partial(x.made, "links.models.with_model"), n=lambda: [20, 40]),
+        "links.models.missing_ratings": call(
+            s.models.missing_ratings, **link, cluster="case_id", sources=["ana"], deltas=[-1, 1],
+            confidence_level=0.9, progress=None),
+        "links.models.r_script": call(
+            s.models.r_script, **link, path=path(".R"), cluster="case_id", source="ana", codes=[code],
+            variables=["position"], slopes=[code], nested="document_id", crossed=["position"], link="logit",
+            overwrite=True),
         "links.models.marginal": call(
             s.models.marginal, rating=x.ratings, predictors=x.units.set_index("unit_id")["Affective"],
             groups=x.groups, rating_range=(1, 5), standard_errors="robust"),
@@ -690,6 +697,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "links.power": call(s.power, participants=[20], target=None, **sizes, odds_ratio=None),
         "links.variance_shares": call(s.variance_shares, units=x.units, **rating,
                                       levels=["case_id", "document_id"], **boot),
+        "links.models.proportional_odds": call(
+            s.models.proportional_odds, rating=x.ratings,
+            predictors=x.units.set_index("unit_id")["Affective"], groups=x.groups, rating_range=(1, 5),
+            model="marginal", confidence_level=0.95),
         "links.models.CumulativeModel.intervals": method(
             "intervals", partial(x.made, "links.models.marginal"), confidence_level=lambda: 0.95),
         "links.models.CumulativeModel.odds_ratios": method(
@@ -767,6 +778,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.tables.joint": drawn_from(p.tables.joint, "links.joint", **printed, rating="Empathy"),
         "report.tables.link": drawn_from(p.tables.link, "links.code_to_rating", source="ana", **printed,
                                         rating="Empathy"),
+        "report.tables.missing": drawn_from(
+            p.tables.missing, "links.models.missing_ratings", source="ana", **printed, rating="Empathy"),
         "report.tables.memo": call(p.tables.memo, memos=k.fold(x.acts).memos, units=x.units, earlier=[],
                                   codebook=x.codebook, max_length=80, notes=["A note."]),
         "report.tables.overruled": call(p.tables.overruled, overruled=qual.adjudication.overruled(
@@ -829,6 +842,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             "admin.add_coder", store, coder=lambda: "cat", role=lambda: None, lead=lambda: False),
         "store.Store.admin.end_coder": method("admin.end_coder", store, coder=lambda: "cat"),
         "store.Store.append": method("append", store, acts=lambda: [k.finish(**act)]),
+        "store.Store.desk.seats": method("desk.seats", store, coder=lambda: "cat"),
+        "store.handed_in": late(qual.store.handed_in, source=lambda: Path(archived())),
         "store.Store.desk.append_after": method(
             "desk.append_after", store, acts=lambda: [k.finish(**act)], n_read=lambda: 1, meet=lambda: print),
         "store.Store.revise": method(
@@ -1060,7 +1075,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "widgets.CodingWidget": call(
             qual.widgets.CodingWidget, store=None, units=x.units.head(5), codebook=x.codebook,
             coder="ana", acts=[], save=len, rating=None, show_rating=False, round=None, review=[],
-            conditions=[], embed=None, suggest=None, layout="text", keys=None),
+            conditions=[], embed=None, suggest=None, screening=None, layout="text", keys=None),
         "widgets.CodingWidget.goto": method(
             "goto", partial(x.made, "widgets.CodingWidget"), unit_id=lambda: x.units["unit_id"].iloc[0]),
     }  # fmt: skip

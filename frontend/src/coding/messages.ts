@@ -167,11 +167,11 @@ export interface Suggestion { code: string; probability: number | null; start: n
 /** What was shown of a text; `withheld`: by chance it has no suggestions. */
 export interface ShownSuggestions { withheld: boolean; rows: Suggestion[]; }
 
-/** `quotes`: of each code the words that this coder coded so and that are nearest. */
+/** `quotes`: of each code the words that this coder coded so and that are nearest. `absent`: the codes to dim. */
 export type SuggestionsAnswer = { type: "suggestions"; place: number } & (
   | { state: "waiting" }
   | { state: "failed"; message: string }
-  | { state: "shown"; unit: Unit; quotes: Record<string, string[]> }
+  | { state: "shown"; unit: Unit; quotes: Record<string, string[]>; absent: string[] }
 );
 
 /** What the inbox lists, after the news that was opened (`read`); and the questions on texts to look at again. */

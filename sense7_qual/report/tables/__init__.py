@@ -18,6 +18,7 @@ Why did they disagree?                 `disagreement`         ``_adjudication.py
 How often is each code applied?        `condition`            ``_co_occurrence.py``
 Which codes come together?             `co_occurrence`        ``_co_occurrence.py``
 Which codes go with higher ratings?    `link`                 ``_links.py``
+… and what could missing ratings do?   `missing`              ``_links.py``
 … all in one model?                    `joint`                ``_links.py``
 How individual are the judgements?     `variance`             ``_ratings.py``
 What follows a poor turn?              `disruption`           ``_ratings.py``
@@ -35,7 +36,7 @@ from sense7_qual.report.tables._adjudication import disagreement, overruled
 from sense7_qual.report.tables._agreement import difference, human_model, reliability
 from sense7_qual.report.tables._co_occurrence import co_occurrence, condition
 from sense7_qual.report.tables._codebook import codebook, preregistration, revision
-from sense7_qual.report.tables._links import joint, link
+from sense7_qual.report.tables._links import joint, link, missing
 from sense7_qual.report.tables._models import model_card
 from sense7_qual.report.tables._quotes import memo, quote
 from sense7_qual.report.tables._ratings import disruption, rating, variance
@@ -43,7 +44,7 @@ from sense7_qual.report.tables._themes import suggestion, theme
 
 __all__ = [
     "co_occurrence", "codebook", "condition", "difference", "disagreement", "disruption", "human_model",
-    "joint", "link", "memo", "model_card", "overruled", "preregistration", "quote", "rating",
+    "joint", "link", "memo", "missing", "model_card", "overruled", "preregistration", "quote", "rating",
     "reliability", "revision", "suggestion", "theme", "variance",
 ]  # fmt: skip
 
