@@ -287,9 +287,8 @@ def told(
         ("errors", f"{len(errors)}", "0"),
     ]
     load = ", ".join(f"{one:.1f}" for one in os.getloadavg())
-    print(
-        f"\n{len(plain)} protocol clients, {len(coders) - len(plain)} browsers, load {load} on {os.cpu_count()} cores\n"
-    )
+    n_browsers = len(coders) - len(plain)
+    print(f"\n{len(plain)} protocol clients, {n_browsers} browsers, load {load} on {os.cpu_count()} cores\n")
     print("| | found | must be |\n|---|---|---|")
     for row in rows:
         print(f"| {' | '.join(row)} |")
