@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
 from typing import Any, Final
 
@@ -141,12 +140,14 @@ def review(
     facts = Facts(store, n_boot=n_boot, seed=seed, rating=rating, cluster=cluster)
     checks = (*ON_CODING, *ON_CODERS, *ON_MATERIAL, *((*ON_AGREEMENT, *ON_OVERLAP) if with_agreement else ()))
     checks += (*ON_MODELS, *ON_LINKS) if len(facts.by_models) else ON_LINKS
+    objections = [one for check in checks for one in check(facts)]
     if multiverse is not None:
-        checks += tuple(partial(check, every=MULTIVERSE.frame(multiverse)) for check in ON_CHOICES)
-    objections = tuple(one for check in checks for one in check(facts))
+        every = MULTIVERSE.frame(multiverse)
+        objections += [one for check in ON_CHOICES for one in check(facts, every)]
     read = read_further(read_mapping(further), function="review")
-    objections += tuple(to_further(read))
-    return Review(objections, len(checks) + len(read), made_with(store.codebook))
+    objections += to_further(read)
+    n_checked = len(checks) + len(read) + len(ON_CHOICES) * (multiverse is not None)
+    return Review(tuple(objections), n_checked, made_with(store.codebook))
 
 
 _FEWEST: Final = 20
