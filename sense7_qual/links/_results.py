@@ -300,6 +300,28 @@ JOINT: Final = Contract("joint", ("code", "effect", "level"), {
 }, row="One row per code (effect `code`) and, with `interaction`, one more per code and condition but the "
        "first (effect `interaction`)")  # fmt: skip
 
+PROPORTIONAL_ODDS: Final = Contract("odds", ("predictor", "split"), {
+    "predictor": text(),
+    "split": text("the level from which on a rating counts as higher; missing in the row of the ordinal "
+                  "model, of all splits", missing=True),
+    "model": text("as given"),
+    "n, n_clusters": count("rows in the model, and their participants"),
+    "n_above": count("rows with that level or a higher one; missing in the row of the model", missing=True),
+    "odds_ratio, low, high": number("above 0, with the ends of its interval", 0),
+    "p": number("two-sided, of an odds ratio of 1", 0, 1),
+    "p_proportional": number(
+        "of the same odds ratio at all splits, the same in all rows of a predictor", 0, 1),
+    "confidence_level": _LEVEL,
+    "caution": reason(
+        "several with a space between: `not_proportional` (p_proportional is below .05) and those of "
+        "`CumulativeModel`"),
+    "reason": reason(
+        "why a number is missing: those of `CumulativeModel`; `few_clusters` (fewer than six participants "
+        "above or below the split: no interval; or, in the row of the model, too few for the test), "
+        "`two_levels`, `no_variation_between_clusters` (no test)"),
+}, missing_in_key=frozenset({"split"}),
+    row="One row per predictor and split, the first for all splits together")  # fmt: skip
+
 MULTIVERSE: Final = Contract("multiverse", ("code", "source", "analysis", "exclusion"), {
     "code, source, analysis, exclusion": text('analysis "whole": the whole error, with `arms`'),
     "effect": text('"rank_biserial" or "odds_ratio": the scale of the estimate, −1 to 1 around 0, or above 0 '

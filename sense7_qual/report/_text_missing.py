@@ -20,7 +20,7 @@ from sense7_qual.report._text import (
     plural,
     sentence,
 )
-from sense7_qual.report._text_findings import NOTABLE, adjusted_p
+from sense7_qual.report._text_links import NOTABLE, adjusted_p
 from sense7_qual.report._text_record import Record
 
 
