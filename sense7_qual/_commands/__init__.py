@@ -6,7 +6,8 @@ question                                      command                           
 How do I see the example?                     `sense7-qual lab`                          ``lab.py``
 How does a file become a study?               `sense7-qual new`                          ``new.py``
 How does a coder code without a notebook?     `sense7-qual code`                         ``code.py``
-How is that page served, and to whom a hub's?                                            ``serve.py``, ``hub.py``
+How is that page served?                                                                 ``serve.py``
+To whom, where a hub starts it?                                                          ``hub.py``
 What does the page's kernel show?                                                        ``show.py``
 How is a study checked, merged, copied?       `sense7-qual verify`, `merge`, `backup`,   ``copies.py``
                                               `archive`, `restore`

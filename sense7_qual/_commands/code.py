@@ -28,7 +28,7 @@ other people use this computer, pass --no-browser and open the address yourself,
 can see the command that starts a browser. Two minutes after the browser is closed, or an hour
 after the last key, the page pauses; open the address again to continue.
 
-A file that the lead handed out (sense7-qual hand-out) is unpacked beside it once; it says who
+A file that the lead handed out (sense7-qual hand-out) is unpacked next to it once; it says who
 codes which round. At its end the page writes the file to send back, as hand-in does.
 
 Started by JupyterHub, it is a coder's server there: the hub knows who signs in, and the coder

@@ -44,7 +44,7 @@ def _hand_out(parsed: argparse.Namespace) -> int:
 
 
 def hand_in(folder: str, out: str | None = None) -> int:
-    """Write a coder's work beside the folder that was handed out."""
+    """Write a coder's work next to the folder that was handed out."""
     store = opened(folder)
     place = Path(folder).absolute()
     target = new_place(out, command="hand-in") if out else place.with_name(f"{place.name}-back.zip")
@@ -72,7 +72,7 @@ def whose(parsed: argparse.Namespace) -> bool:
 
 
 def unpacked(study: str) -> str:
-    """Return the folder of a file that was handed out, which is unpacked beside it once; any other study as
+    """Return the folder of a file that was handed out, which is unpacked next to it once; any other study as
     it is."""
     from sense7_qual.store import Store, handed_in
 

@@ -7,13 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from jupyterhub import __version__
-from jupyterhub.singleuser.extension import (
-    JupyterHubAuthorizer,
-    JupyterHubIdentityProvider,
-    JupyterHubLogoutHandler,
-)
-from jupyterhub.utils import url_path_join
+from jupyter_server.auth.decorator import allow_unauthenticated
+from jupyter_server.base.handlers import JupyterHandler
+from jupyter_server.utils import url_path_join
 from tornado.ioloop import PeriodicCallback
 
 from sense7_qual._commands import serve
@@ -22,20 +18,17 @@ UNUSED: Final = 300
 """Seconds without a kernel after which the server ends; the hub then shows it as stopped."""
 
 
-class Leave(JupyterHubLogoutHandler):  # type: ignore[misc]  # JupyterHub carries no types
-    """Signs out: ends the kernels and goes on to the hub's own sign-out, which ends the server."""
+class Leave(JupyterHandler):  # type: ignore[misc]  # Jupyter's servers carry no types
+    """Signs out: ends the kernels and goes on to the hub's own sign-out, which ends the server if so set."""
 
+    @allow_unauthenticated  # type: ignore[untyped-decorator]
     async def get(self) -> None:
         """End what belongs to whoever is signed in."""
         if self.current_user:
             await self.kernel_manager.shutdown_all()
-        super().get()
-
-
-class Identity(JupyterHubIdentityProvider):  # type: ignore[misc]
-    """The hub as who knows who is there."""
-
-    logout_handler_class = Leave
+        hub = self.identity_provider.hub_auth
+        hub.clear_cookie(self)
+        self.redirect(hub.hub_host + url_path_join(hub.hub_prefix, "logout"))
 
 
 class HubPage(serve.Page):
@@ -45,11 +38,9 @@ class HubPage(serve.Page):
 
     def init_handlers(self) -> list[Any]:
         """Return what answers at the page's addresses, with the two of signing in and out."""
-        own = [
-            (f"{self.server_url}{where.lstrip('/')}", *how)
-            for where, *how in self.identity_provider.get_handlers()
-        ]
-        return [*own, *super().init_handlers()]
+        hubs = ((where.lstrip("/"), *how) for where, *how in self.identity_provider.get_handlers())
+        own = [("logout", Leave), *(each for each in hubs if each[0] == "oauth_callback")]
+        return [*((f"{self.server_url}{where}", *how) for where, *how in own), *super().init_handlers()]
 
     def launch_browser(self) -> None:
         """Begin to watch whether the page is used."""
@@ -62,6 +53,9 @@ class HubPage(serve.Page):
 
 def serve_below_hub(notebook: Path, *, dark: bool) -> None:
     """Serve the page to whom the hub lets in, until it has been unused for a while."""
+    from jupyterhub import __version__
+    from jupyterhub.singleuser.extension import JupyterHubAuthorizer, JupyterHubIdentityProvider
+
     there = urlsplit(os.environ["JUPYTERHUB_SERVICE_URL"])
     prefix = os.environ["JUPYTERHUB_SERVICE_PREFIX"]
     hub = os.environ.get("JUPYTERHUB_HOST", "") + os.environ.get("JUPYTERHUB_BASE_URL", "/")
@@ -72,7 +66,7 @@ def serve_below_hub(notebook: Path, *, dark: bool) -> None:
         port=there.port or 80,
         base_url=prefix,
         auto_token=True,  # which is none: the hub's own has its place
-        identity_provider_class=Identity,
+        identity_provider_class=JupyterHubIdentityProvider,
         authorizer_class=JupyterHubAuthorizer,
     )
     serve.serve(page, notebook, headers={"X-JupyterHub-Version": __version__}, remote=True)

@@ -53,8 +53,8 @@ def _own_coder(store: Store) -> str:
         raise NotLetIn("code: this database role codes as nobody.")
     if len(people) > 1:
         raise ArgumentError(
-            f"code: your account codes as {len(people)} people of this study, so the page cannot know who you "
-            "are. Ask whoever leads the study for an account of your own."
+            f"code: your account codes as {len(people)} people of this study, so the page cannot know who "
+            "you are. Ask whoever leads the study for an account of your own."
         )
     return people[0]
 

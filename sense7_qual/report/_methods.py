@@ -8,11 +8,14 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, read_mapping
+from sense7_qual.links import Adjustment, Margin
 from sense7_qual.report import (
     _text_agreement as coders,
     _text_findings as findings,
     _text_further as further_statistics,
+    _text_links as linked,
     _text_material as material,
+    _text_missing as missing,
 )
 from sense7_qual.report._further import read_further
 from sense7_qual.report._review_facts import Study
@@ -30,8 +33,9 @@ _METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Disagreements", True, (coders.settling, findings.counting)),
     ("Reflexivity", False, (reflexivity,)),
     ("Themes", False, (findings.themes_recorded,)),
+    ("Themes", True, (findings.expected_themes,)),
     ("Saturation", True, (findings.saturation_method,)),
-    ("Codes and ratings", None, (findings.link_method, findings.whole_error_method)),
+    ("Codes and ratings", None, (linked.link_method, missing.missing_method, linked.whole_error_method)),
     ("Further statistics", None, (further_statistics.further,)),
     ("Memos", True, (material.memos,)),
     ("Software and record", None, (material.software,)),
@@ -42,7 +46,7 @@ _RESULTS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Codes", True, (findings.frequencies,)),
     ("Codes", False, (findings.applied_codes,)),
     ("Saturation", True, (findings.saturation_found,)),
-    ("Codes and ratings", None, (findings.links_found, findings.whole_error_found)),
+    ("Codes and ratings", None, (linked.links_found, missing.missing_found, linked.whole_error_found)),
 )
 _ASKED: Final = (
     "How were participants found and chosen, how many were asked, and how many declined?",
@@ -63,6 +67,8 @@ def methods(
     seed: int = 0,
     source: str | None = None,
     multiverse: pd.DataFrame | None = None,
+    adjust: Adjustment = "bh",
+    equivalence: Margin | None = None,
     further: Mapping[str, Any] | None = None,
 ) -> Text:
     """Write the methods section of a study in full sentences, filled from its record.
@@ -91,6 +97,8 @@ def methods(
         Whose decisions are counted and linked, as for `paper`.
     multiverse : DataFrame, optional
         The result of `links.multiverse`. In the calls of its numbers it is called ``multiverse``.
+    adjust, equivalence
+        As for `links.code_to_rating`.
     further : mapping of str to result, optional
         Statistics with a sentence of their own, as for `report.tables.further`. In the calls of their numbers
         it is called ``further``.
@@ -127,7 +135,8 @@ def methods(
     read = read_further(read_mapping(further), function="methods")
     record = record_of(
         store, function="methods", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse, further=read,
+        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse, further=read, adjust=adjust,
+        equivalence=equivalence,
     )  # fmt: skip
     return methods_of(record, positionality=positionality)
 
@@ -151,6 +160,8 @@ def results(
     seed: int = 0,
     source: str | None = None,
     multiverse: pd.DataFrame | None = None,
+    adjust: Adjustment = "bh",
+    equivalence: Margin | None = None,
 ) -> Text:
     """Write the results section of a study in full sentences, filled from its record.
 
@@ -159,7 +170,7 @@ def results(
 
     Parameters
     ----------
-    store, with_agreement, rating, cluster, n_boot, seed, source, multiverse
+    store, with_agreement, rating, cluster, n_boot, seed, source, multiverse, adjust, equivalence
         As for `methods`.
 
     Returns
@@ -179,7 +190,8 @@ def results(
     check_arguments(results, locals(), but=("store",))
     record = record_of(
         store, function="results", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse,
+        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse, adjust=adjust,
+        equivalence=equivalence,
     )  # fmt: skip
     return results_of(record)
 

@@ -288,6 +288,7 @@ class Desk:
 
     def seats(self, coder: str) -> Seats:
         """Return which seat of the server a coder has, and which nobody ever had."""
+        check_arguments(Desk.seats, locals())
         return self._study.log.seats(check_pseudonym(coder, self._study.log.coders()))
 
     def current_codebook(self) -> str:

@@ -267,7 +267,8 @@ def _p_of_equal_shares(applied: Floats, decided: Floats) -> float:
     total = scores.sum(axis=1)
     worth = (decided - weight * decided.sum(axis=0)) ** 2
     freedom = (worth.sum(axis=1) ** 2 / (worth**2).sum(axis=1)).min()
-    ratio = total @ np.linalg.solve(within, total) / n_free
+    n_clusters = decided.shape[1]
+    ratio = total @ np.linalg.solve(within, total) / n_free * (1 - len(decided) / n_clusters)
     return float(special.fdtrc(n_free, freedom, ratio))
 
 

@@ -210,6 +210,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         study.append([opened])
         return study
 
+    linking = {"multiverse": lambda: None, "adjust": lambda: "bh", "equivalence": lambda: None}
+
     @cache
     def registered() -> qual.Store:
         study = fresh()
@@ -374,8 +376,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             n_participants=2, double_coded=0.5, n_repeated=0, level="unit", codebook="fixed", blind=True,
             new_codes="propose", rating_shown="hidden", suggestions="never", models=("m",), prompts=(),
             themes=False, discussion=False, settled_by="rulings", coding_until="2026-03-31",
-            with_agreement=True, min_alpha=0.667, rating="EmpathyOverall", cluster="case_id", n_boot=50,
-            seed=0, answers={"title": "So"}),
+            with_agreement=True, min_alpha=0.667, rating="EmpathyOverall", cluster="case_id",
+            adjust="max-t", equivalence=("odds_ratio", 1.5), n_boot=50, seed=0, answers={"title": "So"}),
         "acts.contents.AnalysisPlan.from_text": call(
             k.contents.AnalysisPlan.from_text, text=k.contents.AnalysisPlan(question="Why?").to_text()),
         "acts.preregister": call(
@@ -647,8 +649,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "links.co_occurrence": call(s.co_occurrence, decisions=x.decisions, source="ana"),
         "links.code_to_rating": call(
             s.code_to_rating, **link, cluster="case_id", sources=["ana"], nested="document_id",
-            odds_ratios=False, sensitivity=False, pooling="joint", with_models=False, details=False,
-            progress=None, **boot),
+            odds_ratios=False, sensitivity=False, pooling="joint", adjust="max-t",
+            equivalence=("rank_biserial", 0.2), with_models=False, details=False, progress=None, **boot),
         "links.context": call(s.context, units=x.units, **rating, variables=["Model"], cluster="case_id",
                               confidence_level=0.95),
         "links.corrected": late(
@@ -680,6 +682,13 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             confidence_level=lambda: 0.95),
         "links.models.by_hand": late(
             s.models.by_hand, linked=partial(x.made, "links.models.with_model"), n=lambda: [20, 40]),
+        "links.models.missing_ratings": call(
+            s.models.missing_ratings, **link, cluster="case_id", sources=["ana"], deltas=[-1, 1],
+            confidence_level=0.9, progress=None),
+        "links.models.r_script": call(
+            s.models.r_script, **link, path=path(".R"), cluster="case_id", source="ana", codes=[code],
+            variables=["position"], slopes=[code], nested="document_id", crossed=["position"], link="logit",
+            overwrite=True),
         "links.models.marginal": call(
             s.models.marginal, rating=x.ratings, predictors=x.units.set_index("unit_id")["Affective"],
             groups=x.groups, rating_range=(1, 5), standard_errors="robust"),
@@ -775,6 +784,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.tables.joint": drawn_from(p.tables.joint, "links.joint", **printed, rating="Empathy"),
         "report.tables.link": drawn_from(p.tables.link, "links.code_to_rating", source="ana", **printed,
                                         rating="Empathy"),
+        "report.tables.missing": drawn_from(
+            p.tables.missing, "links.models.missing_ratings", source="ana", **printed, rating="Empathy"),
+        "report.tables.multiverse": drawn_from(p.tables.multiverse, "links.multiverse", **printed,
+                                              rating="Empathy"),
         "report.tables.memo": call(p.tables.memo, memos=k.fold(x.acts).memos, units=x.units, earlier=[],
                                   codebook=x.codebook, max_length=80, notes=["A note."]),
         "report.tables.overruled": call(p.tables.overruled, overruled=qual.adjudication.overruled(
@@ -837,6 +850,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             "admin.add_coder", store, coder=lambda: "cat", role=lambda: None, lead=lambda: False),
         "store.Store.admin.end_coder": method("admin.end_coder", store, coder=lambda: "cat"),
         "store.Store.append": method("append", store, acts=lambda: [k.finish(**act)]),
+        "store.Store.desk.seats": method("desk.seats", store, coder=lambda: "cat"),
+        "store.handed_in": late(qual.store.handed_in, source=lambda: Path(archived())),
         "store.Store.desk.append_after": method(
             "desk.append_after", store, acts=lambda: [k.finish(**act)], n_read=lambda: 1, meet=lambda: print),
         "store.Store.revise": method(
@@ -921,7 +936,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             paper_size=lambda: "letter", codebook_layout=lambda: "grid", conditions=lambda: ["document_id"],
             source=lambda: "ana", round=lambda: None, with_texts=lambda: False, names=lambda: ["Ann"],
             with_agreement=lambda: None, with_prose=lambda: True, positionality=lambda: None,
-            overwrite=lambda: True, progress=lambda: False),
+            multiverse=lambda: None, overwrite=lambda: True, progress=lambda: False),
         "report.deviations": late(
             qual.report.deviations, store=registered,
             analysis_plan=lambda: k.contents.AnalysisPlan(question="Why?", seed=1)),
@@ -933,17 +948,16 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.review": late(
             qual.report.review, store=store, with_agreement=lambda: True,
             rating=lambda: "EmpathyOverall", cluster=lambda: "case_id", n_boot=lambda: 5, seed=lambda: 0,
-            further=further),
+            multiverse=lambda: None, further=further),
         **{
             f"report.{name}": late(
                 getattr(qual.report, name), store=store, with_agreement=lambda: True, n_boot=lambda: 5,
                 seed=lambda: 0, **more)
             for name, more in {
                 "methods": {"rating": lambda: None, "cluster": lambda: None, "positionality": lambda: None,
-                            "source": lambda: "ana", "multiverse": lambda: None,
-                            "further": further},
+                            "source": lambda: "ana", "further": further, **linking},
                 "results": {"rating": lambda: None, "cluster": lambda: None, "source": lambda: "ana",
-                            "multiverse": lambda: None},
+                            **linking},
                 "checklist": {"guideline": lambda: "coreq", "positionality": lambda: None},
                 "ai_statement": {"models": lambda: ()},
             }.items()
@@ -1028,8 +1042,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             codebook=lambda: x.codebook),
         "themes.recorded": late(qual.themes.recorded, acts=theme_acts, units=lambda: x.units),
         "themes.fit": call(
-            qual.themes.fit, units=x.units.head(60), embed=embed, seed=0, granularity=1.0, min_size=5,
-            n_resamples=0, stop_words="english", progress=False),
+            qual.themes.fit, units=x.units.head(60), embed=embed, codebook=x.codebook, seed=0,
+            granularity=1.0, min_size=5, n_resamples=0, stop_words="english", progress=False),
         "themes.nearest": call(qual.themes.nearest, units=x.units.head(20), embed=embed, k=2),
         "themes.nearest_codes": late(
             qual.themes.nearest_codes, themes=partial(x.made, "themes.fit"), units=lambda: x.units.head(60),
@@ -1070,7 +1084,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "widgets.CodingWidget": call(
             qual.widgets.CodingWidget, store=None, units=x.units.head(5), codebook=x.codebook,
             coder="ana", acts=[], save=len, rating=None, show_rating=False, round=None, review=[],
-            conditions=[], embed=None, suggest=None, layout="text", keys=None),
+            conditions=[], embed=None, suggest=None, screening=None, layout="text", keys=None),
         "widgets.CodingWidget.goto": method(
             "goto", partial(x.made, "widgets.CodingWidget"), unit_id=lambda: x.units["unit_id"].iloc[0]),
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""A coder at a team's server without a browser: the cookie sign-in, the kernel's line, the widget's own messages."""
+"""A coder at a team's server without a browser: the sign-in, the kernel's line, the widget's own messages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,11 @@ class Client:
     def sign_in(self, address: str = team_server.ADDRESS) -> requests.Response:
         """Send the hub's form; the answer is the page that it leads to."""
         self.web.get(f"{address}/hub/login", timeout=30)
-        form = {"username": self.login, "password": self.password, "_xsrf": self.web.cookies.get("_xsrf", path="/hub/")}
+        form = {
+            "username": self.login,
+            "password": self.password,
+            "_xsrf": self.web.cookies.get("_xsrf", path="/hub/"),
+        }
         return self.web.post(f"{address}/hub/login", data=form, timeout=60)
 
     def open(self) -> None:
@@ -63,7 +67,9 @@ class Client:
 
     def connect(self, address: str | None = None, **more: Any) -> None:
         """Open the line."""
-        cookies = "; ".join(f"{one.name}={one.value}" for one in self.web.cookies if self._is_for_page(one.path))
+        cookies = "; ".join(
+            f"{one.name}={one.value}" for one in self.web.cookies if self._is_for_page(one.path)
+        )
         self.line = websocket.create_connection(address or self.address(), cookie=cookies, timeout=20, **more)
 
     def _is_for_page(self, path: str) -> bool:
@@ -75,7 +81,14 @@ class Client:
             "msg_id": uuid.uuid4().hex, "session": self.name, "msg_type": kind, "username": "",
             "version": "5.3", "date": datetime.now(UTC).isoformat(),
         }  # fmt: skip
-        whole = {"header": header, "parent_header": {}, "metadata": {}, "content": content, "channel": channel, "buffers": []}
+        whole = {
+            "header": header,
+            "parent_header": {},
+            "metadata": {},
+            "content": content,
+            "channel": channel,
+            "buffers": [],
+        }
         assert self.line
         self.line.send(json.dumps(whole))
         return str(header["msg_id"])
@@ -95,7 +108,9 @@ class Client:
             elif not said:
                 raise websocket.WebSocketConnectionClosedException("closed")
 
-    def ask(self, kind: str, *, act_id: str | None = None, seconds: float = 30, **named: Any) -> dict[str, Any]:
+    def ask(
+        self, kind: str, *, act_id: str | None = None, seconds: float = 30, **named: Any
+    ) -> dict[str, Any]:
         """Ask the widget something and return its answer; `TimeoutError` without one."""
         wanted = act_id or str(uuid.uuid4())
         content = {"type": kind, "client": self.name, "id": wanted, **named}

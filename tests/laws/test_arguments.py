@@ -216,6 +216,7 @@ REFUSED_HERE = {
     "models.Chat.__call__",
     "store.Store.admin.add_coder",
     "store.Store.admin.end_coder",
+    "store.Store.desk.seats",
 }
 
 

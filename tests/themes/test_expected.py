@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7_qual import themes
+from sense7_qual import report, themes
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.store import Store
 from sense7_qual.themes._communities import fuzzy_graph
@@ -128,3 +128,17 @@ def test_the_record_keeps_what_was_expected_through_merges_and_splits(
     assert part != fast
     assert after.summary.set_index("theme").loc[part, "expected"] == "fast"
     assert store.themes.parameters["codes_not_shown"] == ["cost"]
+
+
+def test_the_report_says_what_was_expected_and_what_is_new(fitted: themes.Themes, tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "s", units=study().drop(columns="matter"), codebook=BOOK, lead="lead")
+    store.record_themes(fitted, coder="lead")
+    foot = " ".join(report.tables.theme(store).notes)
+    fast = int(fitted.codes.set_index("code").loc["fast", "theme"])
+    assert f"“queue” (theme {fast})" in foot
+    assert "Codes that no text seemed to show: “price”." in foot
+    told = [str(one) for one in report.methods(store).sentences if "looked for the codes" in str(one)]
+    n_new = int(fitted.summary["expected"].isna().sum())
+    [said] = told
+    assert "2 codes had a theme, 1 code seemed to be in no text" in said
+    assert f"{n_new} theme" in said

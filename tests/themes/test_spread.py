@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import chi2_contingency
+from scipy.stats import chi2_contingency, f
 
 from sense7_qual import themes
 from sense7_qual.errors import ArgumentError, TableError
@@ -112,13 +112,13 @@ def test_the_effective_number_of_a_random_draw_is_that_of_draws() -> None:
 
 
 def test_the_difference_between_values_is_tested_over_participants() -> None:
-    """With one text per participant, p is about that of a chi-squared test; copies of texts change little."""
+    """With one text per participant it is chi-squared, tested by F; copies of texts change nothing."""
     model = ["old"] * 60 + ["new"] * 60
     of_units = placed(*[0] * 24, *[1] * 36, *[0] * 12, *[1] * 48)
     units = frame(["x"] * 120).assign(case_id=[f"p{row}" for row in range(120)], model=model)
     one = themes.spread(of_units, units, by="model")
-    expected = chi2_contingency([[24, 36], [12, 48]], correction=False).pvalue
-    assert one["p"].tolist() == pytest.approx([expected] * 4, rel=0.15)
+    squared = chi2_contingency([[24, 36], [12, 48]], correction=False).statistic
+    assert one["p"].tolist() == pytest.approx([f.sf(squared * (1 - 2 / 120), 1, 120)] * 4)
     assert one["p_holm"].tolist() == pytest.approx(one["p"] * 2)
     three = frame(["x"] * 360).assign(case_id=[f"p{row % 120}" for row in range(360)], model=model * 3)
     same = themes.spread(placed(*[*[0] * 24, *[1] * 36, *[0] * 12, *[1] * 48] * 3), three, by="model")

@@ -25,7 +25,7 @@ from sense7_qual.report._table import (
     row_label,
 )
 
-_SOURCES: Final[Mapping[str, str]] = {
+SOURCES: Final[Mapping[str, str]] = {
     "majority": "the majority of the coders",
     "consensus": "the consensus after adjudication",
     "pooled": "each coder's own, with the estimates combined (pooled)",
@@ -77,7 +77,8 @@ def link(
         Code, source (of several), texts with and without the code, mean difference, the odds ratio with
         interval, its p and adjusted p, and rank-biserial r with interval. The odds ratio's test is the
         sharper one and the one printed; where `links` was computed without, r has its own p and adjusted p.
-        With "pooled" the percentage of the variance of r that is due to the choice of coder.
+        With "pooled" the percentage of the variance of r that is due to the choice of coder. Where `links`
+        was computed with `equivalence`, its adjusted p.
 
     Raises
     ------
@@ -120,7 +121,7 @@ def link(
         headers=tuple(head for head, _ in columns),
         rows=tuple(zip(*(cells for _, cells in columns), strict=True)),
         notes=(
-            *_notes(rows, sources, interval, cluster_name),
+            *_notes(rows, sources, interval, cluster_name, _adjusted_note(links, rows)),
             "These are associations: they do not show that what a code describes raised or lowered a rating.",
             *notes,
             made_with(codebook, rows),
@@ -162,6 +163,9 @@ def _columns(
         columns += ranks + _tests(rows, "p")
     if "pooled" in sources:
         columns.append(("Between coders (%)", [_between(row) for row in rows]))
+    if _margin(rows):
+        p = [_present.p_value(row["equivalence_p_adjusted"]) for row in rows]
+        columns.append(("Equivalence, adjusted p", p))
     return columns
 
 
@@ -191,8 +195,49 @@ def has_odds(rows: Sequence[Mapping[Any, Any]]) -> bool:
     return any(not pd.isna(row["odds_ratio"]) or not pd.isna(row["odds_ratio_reason"]) for row in rows)
 
 
+def _margin(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the margin of equivalence in words; nothing where links were computed without one."""
+    of = next((row for row in rows if not pd.isna(row.get("equivalence_margin"))), None)
+    return "" if of is None else margin_words(of["equivalence_effect"], of["equivalence_margin"])
+
+
+def margin_words(effect: str, margin: float) -> str:
+    """Return what lies within a margin of equivalence, in words.
+
+    >>> margin_words("rank_biserial", 0.2), margin_words("odds_ratio", 1.5)
+    ('r between −.20 and .20', 'an odds ratio between 1/1.5 and 1.5')
+    """
+    if effect == "odds_ratio":
+        return f"an odds ratio between 1/{margin:.10g} and {margin:.10g}"
+    printed = _present.coefficient(margin, max(2, len(f"{margin:.10g}") - 2))
+    return f"r between −{printed} and {printed}"
+
+
+def _adjusted_note(links: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Name how p was adjusted, and over how many tests."""
+    p = "odds_ratio_p_adjusted" if has_odds(rows) else "p_adjusted"
+    how, then = family_note(rows, p), "adjusted in the same way"
+    if any(row.get("adjustment") == "max-t" for row in rows):
+        n = _present.count(links[p].notna().sum())
+        how = (
+            f"Adjusted p: step-down max-T over all codes × sources ({n} tests), printed here or not, with "
+            "their correlation from leaving out each cluster."
+        )
+        then = "adjusted over these by Holm's method"
+    if not _margin(rows):
+        return how
+    return (
+        f"{how} Equivalence: the larger p of two one-sided t tests that the link is at or beyond the margin "
+        f"({_margin(rows)}), {then}."
+    )
+
+
 def _notes(
-    rows: Sequence[Mapping[str, Any]], sources: Sequence[str], interval: str, cluster_name: str
+    rows: Sequence[Mapping[str, Any]],
+    sources: Sequence[str],
+    interval: str,
+    cluster_name: str,
+    adjusted: str,
 ) -> list[str]:
     notes = [_terms(rows, sources)]
     resampled = [row for row in rows if row["source"] != "pooled"]
@@ -206,9 +251,9 @@ def _notes(
             "Odds ratio = odds of a higher rating with the code over those without it, for the same rater: "
             f"cumulative-link mixed model with random intercepts for {cluster_name}, Student's t."
         )
-        notes.append(f"p: two-sided, of an odds ratio of 1. {family_note(rows, 'odds_ratio_p_adjusted')}")
+        notes.append(f"p: two-sided, of an odds ratio of 1. {adjusted}")
     else:
-        notes.append(f"p: two-sided, of r = 0, with {cluster_name} as clusters. {family_note(rows)}")
+        notes.append(f"p: two-sided, of r = 0, with {cluster_name} as clusters. {adjusted}")
     if "pooled" in sources:
         notes.append(_pooled_note(interval, rows))
     notes += _ties_note(rows)
@@ -240,7 +285,7 @@ def _with_model_note(interval: str, cluster_name: str, rows: Sequence[Mapping[st
 
 
 def _terms(rows: Sequence[Mapping[str, Any]], sources: Sequence[str]) -> str:
-    known = _WITH_MODEL if any("model_weight" in row for row in rows) else _SOURCES
+    known = _WITH_MODEL if any("model_weight" in row for row in rows) else SOURCES
     whose = "; ".join(known.get(source, f"coder {source}") for source in sources)
     return (
         f"Decisions: {whose}. n = rated texts with and without the code. Mean difference = mean rating "

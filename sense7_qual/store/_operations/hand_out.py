@@ -21,6 +21,7 @@ from typing import Final
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import move_in
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import Act
@@ -31,7 +32,7 @@ from sense7_qual.store._operations import archive
 from sense7_qual.store._stored import acts_files, acts_tables, layout, units_parquet, whole_files
 from sense7_qual.store._stored.layout import HandedOut
 
-_BACK: Final = "expected a folder that was handed out, or what `sense7-qual code` made of the file"
+_BACK: Final = "expected a folder that was handed out, or that `sense7-qual code` unpacked"
 
 
 def hand_out(log: Log, target: Path, *, round: str | None, coder: str) -> None:
@@ -81,6 +82,7 @@ def hand_in(path: Path, target: Path) -> HandedOut:
 
 def handed_in(source: Path) -> str | None:
     """Return the id of the hand-out that the .zip file `source` is or answers; None for any other file."""
+    check_arguments(handed_in, locals())
     try:
         with archive.opened_file(source) as file, zipfile.ZipFile(file) as members:
             archive.refuse_hostile(members.infolist(), source)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, Literal
 
 import pandas as pd
@@ -150,16 +151,11 @@ class CodingWidget(BaseWidget):
         if show_rating is None:
             show_rating = _RATING[getattr(getattr(study.study, "options", None), "rating", "hidden")]
         self._show_rating = show_rating
-        by_itself = review is None or (isinstance(review, str) and review == "stale")
-        self._begins_again = by_itself and review is not None
-        self._session = session = Session(
-            study.units, study.codebook, coder=coder, acts=study.acts, rating=rating, round=study.round or round,
-            review=() if review is None or by_itself else review,
-            alike=versions_alike(study.study, study.codebook),
+        self._of_round = partial(
+            CodingWidget, store, coder=coder, rating=rating, show_rating=show_rating, conditions=conditions,
+            embed=embed, suggest=suggest, screening=screening, layout=layout, keys=keys,
         )  # fmt: skip
-        self._look_again = LookAgain(session, study.study, by_itself=by_itself)
-        self._look_again.show()
-        session.position = session.next_unfinished(-1)
+        session = self._begin(study, coder=coder, rating=rating, round=study.round or round, review=review)
         self._colleagues = Colleagues(session, study.study)
         self._texts = TextList(
             session, study.units, rating=rating, shows_ratings=show_rating != "finished",
@@ -172,13 +168,9 @@ class CodingWidget(BaseWidget):
                 "screening: codes are dimmed where suggestions are shown – pass the suggester, too (suggest)."
             )
         self._suggestions = SuggestionsOfTexts(
-            session,
-            study,
-            suggest,
-            screening,
-            save=lambda acts: self._save(acts),
+            session, study, suggest, screening, save=lambda acts: self._save(acts),
             tell=self._suggestions_are_ready,
-        )
+        )  # fmt: skip
         self._new_codes = NewCodes(session, study.study, embed=embed, look_again=self._look_again)
         self._commands = commands(COMMANDS, keys or {})
         self._use(study)
@@ -186,15 +178,21 @@ class CodingWidget(BaseWidget):
             session, study.study, self._new_codes, newer=lambda: (self._moved_on, self._can_take),
             can_tell=self._look_again.can_tell,
         )  # fmt: skip
-        given: dict[str, Any] = {
-            "coder": coder, "rating": rating, "show_rating": show_rating, "conditions": conditions,
-            "embed": embed, "suggest": suggest, "layout": layout, "keys": keys,
-        }  # fmt: skip
-        self._of_rounds: dict[str | None, CodingWidget] = {}
-        self._of_round: Callable[[str | None], CodingWidget] = lambda name: CodingWidget(
-            study.study, **given, round=name
-        )
         super().__init__(self._recorder.save)
+
+    def _begin(self, study: Given, *, review: Any, **named: Any) -> Session:
+        """Begin the coder's session with the first text that waits; return it."""
+        by_itself = review is None or (isinstance(review, str) and review == "stale")
+        self._begins_again = by_itself and review is not None
+        self._of_rounds: dict[str | None, CodingWidget] = {}
+        self._session = session = Session(
+            study.units, study.codebook, acts=study.acts, review=() if by_itself else review, **named,
+            alike=versions_alike(study.study, study.codebook),
+        )  # fmt: skip
+        self._look_again = LookAgain(session, study.study, by_itself=by_itself)
+        self._look_again.show()
+        session.position = session.next_unfinished(-1)
+        return session
 
     def _use(self, study: Given) -> None:
         """Have what needs no choice: memos, history, training, the codebook as others revise it."""
@@ -300,7 +298,7 @@ class CodingWidget(BaseWidget):
         """Answer with the widget of another round (None: texts outside rounds), which replaces this one."""
         name = None if content.get("round") is None else field(content, "round", str)
         if name not in self._of_rounds:
-            self._of_rounds[name] = self._of_round(name)
+            self._of_rounds[name] = self._of_round(round=name)
         return {"type": "opened_round", "model": self._of_rounds[name].model_id}
 
     def _unit(self, content: Mapping[str, Any]) -> dict[str, Any]:
