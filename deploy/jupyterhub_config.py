@@ -22,7 +22,7 @@ from seats import SEAT, normal, seats  # noqa: E402
 BIN = Path(sys.executable).parent
 STUDY = os.environ["STUDY"]
 LEAD = "lead"
-CODERS = Path(os.environ.get("CODERS") or f"~{LEAD}/coders.csv").expanduser()
+CODERS = Path(os.path.expanduser(f"~{LEAD}/coders.csv"))  # noqa: PTH111 – also where there is no such account
 STRANGER = "You are signed in, but no study is open to you. Ask whoever leads it."
 
 

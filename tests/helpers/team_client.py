@@ -1,4 +1,4 @@
-"""A coder at a team's server without a browser: the cookie sign-in, the kernel's line, the widget's own messages."""
+"""A coder at a team's server without a browser: the sign-in, the kernel's line, the widget's own messages."""
 
 from __future__ import annotations
 

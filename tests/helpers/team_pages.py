@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 from tests.helpers import team_server
 from tests.helpers.coding_page import saved
 
-LOGINS: Final = {"ana": "ada.l", "ben": "bob.k", "lead": "prof.l"}
+LOGINS: Final = {"ana": "ada.l", "ben": "bob.k", "cleo": "carl.m", "dee": "dora.n", "lead": "prof.l"}
 SECONDS: Final = 90
 
 

@@ -7,6 +7,7 @@ their files say, by this module instead of systemd.
 from __future__ import annotations
 
 import grp
+import json
 import os
 import pwd
 import re
@@ -18,7 +19,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -34,6 +35,15 @@ CODERS: Final = Path("/home/lead/coders.csv")
 MADE_FOR_IT: Final = "SENSE7_TEAM_MACHINE"
 VERSION: Final = max((each.name for each in Path("/usr/lib/postgresql").glob("[0-9]*")), key=int, default="")
 _PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+QUICK: Final = Path("/run/sense7-quick.json")
+_COMMAND: Final = f"""import json, pathlib, sys
+from sense7_qual._commands import main
+quick = pathlib.Path({str(QUICK)!r})
+if quick.exists() and "code" in sys.argv:
+    from sense7_qual._commands import hub, serve
+    serve.OPEN, serve.ALONE, hub.UNUSED = json.loads(quick.read_text())
+sys.exit(main())
+"""
 
 
 def until(true: Callable[[], object], what: str, seconds: float = 60) -> None:
@@ -210,6 +220,8 @@ def _package(folder: Path) -> None:
     root(*build, str(ROOT))
     [wheel] = folder.glob("*.whl")
     root(str(BIN / "pip"), "install", "-q", "--no-deps", "--no-index", "--force-reinstall", str(wheel))
+    command = BIN / "sense7-qual"
+    command.write_text(f"#!{BIN}/python\n{_COMMAND}")
 
 
 def _cluster() -> None:
@@ -237,16 +249,31 @@ def installed(folder: Path) -> Iterator[Server]:
         server.end()
 
 
-def study(data: Path, coders_of_it: Sequence[str], *options: str, place: str = STUDY) -> None:
-    """Make the study as the lead, with the command, and give each coder the next seat."""
-    words = ("new", place, "--data", str(data), "--yes", "--coders", ",".join(coders_of_it), "--lead", "lead")
-    account("lead", "sense7-qual", *words, *options)
-    if place == STUDY:
-        for number, coder in enumerate(coders_of_it, start=1):
-            seat(coder, f"seat{number:02d}")
+def study(data: Path, place: str = STUDY) -> None:
+    """Make the study as the lead, with the command."""
+    account("lead", "sense7-qual", "new", place, "--data", str(data), "--yes", "--lead", "lead")
 
 
-def seat(coder: str, name: str) -> None:
-    """Let the lead give a coder a seat."""
-    called = f"Store({STUDY!r}).admin.add_coder({coder!r}, role={name!r})"
-    account("lead", str(BIN / "python"), "-c", f"from sense7_qual.store import Store; {called}")
+def seat(login: str, coder: str) -> None:
+    """Let the lead give a coder the next seat."""
+    account("lead", "sense7-qual", "seat", STUDY, "--login", login, "--coder", coder)
+
+
+def as_lead(script: str) -> str:
+    """Run Python as the lead, with the study as `store`, and return what it prints."""
+    begin = f"import sense7_qual as qual\nfrom sense7_qual import rounds\nstore = qual.Store({STUDY!r})\n"
+    return account("lead", str(BIN / "python"), "-W", "ignore", "-c", begin + script).stdout
+
+
+def recorded(coder: str) -> set[str]:
+    """Return the ids of all acts of a coder that are in the record."""
+    return set(as_lead(f"print(*(act.act_id for act in store.acts(coder={coder!r})))").split())
+
+
+@contextmanager
+def clock(seconds_open: float, alone: float, unused: float) -> Iterator[None]:
+    """Shorten the waits of pages that are started now: an open one, one without a browser, a server."""
+    QUICK.write_text(json.dumps([seconds_open, alone, unused]))
+    QUICK.chmod(0o644)
+    yield
+    QUICK.unlink()

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.helpers import lab as labs, team_server
 from tests.helpers.places import ROOT
+from tests.helpers.team_pages import LOGINS
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -23,7 +24,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[team_server.Server]:
+    """The running server, without a study."""
+    with team_server.installed(tmp_path_factory.mktemp("server")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def data(server: team_server.Server) -> Path:
     """Ten texts with their conversations, which the lead can read."""
     rows = pd.read_csv(ROOT / "data" / "explanations.csv", dtype="string").head(10)
     columns = ["MessageId", "TaskId", "PID", "Position", "EmpathyOverall", "Comment", "Context"]
@@ -34,10 +42,16 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[team_server.Server]:
-    """The running server, without a study."""
-    with team_server.installed(tmp_path_factory.mktemp("server")) as running:
-        yield running
+def texts(data: Path) -> list[str]:
+    """The study: round one of ana and ben is opened by the lead in the story, two of cleo and dee is open."""
+    team_server.study(data)
+    for coder in ("ana", "ben", "cleo", "dee"):
+        team_server.seat(LOGINS[coder], coder)
+    team_server.as_lead(
+        'store.append([rounds.open_round("two", units=list(store.units["unit_id"]), coders=["cleo", "dee"], '
+        'coder="lead", codebook=store.codebook)])'
+    )
+    return list(pd.read_csv(data)["Comment"])
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import nbformat
-import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page
 
@@ -20,7 +19,6 @@ PRESSES = {
     "ana": ["1", "2", "1 3", "", "4", "5 6", "7", "2", "1", "3"],
     "ben": ["1", "2 3", "1", "", "4", "5", "7", "2 1", "1", "3"],
 }
-DISPUTED = 4  # a code that only one of the two applied: texts 2, 3, 6 and 8
 FOLDER = "/home/lead/folder"
 OPENS = """
 import sense7_qual as qual
@@ -89,18 +87,10 @@ def settle(page: Page) -> None:
     page.wait_for_selector(".s7-saved")
 
 
-@pytest.fixture(scope="module")
-def texts(server: team_server.Server, data: Path) -> list[str]:
-    """The study with its two coders, and the same in a folder; the words of its texts."""
-    for place in (STUDY, FOLDER):
-        team_server.study(data, ["ana", "ben"], "--overlap", "1", place=place)
-    team_server.coders("login,seat", "ada.l,seat01", "bob.k,seat02")
-    return list(pd.read_csv(data)["Comment"])
-
-
 def test_two_coders_and_a_lead_by_the_page_alone(
-    server: team_server.Server, browser: Browser, texts: list[str]
+    server: team_server.Server, browser: Browser, data: Path, texts: list[str]
 ) -> None:
+    team_server.study(data, FOLDER)
     seen = {who: Seen() for who in ("ana", "ben", "lead")}
     for name, study in (("server", STUDY), ("folder", FOLDER)):
         notebook(f"opens_{name}.ipynb", OPENS.format(study=study))

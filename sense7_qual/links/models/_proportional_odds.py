@@ -141,7 +141,8 @@ def _row(
     found: dict[str, Any] = {"reason": fit.reason or (why if split is None else None)}
     if fit.reason is None:
         with np.errstate(over="ignore"):
-            found |= dict(fit.odds_ratios(confidence_level).loc[name].items())
+            ratios = fit.odds_ratios(confidence_level)
+        found |= {end: float(ratios[end][name]) for end in ("odds_ratio", "low", "high", "p")}
     if split is not None and min(len(np.unique(rows.cluster[side])) for side in sides) < FEWEST_CLUSTERS:
         found |= {"low": np.nan, "high": np.nan, "p": np.nan}
         found["reason"] = found["reason"] or Reason.FEW_CLUSTERS
