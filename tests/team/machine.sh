@@ -27,7 +27,7 @@ if [ "${1:-}" = --inside ]; then
   mkdir -m 1777 root/run/lock
   hostname team
   export SENSE7_TEAM_MACHINE=1
-  exec chroot root /bin/sh -c 'cd "$0" && exec "$@"' "$ROOT" "$@"
+  exec chroot root /bin/sh -c 'cd "$0"; "$@"; exit $?' "$ROOT" "$@"  # the shell takes in what orphans leave
 fi
 
 if [ "${1:-}" = --prepare ]; then  # as docs/team_server.md says, but into the cache
