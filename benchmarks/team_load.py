@@ -108,6 +108,7 @@ def study(folder: Path, n: int) -> list[Coder]:
     rows = pd.read_csv(ROOT / "data" / "explanations.csv", dtype="string")
     rows = pd.concat([rows] * (600 // len(rows) + 1)).head(600)
     rows["MessageId"] = [f"t{number}" for number in range(len(rows))]
+    rows["Comment"] += " (" + rows["MessageId"] + ")"
     data = Path("/home/lead/comments.csv")
     rows[["MessageId", "TaskId", "PID", "Comment"]].to_csv(data, index=False)
     data.chmod(0o644)
