@@ -10,7 +10,7 @@ READY := $(VENV)/.ready
 NODE_READY := frontend/node_modules/.ready
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo,)
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root,)
-NIGHTLY := nightly or simulation or spark
+NIGHTLY := nightly or simulation or spark or team
 SLOW := browser or model or crash or notebook or frontend or postgres or documents or long
 # Compiled once, not anew in each of the hundreds of processes that the tests start; empty means: write it.
 export PYTHONDONTWRITEBYTECODE :=
@@ -25,13 +25,14 @@ LONG := tests/laws/test_arguments.py $(addprefix tests/slow/test_,store_crash.py
   tests/widgets/test_codebook.py $(addprefix tests/store/test_,forget_races.py forget_damaged.py copies.py postgresql.py) tests/corpus/test_hostile_files.py \
   tests/agreement/test_interval_limits.py
 
-.PHONY: help setup lab check test nightly coverage faults soak bench docs frontend example system lint clean
+.PHONY: help setup lab check test nightly team coverage faults soak bench docs frontend example system lint clean
 
 help:
 	@echo "make lab       open JupyterLab on the coding notebook, with the shipped example"
 	@echo "make check     lint, types and the fast tests (a minute and a half)"
 	@echo "make test      that and what takes longer: browser, model, crash, database, notebooks, documents (10 minutes)"
 	@echo "make nightly   every test, whole, the golden outputs and the planted faults (an hour)"
+	@echo "make team      a team's server with proxy, hub, database and accounts, in browsers (root; 15 minutes)"
 	@echo "make coverage  all tests, and which lines and branches of the package they run (an hour)"
 	@echo "make faults    plant 45 known faults in a copy, one by one, and see that tests notice each (some 5 minutes)"
 	@echo "make soak      the record under fire, long: 10,000 kills, 50,000 power cuts, every fault, interrupt, hostile file (hours)"
@@ -80,6 +81,11 @@ nightly: lint system $(NODE_READY)
 	$(PYTEST) -n 4
 	$(BIN)/python scripts/golden.py --notebooks
 	$(BIN)/python scripts/plant_faults.py
+	@[ "$$(id -u)" != 0 ] || $(MAKE) team
+
+# On a machine of its own, which this one neither sees nor keeps anything of (tests/team/machine.sh).
+team: system $(READY)
+	tests/team/machine.sh env $(ONE_THREAD) $(BIN)/python -m pytest -q -m team tests/team
 
 coverage: system $(NODE_READY)
 	$(PYTEST) -n 4 --cov --cov-report=term

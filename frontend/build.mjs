@@ -35,8 +35,8 @@ for (const widget of folders.filter((folder) => folder !== "shared")) {
     minify: true,
     charset: "utf8",
     legalComments: "inline",
-    jsx: "automatic",
-    jsxImportSource: "preact",
+    tsconfigRaw: { compilerOptions: { target: "ES2022", jsx: "react", jsxFactory: "h", jsxFragmentFactory: "Fragment" } },
+    inject: [join(here, "src/shared/jsx.ts")],
     banner: { js: `// ${made}` },
   });
   // Several widgets are in one page, and their sheets share names of classes: all rules of a sheet, the shared ones

@@ -35,7 +35,7 @@ MENU: Final = {
     ),
     "Analysis": ("agreement", "adjudication", "themes", "links"),
     "The paper": ("tables", "methods_text", "quotes", "review", "exchange"),
-    "Looking things up": ("record", "frames", "architecture", "contributing"),
+    "Looking things up": ("record", "team_server", "frames", "architecture", "contributing"),
 }
 """The guides, under the heads of `docs/index.md`."""
 GUIDES: Final = tuple(guide for guides in MENU.values() for guide in guides)

@@ -153,8 +153,9 @@ def slip_acts_into_a_merge(folder: Path) -> bool:
     handed = Store(folder / "for ben")
     handed.append(coded("ben", "m1", "affective", "one"))
     handed.append(coded("ana", "m1", "interest", "one"))
-    slipped = succeeded("merging acts of ana from ben's folder", lambda: store.copies.merge(handed.path))
-    return slipped or "ana" in store.coders
+    succeeded("merging ben's folder, with acts of ana in it", lambda: store.copies.merge(handed.path))
+    print(f"  coders of the study now: {', '.join(store.coders)}")
+    return "ana" in store.coders
 
 
 def finish_unseen(folder: Path) -> bool:

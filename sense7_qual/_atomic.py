@@ -121,8 +121,7 @@ def save(path: Path, content: bytes, *, overwrite: bool) -> None:
     ...     Path(folder, "a.txt").read_bytes()
     b'second'
     """
-    if not overwrite and _is_taken(path):
-        raise _taken(path)
+    refuse_taken(path, overwrite=overwrite)
     try:
         write(path, content, overwrite=overwrite)
     except FileExistsError:  # taken meanwhile
@@ -154,8 +153,7 @@ def write_by_suffix(
             f"{what}: expected a path that ends in {', '.join(formats)} – found {path.name!r} – "
             f"{did_you_mean(path.suffix, formats)}"
         )
-    if not overwrite and _is_taken(path):
-        raise _taken(path)  # before the work of drawing it
+    refuse_taken(path, overwrite=overwrite)  # before the work of drawing it
     save(path, formats[path.suffix.lower()](), overwrite=overwrite)
 
 
@@ -182,8 +180,10 @@ def undated(document: bytes) -> bytes:
     return same.getvalue()
 
 
-def _is_taken(path: Path) -> bool:
-    return path.exists() or path.is_symlink()
+def refuse_taken(path: Path, *, overwrite: bool) -> None:
+    """Raise `StoreError` if there is a file, or a link, and `overwrite` is false."""
+    if not overwrite and (path.exists() or path.is_symlink()):
+        raise _taken(path)
 
 
 def _taken(path: Path) -> StoreError:

@@ -46,6 +46,8 @@ class Reason(Worded):
     FEW_CODERS = auto(), "too few coders to say whether others would agree as well"
     TWO_CODERS = auto(), "there are only two coders, too few for an interval that could be relied on"
     FEWER_THAN_TWO_CODERS = auto(), "fewer than two coders have an effect and an interval"
+    SATURATED = auto(), "three coders' agreement is met exactly, whatever errors they share"
+    TWO_LEVELS = auto(), "the rating has two levels, and so one split"
     ONE_UNIT = auto(), "only one text was coded by two or more coders"
     ONE_CODER = auto(), "there is only one coder"
     ONE_PATTERN = auto(), "all texts were coded in the same way, so resampling says nothing"
@@ -140,6 +142,7 @@ class Caution(Worded):
         "conversations with a poor turn may have been poorer all along: no effect of that turn",
     )
     COARSE_QUADRATURE = auto(), "with more quadrature nodes the estimate would move"
+    NOT_PROPORTIONAL = auto(), "the odds ratio is not the same all along the scale"
     TURN_OR_MOOD = auto(), "first turns that are rated otherwise, or a mood that lasts, count in it too"
 
 

@@ -59,3 +59,7 @@ class StoreError(QualError, OSError):
 
 class Damaged(StoreError):
     """Damaged acts; callers that can continue with the intact ones catch this."""
+
+
+class NotLetIn(StoreError):
+    """A study that this role of the database may not open; the coder's page has words of its own for it."""

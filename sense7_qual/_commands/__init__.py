@@ -6,8 +6,13 @@ question                                      command                           
 How do I see the example?                     `sense7-qual lab`                          ``lab.py``
 How does a file become a study?               `sense7-qual new`                          ``new.py``
 How does a coder code without a notebook?     `sense7-qual code`                         ``code.py``
+How is that page served?                                                                 ``serve.py``
+To whom, where a hub starts it?                                                          ``hub.py``
+What does the page's kernel show?                                                        ``show.py``
 How is a study checked, merged, copied?       `sense7-qual verify`, `merge`, `backup`,   ``copies.py``
-                                              `archive`
+                                              `archive`, `restore`
+How does a coder work without a server?       `sense7-qual hand-out`, `hand-in`          ``hand_out.py``
+How does a coder come and go on a server?     `sense7-qual seat`                         ``seat.py``
 Where does a paper start?                     `sense7-qual report`                       ``report.py``
 How can others rerun the analysis?            `sense7-qual bundle`                       ``bundle.py``
 Who can read a server's statistics?           `sense7-qual sql`                          ``sql.py``
@@ -25,7 +30,7 @@ import io
 import sys
 from collections.abc import Sequence
 
-from sense7_qual._commands import bundle, code, copies, lab, new, report, sql
+from sense7_qual._commands import bundle, code, copies, hand_out, lab, new, report, seat, sql
 from sense7_qual._commands.words import Parser
 from sense7_qual.errors import QualError
 
@@ -58,6 +63,6 @@ def parser() -> Parser:
     version = sys.modules["sense7_qual"].__version__
     root.add_argument("--version", action="version", version=f"sense7_qual {version}")
     commands = root.add_subparsers(metavar="COMMAND", required=True)
-    for module in (lab, new, code, copies, report, bundle, sql):
+    for module in (lab, new, code, copies, hand_out, seat, report, bundle, sql):
         module.add(commands)
     return root

@@ -1,11 +1,12 @@
-"""`sense7-qual code`: the coder's page without a notebook, served by Voilà to this computer alone."""
+"""`sense7-qual code`: the coder's page without a notebook, to this computer alone, or to a coder of a hub."""
 
 from __future__ import annotations
 
 import argparse
+import getpass
 import importlib.util
 import json
-import logging
+import os
 import secrets
 import socket
 import tempfile
@@ -13,7 +14,7 @@ import webbrowser
 from pathlib import Path
 from typing import Any, Final
 
-from sense7_qual._commands.lab import ends_alone, short_enough, transport
+from sense7_qual._commands.hand_out import hand_in, whose
 from sense7_qual._commands.words import STUDY, Parsers, is_address, opened
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.errors import ActError, ArgumentError
@@ -24,17 +25,24 @@ notebook. It needs Voilà (pip install "sense7_qual[page]").
 
 Only this computer can reach the page, at an address with a random token; Ctrl+C ends it. If
 other people use this computer, pass --no-browser and open the address yourself, because they
-can see the command that starts a browser. If the browser is closed, the page ends after half
-an hour; open the address again to continue."""
+can see the command that starts a browser. Two minutes after the browser is closed, or an hour
+after the last key, the page pauses; open the address again to continue.
+
+A file that the lead handed out (sense7-qual hand-out) is unpacked next to it once; it says who
+codes which round. At its end the page writes the file to send back, as hand-in does.
+
+Started by JupyterHub, it is a coder's server there: the hub knows who signs in, and the coder
+is the one of the database role of the account, so --coder is left out."""
 _LOOPBACK: Final = "127.0.0.1"
-_TEMPLATES: Final = Path(__file__).parent / "page"
+_PLACE: Final = "SENSE7_QUAL_STUDY"
 
 
 def add(commands: Parsers) -> None:
     """Add the command to the parser."""
     code = commands.add_parser("code", help="open a coder's page, without a notebook", description=_CODE)
-    code.add_argument("study", metavar="STUDY", help=STUDY)
-    code.add_argument("--coder", metavar="PSEUDONYM", required=True, help="the coder")
+    study = f"{STUDY}, or a file that was handed out; default: ${_PLACE}"
+    code.add_argument("study", metavar="STUDY", nargs="?", help=study)
+    code.add_argument("--coder", metavar="PSEUDONYM", help="the coder (not of a file that was handed out)")
     code.add_argument("--new", action="store_true", help="the coder is new to this study")
     code.add_argument("--rating", metavar="COLUMN", help="a rating that the coder can look up")
     code.add_argument("--round", metavar="NAME", help="the round to code")
@@ -50,15 +58,45 @@ def _code(parsed: argparse.Namespace) -> int:
             "code: the package voila is not installed – "
             'run pip install "sense7_qual[page]" in the environment of sense7_qual.'
         )
-    _check(parsed)
-    port = _free_port(parsed.port)
+    parsed.study = parsed.study or os.environ.get(_PLACE)
+    if not parsed.study:
+        raise ArgumentError(f"code: name the study, as STUDY or in the environment as {_PLACE}.")
+    below_hub = all(
+        os.environ.get(f"JUPYTERHUB_{name}") for name in ("API_TOKEN", "SERVICE_PREFIX", "SERVICE_URL")
+    )
+    handed = False
+    if below_hub:
+        _check_below_hub(parsed)
+    else:
+        handed = whose(parsed)
+        _check(parsed)
+        port = _free_port(parsed.port)
     # The kernel may still stand in the folder when it is removed, which Windows refuses.
     with tempfile.TemporaryDirectory(prefix="sense7-qual-", ignore_cleanup_errors=True) as folder:
         notebook = Path(folder) / "page.ipynb"
         notebook.write_text(json.dumps(_notebook(parsed)), encoding="utf-8")
+        if below_hub:
+            from sense7_qual._commands.hub import serve_below_hub
+
+            serve_below_hub(notebook, dark=parsed.dark)
+            return 0
         _serve(notebook, port, dark=parsed.dark, browser=not parsed.no_browser)
     print("Ended. Everything reported as saved is in the study.")
-    return 0
+    return hand_in(parsed.study) if handed else 0
+
+
+def _check_below_hub(parsed: argparse.Namespace) -> None:
+    """Refuse a name for the coder, and fill in the database role: that of the account, where none is named.
+
+    Whatever else is wrong, the page itself says: of a server that does not start, the hub says nothing.
+    """
+    if parsed.coder is not None or parsed.new:
+        raise ArgumentError(
+            "code: under JupyterHub the coder is the one of the database role – leave out --coder and --new."
+        )
+    scheme, sign, place = parsed.study.partition("://")
+    if sign and "@" not in place.partition("/")[0]:
+        parsed.study = f"{scheme}://{getpass.getuser()}@{place}"
 
 
 def _check(parsed: argparse.Namespace) -> None:
@@ -66,6 +104,8 @@ def _check(parsed: argparse.Namespace) -> None:
     from sense7_qual.acts import check_person
     from sense7_qual.widgets import CodingWidget
 
+    if parsed.coder is None:
+        raise ArgumentError("code: name the coder, with --coder PSEUDONYM.")
     parsed.coder = check_person(parsed.coder)
     store = opened(parsed.study)
     known = store.coders
@@ -95,10 +135,8 @@ def _notebook(parsed: argparse.Namespace) -> dict[str, Any]:
     """Return the notebook of the page: the call that shows the widget, and nothing of the study."""
     study = parsed.study if is_address(parsed.study) else str(Path(parsed.study).absolute())
     source = (
-        "from sense7_qual.store import Store\n"
-        "from sense7_qual.widgets import CodingWidget\n"
-        f"CodingWidget(Store({study!r}), coder={parsed.coder!r}, rating={parsed.rating!r}, "
-        f"round={parsed.round!r})"
+        "from sense7_qual._commands.show import shown\n"
+        f"shown({study!r}, coder={parsed.coder!r}, rating={parsed.rating!r}, round={parsed.round!r})"
     )
     cell: dict[str, Any] = {
         "cell_type": "code",
@@ -111,39 +149,27 @@ def _notebook(parsed: argparse.Namespace) -> dict[str, Any]:
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return {
         "cells": [cell],
-        "metadata": {"kernelspec": kernel, "title": f"Coding as {parsed.coder}"},
+        "metadata": {
+            "kernelspec": kernel,
+            "title": f"Coding as {parsed.coder}" if parsed.coder else "Coding",
+        },
         "nbformat": 4,
         "nbformat_minor": 5,
     }
 
 
 def _serve(notebook: Path, port: int, *, dark: bool, browser: bool) -> None:
-    """Serve the page until Ctrl+C; what a user has set for Voilà elsewhere does not count."""
-    from traitlets.config import Config
-    from voila.app import Voila
+    """Serve the page to this computer, until Ctrl+C."""
+    from sense7_qual._commands import serve
 
     token = secrets.token_urlsafe(32)
     address = f"http://{_LOOPBACK}:{port}/?token={token}"
 
-    class Page(Voila):  # type: ignore[misc]  # Voilà carries no types
-        def launch_browser(self) -> None:  # called when the page is served
-            print(f"The page is at {address}\nPress Ctrl+C to end it.", flush=True)
-            if browser:
-                webbrowser.open(address)
+    def served(_: object) -> None:
+        print(f"The page is at {address}\nPress Ctrl+C to end it.", flush=True)
+        if browser:
+            webbrowser.open(address)
 
-    # Voilà makes a folder in this one for the kernel's sockets, which no other user can open.
-    place = short_enough(Path(tempfile.gettempdir()), name="voila_xxxxxxxx")
-    settled = Config({"KernelManager": {"transport": transport()}, "MappingKernelManager": ends_alone()})
-    page = Page(config=settled, config_file_paths=[], connection_dir_root=str(place), log_level=logging.ERROR)
-    page.initialize([str(notebook)])
-    page.ip, page.port, page.port_retries = _LOOPBACK, port, 0
-    page.token, page.open_browser = token, True
-    page.tornado_settings = {"allow_remote_access": False}  # another name in the Host header is refused
-    page.template_paths.insert(0, str(_TEMPLATES))
-    settings = page.voila_configuration
-    settings.theme = "dark" if dark else "light"
-    settings.allow_template_override = settings.allow_theme_override = "NO"
-    settings.file_allowlist, settings.file_denylist = [], [".*"]
-    for name in ("tornado.access", "tornado.general"):  # a refused request is no news for the coder
-        logging.getLogger(name).setLevel(logging.CRITICAL)
-    page.start()
+    page = serve.Page(config=serve.settings(dark=dark), ip=_LOOPBACK, port=port, token=token)
+    page.served = served
+    serve.serve(page, notebook)

@@ -1,12 +1,15 @@
-"""`sense7-qual verify`, `merge`, `backup` and `archive`: check, merge and copy a study."""
+"""`sense7-qual verify`, `merge`, `backup`, `archive` and `restore`: check, merge and copy a study."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sense7_qual._commands.words import STUDY, Parsers, count, is_address, new_place, opened
 from sense7_qual._messages import first_three
+
+if TYPE_CHECKING:
+    from sense7_qual.store import Store
 
 _VERIFY: Final = """\
 Check every file of a study: each act against its hash and the previous act, each text, quote,
@@ -22,6 +25,13 @@ _ARCHIVE: Final = """\
 Write a study as one zip file that can be read without this package. The same study always
 gives the same bytes."""
 
+_RESTORE: Final = """\
+Make a study of an archive, in a new folder or in PostgreSQL, and verify it: so a study moves
+from a folder into a database, and back. Archived again it gives the same bytes.
+
+In PostgreSQL the role that restores leads the study and codes as all of its coders. Give each
+coder a role: qual.Store(…).admin.add_coder("ana", role="seat07")."""
+
 
 def add(commands: Parsers) -> None:
     """Add the commands to the parser."""
@@ -36,14 +46,15 @@ def add(commands: Parsers) -> None:
         "others",
         metavar="OTHER",
         nargs="+",
-        help="another copy: a study folder, an archive, an acts file (acts/ana.sqlite) or an address",
+        help="another copy: a coder's file (ben-back.zip), a study folder, an archive, an acts file "
+        "(acts/ana.sqlite) or an address",
     )
     merge.add_argument(
         "--coder",
         metavar="PSEUDONYM",
         action="append",
-        help="merge only this coder's acts; can be repeated (default: everybody's; from a folder that was "
-        "handed to a coder, only that coder's)",
+        help="merge only this coder's acts; can be repeated (default: everybody's; from what was handed out, "
+        "only those of the coder to whom it was given)",
     )
     merge.set_defaults(run=_merge)
     for name, says, description in (
@@ -55,10 +66,18 @@ def add(commands: Parsers) -> None:
         what = "the new folder" if name == "backup" else "the new zip file"
         copy.add_argument("target", metavar="TARGET", help=f"{what}, which must not exist yet")
         copy.set_defaults(run=_backup if name == "backup" else _archive)
+    restore = commands.add_parser("restore", help="make a study of an archive", description=_RESTORE)
+    restore.add_argument("archive", metavar="ARCHIVE", help="the zip file that archive wrote")
+    restore.add_argument("study", metavar="STUDY", help=f"{STUDY}; none may be there yet")
+    restore.set_defaults(run=_restore)
 
 
 def _verify(parsed: argparse.Namespace) -> int:
-    checked = opened(parsed.study).verify()
+    return _verified(opened(parsed.study))
+
+
+def _verified(store: Store) -> int:
+    checked = store.verify()
     for row in checked[~checked["ok"]].itertuples():
         print(f"NOT OK  {row.file}: {row.problem}")
     for row in checked[checked["note"] != ""].itertuples():
@@ -102,6 +121,9 @@ def _asks(merged: Any) -> list[str]:
             f"{count(counts['conflicting'], 'act')} with different content here, kept unchanged: "
             f"{first_three(ids)}"
         )
+    refused = merged.items[merged.items["status"] == "refused"]
+    for (coder, kind), n in refused.groupby(["coder", "kind"]).size().items():
+        lines.append(f"refused: {count(n, 'act')} of {coder!r} ({kind}); not for this coder's file to bring")
     if counts["left out"]:
         left = merged.items[merged.items["status"] == "left out"]
         why = ", ".join(f"{n} of an unknown {what}" for what, n in left["unknown"].value_counts().items())
@@ -127,3 +149,12 @@ def _archive(parsed: argparse.Namespace) -> int:
     opened(parsed.study).copies.archive(new_place(parsed.target, command="archive"))
     print(f"Archived as {parsed.target}.")
     return 0
+
+
+def _restore(parsed: argparse.Namespace) -> int:
+    from sense7_qual.store import Store
+
+    store = Store.restore(parsed.archive, parsed.study)
+    if is_address(parsed.study):
+        print(f"Your role leads the study and codes as {', '.join(store.coders) or 'nobody yet'}.")
+    return _verified(store)

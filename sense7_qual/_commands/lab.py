@@ -1,4 +1,4 @@
-"""`sense7-qual lab`: the notebooks and the example in JupyterLab; how kernels of commands talk and end."""
+"""`sense7-qual lab`: the notebooks and the example in JupyterLab; how kernels of commands talk."""
 
 from __future__ import annotations
 
@@ -116,10 +116,6 @@ def _shipped() -> Iterator[tuple[str, Path]]:
                 yield f"{folder.name}/{file.name}", file
 
 
-ALONE: Final = 1800
-"""Seconds for which a kernel waits for its page to come back. A page that is closed ends its kernel at once,
-and one whose browser is gone cannot. What the page called saved is in the study then."""
-
 _LONGEST: Final = 50
 """Letters of the path of a kernel's sockets, at most: with the kernel's id a system takes 103."""
 _SHARED: Final = """\
@@ -138,11 +134,6 @@ def transport() -> str:
         return "ipc"
     print(_SHARED, flush=True)
     return "tcp"
-
-
-def ends_alone(seconds: int = ALONE) -> dict[str, float]:
-    """Return the settings by which a server ends kernels that had no page for so many seconds."""
-    return {"cull_idle_timeout": seconds, "cull_interval": max(1, seconds // 30), "cull_connected": False}
 
 
 def short_enough(folder: Path, *, name: str = "") -> Path:

@@ -180,8 +180,8 @@ class AnalysisPlan:
         check_arguments(AnalysisPlan.from_text, locals())
         try:
             content: dict[str, Any] = json.loads(str(text))
-            lists = {name: tuple(content[name]) for name in (*_LISTS, "equivalence") if name in content}
-            plan = cls(**content | lists)
+            content |= {name: tuple(content[name]) for name in (*_LISTS, "equivalence") if name in content}
+            plan = cls(**content)
             if plan.to_text() != text:
                 raise ValueError("another form")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -268,7 +268,7 @@ def _margin(pair: object) -> tuple[str, float] | None:
     if pair is None:
         return None
     effect, margin = pair if isinstance(pair, tuple | list) and len(pair) == 2 else (None, None)
-    of = float(str(margin)) if type(margin) in (int, float) else 0.0
+    of = float(margin) if isinstance(margin, int | float) and not isinstance(margin, bool) else 0.0
     if not (effect == "rank_biserial" and 0 < of < 1) and not (effect == "odds_ratio" and 1 < of <= _MOST):
         _refuse("equivalence", pair, "('rank_biserial', a margin between 0 and 1) or ('odds_ratio', above 1)")
     return str(effect), of

@@ -12,6 +12,7 @@ Are texts with a code rated higher?     `code_to_rating`                ``_code_
 What are they rated?                    `distributions`                 ``_distributions.py``
 Would another choice say the same?      `multiverse`                    ``_multiverse.py``
 How large if coders had not erred?      `corrected`                     ``_corrected.py``
+What could missing ratings do to it?    `missing_ratings`               ``models/``
 … if a model coded all, people some?    `with_model`, `by_hand`         ``models/``
 Is it the link of other codes with it?  `joint`                         ``_joint.py``
 Which codes come together?              `co_occurrence`                 ``_joint.py``
@@ -46,8 +47,10 @@ from sense7_qual.links._results import (
     DISTRIBUTIONS as DISTRIBUTIONS,
     JOINT as JOINT,
     LINKS as LINKS,
+    MISSING_RATINGS as MISSING_RATINGS,
     MULTIVERSE as MULTIVERSE,
     POWER as POWER,
+    PROPORTIONAL_ODDS as PROPORTIONAL_ODDS,
     VARIANCE_SHARES as VARIANCE_SHARES,
 )
 from sense7_qual.links._variance_shares import variance_shares

@@ -165,6 +165,20 @@ def rated_units(
     rating_range: RatingRange,
 ) -> pd.DataFrame:
     """Return unit_id, rating, cluster and nested (numbered by label) of the decided units with a rating."""
+    rated = decided_ratings(decisions, units, rating, cluster, nested, rating_range=rating_range)
+    return rated[rated["rating"].notna()]
+
+
+def decided_ratings(
+    decisions: pd.DataFrame,
+    units: pd.DataFrame,
+    rating: str,
+    cluster: str,
+    nested: str | None = None,
+    *,
+    rating_range: RatingRange,
+) -> pd.DataFrame:
+    """Return unit_id, rating (NaN where missing), cluster and nested, numbered, of the decided units."""
     units = checked_units(units, rating, cluster, *([] if nested is None else [nested]))
     decided = decided_units(decisions, units)
     values = ratings_of(units, rating, rating_range)
@@ -173,7 +187,7 @@ def rated_units(
     rated = units[["unit_id"]].assign(rating=values[used], cluster=numbered(units, cluster))
     if nested is not None:
         rated["nested"] = numbered(units, nested)
-    return rated[rated["rating"].notna()]
+    return rated
 
 
 Range = tuple[float, float]

@@ -214,6 +214,44 @@ BY_HAND: Final = Contract("by_hand", ("code", "n"), {
         "`constant_rating`, `one_cluster`, `no_variation_between_clusters`"),
 }, row="One row per code and n, in the order of `linked` and as given")  # fmt: skip
 
+MISSING_RATINGS: Final = Contract("missing_ratings", ("source", "code", "direction", "delta"), {
+    "code, source": text(),
+    "direction": text(
+        "how the missing ratings are assumed to differ from those observed: `same`, by delta with and "
+        "without the code; `opposite`, by delta with the code and by −delta without it"),
+    "delta": number(
+        "in points of the rating: the mean of the missing ratings less that of the observed ones, of texts "
+        "with the code (of texts without it as `direction` says). A mean that would leave the scale stops at "
+        "its end. 0: the missing are like the observed ones with, or without, the code"),
+    "n_with, n_without": count("rated texts with and without the code"),
+    "n_missing_with, n_missing_without": count("decided texts with and without the code that lack a rating"),
+    "missing_with, missing_without": share("their part of the decided texts with, and without, the code",
+        "missing where there are none"),
+    "missing_p": number("two-sided, of the hypothesis that both parts are equal", 0, 1),
+    "n_clusters, n_clusters_missing, n_clusters_unrated": count(
+        "participants of the decided texts; those who lack a rating of one or more of them; of all of them"),
+    "mean_missing_with, mean_missing_without": number("means of the missing ratings, as assumed"),
+    **estimated("mean_difference", number(
+        "in points of the rating, over all decided texts; positive = higher with the code")),
+    **estimated("rank_biserial", number(
+        "as in `code_to_rating`, but over all decided texts, −1 to 1", -1, 1)),
+    "p": number("two-sided, of the hypothesis that rank_biserial is 0, unadjusted", 0, 1),
+    "delta_sign": number(
+        "the delta nearest to 0 at which rank_biserial reaches 0; missing where none does"),
+    "delta_interval": number(
+        "the delta nearest to 0 at which the interval of rank_biserial begins to hold 0, or ceases to if it "
+        "holds 0 at delta 0; missing where none does"),
+    "lowest, highest": number(
+        "bounds of rank_biserial: whatever the missing ratings are, it lies between them", -1, 1),
+    "bounds_low, bounds_high": number(
+        "the same with the error of sampling: the lower end of the interval of lowest, and the upper end of "
+        "that of highest", -1, 1),
+    "mean_lowest, mean_highest": number("bounds of mean_difference"),
+    "confidence_level": _LEVEL,
+    "reason": reason(f"why rank_biserial, its interval and p are missing, as in `code_to_rating`: {_WHY}"),
+}, row="One row per source, code, direction and delta; what does not depend on the last two is in each of "
+       "them")  # fmt: skip
+
 DISTRIBUTIONS: Final = Contract("distributions", ("source", "code", "applied", "level"), {
     "code, source": text(),
     "applied": flag("whether the units have the code"),
@@ -261,6 +299,28 @@ JOINT: Final = Contract("joint", ("code", "effect", "level"), {
         "`no_variation_within_clusters`, `not_converged`"),
 }, row="One row per code (effect `code`) and, with `interaction`, one more per code and condition but the "
        "first (effect `interaction`)")  # fmt: skip
+
+PROPORTIONAL_ODDS: Final = Contract("odds", ("predictor", "split"), {
+    "predictor": text(),
+    "split": text("the level from which on a rating counts as higher; missing in the row of the ordinal "
+                  "model, of all splits", missing=True),
+    "model": text("as given"),
+    "n, n_clusters": count("rows in the model, and their participants"),
+    "n_above": count("rows with that level or a higher one; missing in the row of the model", missing=True),
+    "odds_ratio, low, high": number("above 0, with the ends of its interval", 0),
+    "p": number("two-sided, of an odds ratio of 1", 0, 1),
+    "p_proportional": number(
+        "of the same odds ratio at all splits, the same in all rows of a predictor", 0, 1),
+    "confidence_level": _LEVEL,
+    "caution": reason(
+        "several with a space between: `not_proportional` (p_proportional is below .05) and those of "
+        "`CumulativeModel`"),
+    "reason": reason(
+        "why a number is missing: those of `CumulativeModel`; `few_clusters` (fewer than six participants "
+        "above or below the split: no interval; or, in the row of the model, too few for the test), "
+        "`two_levels`, `no_variation_between_clusters` (no test)"),
+}, missing_in_key=frozenset({"split"}),
+    row="One row per predictor and split, the first for all splits together")  # fmt: skip
 
 MULTIVERSE: Final = Contract("multiverse", ("code", "source", "analysis", "exclusion"), {
     "code, source, analysis, exclusion": text('analysis "whole": the whole error, with `arms`'),

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual.links import Adjustment, Margin
 from sense7_qual.report import (
     _text_agreement as coders,
     _text_findings as findings,
+    _text_further as further_statistics,
     _text_links as linked,
     _text_material as material,
+    _text_missing as missing,
 )
+from sense7_qual.report._further import read_further
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._text import Paragraph, Sentence, Text
 from sense7_qual.report._text_material import positionality_memo, reflexivity
@@ -30,8 +33,10 @@ _METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Disagreements", True, (coders.settling, findings.counting)),
     ("Reflexivity", False, (reflexivity,)),
     ("Themes", False, (findings.themes_recorded,)),
+    ("Themes", True, (findings.expected_themes,)),
     ("Saturation", True, (findings.saturation_method,)),
-    ("Codes and ratings", None, (linked.link_method, linked.whole_error_method)),
+    ("Codes and ratings", None, (linked.link_method, missing.missing_method, linked.whole_error_method)),
+    ("Further statistics", None, (further_statistics.further,)),
     ("Memos", True, (material.memos,)),
     ("Software and record", None, (material.software,)),
 )
@@ -41,7 +46,7 @@ _RESULTS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Codes", True, (findings.frequencies,)),
     ("Codes", False, (findings.applied_codes,)),
     ("Saturation", True, (findings.saturation_found,)),
-    ("Codes and ratings", None, (linked.links_found, linked.whole_error_found)),
+    ("Codes and ratings", None, (linked.links_found, missing.missing_found, linked.whole_error_found)),
 )
 _ASKED: Final = (
     "How were participants found and chosen, how many were asked, and how many declined?",
@@ -64,6 +69,7 @@ def methods(
     multiverse: pd.DataFrame | None = None,
     adjust: Adjustment = "bh",
     equivalence: Margin | None = None,
+    further: Mapping[str, Any] | None = None,
 ) -> Text:
     """Write the methods section of a study in full sentences, filled from its record.
 
@@ -93,6 +99,9 @@ def methods(
         The result of `links.multiverse`. In the calls of its numbers it is called ``multiverse``.
     adjust, equivalence
         As for `links.code_to_rating`.
+    further : mapping of str to result, optional
+        Statistics with a sentence of their own, as for `report.tables.further`. In the calls of their numbers
+        it is called ``further``.
 
     Returns
     -------
@@ -105,7 +114,7 @@ def methods(
         `store` is no open study, `rating` or `cluster` is no column of its units, nobody named as `source`
         coded, `positionality` is no memo on the study, or a setting is out of its range.
     TableError
-        `multiverse` lacks a column.
+        `multiverse` lacks a column, or `further` has another result.
 
     Notes
     -----
@@ -123,9 +132,10 @@ def methods(
     ``report.methods(store).write("methods.docx")``
     """
     check_arguments(methods, locals(), but=("store",))
+    read = read_further(read_mapping(further), function="methods")
     record = record_of(
         store, function="methods", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse, adjust=adjust,
+        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse, further=read, adjust=adjust,
         equivalence=equivalence,
     )  # fmt: skip
     return methods_of(record, positionality=positionality)

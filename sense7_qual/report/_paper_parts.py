@@ -275,23 +275,32 @@ def _together(sources: Sources) -> pd.DataFrame:
 
 
 def _of_links(sources: Sources) -> Iterator[Part | LeftOut]:
-    rating, book, source = sources.plan.rating, sources.codebook, sources.record.linked
+    record, rating, book = sources.record, sources.plan.rating, sources.codebook
+    source = record.linked
     if rating is None:
         yield "links", "the analysis plan names no rating"
-    elif sources.record.cluster is None:
+    elif record.cluster is None:
         yield "links", "a text has no participant, so that intervals would be too narrow"
     else:
         yield Part(
             "links", "table", f"Which codes go with higher {rating}",
             lambda: tables.link(sources.links, source=source, codebook=book, rating=rating,
-                               cluster_name=sources.record.clusters, notes=sources.notes),
+                               cluster_name=record.clusters, notes=sources.notes),
         )  # fmt: skip
-        if sources.record.multiverse is not None:
-            every = sources.record.multiverse.value
+        if record.missing is None:
+            yield "missing_ratings", "no coded text lacks the rating"
+        else:
+            yield Part(
+                "missing_ratings", "table", "How many ratings are missing, and what they could change",
+                lambda: tables.missing(_frame(record.missing), source=record.linked_alone, codebook=book,
+                                      rating=rating, cluster_name=record.clusters, notes=sources.notes),
+            )  # fmt: skip
+        if record.multiverse is not None:
+            every = record.multiverse.value
             yield Part(
                 "multiverse", "table", f"What becomes of the links with {rating} under other choices",
                 lambda: tables.multiverse(every, codebook=book, rating=rating,
-                                          cluster_name=sources.record.clusters),
+                                          cluster_name=record.clusters),
             )  # fmt: skip
         yield Part("links_plot", "figure", f"Which codes go with higher {rating}",
                    lambda: figures.link_plot(sources.links, source=source, codebook=book))  # fmt: skip

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import combinations
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual import links
+from sense7_qual._arguments import check_arguments, check_least, read_mapping
 from sense7_qual._present import count, percent
 from sense7_qual.links import MULTIVERSE
+from sense7_qual.report._further import objections as to_further, read_further
 from sense7_qual.report._review_coders import ON_AGREEMENT, ON_CODERS, ON_MODELS, ON_OVERLAP
 from sense7_qual.report._review_coding import ON_CODING
 from sense7_qual.report._review_facts import SIZE, Facts, Objection, Study, require_study
@@ -77,6 +78,7 @@ def review(
     n_boot: int = 500,
     seed: int = 0,
     multiverse: pd.DataFrame | None = None,
+    further: Mapping[str, Any] | None = None,
 ) -> Review:
     """Read a study as a reviewer does, and return the likely objections.
 
@@ -98,6 +100,8 @@ def review(
         Of the intervals of agreement, as for `agreement.by_code`.
     multiverse : DataFrame, optional
         The result of `links.multiverse`: whether links depend on a choice, or on one prompt.
+    further : mapping of str to result, optional
+        Statistics that the paper reports beyond the record, as for `report.tables.further`.
 
     Returns
     -------
@@ -109,7 +113,7 @@ def review(
     ArgumentError
         `store` is no open study, or a setting of the resampling is out of its range.
     TableError
-        `multiverse` lacks a column.
+        `multiverse` lacks a column, or `further` has another result.
 
     Notes
     -----
@@ -136,16 +140,21 @@ def review(
     facts = Facts(store, n_boot=n_boot, seed=seed, rating=rating, cluster=cluster)
     checks = (*ON_CODING, *ON_CODERS, *ON_MATERIAL, *((*ON_AGREEMENT, *ON_OVERLAP) if with_agreement else ()))
     checks += (*ON_MODELS, *ON_LINKS) if len(facts.by_models) else ON_LINKS
+    objections = [one for check in checks for one in check(facts)]
     if multiverse is not None:
-        checks += tuple(partial(check, every=MULTIVERSE.frame(multiverse)) for check in ON_CHOICES)
-    objections = tuple(one for check in checks for one in check(facts))
-    return Review(objections, len(checks), made_with(store.codebook))
+        every = MULTIVERSE.frame(multiverse)
+        objections += [one for check in ON_CHOICES for one in check(facts, every)]
+    read = read_further(read_mapping(further), function="review")
+    objections += to_further(read)
+    n_checked = len(checks) + len(read) + len(ON_CHOICES) * (multiverse is not None)
+    return Review(tuple(objections), n_checked, made_with(store.codebook))
 
 
 _FEWEST: Final = 20
 _CEILING: Final = 2 / 3  # of the ratings
 _MOST_LEVELS: Final = 12
 _ALWAYS: Final = 0.95
+_FEW_MISSING: Final = 0.05
 
 
 def _out_of_scale(facts: Facts) -> Iterator[Objection]:
@@ -190,6 +199,45 @@ def _ceiling(facts: Facts) -> Iterator[Objection]:
             answer="Say how ratings are distributed (figures.rating_distributions), and treat an absent link "
             "as inconclusive.",
         )  # fmt: skip
+
+
+def _missing(facts: Facts) -> Iterator[Objection]:
+    rating = facts.linked[0]
+    if rating is None or rating not in facts.coded:
+        return
+    missing = facts.coded[rating].isna()
+    if len(missing) >= _FEWEST and missing.mean() > _FEW_MISSING:
+        yield Objection(
+            kind="rating_missing", n=int(missing.sum()),
+            seen=f"“{rating}” is missing for {percent(missing.mean())}% of {len(missing):,} coded texts"
+            f"{_by_code(facts, rating)}.",
+            why="What these texts would have been rated could change a link, and the rated texts cannot show "
+            "that it would not.",
+            answer="Report how many are missing with and without each code, and what they could change "
+            "(links.models.missing_ratings, report.tables.missing).",
+        )  # fmt: skip
+
+
+def _by_code(facts: Facts, rating: str) -> str:
+    """Return of which codes the texts lack a rating more often, or less often, than others."""
+    if facts.cluster is None:
+        return ""
+    is_rated = facts.units[rating].notna().astype("float64")
+    units = facts.units.assign(
+        **{rating: is_rated.where(is_rated > 0)}
+    )  # of ratings, only that there are any
+    found = links.models.missing_ratings(
+        facts.decisions, units, rating=rating, cluster=facts.cluster, sources=["majority"]
+    )
+    found = found.drop_duplicates("code")
+    apart = found[found["missing_p"] < SIZE / len(found)]
+    more = apart["missing_with"] > apart["missing_without"]
+    said = [
+        f", {word} often where {facts.labels(list(codes))} applies"
+        for word, codes in (("more", apart.loc[more, "code"]), ("less", apart.loc[~more, "code"]))
+        if len(codes)
+    ]
+    return "".join(said)
 
 
 def _missing_by_condition(facts: Facts) -> Iterator[Objection]:
@@ -303,6 +351,6 @@ def _always(facts: Facts) -> Iterator[Objection]:
 
 
 ON_MATERIAL: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
-    _out_of_scale, _ceiling, _missing_by_condition, _one_condition, _half_by_one, _coded_apart, _together,
-    _always,
+    _out_of_scale, _ceiling, _missing, _missing_by_condition, _one_condition, _half_by_one, _coded_apart,
+    _together, _always,
 )  # fmt: skip

@@ -402,7 +402,7 @@ class Traced:
         return Traced(value, self.call, self.where + written, self._known)
 
 
-_ROOTS: Final = frozenset({"store", "agreement.diagnosis", *NAMES})
+_ROOTS: Final = frozenset({"store", "agreement.diagnosis", "links.models", *NAMES})
 
 
 def trace(store: Any) -> dict[str, Traced]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import pandas as pd
@@ -240,9 +241,29 @@ def themes_recorded(record: Record) -> Iterator[Sentence]:
             n=times(runs.how_many()), at=date(runs[-1].at), worked=worked,
             last="last " if len(runs.value) > 1 else "",
         )  # fmt: skip
+        yield from expected_themes(record)
     book = record.store.codebook
     heads = [code.id for code in book.value.codes if not code.codable]
     if heads:
         names = listed([phrase("“{name}”", name=named(book[each].label)) for each in heads])
         n = book.given("sum(not code.codable for code in store.codebook.codes)", len(heads))
         yield sentence("The codes are arranged under {n}: {names}.", n=plural(n, "heading"), names=names)
+
+
+def expected_themes(record: Record) -> Iterator[Sentence]:
+    """Yield what the last run found of the codes, if it was given the codebook."""
+    runs = record.store.acts(kind="record_themes")
+    content = json.loads(str(runs.value[-1].text)) if runs.value else {}
+    if "expected" not in content:
+        return
+    read = f"json.loads({runs.expression}[-1].text)"
+    found, absent = content["expected"], content["parameters"]["codes_not_shown"]
+    n_new = len(content["summary"]["theme"]) - len(found)
+    new = runs.given(f'len({read}["summary"]["theme"]) - len({read}["expected"])', n_new)
+    yield sentence(
+        "A topic model looked for the codes, by their definitions and examples, and for new themes: {n} had "
+        "a theme, {absent} seemed to be in no text, and {new} near no code.",
+        n=plural(runs.given(f'len({read}["expected"])', len(found)), "code"),
+        absent=plural(runs.given(f'len({read}["parameters"]["codes_not_shown"])', len(absent)), "code"),
+        new=plural(new, "theme was", "themes were"),
+    )

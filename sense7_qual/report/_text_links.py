@@ -29,7 +29,8 @@ from sense7_qual.report._text import (
 from sense7_qual.report._text_record import Record
 from sense7_qual.report.tables._links import has_odds, margin_words
 
-_NOTABLE: Final = 0.05  # adjusted p below which a code is named in the text
+NOTABLE: Final = 0.05
+"""The adjusted p below which a code is named in the text."""
 
 
 def link_method(record: Record) -> Iterator[Sentence]:
@@ -68,7 +69,7 @@ def link_method(record: Record) -> Iterator[Sentence]:
 def _adjustment(record: Record, links: Traced) -> Iterator[Sentence]:
     """Yield how p was adjusted, and the margin of equivalence."""
     every, then = record.every_link or links, "adjusted in the same way"
-    n_tests = every[_adjusted(links)].notna().sum()
+    n_tests = every[adjusted_p(links)].notna().sum()
     if record.adjust == "max-t":
         then = "adjusted over these by the method of Holm (1979)"
         yield sentence(
@@ -184,16 +185,16 @@ def links_found(record: Record) -> Iterator[Sentence]:
     links = record.links
     if links is None:
         return
-    p, rows = _adjusted(links), links.set_index("code")
+    p, rows = adjusted_p(links), links.set_index("code")
     known = [code for code in record.labels() if code in rows.value.index]
     tested = [code for code in known if pd.notna(rows.value.loc[code, p])]
-    notable = [code for code in tested if rows.value.loc[code, p] < _NOTABLE]
+    notable = [code for code in tested if rows.value.loc[code, p] < NOTABLE]
     rest = [code for code in tested if code not in notable]
     if len(tested) > 1:
         yield sentence(
             "Of {n} tested, {k} associated with “{rating}” at an adjusted p below .05.",
             n=plural(links[p].notna().sum(), "code"), rating=_rating(record),
-            k=plural(links[p].lt(_NOTABLE).sum(), "was", "were", none="none"),
+            k=plural(links[p].lt(NOTABLE).sum(), "was", "were", none="none"),
         )  # fmt: skip
     for code in [*notable, *(rest if len(rest) == 1 else [])]:
         yield _of_code(links, code, named(record.labels()[code]))
@@ -205,12 +206,12 @@ def links_found(record: Record) -> Iterator[Sentence]:
 
 
 def _of_code(links: Traced, code: str, label: Number) -> Sentence:
-    cells, p = links.set_index("code").loc, _adjusted(links)
+    cells, p = links.set_index("code").loc, adjusted_p(links)
     size = "odds_ratio" if _with_odds(links) else "rank_biserial"
     row = cells.value[code]
     higher = row[size] > (1 if size == "odds_ratio" else 0)
     direction = "higher" if higher else "lower"
-    verb = f"were rated {direction}" if row[p] < _NOTABLE else "were not rated reliably higher or lower"
+    verb = f"were rated {direction}" if row[p] < NOTABLE else "were not rated reliably higher or lower"
     odds: Phrase = ()
     if _with_odds(links):
         odds = phrase("odds ratio {odds}, ", odds=_with_interval(links, code, "odds_ratio"))
@@ -243,8 +244,8 @@ def _caution(cells: Traced, code: str) -> Phrase:
 
 def _of_the_others(links: Traced, *, others: bool) -> Sentence:
     """Return the range of what is not below the limit."""
-    p = _adjusted(links)
-    rest = links.query(f"{p} >= {_NOTABLE}")
+    p = adjusted_p(links)
+    rest = links.query(f"{p} >= {NOTABLE}")
     ranks = phrase(
         "rank-biserial correlations were between {low} and {high}",
         low=coefficient(rest["rank_biserial"].min()), high=coefficient(rest["rank_biserial"].max()),
@@ -265,9 +266,9 @@ def _equivalent(record: Record, links: Traced, rest: Sequence[str]) -> Iterator[
     """Yield which codes are within the margin, and for which neither a link nor its absence is shown."""
     rows, labels = links.set_index("code"), record.labels()
     p = rows.value["equivalence_p_adjusted"]
-    within = [code for code in labels if code in p.index and p[code] < _NOTABLE]
+    within = [code for code in labels if code in p.index and p[code] < NOTABLE]
     if within:
-        largest = links.query(f"equivalence_p_adjusted < {_NOTABLE}")["equivalence_p_adjusted"].max()
+        largest = links.query(f"equivalence_p_adjusted < {NOTABLE}")["equivalence_p_adjusted"].max()
         yield sentence(
             "Within the margin ({margin}) {verb} {labels} ({which} p {p}).",
             margin=_margin(links), verb="was" if len(within) == 1 else "were",
@@ -298,7 +299,8 @@ def _with_odds(links: Traced) -> bool:
     return has_odds(links.value.to_dict("records"))
 
 
-def _adjusted(links: Traced) -> str:
+def adjusted_p(links: Traced) -> str:
+    """Return the column of the adjusted p that counts: that of the odds ratio, where there are any."""
     return "odds_ratio_p_adjusted" if _with_odds(links) else "p_adjusted"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -38,6 +38,7 @@ class Record:
     multiverse: Traced | None = None
     adjust: Adjustment = "bh"
     equivalence: Margin | None = None
+    further: Traced | None = None
 
     def __getitem__(self, name: str) -> Traced:
         return self.names[name]
@@ -136,6 +137,27 @@ class Record:
         if every is None or every.value["source"].nunique() < 2:
             return every
         return every.query(f"source == {self.linked!r}")
+
+    @cached_property
+    def unrated(self) -> Traced:
+        """Whether each text that is decided on lacks the rating."""
+        units = self.store.units
+        return units[units["unit_id"].isin(self.decided["unit_id"])][self.rating].isna()
+
+    @cached_property
+    def missing(self) -> Traced | None:
+        """What missing ratings could do to the links; None where there are no links or none is missing."""
+        if self.links is None or not self.unrated.value.any():
+            return None
+        return self["links"].models.missing_ratings(
+            self.decided, self.store.units, rating=self.rating, cluster=self.cluster,
+            sources=[self.linked_alone],
+        )  # fmt: skip
+
+    @property
+    def linked_alone(self) -> str:
+        """Whose decisions are linked, or the majority's, where links are pooled."""
+        return "majority" if self.linked == "pooled" else self.linked
 
     @cached_property
     def disagreements(self) -> Traced:
@@ -246,6 +268,7 @@ def record_of(
     multiverse: pd.DataFrame | None = None,
     adjust: Adjustment = "bh",
     equivalence: Margin | None = None,
+    further: Mapping[str, Any] | None = None,
 ) -> Record:
     """Return the record of a study; participants are its clusters where every coded text has one.
 
@@ -273,6 +296,8 @@ def record_of(
             f"{function}: expected as source a coder, consensus, majority or pooled – found {word(source)} – "
             f"{did_you_mean(source, known)}"
         )
+    if further:
+        record = replace(record, further=Traced(dict(further), "further"))
     return record if cluster is not None else replace(record, cluster=_participants(record))
 
 

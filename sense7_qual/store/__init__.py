@@ -22,7 +22,8 @@ Is everything as it was written?         `verify`                               
 Which acts were seen and are lost?       `verify`, `admin.accept_loss`          ``_operations/append.py``
 What is left of damaged acts?            `admin.salvage`                        ``_operations/salvage.py``
 How do two copies become one?            `copies.merge`                         ``_operations/merge.py``
-How is a study copied or handed out?     `copies.backup`, `archive`, `hand_out` ``_operations/archive.py``
+How is a study copied?                   `copies.backup`, `archive`             ``_operations/archive.py``
+How does a coder work without a server?  `copies.hand_out`, `hand_in`           ``_operations/hand_out.py``
 What does a stranger need to rerun it?   `copies.bundle`                        ``_bundle/``
 How does a changed act show?             `verify`                               ``_stored/hash_chain.py``
 What lies in a study folder?             `create`                               ``_stored/layout.py``
@@ -38,6 +39,7 @@ is written over the protocols in ``_backend.py``: a bundle (``_bundle/``) is rea
 from __future__ import annotations
 
 from sense7_qual.store._operations.contents import Options as Options
+from sense7_qual.store._operations.hand_out import handed_in as handed_in
 from sense7_qual.store._store import Store
 
 __all__ = ["Store"]

@@ -55,6 +55,15 @@ class Current(NamedTuple):
     withdrawn_units: frozenset[str]
 
 
+class Seats(NamedTuple):
+    """Seats of a server: roles that its administrator made for coders (``seat01``, ``seat02`` …). The one
+    that a coder has (empty: none), whether it has ended, and those that nobody ever had."""
+
+    own: str
+    has_ended: bool
+    free: tuple[str, ...]
+
+
 class Locked(NamedTuple):
     """What a coder's tables are written with: the connection, what messages call the tables, whether acts may
     be appended as the coder's own, who has withdrawn, and the rounds (if they were asked for)."""
@@ -115,6 +124,12 @@ class Log(Reads, Protocol):
 
     def add_coder(self, coder: str, *, role: str | None, lead: bool) -> None:
         """Let a role of the database code as `coder`; in a folder a coder simply has a file."""
+
+    def seats(self, coder: str) -> Seats:
+        """Return which seat of a server `coder` has, and which are free."""
+
+    def end_coder(self, coder: str) -> None:
+        """Take the right to sign in from the seat of `coder`."""
 
     def write(
         self,

@@ -18,7 +18,7 @@ from sense7_qual.store import _open_study
 from sense7_qual.store._bundle import write as bundles
 from sense7_qual.store._bundle.describe import citation
 from sense7_qual.store._open_study import OpenStudy
-from sense7_qual.store._operations import archive, decide, merge, revise, salvage
+from sense7_qual.store._operations import archive, contents, decide, hand_out, merge, revise, salvage
 from sense7_qual.store._reading import Store
 from sense7_qual.store._stored.acts_files import check_pseudonym
 
@@ -64,31 +64,50 @@ class Copies:
         check_arguments(Copies.archive, locals())
         archive.archive(self._study.log, Path(path).absolute())
 
-    def hand_out(self, round: str, coder: str, path: str | Path) -> None:
-        """Write a study folder with which `coder` codes a round blind on their own computer.
+    def hand_out(self, round: str | None, coder: str, path: str | Path) -> None:
+        """Write what `coder` needs to code on their own computer: a study folder, or one file.
 
-        It has the units, the codebooks, and the acts of the round's leads and of the coder: nothing that
-        `acts` with ``viewer=coder`` would not show. `merge` takes their work in.
+        It has the texts of this coder alone: those of the round, or of the plan, and those that they have
+        already worked on. Of the other texts it has the ids, without quotes and memos on them. It has the
+        codebooks, and the acts of the leads and of the coder: nothing that `acts` with ``viewer=coder``
+        would not show. The study notes to whom it was given, and `merge` takes in their work alone. `forget`
+        lists it.
 
         Parameters
         ----------
-        round : str
-            The name of an open round.
+        round : str or None
+            The name of an open round. None: the texts that `assign` gave them outside rounds, or all if the
+            study has no plan and no round.
         coder : str
             One of its coders.
         path : str or Path
-            The new folder.
+            The new folder, or a new .zip file, which ``sense7-qual code`` opens.
 
         Raises
         ------
         ActError
-            There is no such round, the coder is not in it, or the coder is a model.
+            There is no such round, the coder is not in it or in the plan, or the coder is a model.
         StoreError
-            A lead has coded under the pseudonym that opened the round, something exists at `path`, the study
-            is damaged, the role does not lead, or the disk refuses. Nothing is left at `path`.
+            A lead has coded under the pseudonym that leads, something exists at `path`, the study is damaged
+            or was itself handed out, the role does not lead, or the disk refuses. Nothing is left at `path`.
         """
         check_arguments(Copies.hand_out, locals())
-        archive.hand_out(self._study.log, Path(path).absolute(), round=round, coder=check_person(coder))
+        hand_out.hand_out(self._study.log, Path(path).absolute(), round=round, coder=check_person(coder))
+
+    def hand_in(self, path: str | Path) -> None:
+        """Write the work of the coder to whom this folder was handed out to one .zip file, for `merge`.
+
+        It has the acts of this coder alone, and no text but in their quotes and memos. An earlier file of the
+        same hand-out at `path` is replaced, anything else is not.
+
+        Raises
+        ------
+        StoreError
+            The study is no folder that was handed out, something else exists at `path`, or the disk refuses.
+        """
+        check_arguments(Copies.hand_in, locals())
+        folder = self._study.log.place.address
+        hand_out.hand_in(Path(folder), Path(path).absolute())
 
     def merge(self, other: Store | str | Path, *, coders: Collection[str] | None = None) -> merge.Merge:
         """Take in what only another copy of this study has; nothing that is here is changed.
@@ -105,8 +124,10 @@ class Copies:
             until `add_coder` hands them over.
         coders : collection of str, optional
             The coders with new acts to take in; if anybody else has new acts, nothing is merged. By default
-            everybody, but from a folder that was handed out (`hand_out`) only its coder: nobody else works
-            there, and a ruling or an unblinding made there is not the lead's.
+            everybody; but from what was handed out (`hand_out`, `hand_in`) only the coder to whom this
+            study gave it, whatever the file says, and only what coders do: a ruling or an unblinding made
+            there is refused, as all acts of others are. Once the study has handed something out, name the
+            coders of any other copy.
 
         Returns
         -------
@@ -117,8 +138,9 @@ class Copies:
         Raises
         ------
         StoreError
-            It is another study, is damaged or was written by a newer version, it has new acts of coders not
-            named in `coders`, a file cannot be written, or the role does not lead. Acts merged before the
+            It is another study, is damaged or was written by a newer version, it is a hand-out that this
+            study did not give, it has new acts of coders not named in `coders`, a file cannot be written, or
+            the role does not lead. Acts merged before the
             error stay; merge again once it is repaired.
         """
         check_arguments(Copies.merge, locals())
@@ -129,14 +151,17 @@ class Copies:
             _open_study.writable(reads).as_folder(scratch) as copy,
             archive.unpacked(copy, scratch) as source,
         ):
-            merged = merge.merge(log, source, study.known, coders=coders, recorded=self._recorded_ids)
+            merged = merge.merge(
+                log, source, study.known, coders=coders, recorded=self._recorded,
+                may_revise=lambda: contents.options_after(study.lead_acts()).new_codes == "add",
+            )  # fmt: skip
         study.look_again()
         return merged
 
-    def _recorded_ids(self) -> set[str]:
+    def _recorded(self) -> dict[str, Act]:
         with suppress(StoreError):
-            return {act.act_id for act in self._study.acts()}
-        return set()  # what cannot be read here counts as new over there
+            return {act.act_id: act for act in self._study.acts()}
+        return {}  # what cannot be read here counts as new over there
 
     def bundle(
         self,
@@ -310,6 +335,25 @@ class Admin:
         if role is not None:
             coder = check_person(coder)
         log.add_coder(check_pseudonym(coder, log.coders()), role=role, lead=lead)
+
+    def end_coder(self, coder: str) -> None:
+        """Let the seat of `coder` sign in no more; everything that they recorded stays.
+
+        A seat is a PostgreSQL role that an administrator made for coders (``seat01``, ``seat02`` …). It is
+        never given to anybody else, because it may write as this coder. Ending it again changes nothing.
+        ``sense7-qual seat`` calls this.
+
+        Raises
+        ------
+        ActError
+            `coder` cannot be a pseudonym.
+        StoreError
+            The coder has no seat, the calling role does not lead or may not end the seat, or the study is a
+            folder.
+        """
+        check_arguments(Admin.end_coder, locals())
+        log = self._study.log
+        log.end_coder(check_pseudonym(coder, log.coders()))
 
     def accept_loss(self, coder: str, *, by: str | None = None, why: str = "") -> pd.DataFrame:
         """Accept that acts of `coder` are permanently lost or changed.

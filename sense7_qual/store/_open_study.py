@@ -18,7 +18,7 @@ from sense7_qual.acts import KINDS, Act, Record, check_coder, fold
 from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.errors import ActError, CodebookError, StoreError
 from sense7_qual.rounds import visible
-from sense7_qual.store._backend import Alone, Log, Reads
+from sense7_qual.store._backend import Alone, Log, Reads, Seats
 from sense7_qual.store._bundle import Bundle, is_bundle
 from sense7_qual.store._folder import Folder
 from sense7_qual.store._operations import append, check_acts, forget, revise
@@ -108,9 +108,9 @@ class OpenStudy:
         return read if kind is None else check_acts.of_kind(read, kind)
 
     def acts_there(self, *, coder: str | None = None, viewer: str | None = None) -> list[Act]:
-        """Return the acts without those on units of participants who withdrew."""
-        withdrawn = self.known.withdrawn_units
-        return [act for act in self.acts(coder=coder, viewer=viewer) if act.unit_id not in withdrawn]
+        """Return the acts without those on units that have no text here: whose participants withdrew."""
+        gone = self.known.without_text
+        return [act for act in self.acts(coder=coder, viewer=viewer) if act.unit_id not in gone]
 
     def standing(self, coder: str | None, viewer: str | None) -> Record:
         """Return the current codings, coverage, memos and proposals."""
@@ -280,6 +280,17 @@ class Desk:
         """The id of the study, the same in all its copies."""
         return self._study.known.study.id
 
+    @property
+    def handed_out(self) -> layout.HandedOut | None:
+        """To whom this folder was handed out; None for any other study."""
+        place = self._study.reads.place.address
+        return layout.handed_out(place) if isinstance(place, Path) else None
+
+    def seats(self, coder: str) -> Seats:
+        """Return which seat of the server a coder has, and which nobody ever had."""
+        check_arguments(Desk.seats, locals())
+        return self._study.log.seats(check_pseudonym(coder, self._study.log.coders()))
+
     def current_codebook(self) -> str:
         """Return the fingerprint of the study's current codebook.
 
@@ -297,6 +308,11 @@ class Desk:
         study.refuse_superseded(study.heads.seen())
         study.look_again(current=study.reads.current().codebook)
         return study.known.codebook
+
+    def own_coders(self) -> Sequence[str]:
+        """Return the coders as whom whoever opened the study codes: in a folder whoever has coded there."""
+        reads = self._study.reads
+        return reads.own_coders() if isinstance(reads, Team) else reads.coders()
 
     @property
     def may_revise(self) -> bool:

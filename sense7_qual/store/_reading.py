@@ -83,7 +83,8 @@ class Store:
             Acts of a lead that this computer has seen are missing; or there is no plan, and acts that may
             have held it are damaged or missing.
         """
-        return planned(self._study.lead_acts(), units=self._study.known.texts)
+        known = self._study.known
+        return planned(self._study.lead_acts(), units=known.texts.keys() | known.withheld)
 
     @property
     def rounds(self) -> tuple[Round, ...]:

@@ -195,12 +195,12 @@ class Store(Leading):
 
     @property
     def copies(self) -> Copies:
-        """Copies of the study: `backup`, `archive`, `hand_out`, `merge` and `bundle`."""
+        """Copies of the study: `backup`, `archive`, `hand_out`, `hand_in`, `merge` and `bundle`."""
         return Copies(self._study)
 
     @property
     def admin(self) -> Admin:
-        """Repairs, and roles on a server: `add_coder`, `salvage` and `accept_loss`."""
+        """Repairs, and roles on a server: `add_coder`, `end_coder`, `salvage` and `accept_loss`."""
         return Admin(self._study)
 
     if TYPE_CHECKING:

@@ -52,7 +52,7 @@ class Screening:
         One row per code and unit without a decision: `unit_id`, `code`, `verdict` ("absent", "present",
         "people").
     parameters
-        The settings.
+        The settings, and the fingerprint of the codebook.
     """
 
     codes: pd.DataFrame = field(repr=False)
@@ -182,8 +182,9 @@ def screen(
         own = rows[rows["code"] == code.id]
         made.append(_of_code(own, code.id, limits, agreed.get(code.id, np.nan), least_agreement))
     left = pd.concat([verdicts for _, verdicts in made], ignore_index=True)
-    settings = {"false_share": false_share, "lost_share": lost_share, "delta": delta,
-                "least_agreement": least_agreement, "coder": coder, "cluster": cluster}  # fmt: skip
+    settings = {"codebook": codebook.fingerprint, "false_share": false_share, "lost_share": lost_share,
+                "delta": delta, "least_agreement": least_agreement, "coder": coder,
+                "cluster": cluster}  # fmt: skip
     return Screening(pd.DataFrame([row for row, _ in made]), left, settings)
 
 

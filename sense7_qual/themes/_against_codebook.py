@@ -36,7 +36,9 @@ def against_codebook(
     A theme is *covered* if one code is applied in at least `share` of the decisions on its units, and `lift`
     times as often as in all units, so that a code on most texts of the study does not cover every theme. All
     other themes are *uncovered*: look for a missing code in their typical quotes. A decision here is one
-    coder's finished unit; units that nobody finished do not count.
+    coder's finished unit; units that nobody finished do not count. If the themes were fitted with the
+    codebook, `expected` has the code whose definition and examples are near a theme: where people applied
+    another code to it, or none, read both again.
 
     Parameters
     ----------
@@ -56,7 +58,7 @@ def against_codebook(
     lift
         The least ratio to the share in all units, 0 or more; with 0 a broad code covers any theme.
     confidence_level
-        Level of the intervals for `clear`, between 0 and 1.
+        Level of the limits to one side for `clear`, between 0 and 1.
 
     Raises
     ------
@@ -69,7 +71,7 @@ def against_codebook(
 
     Notes
     -----
-    The best code is chosen from the data, so its intervals are too favourable; a `clear` "uncovered" is not
+    The best code is chosen from the data, so its limits are too favourable; a `clear` "uncovered" is not
     affected, since every code must lie below.
 
     Examples
@@ -93,8 +95,11 @@ def against_codebook(
             "– use 1/3 and 1.5."
         )
     placed = _placed(themes, decisions, codebook, clusters_by_unit(units, cluster))
-    shares = _shares(themes, placed, codebook, confidence_level)
-    result = themes.summary[["theme", "label", "n_units"]].set_index("theme")
+    check_level("against_codebook", confidence_level)
+    # Limits to one side: a verdict is about one side of a threshold.
+    shares = _shares(themes, placed, codebook, max(2 * confidence_level - 1, 1e-9))
+    result = themes.summary.reindex(columns=["theme", "label", "n_units", "expected"]).set_index("theme")
+    result["expected"] = result["expected"].astype("string")
     result = result.join(_counts(placed)).fillna({"n_decided": 0, "n_decisions": 0, "n_clusters": 0})
     result = result.astype(dict.fromkeys(["n_decided", "n_decisions", "n_clusters"], "int64"))
     result = result.join(_verdicts(shares, share, lift))
@@ -105,7 +110,7 @@ def against_codebook(
     )
     result["reason"] = reason.where(few)
     columns = ["theme", "label", "verdict", "clear", "n_units", "n_decided", "n_decisions", "n_clusters"]
-    return result.reset_index()[[*columns, "best_code", "best_share", "best_lift", "reason"]]
+    return result.reset_index()[[*columns, "best_code", "best_share", "best_lift", "expected", "reason"]]
 
 
 @CODES.returns

@@ -20,6 +20,7 @@ from sense7_qual.themes._communities import (
     communities,
     fuzzy_graph,
 )
+from sense7_qual.themes._expected import Expected, expected
 from sense7_qual.themes._neighbours import (
     Floats,
     Neighbours,
@@ -28,10 +29,12 @@ from sense7_qual.themes._neighbours import (
     nearest_neighbours,
     one_blas_thread,
 )
-from sense7_qual.themes._texts import Progress
+from sense7_qual.themes._texts import Embed, Progress
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+    from sense7_qual.codebook import Codebook
 
 #: Half octaves, from a handful of themes to about as many as the neighbours of a text allow.
 GRANULARITIES: Final = (0.5, 0.71, 1.0, 1.41, 2.0, 2.83, 4.0, 5.66, 8.0)
@@ -319,6 +322,8 @@ class Groups:
     jaccard: dict[str, Floats] = field(repr=False)
     granularities: pd.DataFrame = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
+    expected: Expected | None = field(default=None, repr=False)
+    codes: Labels = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
 
 
 def groups(
@@ -330,11 +335,13 @@ def groups(
     n_resamples: int,
     seed: int,
     report: Progress,
+    codebook: Codebook | None = None,
+    embed: Embed | None = None,
 ) -> Groups:
     """Group distinct texts at every granularity, choose one, and resample.
 
     `vectors` (n, d) are of distinct texts, of length 1, and `weights` say how many units have each; `report`
-    is called with (stage, done, total).
+    is called with (stage, done, total). With a codebook the codes then have their themes among the groups.
     """
     report("cluster", 0, 1)
     near = nearest_neighbours(vectors, N_KNOWN)
@@ -348,7 +355,11 @@ def groups(
     best = granularity or _granularity.chosen(table)
     resamples.run([best], n_resamples, lambda done, total: report("resample", done, total))
     table["chosen"] = table["granularity"] == best
-    return _levels(vectors, weights, whole, best, table, resamples)
+    places = None
+    if codebook is not None and embed is not None:
+        graph = fuzzy_graph(near.nearest(resamples.n_neighbours))
+        places = expected(vectors, near, graph, codebook, embed)
+    return _levels(vectors, weights, whole, best, table, resamples, places)
 
 
 def _at_each(near: Neighbours, tried: list[float], *, min_size: int, seed: int) -> dict[float, Labels]:
@@ -368,25 +379,43 @@ def _levels(
     best: float,
     table: pd.DataFrame,
     resamples: Resamples,
+    places: Expected | None,
 ) -> Groups:
     """Return the themes with the levels above and below, nested in them."""
-    themes = by_size(whole[best], weights)
+    of_best = resamples.labels.get(best, [])
+    themes, codes = whole[best], np.full(len(vectors), NO_GROUP, dtype=np.int64)
+    if places is not None:
+        rows = np.arange(len(vectors))
+        themes, codes = places.themes(vectors, themes, rows, min_size=resamples.min_size)
+        of_best = [_expected_in(places, vectors, labels, resamples.min_size) for labels in of_best]
+    themes = by_size(themes, weights)
     above, below = level(table, best, finer=False), level(table, best, finer=True)
     coarse = themes if above is None else coarse_themes(themes, whole[above], weights)
     subs = themes
     if below is not None:
         subs = sub_themes(vectors, themes, whole[below], weights, min_size=resamples.min_size)
     jaccard = {
-        name: jaccard_of_resamples(labels, resamples.labels.get(at or best, []))
-        for name, labels, at in (("coarse", coarse, above), ("theme", themes, best), ("sub", subs, below))
+        name: jaccard_of_resamples(labels, resamples.labels.get(at or 0, of_best))
+        for name, labels, at in (("coarse", coarse, above), ("theme", themes, None), ("sub", subs, below))
     }
+    low, high = as_good(table)
+    n_themes = int(themes.max(initial=NO_GROUP)) + 1 if places is not None else low
     settings = {
         "n_neighbours": resamples.n_neighbours,
-        "n_themes_as_good": as_good(table),
+        "n_themes_as_good": [min(low, n_themes), max(high, n_themes)],
         "granularity_coarse": above,
         "granularity_sub": below,
     }
-    return Groups(best, themes, coarse, subs, jaccard, table, settings)
+    return Groups(best, themes, coarse, subs, jaccard, table, settings, places, codes)
+
+
+def _expected_in(places: Expected, vectors: Vectors, labels: Labels, min_size: int) -> Labels:
+    """Return the groups of a sample with the themes of the codes in it."""
+    drawn = np.flatnonzero(labels != NOT_DRAWN)
+    found = labels.copy()
+    least = max(2, round(min_size * len(drawn) / len(labels)))
+    found[drawn], _ = places.themes(vectors, labels[drawn], drawn, min_size=least)
+    return found
 
 
 #: Another level is one with at most half, or at least one and a half times, as many groups.

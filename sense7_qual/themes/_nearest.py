@@ -12,6 +12,7 @@ from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.themes import _themes
+from sense7_qual.themes._expected import described
 from sense7_qual.themes._neighbours import check_number, nearest_neighbours
 from sense7_qual.themes._results import NEAREST, NEAREST_CODES
 from sense7_qual.themes._texts import Embed, distinct_texts, embedded
@@ -132,7 +133,7 @@ def nearest_codes(
     check_least(nearest_codes, 1, k=k)
     typical = _themes.typical(themes, units, n=_MOST_QUOTES)
     codes = list(codebook.codable)
-    of_code = [_described(code) for code in codes]
+    of_code = [described(code) for code in codes]
     texts = sorted({*typical["text"], *(text for each in of_code for text in each)})
     if not len(typical) or not codes:
         return _table([], codes, themes)
@@ -145,12 +146,6 @@ def nearest_codes(
         near = np.argsort(-similarity.round(12), kind="stable")[:k]
         rows += [(theme, rank, at, similarity[at]) for rank, at in enumerate(near, start=1)]
     return _table(rows, codes, themes)
-
-
-def _described(code: Code) -> list[str]:
-    """Return the label with the definition, and each example."""
-    first = f"{code.label}. {code.definition}" if code.definition.strip() else code.label
-    return [first, *code.examples]
 
 
 def _mean(vectors: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

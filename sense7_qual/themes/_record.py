@@ -41,7 +41,8 @@ class Run:
     """A run of a topic model that was recorded: numbers and ids of units, no words.
 
     `base` is the act_id of the run that was recorded before it ("" for the first). The numbers of its themes
-    are those that they keep in the study.
+    are those that they keep in the study. `expected` has the code that each theme shows, where the run looked
+    for those of the codebook.
     """
 
     act_id: str
@@ -51,6 +52,7 @@ class Run:
     summary: pd.DataFrame
     granularities: pd.DataFrame
     hierarchy: pd.DataFrame
+    expected: dict[int, str] | None = None
 
     @property
     def members(self) -> dict[int, frozenset[str]]:
@@ -81,7 +83,13 @@ def run_text(themes: Themes, numbers: dict[int, int], base: str) -> str:
     own = hierarchy["level"] == "theme"
     lasting = hierarchy["group"].where(~own, hierarchy["group"].map(renumbered))
     frames["hierarchy"] = hierarchy.assign(group=lasting.astype("int64"))
-    content = {name: _lists(frame) for name, frame in frames.items()}
+    content: dict[str, Any] = {name: _lists(frame) for name, frame in frames.items()}
+    if "expected" in themes.summary:
+        known = themes.summary.dropna(subset="expected")
+        content["expected"] = {
+            str(renumbered[int(theme)]): str(code)
+            for theme, code in zip(known["theme"], known["expected"], strict=True)
+        }
     return _json({"base": base, "parameters": themes.parameters, **content})
 
 
@@ -91,6 +99,11 @@ def run_of(act: Act) -> Run:
         content = json.loads(str(act.text))
         frames = {name: _frame(content[name], columns) for name, columns in _COLUMNS.items()}
         base, parameters = content["base"], dict(content["parameters"])
+        expected = content.get("expected")
+        if expected is not None:
+            expected = {int(theme): value for theme, value in dict(expected).items()}
+            if not all(type(code) is str for code in expected.values()):
+                raise ValueError("another form")
         if not isinstance(base, str) or frames["assignments"]["unit_id"].duplicated().any():
             raise ValueError("another form")
         _check_numbers(frames)
@@ -99,7 +112,7 @@ def run_of(act: Act) -> Run:
             f"record_themes: expected the themes of a run in act {act.act_id!r} – found something else – "
             "record them with store.record_themes."
         ) from None
-    return Run(act.act_id, base, parameters, **frames)
+    return Run(act.act_id, base, parameters, **frames, expected=expected)
 
 
 def edit_text(edit: Edit) -> str:

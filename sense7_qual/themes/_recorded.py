@@ -37,9 +37,10 @@ def recorded(acts: Iterable[Act], units: pd.DataFrame) -> Themes:
         As `fit` returns them, but `theme` is the permanent number of a theme in the study, over all runs.
         `summary` also has `name` (given by a person, then also its `label`; else missing), `dismissed`,
         `code` (the id of the code made from it; missing without one) and `merged` (the number of themes
-        merged into it, 1 if none were). Dismissed themes are in all frames. Stability is that of the run;
-        missing for a theme that people merged or split. ``parameters["n_edits_left_out"]`` counts edits left
-        out because they conflict with another person's, made in another copy at the same time.
+        merged into it, 1 if none were); and `expected` if the run was given the codebook. Dismissed themes
+        are in all frames. Stability is that of the run; missing for a theme that people merged or split.
+        ``parameters["n_edits_left_out"]`` counts edits left out because they conflict with another person's,
+        made in another copy at the same time. `codes` is empty.
 
     Raises
     ------
@@ -90,6 +91,8 @@ def _themes(texts: Texts, rows: pd.DataFrame, run: Run, state: StudyThemes) -> T
     summary = described(texts, rows["theme"], listed["theme"]).join(stability)
     summary.insert(4, "similarity", rows.groupby("theme")["similarity"].mean().reindex(summary.index))
     summary = _with_edits(summary, state)
+    if run.expected is not None:
+        summary = summary.assign(expected=_expected(run, run.expected, rows))
     return Themes(
         assignments=rows,
         terms=listed["theme"],
@@ -114,6 +117,14 @@ def _stability(run: Run, state: StudyThemes) -> pd.DataFrame:
     same = [root for root, parts in state.groups.items() if parts == [root] and root not in state.unsplit]
     values = run.summary.set_index("theme")[_STABILITY].astype("float64")
     return values.loc[values.index.isin(same)]
+
+
+def _expected(run: Run, codes: dict[int, str], rows: pd.DataFrame) -> pd.Series:
+    """Return the code that the run expected of most units of each theme; missing where that is none."""
+    of_unit = run.assignments.set_index("unit_id")["theme"].map(codes).fillna("")
+    most = rows["unit_id"].map(of_unit).groupby(rows["theme"]).agg(lambda found: found.mode().iloc[0])
+    named = most.astype("string")
+    return named.where(named != "")
 
 
 def _with_edits(summary: pd.DataFrame, state: StudyThemes) -> pd.DataFrame:

@@ -14,8 +14,9 @@ AGAINST_CODEBOOK: Final = Contract("against_codebook", ("theme",), {
     "label": text(),
     "verdict": text('"covered", "uncovered"; missing where not computable', missing=True),
     "clear": flag(
-        "whether the intervals allow only this verdict: covered if both intervals of some code lie above the "
-        "thresholds, uncovered if one of every code lies below; missing without a verdict", missing=True),
+        "whether the data allow only this verdict: covered if the lower limits of some code lie above the "
+        "thresholds, uncovered if one upper limit of every code lies below; missing without a verdict",
+        missing=True),
     "n_units": count(missing=True),
     "n_decided": count("units that somebody finished"),
     "n_decisions": count("unit × coder"),
@@ -25,6 +26,9 @@ AGAINST_CODEBOOK: Final = Contract("against_codebook", ("theme",), {
         "applied", missing=True),
     "best_share": share("see `codes_by_theme`"),
     "best_lift": number("see `codes_by_theme`", 0),
+    "expected": text(
+        "the code that `fit` expected of the theme by definitions and examples; missing without one",
+        missing=True),
     "reason": reason(
         "why there is no verdict: `not_decided`, or `few_decided` (fewer than 6 clusters)"),
 }, row="One row per theme")  # fmt: skip
@@ -96,6 +100,9 @@ SPREAD: Final = Contract("spread", ("theme", "value"), {
     **estimated("share", share("n_in_theme / n_units")),
     "overall_share": share("over all texts that have a value"),
     "lift*, lift_low*, lift_high*": _LIFT,
+    "p*, p_holm*": number(
+        "of the theme: that its share is the same at every value; adjusted for all themes; missing where a "
+        "value has fewer than 6 participants", 0, 1),
     "confidence_level": share("as given"),
 }, row="One row per theme and value, in the order of numbers or categories, else alphabetical. Intervals "
        "are Wilson's with the effective number of texts, given the variance between participants; NaN with "

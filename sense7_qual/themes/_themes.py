@@ -61,7 +61,17 @@ class Themes:
         Everything needed to report the themes and to compute them again: the model, seed, settings, counts,
         the versions of the libraries, and the SHA-256 of the units' ids and texts. `n_themes_as_good` has the
         least and the largest number of themes that resamples reproduce about as well as the chosen number;
-        `languages` has the number of texts in each language that has a share of them.
+        `languages` has the number of texts in each language that has a share of them. With a codebook:
+        `codebook` (its fingerprint), `codes_not_shown` and `codes_scattered`, see `codes`.
+    codes
+        With a codebook one row per codable code: `code`, `label`, `theme` (missing without one), `n_units`
+        (of its theme), `shown`, `closeness` and `nearest_unit` (the unit nearest to its definition or to one
+        of its examples). `closeness` (0 … 1) is the share of texts that are no nearer to any other text than
+        the definition and the examples are to theirs, a mean; about .5 for examples like the texts. Under .2
+        (.05 for a definition alone) no text seems to show the code, and `shown` is False: on four labelled
+        sets that was said of 5 % of the codes that texts did show and of 56 % of the others. A code that is
+        shown but has no theme is *scattered*: its nearest texts are in several themes. `summary` then has the
+        column `expected`, the code of each theme; missing where no code covers it.
     """
 
     assignments: pd.DataFrame
@@ -71,6 +81,7 @@ class Themes:
     parameters: dict[str, Any]
     granularities: pd.DataFrame = field(default_factory=pd.DataFrame)
     hierarchy: pd.DataFrame = field(default_factory=pd.DataFrame)
+    codes: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     def __repr__(self) -> str:
         nowhere = int((self.assignments["theme"] == NO_GROUP).sum())
@@ -78,6 +89,8 @@ class Themes:
         several = f"; texts in {', '.join(spoken)}" if len(spoken) > 1 else ""
         low, high = self.parameters.get("n_themes_as_good") or (0, 0)
         several += f"; {low} to {high} would do as well" if low < high else ""
+        if "expected" in self.summary:
+            several += f"; {int(self.summary['expected'].notna().sum())} of codes"
         return (
             f"Themes({len(self.summary)} themes of {len(self.assignments)} units, {nowhere} in none{several})"
         )

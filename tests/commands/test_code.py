@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import getpass
 import importlib.util
 import json
 import shutil
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import sense7_qual as qual
-from sense7_qual._commands import code as command, main
+from sense7_qual._commands import code as command, hub, main
 from tests.helpers.coding_page import SENTINEL, study
 
 
@@ -101,20 +102,66 @@ def test_without_voila_the_error_says_how_to_install_it(folder, monkeypatch, cap
 def test_the_notebook_of_the_page_holds_the_call_alone(served, folder, capsys) -> None:
     assert main(["code", str(folder), "--coder", "ana", "--rating", "EmpathyOverall"]) == 0
     notebook = json.loads(served[0])
-    assert [cell["source"].splitlines()[-1] for cell in notebook["cells"]] == [
-        f"CodingWidget(Store({str(folder)!r}), coder='ana', rating='EmpathyOverall', round=None)"
+    assert [cell["source"].splitlines() for cell in notebook["cells"]] == [
+        [
+            "from sense7_qual._commands.show import shown",
+            f"shown({str(folder)!r}, coder='ana', rating='EmpathyOverall', round=None)",
+        ]
     ]
     assert notebook["cells"][0]["outputs"] == []
     assert SENTINEL not in served[0] + capsys.readouterr().out
+
+
+HUB = {"API_TOKEN": "t0", "SERVICE_PREFIX": "/user/seat07/", "SERVICE_URL": "http://127.0.0.1:1/user/seat07/"}
+
+
+@pytest.mark.parametrize(
+    ("study", "address"),
+    [
+        ("postgresql:///lab?study=pilot", "postgresql://seat07@/lab?study=pilot"),
+        ("postgresql://db/lab?host=/a@b&study=pilot", "postgresql://seat07@db/lab?host=/a@b&study=pilot"),
+        ("postgresql://ana@/lab?study=pilot", "postgresql://ana@/lab?study=pilot"),
+    ],
+)
+def test_under_a_hub_the_coder_is_left_to_the_database_role_of_the_account(
+    monkeypatch, study, address
+) -> None:
+    served: list[str] = []
+    monkeypatch.setattr(hub, "serve_below_hub", lambda path, dark: served.append(path.read_text("utf-8")))
+    monkeypatch.setattr(getpass, "getuser", lambda: "seat07")
+    monkeypatch.setenv("SENSE7_QUAL_STUDY", study)
+    for name, value in HUB.items():
+        monkeypatch.setenv(f"JUPYTERHUB_{name}", value)
+    assert main(["code"]) == 0
+    source = json.loads(served[0])["cells"][0]["source"]
+    assert source.endswith(f"shown({address!r}, coder=None, rating=None, round=None)")
+
+
+def test_under_a_hub_no_coder_is_named_and_without_one_somebody_is(folder, monkeypatch, capsys) -> None:
+    assert main(["code", str(folder)]) == 1
+    assert main(["code"]) == 1
+    for name, value in HUB.items():
+        monkeypatch.setenv(f"JUPYTERHUB_{name}", value)
+    assert main(["code", str(folder), "--coder", "ana"]) == 1
+    first, second, third = capsys.readouterr().err.splitlines()
+    assert "name the coder, with --coder PSEUDONYM" in first
+    assert "name the study, as STUDY or in the environment as SENSE7_QUAL_STUDY" in second
+    assert "the coder is the one of the database role – leave out --coder and --new" in third
+
+
+@pytest.mark.parametrize("missing", list(HUB))
+def test_part_of_a_hubs_environment_is_no_hub(served, folder, monkeypatch, missing) -> None:
+    for name in HUB.keys() - {missing}:
+        monkeypatch.setenv(f"JUPYTERHUB_{name}", HUB[name])
+    assert main(["code", str(folder), "--coder", "ana"]) == 0
+    assert len(served) == 1
 
 
 def test_a_folder_named_to_break_out_of_its_quotes_stays_a_name(tmp_path) -> None:
     place = tmp_path / "a\"'); raise SystemExit(7) #"
     shutil.copytree(study(tmp_path / "study"), place)
     named = argparse.Namespace(study=str(place), coder="ana", rating=None, round=None)
-    source = command._notebook(named)["cells"][0]["source"].replace(
-        "\nCodingWidget", "\nwidget = CodingWidget"
-    )
+    source = command._notebook(named)["cells"][0]["source"].replace("\nshown", "\nwidget = shown")
     shown: dict[str, object] = {}
     exec(source, shown)  # noqa: S102 – what the page runs
     assert repr(shown["widget"]) == "CodingWidget('ana', 0 of 5 units finished)"

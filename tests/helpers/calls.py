@@ -194,6 +194,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         qual.exchange.write_project(store(), written)
         return written
 
+    def further() -> dict[str, Any]:
+        return {"Empathy": x.made("links.models.proportional_odds")}
+
     def coding_sheet() -> Path:
         return qual.exchange.write_coding_sheets(store(), path(), round="one")[0]
 
@@ -230,6 +233,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         place = path(".zip")
         store().copies.archive(place)
         return place
+
+    def handing_in() -> Call:
+        place = path()
+        store().copies.hand_out("one", "ana", place)
+        return qual.Store(place).copies.hand_in, {"path": path(".zip")}
 
     def merging() -> Call:
         study, place = fresh(), path()
@@ -404,7 +412,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                        single=False),
         "adjudication.dawid_skene": call(
             qual.adjudication.dawid_skene, decisions=x.decisions, prevalence_by="EmpathyOverall",
-            units=x.units, cluster="case_id", n_draws=3, seed=0),
+            units=x.units, cluster="case_id", n_draws=3, confidence_level=0.95, seed=0),
         "adjudication.disagreements": call(qual.adjudication.disagreements, decisions=x.decisions,
                                            with_models=True),
         "adjudication.overruled": call(qual.adjudication.overruled, decisions=x.decisions,
@@ -419,8 +427,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "agreement.spans.alpha_u_2004": call(a.spans.alpha_u_2004, **spans),
         "agreement.diagnosis.alternative_annotator_test": call(
             a.diagnosis.alternative_annotator_test, decisions=with_model, models="gpt", epsilon=0.2,
-            by="code",
-            fdr=0.05, fewest_units=5),
+            by="code", fdr=0.05, fewest_units=5, units=x.units, cluster="case_id"),
         "agreement.difference": call(a.difference, first=x.decisions, second=x.decisions.head(70),
                                      discussion=True, codes={x.codebook.ids[0]: x.codebook.ids[0]},
                                      with_models=False,
@@ -675,6 +682,13 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             confidence_level=lambda: 0.95),
         "links.models.by_hand": late(
             s.models.by_hand, linked=partial(x.made, "links.models.with_model"), n=lambda: [20, 40]),
+        "links.models.missing_ratings": call(
+            s.models.missing_ratings, **link, cluster="case_id", sources=["ana"], deltas=[-1, 1],
+            confidence_level=0.9, progress=None),
+        "links.models.r_script": call(
+            s.models.r_script, **link, path=path(".R"), cluster="case_id", source="ana", codes=[code],
+            variables=["position"], slopes=[code], nested="document_id", crossed=["position"], link="logit",
+            overwrite=True),
         "links.models.marginal": call(
             s.models.marginal, rating=x.ratings, predictors=x.units.set_index("unit_id")["Affective"],
             groups=x.groups, rating_range=(1, 5), standard_errors="robust"),
@@ -687,6 +701,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "links.power": call(s.power, participants=[20], target=None, **sizes, odds_ratio=None),
         "links.variance_shares": call(s.variance_shares, units=x.units, **rating,
                                       levels=["case_id", "document_id"], **boot),
+        "links.models.proportional_odds": call(
+            s.models.proportional_odds, rating=x.ratings,
+            predictors=x.units.set_index("unit_id")["Affective"], groups=x.groups, rating_range=(1, 5),
+            model="marginal", confidence_level=0.95),
         "links.models.CumulativeModel.intervals": method(
             "intervals", partial(x.made, "links.models.marginal"), confidence_level=lambda: 0.95),
         "links.models.CumulativeModel.odds_ratios": method(
@@ -755,6 +773,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.tables.model_card": drawn_from(
             p.tables.model_card, "agreement.diagnosis.model_card", **printed, words=None,
             models={"model-suggestions": "the study's own suggestions"}),
+        "report.tables.further": late(
+            p.tables.further, further=further, digits=lambda: 2, notes=lambda: ["More."]),
         "report.tables.human_model": drawn_from(p.tables.human_model, "agreement.human_model", **printed,
                                                models={"gpt": "a model"}),
         "report.tables.revision": call(
@@ -764,6 +784,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.tables.joint": drawn_from(p.tables.joint, "links.joint", **printed, rating="Empathy"),
         "report.tables.link": drawn_from(p.tables.link, "links.code_to_rating", source="ana", **printed,
                                         rating="Empathy"),
+        "report.tables.missing": drawn_from(
+            p.tables.missing, "links.models.missing_ratings", source="ana", **printed, rating="Empathy"),
         "report.tables.multiverse": drawn_from(p.tables.multiverse, "links.multiverse", **printed,
                                               rating="Empathy"),
         "report.tables.memo": call(p.tables.memo, memos=k.fold(x.acts).memos, units=x.units, earlier=[],
@@ -826,7 +848,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                    codebook=lambda: x.codebook, lead=lambda: None, exist_ok=lambda: True),
         "store.Store.admin.add_coder": method(
             "admin.add_coder", store, coder=lambda: "cat", role=lambda: None, lead=lambda: False),
+        "store.Store.admin.end_coder": method("admin.end_coder", store, coder=lambda: "cat"),
         "store.Store.append": method("append", store, acts=lambda: [k.finish(**act)]),
+        "store.Store.desk.seats": method("desk.seats", store, coder=lambda: "cat"),
+        "store.handed_in": late(qual.store.handed_in, source=lambda: Path(archived())),
         "store.Store.desk.append_after": method(
             "desk.append_after", store, acts=lambda: [k.finish(**act)], n_read=lambda: 1, meet=lambda: print),
         "store.Store.revise": method(
@@ -887,6 +912,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.copies.backup": method("copies.backup", store, path=path),
         "store.Store.copies.hand_out": method(
             "copies.hand_out", store, round=lambda: "one", coder=lambda: "ana", path=path),
+        "store.Store.copies.hand_in": handing_in,
         "store.Store.copies.archive": method("copies.archive", store, path=partial(path, ".zip")),
         "store.Store.copies.bundle": method(
             "copies.bundle", store, path=path, texts=lambda: "withheld",
@@ -922,14 +948,14 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.review": late(
             qual.report.review, store=store, with_agreement=lambda: True,
             rating=lambda: "EmpathyOverall", cluster=lambda: "case_id", n_boot=lambda: 5, seed=lambda: 0,
-            multiverse=lambda: None),
+            multiverse=lambda: None, further=further),
         **{
             f"report.{name}": late(
                 getattr(qual.report, name), store=store, with_agreement=lambda: True, n_boot=lambda: 5,
                 seed=lambda: 0, **more)
             for name, more in {
                 "methods": {"rating": lambda: None, "cluster": lambda: None, "positionality": lambda: None,
-                            "source": lambda: "ana", **linking},
+                            "source": lambda: "ana", "further": further, **linking},
                 "results": {"rating": lambda: None, "cluster": lambda: None, "source": lambda: "ana",
                             **linking},
                 "checklist": {"guideline": lambda: "coreq", "positionality": lambda: None},
@@ -1016,8 +1042,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             codebook=lambda: x.codebook),
         "themes.recorded": late(qual.themes.recorded, acts=theme_acts, units=lambda: x.units),
         "themes.fit": call(
-            qual.themes.fit, units=x.units.head(60), embed=embed, seed=0, granularity=1.0, min_size=5,
-            n_resamples=0, stop_words="english", progress=False),
+            qual.themes.fit, units=x.units.head(60), embed=embed, codebook=x.codebook, seed=0,
+            granularity=1.0, min_size=5, n_resamples=0, stop_words="english", progress=False),
         "themes.nearest": call(qual.themes.nearest, units=x.units.head(20), embed=embed, k=2),
         "themes.nearest_codes": late(
             qual.themes.nearest_codes, themes=partial(x.made, "themes.fit"), units=lambda: x.units.head(60),
@@ -1058,7 +1084,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "widgets.CodingWidget": call(
             qual.widgets.CodingWidget, store=None, units=x.units.head(5), codebook=x.codebook,
             coder="ana", acts=[], save=len, rating=None, show_rating=False, round=None, review=[],
-            conditions=[], embed=None, suggest=None, layout="text", keys=None),
+            conditions=[], embed=None, suggest=None, screening=None, layout="text", keys=None),
         "widgets.CodingWidget.goto": method(
             "goto", partial(x.made, "widgets.CodingWidget"), unit_id=lambda: x.units["unit_id"].iloc[0]),
     }  # fmt: skip

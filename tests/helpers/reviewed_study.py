@@ -29,7 +29,8 @@ FLAWS = (
     "many_unsure", "found_by_search", "too_fast", "same_texts", "one_coder", "overlap_small",
     "wide_intervals", "low_agreement", "pooled_coders", "used_by_one", "unsettled", "ruled_own",
     "swapped_axes", "links_without_clusters", "rating_out_of_scale", "rating_ceiling",
-    "rating_missing_by_condition", "one_condition", "participant_dominates", "same_text_coded_apart",
+    "rating_missing", "rating_missing_by_condition", "one_condition", "participant_dominates",
+    "same_text_coded_apart",
     "codes_together", "code_always", "one_second", "faster_than_reading", "coder_names_alike", "copied",
     "overlap_not_random", "training_counted", "one_side",
 )  # fmt: skip
@@ -63,9 +64,7 @@ def study(
     units = _units(flaw)
     store = Store.create(path, units=units, codebook=book)
     if flaw == "links_without_clusters":
-        plan = acts.contents.AnalysisPlan(
-            question="Why?", rating="Warmth", cluster="Message", adjust="bh"
-        )
+        plan = acts.contents.AnalysisPlan(question="Why?", rating="Warmth", cluster="Message", adjust="bh")
     if plan is not None:
         store.append([acts.preregister(plan, coder="lead", codebook=book, at="2026-03-01T09:00:00.000Z")])
     truth = rng.random((N, 4)) < 0.35
@@ -129,6 +128,8 @@ def _units(flaw: str | None) -> pd.DataFrame:
         frame.loc[::20, "Stars"] = -99
     if flaw == "rating_ceiling":
         frame["Stars"] = frame["Stars"].where(np.arange(N) % 6 == 0, 5)
+    if flaw == "rating_missing":
+        frame["Stars"] = frame["Stars"].mask(np.arange(N) % 7 == 0)
     if flaw == "rating_missing_by_condition":
         frame["Stars"] = frame["Stars"].mask(frame["System"].eq("b") & (np.arange(N) % 5 < 4))
     if flaw == "links_without_clusters":

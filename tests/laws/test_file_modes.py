@@ -91,6 +91,8 @@ def write_everything(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
     Store.restore(folder / "new" / "archive.zip", folder / "restored")
     store.admin.salvage("ana", folder / "salvage" / "ana.sqlite")
     store.copies.hand_out("one", "ana", folder / "hand out")
+    store.copies.hand_out("one", "ana", folder / "hand out.zip")
+    Store(folder / "hand out").copies.hand_in(folder / "hand in.zip")
     monkeypatch.setattr(bundles, "_run", lambda *_, **__: None)  # tables: test_bundles.py
     store.copies.bundle(folder / "bundle", texts="all")
     store.copies.bundle(folder / "bundle.zip", texts="redacted")

@@ -212,11 +212,16 @@ for sheet in qual.exchange.write_coding_sheets(store, folder + "-sheets"):
 found = qual.exchange.match(store, project)
 assert project.decisions()["applied"].any() and len(losses.frame) == len(losses)
 store.copies.hand_out("blind", "dee", folder + "-dee")
+qual.Store(folder + "-dee").copies.hand_in(folder + "-back.zip")
 store.admin.salvage("ana", folder + "-saved.sqlite")
 store.admin.accept_loss("ana")
 try:
     store.admin.add_coder("cat")
 except qual.StoreError:  # a folder needs nobody to be added
+    pass
+try:
+    store.admin.end_coder("ana")
+except qual.StoreError:  # nor does anybody sign in there
     pass
 store.forget(units["case_id"].iloc[0], why="asked to")
 wide = pd.DataFrame({"u": ["m1", "m1"], "c": ["ana", "ben"], "warm": [1, 0]})
@@ -358,7 +363,7 @@ SHOWN = {
     "Inventory": {"values", "categories", "coders", "given"}, "Known": {"codebooks", "withdrawn", "copies"},
     "Pairs": {"codes", "units", "coders"}, "Patterns": {"categories"}, "Preview": {"by_code", "by_coder"},
     "Settings": {"options"}, "Split": {"sources"}, "State": {"merged", "reserved", "split", "taken", "used"},
-    "TrueCodes": {"posterior", "draws", "coders", "prevalence", "fits"},
+    "TrueCodes": {"posterior", "draws", "coders", "prevalence", "fits", "residuals"},
     "UnitCounts": {"codes", "units"}, "UnitizingAlphas": {"ku_alpha"}, "WideAlpha": {"categories"},
     "Wish": {"merged", "revisions", "split"},
 }  # fmt: skip

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import tempfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -79,6 +81,10 @@ CALLS: dict[str, Call] = {
         inclusion="equal",
         odds_ratios=False,
         model=d[d["coder"] == "ben"].assign(coder="model-ben"),
+    ),
+    "missing_ratings": lambda d, u, **k: links.models.missing_ratings(d, u, **BY, **k, sources=["ana"]),
+    "r_script": lambda d, u, **k: links.models.r_script(
+        d, u, Path(tempfile.mkdtemp()) / "link.R", **BY, **k, source="ana", codes=["stars"]
     ),
     "polychoric": lambda d, u, **k: links.scales.polychoric(u["stars"], u["other"], **k),
 }

@@ -33,10 +33,14 @@ _LINKS = {
     "rank_biserial": "Rank-biserial r", "rank_biserial_low": "Rank-biserial r+1",
     "rank_biserial_high": "Rank-biserial r+1",
 }  # fmt: skip
+_MISSING = {
+    "lowest": "Bounds of r", "highest": "Bounds of r", "delta_interval": "δ of 95% CI, opposite",
+}  # fmt: skip
 _DISCUSSED = {"first": "α before", "second": "α after", "n_changed": "Changed"}
 _TABLES = {
     "agreement.by_code": ("reliability", _RELIABILITY),
     "links.code_to_rating": ("links", _LINKS),
+    "links.models.missing_ratings": ("missing_ratings", _MISSING),
     "agreement.difference": ("discussion", _DISCUSSED),
 }
 _WORDS = re.compile(r'\.label$|\.columns\[\d+\]$|(reason|caution)"\]$')
@@ -78,9 +82,10 @@ def part(cell: str, column: str) -> str:
 
 def expected(where: str, cells: Cells, heads: dict[str, str], labels: dict[str, str]) -> str:
     """Return what the table prints for a place in its result, one cell or a summary of a column."""
-    one = re.fullmatch(r'\.set_index\("code"\)\.loc\["(\w+)", "(\w+)"\]', where)
+    one = re.fullmatch(r'(?:\.query.+)?\.set_index\("code"\)\.loc\["(\w+)"(?:, |\]\[)"(\w+)"\]', where)
     if one:
-        return part(cells.column(heads[one[2]])[labels[one[1]]], one[2])
+        end = {"lowest": "low"}.get(one[2], one[2])
+        return part(cells.column(heads[one[2]])[labels[one[1]]], end).lstrip("−" * (end == "delta_interval"))
     chosen, name, summary = re.fullmatch(  # type: ignore[union-attr]
         r'(?:\.query\("(.+)"\))?\["(\w+)"\]\.(.+)', where
     ).groups()

@@ -76,7 +76,7 @@ def test_what_is_written_is_said_and_is_what_the_calls_give(store: Store, tmp_pa
     assert repr(done) == f"PaperFolder({len(done.files)} files, {len(done.left_out)} left out)"
     assert "quotes, memos" in done.table.markdown()
     assert set(done.left_out["what"]) == {
-        "revisions", "themes", "discussion", "suggestions", "models",
+        "revisions", "themes", "discussion", "suggestions", "models", "missing_ratings",
         "quotes, memos, coded data with the texts"
     }  # fmt: skip
     by_code = agreement.by_code(

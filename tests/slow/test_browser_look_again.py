@@ -1,5 +1,5 @@
-"""In a real browser: the inbox leads through the texts to be looked at again by keys, and two notebooks of
-one coder show each other's codings before a text is finished."""
+"""In a real browser: the inbox leads through the texts to be looked at again by keys, and into another round;
+two notebooks of one coder show each other's codings before a text is finished."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import sense7_qual as qual
-from sense7_qual import acts
+from sense7_qual import acts, rounds
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import enter, press, saved, shows, sound
 
@@ -63,6 +63,34 @@ def test_keys_alone_go_from_the_inbox_through_twelve_texts(lab: labs.Lab, store:
     again = qual.Store(store.path)
     assert set(again.coverage()["codebook"]) == {store.codebook.fingerprint}
     assert sorted(again.codings()["unit_id"]) == sorted(texts[::2])
+
+
+def test_the_inbox_opens_another_round_where_the_first_was(lab: labs.Lab, store: qual.Store) -> None:
+    both, (first, second) = {"coder": "lead", "codebook": store.codebook}, store.codebook.codable[:2]
+    for name, unit_id in (("one", "m0"), ("two", "m1")):
+        store.append([rounds.open_round(name, units=[unit_id, "m15"], coders=["ana", "ben"], **both)])
+    with lab.page() as page:
+        enter(lab, page, notebook(lab, "rounds", store))  # no round is named: the oldest
+        shows(page, "m0")
+        press(page, "1", "I")
+        saved(page)
+        page.locator(".s7-item", has_text="Round ‘two’").click()
+        shows(page, "m1")
+        press(page, "2", "Enter")
+        shows(page, "m15")
+        saved(page)
+        press(page, "I")
+        page.locator(".s7-item", has_text="Round ‘one’: 2 texts to go").click()
+        shows(page, "m0")
+        press(page, "f")
+        saved(page)
+        sound(page, "in another round")
+    made = qual.Store(store.path).acts(coder="ana")
+    last = [(one.kind, one.unit_id, one.round, one.code) for one in made if one.round]
+    assert last == [
+        ("apply", "m0", "one", first.id), ("apply", "m1", "two", second.id), ("finish", "m1", "two", None),
+        ("finish", "m0", "one", None),
+    ]  # fmt: skip
 
 
 def test_a_second_notebook_of_the_coder_shows_the_codings_of_the_first_before_it_finishes_their_text(

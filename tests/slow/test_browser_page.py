@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Final
@@ -9,6 +12,8 @@ from typing import Final
 import pytest
 from playwright.sync_api import sync_playwright
 
+from sense7_qual import Store
+from sense7_qual._commands import main
 from tests.helpers import lab as labs
 from tests.helpers.coding_page import saved, study
 from tests.helpers.desk_states import MEASURED, TEXT, states
@@ -58,3 +63,31 @@ def test_the_page_keeps_the_room_of_the_text_in_each_size(chromium: str, tmp_pat
                     "height": height,
                 }
         browser.close()
+
+
+@pytest.mark.nightly
+def test_a_file_that_was_handed_out_is_coded_and_comes_back(chromium: str, tmp_path: Path) -> None:
+    folder, file = study(tmp_path / "study"), tmp_path / "ben.zip"
+    Store(folder).assign(coders=["ana", "ben"], overlap=0.4, seed=3, coder="lead")
+    assert main(["hand-out", str(folder), "--coder", "ben", "--out", str(file)]) == 0
+    words = [sys.executable, "-m", "sense7_qual", "code", str(file), "--no-browser"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            address = next(
+                found[0] for line in process.stdout or () if (found := re.search(r"http://\S+", line))
+            )
+            with sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+                page = browser.new_page()
+                page.goto(address)
+                page.wait_for_selector(".s7-codes", timeout=120_000)
+                page.locator(".s7").focus()
+                for key in ("1", "Enter"):
+                    page.keyboard.press(key)
+                    saved(page)
+                browser.close()
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0
+    assert main(["merge", str(folder), str(tmp_path / "ben-back.zip")]) == 0
+    assert [act.kind for act in Store(folder).acts(coder="ben")] == ["apply", "finish"]

@@ -99,21 +99,25 @@ def test_a_folder_that_was_handed_to_ben_brings_bens_acts_alone(store: Store, tm
     store.copies.hand_out("one", "ben", place)
     handed, before = Store(place), store.acts()
     own = {"round": "one", "codebook": CODEBOOK}
-    handed.append([acts.finish(coder="ben", unit_id="m1", **own)])
+    done = acts.finish(coder="ben", unit_id="m1", **own)
+    handed.append([done])
     handed.append([rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
     handed.append([acts.finish(coder="ana", unit_id="m1", **own)])
-    handed.append([put("interest", coder="dora", unit_id="m2")])
+    handed.append([put("interest", coder="dora", unit_id="m1")])
     handed.copies.archive(tmp_path / "from ben.zip")
-    for other in (place, handed, tmp_path / "from ben.zip"):
-        with pytest.raises(
-            StoreError, match="found 1 of 'ana', 1 of 'dora', 1 of 'lead' – nothing was merged"
-        ):
-            store.copies.merge(other)
     with pytest.raises(StoreError, match="expected new acts of 'ben', 'lead' alone in it – found 1 of 'ana'"):
         store.copies.merge(place, coders=["ben", "lead"])
     assert store.acts() == before
+    for other, n_new in ((tmp_path / "from ben.zip", 1), (place, 0), (handed, 0)):
+        merged = store.copies.merge(other)
+        assert (merged.counts["new"], merged.counts["refused"]) == (n_new, 3)
+        refused = merged.items[merged.items["status"] == "refused"]
+        assert sorted(refused["coder"]) == ["ana", "dora", "lead"]
+        assert set(merged.items.loc[merged.items["status"] == "new", "coder"]) <= {"ben"}
+    assert {act.act_id for act in store.acts()} - {act.act_id for act in before} == {done.act_id}
     assert not rounds.opened(store.acts())[0].unblinded_at
-    assert store.copies.merge(place, coders=["ana", "ben", "dora", "lead"]).counts["new"] == 4
+    assert "dora" not in store.coders
+    assert store.copies.merge(place, coders=["ana", "ben", "dora", "lead"]).counts["new"] == 3
     assert store.copies.merge(place).counts["new"] == 0  # what is here already hinders nothing
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import chi2_contingency, f
 
 from sense7_qual import themes
 from sense7_qual.errors import ArgumentError, TableError
@@ -108,3 +109,36 @@ def test_the_effective_number_of_a_random_draw_is_that_of_draws() -> None:
     draws = [np.unique(rng.permutation(whose)[:12], return_counts=True)[1] for _ in range(4000)]
     squares = np.mean([(counts**2).sum() for counts in draws])
     assert expected == pytest.approx(144 / squares, rel=0.01)
+
+
+def test_the_difference_between_values_is_tested_over_participants() -> None:
+    """With one text per participant it is chi-squared, tested by F; copies of texts change nothing."""
+    model = ["old"] * 60 + ["new"] * 60
+    of_units = placed(*[0] * 24, *[1] * 36, *[0] * 12, *[1] * 48)
+    units = frame(["x"] * 120).assign(case_id=[f"p{row}" for row in range(120)], model=model)
+    one = themes.spread(of_units, units, by="model")
+    squared = chi2_contingency([[24, 36], [12, 48]], correction=False).statistic
+    assert one["p"].tolist() == pytest.approx([f.sf(squared * (1 - 2 / 120), 1, 120)] * 4)
+    assert one["p_holm"].tolist() == pytest.approx(one["p"] * 2)
+    three = frame(["x"] * 360).assign(case_id=[f"p{row % 120}" for row in range(360)], model=model * 3)
+    same = themes.spread(placed(*[*[0] * 24, *[1] * 36, *[0] * 12, *[1] * 48] * 3), three, by="model")
+    np.testing.assert_allclose(same["p"], one["p"])
+    few = units.assign(model=["old"] * 115 + ["new"] * 5)
+    assert themes.spread(of_units, few, by="model")["p"].isna().all()
+
+
+@pytest.mark.simulation
+def test_nothing_is_called_different_more_often_than_said() -> None:
+    called = []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        who = np.repeat(np.arange(60), 10)
+        odds = np.exp(rng.normal(size=(60, 8)))[who]
+        theme = ((odds / odds.sum(axis=1, keepdims=True)).cumsum(axis=1) > rng.random((600, 1))).argmax(
+            axis=1
+        )
+        model = np.array(["new", "old", "oldest"])[(rng.permutation(60) % (2 + seed % 2))[who]]
+        units = frame(["x"] * 600).assign(case_id=[f"p{one}" for one in who], model=model)
+        of_units = placed(*theme.tolist(), labels=tuple("abcdefgh"))
+        called += (themes.spread(of_units, units, by="model").groupby("theme")["p"].first() < 0.05).tolist()
+    assert 0.03 < np.mean(called) < 0.055

@@ -204,7 +204,7 @@ def test_rounds_in_which_something_is_left_are_listed_with_their_texts_and_new_n
                   rounds.open_round("talk", units=["m1", "m2"], discusses="one", **both)])  # fmt: skip
     assert items(OfStudy(study, round="one"))["round"] == {
         "id": "round:two", "what": "round", "title": "Round ‘two’: One text to go", "is_news": False,
-        "more": "Open it with CodingWidget(…, round='two').", "here": False,
+        "more": "", "here": False, "round": "two",
     }  # fmt: skip
     study.append([rounds.unblind("talk", coder="lead", codebook=BOOK)])
     study.append(
@@ -238,6 +238,31 @@ def test_a_round_that_is_begun_says_how_many_texts_are_left(tmp_path: Path, is_t
     study.append([acts.finish(coder="ana", unit_id="m1", round="one", codebook=BOOK)])
     item = items(OfStudy(study, round="two"))["training" if is_training else "round"]
     assert item["title"] == f"{'Training' if is_training else 'Round'} ‘one’: 2 texts to go"
+
+
+def test_the_widget_of_another_round_is_made_once_and_what_lies_outside_rounds_is_listed(
+    tmp_path: Path,
+) -> None:
+    study = Store.create(tmp_path / "study", units=written(tmp_path), codebook=BOOK)
+    both = {"coders": ["ana", "ben"], "coder": "lead", "codebook": BOOK}
+    study.append(
+        [rounds.open_round("one", units=["m1"], **both), rounds.open_round("two", units=["m2"], **both)]
+    )
+    study.append([acts.finish(coder="ana", unit_id="m1", round="one", codebook=BOOK)])
+    browser = OfStudy(study)
+    assert browser.widget._session.round == "two", "the oldest round with texts left"
+    opened = [browser.ask("open_round", round=name)["model"] for name in ("one", "one", "two")]
+    assert opened[0] == opened[1] != opened[2]
+    assert (
+        "expected a round that was opened – found 'three'"
+        in browser.ask("open_round", round="three")["message"]
+    )
+    study.assign(coders=["ana", "ben"], overlap=0, coder="lead")
+    assert OfStudy(study).widget._session.round is None
+    outside = items(OfStudy(study, round="one"))["round"]
+    assert (outside["title"], outside["round"]) == ("Round ‘two’: One text to go", "two")
+    titles = {one["title"]: one["round"] for one in OfStudy(study, round="one").ask("inbox")["items"]}
+    assert titles == {"Outside rounds: 15 texts to go": None, "Round ‘two’: One text to go": "two"}
 
 
 def test_texts_to_look_through_wait_until_each_is_finished_again_and_begin_as_they_were(

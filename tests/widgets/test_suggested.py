@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from sense7_qual import Store, acts, agreement, rounds, suggestions
 from sense7_qual.acts.contents import Suggested
+from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError, CodebookError
 from tests.helpers.browser import SENSE7, SENTINEL
 from tests.helpers.own_view import EVERYTHING, OwnView
@@ -180,6 +183,72 @@ def test_shown_from_the_start_nothing_counts_as_decided_before(store: Store) -> 
     assert len(store.decisions())
     assert store.decisions(before_suggestions=True).empty
     assert suggestions.answers(store.acts())["when"].unique().tolist() == ["shown"]
+
+
+def screening(codebook: Codebook = SENSE7) -> suggestions.Screening:
+    """Of the texts here "cognitive" is decided absent and "affective" present; the rest is for people."""
+    sample = [f"s{n}" for n in range(1_000)]
+    everything = pd.DataFrame({"unit_id": [*sample, *IDS]})
+    everything["case_id"] = [f"c{n // 4}" for n in range(1_000)] + units()["case_id"].tolist()
+    dice = np.random.default_rng(1)
+    sure = {
+        "cognitive": np.where(dice.random(1_000) < 0.7, 0.002, 0.9),
+        "affective": np.where(dice.random(1_000) < 0.5, 0.1, 0.995),
+    }
+    rows, decided = [], []
+    for code in codebook.codable:
+        chance = sure.get(code.id, np.full(1_000, 0.4))
+        here = {"cognitive": 0.002, "affective": 0.995}.get(code.id, 0.4)
+        rows.append(everything.assign(code=code.id, probability=[*chance, *[here] * N]))
+        decided.append(
+            pd.DataFrame({"unit_id": sample, "code": code.id, "applied": dice.random(1_000) < chance})
+        )
+    made = pd.concat(rows).assign(suggested=False, start=None, end=None).drop(columns="case_id")
+    decisions = pd.concat(decided).assign(coder="ana")
+    return suggestions.screen(made, decisions, codebook, units=everything)
+
+
+def test_what_a_screening_decided_absent_is_dimmed_and_is_no_act(store: Store) -> None:
+    screened = screening()
+    verdicts = screened.verdicts[screened.verdicts["unit_id"] == IDS[PLACE]].set_index("code")["verdict"]
+    assert verdicts[["cognitive", "affective", "interest"]].tolist() == ["absent", "present", "people"]
+    store.set_options(suggestions="shown", coder="lead")
+    view = OwnView(store, suggest=Model(), screening=screened)
+    for place in (PLACE, LEFT_OUT[0]):
+        # None that it decided present: who passes over it would code it absent. None where none is suggested.
+        assert look(view, place)["absent"] == (["cognitive"] if place == PLACE else [])
+    recorded = [act.kind for act in store.acts(coder="ana")]
+    assert recorded == ["show_suggestions"] * 2  # as without a screening: of dimming there is no act
+    assert store.codings().empty
+    assert store.decisions().empty
+    assert do(view, "apply", code="cognitive", start=None, end=None)["type"] == "done"
+    do(view, "finish")
+    decided = store.decisions().set_index("code")["applied"]
+    assert decided["cognitive"]  # the person's own act counts
+    assert not decided["affective"]
+
+
+@pytest.mark.parametrize("switch", ["finished", "never", "another codebook", "no screening"])
+def test_nothing_is_dimmed_where_suggestions_are_not_to_be_shown(store: Store, switch: str) -> None:
+    named: dict[str, Any] = {} if switch == "no screening" else {"screening": screening()}
+    if switch in ("finished", "never"):
+        store.set_options(suggestions=switch, coder="lead")
+    if switch == "another codebook":
+        clearer = replace(SENSE7.codes[0], definition="Another one.")
+        store.revise(replace(SENSE7, codes=(clearer, *SENSE7.codes[1:])), why="It was vague.", coder="lead")
+    view = OwnView(store, suggest=Model(), **named)
+    if switch in ("finished", "never"):
+        assert look(view)["type"] == "refused"
+        assert "absent" not in str(view.ask("unit", place=PLACE))
+    do(view, "finish")
+    answer = look(view)
+    assert answer["type"] == ("refused" if switch == "never" else "suggestions")
+    assert answer.get("absent", []) == (["cognitive"] if switch == "finished" else [])
+
+
+def test_a_screening_without_a_suggester_is_refused(store: Store) -> None:
+    with pytest.raises(ArgumentError, match="pass the suggester, too"):
+        OwnView(store, screening=screening())
 
 
 @pytest.mark.nightly

@@ -28,6 +28,9 @@ export interface Host {
   inboxChanged(): void;
   /** How many texts are to be looked at again. */
   toReview(): number;
+  /** Show another of the kernel's widgets in the place of this one. */
+  showOther(model: string): void;
+  isUnsaved(): boolean;
   book: CodebookView;
   total: ReadonlySignal<number>;
   showRating: ReadonlySignal<boolean>;

@@ -16,19 +16,26 @@ export class Inbox {
   readonly shown = signal("");
   #known: ReadonlySet<string> | null = null;
   #asked = 0;
-  readonly answers: Answers<Answer, Question> = { inbox: ({ items }) => this.#heard(items) };
+  /** Whether it was asked for while acts were on their way, which the answer may not know. */
+  #early = false;
+  readonly answers: Answers<Answer, Question> = {
+    inbox: ({ items }) => this.#heard(items),
+    opened_round: ({ model }) => this.host.showOther(model),
+  };
 
-  constructor(private readonly host: Pick<Host, "ask" | "say">) {}
+  constructor(private readonly host: Pick<Host, "ask" | "say" | "showOther" | "isUnsaved" | "keep" | "waiting">) {}
 
   /** Ask for it; `read` is news that was opened. */
   renew(read: string | null = null): void {
     this.#asked = Date.now();
+    this.#early = this.host.waiting.peek().length > 0;
     this.host.ask({ type: "inbox", read });
   }
 
   /** A text was finished: now the kernel is free, and something may have come. */
   finished(): void {
-    if (Date.now() - this.#asked >= EVERY_MS) this.renew();
+    const known = !this.#early || this.host.waiting.peek().length > 0;
+    if (!known || Date.now() - this.#asked >= EVERY_MS) this.renew();
   }
 
   #heard(items: InboxItem[]): void {
@@ -41,6 +48,13 @@ export class Inbox {
     const news = items.find(({ id }) => this.#known && !this.#known.has(id));
     this.#known = new Set(items.map(({ id }) => id));
     if (news) this.host.say(`New in the inbox: ${news.title}`);
+  }
+
+  /** Have the widget of another round in the place of this one. */
+  openRound(round: string | null): void {
+    this.host.keep();
+    if (this.host.isUnsaved()) this.host.say("Open it once everything is saved");
+    else this.host.ask({ type: "open_round", round });
   }
 
   move(by: number): void {

@@ -22,7 +22,8 @@ export function openItem(session: Session, index: number): void {
   inbox.cursor.value = index;
   inbox.shown.value = item.id;
   if (item.is_news) inbox.renew(item.id);
-  if (/reworded|earlier/.test(item.what) || item.here === false) return;
+  if (item.here === false) return inbox.openRound(item.round ?? null);
+  if (/reworded|earlier/.test(item.what)) return;
   if (item.what === "answer") return void (item.place != null && session.jump(item.place));
   texts.leave(true);
   if (item.what === "newer") session.newer.take();

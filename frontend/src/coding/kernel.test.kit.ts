@@ -66,6 +66,8 @@ export class Kernel {
   theirMemos: MemoRow[] = [];
   training: TrainingProgress | null = null;
   suggest: "finished" | "shown" | null = null;
+  /** The codes that a screening found absent, by place. */
+  absent: Record<number, string[]> = {};
   /** What a model suggests, by place; of which it is not worked out yet; and whether the model fails. */
   suggestions: Record<number, Suggestion[]> = {};
   readonly late = new Set<number>();
@@ -350,7 +352,7 @@ export class Kernel {
     if (this.failing) return { type: "suggestions", place, state: "failed", message: "the model failed (KeyError)" };
     if (this.late.has(place)) return { type: "suggestions", place, state: "waiting" };
     this.seen.add(place);
-    return { type: "suggestions", place, state: "shown", unit: this.unit(place), quotes: { affective: ["as I coded before"] } };
+    return { type: "suggestions", place, state: "shown", unit: this.unit(place), quotes: { affective: ["as I coded before"] }, absent: this.absent[place] ?? [] };
   }
 
   /** The suggestions that were shown, each with what became of it. */

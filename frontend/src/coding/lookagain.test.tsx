@@ -52,6 +52,17 @@ afterEach(async () => {
   shelf().clear();
 });
 
+test("answered faster than they are recorded, the inbox is asked for again once all are", async () => {
+  await show(twoStale);
+  await press("I", "Enter");
+  for (const key of ["y", "n"]) {
+    await doing(() => void find(".s7")!.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })));
+  }
+  for (let n = 0; n < 8; n++) await answer();
+  expect(kernel.inboxAskedAfter.at(-1)).toBe(kernel.recorded.length);
+  expect(kernel.acts().filter(({ kind }) => kind === "finish")).toHaveLength(2);
+});
+
 test("nothing is asked before the inbox was opened: y and n are what they always are", async () => {
   await show(twoStale);
   expect([words(".s7-inbox-button"), find(".s7-again"), find(".s7-item")]).toEqual(["Inbox 1", null, null]);

@@ -167,15 +167,15 @@ export interface Suggestion { code: string; probability: number | null; start: n
 /** What was shown of a text; `withheld`: by chance it has no suggestions. */
 export interface ShownSuggestions { withheld: boolean; rows: Suggestion[]; }
 
-/** `quotes`: of each code the words that this coder coded so and that are nearest. */
+/** `quotes`: of each code the words that this coder coded so and that are nearest. `absent`: the codes to dim. */
 export type SuggestionsAnswer = { type: "suggestions"; place: number } & (
   | { state: "waiting" }
   | { state: "failed"; message: string }
-  | { state: "shown"; unit: Unit; quotes: Record<string, string[]> }
+  | { state: "shown"; unit: Unit; quotes: Record<string, string[]>; absent: string[] }
 );
 
 /** What the inbox lists, after the news that was opened (`read`); and the questions on texts to look at again. */
-export type InboxQuestion = { type: "inbox"; read: string | null } | { type: "again"; of: "stale" | "new" };
+export type InboxQuestion = { type: "inbox"; read: string | null } | { type: "open_round"; round: string | null } | { type: "again"; of: "stale" | "new" };
 
 /** The rule of a code as it was and is; `of`: the codes that were split into it. */
 export interface Rule {
@@ -199,6 +199,8 @@ export interface InboxItem {
   place?: number | null;
   /** Whether it is about the round that is coded here. */
   here?: boolean;
+  /** Which round it opens; null: the texts outside rounds. */
+  round?: string | null;
   /** Of texts finished before these codes existed: the line of a memo on a code by which they stay undecided. */
   codes?: string[];
   no?: string;
@@ -207,7 +209,7 @@ export interface InboxItem {
 /** `steps`: a text, and which of the rules is asked about; `under`: the version of the codebook. */
 export interface Again { steps: [number, number][]; rules: Rule[]; under: string; }
 
-export type InboxAnswer = { type: "inbox"; items: InboxItem[] } | ({ type: "again" } & Again);
+export type InboxAnswer = { type: "inbox"; items: InboxItem[] } | { type: "opened_round"; model: string } | ({ type: "again" } & Again);
 
 /** Of the codebook: whether a newer one can be loaded; `n_review`: how many texts are to be looked at again. */
 export interface Notice { newer: boolean; n_review: number; }

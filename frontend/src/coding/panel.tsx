@@ -27,7 +27,7 @@ export function RightColumn({ session, unit, onPick, onFind }: Props) {
   );
   return (
     <div class="s7-right">
-      <CodePicker book={session.book} codings={unit?.codings ?? []} disabled={session.total.value === 0} onPick={onPick} onFind={onFind}>
+      <CodePicker book={session.book} codings={unit?.codings ?? []} absent={session.suggestions.absent.value} disabled={session.total.value === 0} onPick={onPick} onFind={onFind}>
         {add}
       </CodePicker>
       <div class="s7-notices">

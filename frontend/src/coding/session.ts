@@ -134,6 +134,8 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     goOn: () => this.nextUnfinished(),
     focus: (selector) => void (this.focus.value = selector),
     keep: () => this.memos.keep(),
+    showOther: (model) => this.showOther(model),
+    isUnsaved: () => this.isUnsaved,
     leave: (codes, line) => codes.forEach((code) => this.memos.addLine(code, line)),
     toReview: () => this.newer.toReview.peek(),
     book: this.book,

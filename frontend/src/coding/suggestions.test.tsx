@@ -87,3 +87,21 @@ test("what is worked out too late is asked for again once it is there, and a mod
   await press("Enter");
   expect(here()).toBe("m2");
 });
+
+test("codes that a model found absent are dimmed, can be pressed as ever, and nothing is recorded of it", async () => {
+  const dimmed = () => [...el.querySelectorAll<HTMLElement>(".s7-dimmed")].map((row) => row.dataset.code);
+  kernel.absent = { 0: ["cognitive", "response"], 1: ["affective"] };
+  expect(dimmed()).toEqual([]);
+  await press("Enter");
+  expect(dimmed()).toEqual(["cognitive", "response"]);
+  expect(find(".s7-status")!.textContent).toContain("2 codes are suggested; 2 dimmed: a model found them absent; apply them where they fit");
+  expect(kernel.received.filter(({ type }) => type === "act").length).toBe(1); // the finishing itself
+  const code = find<HTMLButtonElement>(".s7-dimmed[data-code=cognitive]")!;
+  expect([code.disabled, code.title]).toEqual([false, "A model found this code absent here. Apply it where it fits."]);
+  await act(() => code.click());
+  await answer();
+  expect(acts("apply")).toMatchObject([{ code: "cognitive", unit_id: "m0" }]);
+  expect(dimmed()).toEqual(["response"]); // what is applied looks as ever
+  await press("Enter");
+  expect([here(), dimmed()]).toEqual(["m1", []]); // of a text that is not finished nothing is known
+});

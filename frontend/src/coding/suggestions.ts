@@ -2,13 +2,16 @@
 import { computed, effect, signal } from "@preact/signals";
 import type { Answers, Tellings } from "../shared/session";
 import type { Host } from "./host";
+import { joined } from "../shared/words";
 import type { Answer, Question, SuggestionsAnswer, Told, Unit } from "./messages";
+
+type Shown = Extract<SuggestionsAnswer, { state: "shown" }>;
 
 export class Suggestions {
   readonly when = signal<"finished" | "shown" | null>(null);
   /** The text of which nothing is there yet, and why. */
   readonly #pending = signal<{ place: number; words: string } | null>(null);
-  readonly #near = signal<{ place: number; quotes: Record<string, string[]> } | null>(null);
+  readonly #near = signal<Pick<Shown, "place" | "quotes" | "absent"> | null>(null);
   /** The text that was finished to go on, which happens once it is clear that nothing is suggested. */
   #goingOn: number | null = null;
   readonly #end: () => void;
@@ -27,6 +30,9 @@ export class Suggestions {
   readonly shown = computed(() => (this.#place.value === null ? null : (this.host.unit.value?.suggestions ?? null)));
   readonly open = computed(() => this.shown.value?.rows.find(({ state }) => state === "none") ?? null);
   readonly words = computed(() => (this.#pending.value?.place === this.#place.value ? this.#pending.value?.words : undefined));
+
+  /** The codes that a model found absent here: they are dimmed, and can be applied as ever. */
+  readonly absent = computed((): ReadonlySet<string> => new Set(this.#near.value?.place === this.#place.value ? this.#near.value?.absent : []));
 
   constructor(private readonly host: Pick<Host, "ask" | "say" | "came" | "goOn" | "known" | "unit">) {
     this.#end = effect(() => {
@@ -58,13 +64,15 @@ export class Suggestions {
       return;
     }
     this.#pending.value = null;
-    this.#near.value = { place: answer.place, quotes: answer.quotes };
+    this.#near.value = answer;
     this.host.came(answer.unit);
     const n = answer.unit.suggestions?.rows.filter(({ state }) => state === "none").length ?? 0;
     const goesOn = this.#goingOn === answer.place;
     this.#goingOn = null;
     if (answer.place !== this.#place.peek()) return;
-    if (n > 0) this.host.say(n === 1 ? "One code is suggested" : `${n} codes are suggested`);
-    else if (goesOn) this.host.goOn();
+    const dimmed = this.absent.peek().size;
+    const words = joined([n > 0 && (n === 1 ? "One code is suggested" : `${n} codes are suggested`), dimmed > 0 && `${dimmed} dimmed: a model found them absent; apply them where they fit`], "; ");
+    if (words) this.host.say(words);
+    if (!n && goesOn) this.host.goOn();
   }
 }

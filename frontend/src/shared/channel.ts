@@ -174,6 +174,7 @@ export interface Host {
     statusChanged?: { connect(heard: Heard): void; disconnect(heard: Heard): void };
     commsOverSubshells?: string;
   } | null;
+  get_model?(id: string): Promise<Model>;
 }
 
 /** Tells a kernel that is busy from one that is gone, by what the host says of it. */

@@ -15,6 +15,8 @@ interface Props {
   book: CodebookView;
   /** What is coded on the text on screen. */
   codings: readonly Coding[];
+  /** Codes that a model found absent from it. */
+  absent: ReadonlySet<string>;
   disabled: boolean;
   onPick: (code: Code) => void;
   /** The field in which a code is found by its name has the focus. */
@@ -27,7 +29,7 @@ interface Props {
 interface Applied { n: number; whole: boolean; }
 type Counts = ReadonlyMap<string, Applied>;
 
-export function CodePicker({ book, codings, disabled, onPick, onFind, children }: Props) {
+export function CodePicker({ book, codings, absent, disabled, onPick, onFind, children }: Props) {
   const [pane, rows, high] = [useRef<HTMLElement>(null), useRef<HTMLDivElement>(null), useRef(0)];
   const ids = useRef(`s7-codes-${uuid()}`);
   const { search } = book;
@@ -57,7 +59,7 @@ export function CodePicker({ book, codings, disabled, onPick, onFind, children }
     if (code) book.definition.ask(code.id);
   };
   const listening = { onClick: click, onPointerMove: move, onPointerLeave: () => book.definition.leave(), onFocusIn: focus };
-  const shared = { book, counts, disabled };
+  const shared = { book, counts, absent, disabled };
   return (
     <aside class="s7-codebook" aria-label="Codebook" ref={pane}>
       <header>
@@ -110,17 +112,17 @@ function Find({ book, list, onFind }: { book: CodebookView; list: string; onFind
   );
 }
 
-interface Shown { book: CodebookView; counts: Counts; disabled: boolean; }
+interface Shown { book: CodebookView; counts: Counts; absent: ReadonlySet<string>; disabled: boolean; }
 
 /** What was used last, where the codebook is too long to be seen or to have a key for each code. */
-function Recent({ book, counts, disabled }: Shown) {
+function Recent({ book, counts, absent, disabled }: Shown) {
   const ids = book.recent.ids.value;
   if (!ids.length || !(book.beyondKeys.value || book.crowded.value)) return null;
   return (
     <ul class="s7-recent" aria-label="Used last">
       {ids.map((id) => (
         <li key={id} style={{ "--s7-c": book.look(id).colour }} title={book.codes.value.get(id)!.label}>
-          <CodeButton short {...{ book, disabled }} code={book.codes.value.get(id)!} applied={counts.get(id) ?? NEVER} />
+          <CodeButton short {...{ book, disabled }} dim={absent.has(id)} code={book.codes.value.get(id)!} applied={counts.get(id) ?? NEVER} />
         </li>
       ))}
     </ul>
@@ -165,7 +167,7 @@ function showRow(list: HTMLElement | null): void {
   list.scrollTop += Math.min(0, inner.top - outer.top) || Math.max(0, inner.bottom - outer.bottom);
 }
 
-function Tree({ book, counts, disabled }: Shown) {
+function Tree({ book, counts, absent, disabled }: Shown) {
   const list = useRef<HTMLUListElement>(null);
   const drawn = useRef<{ basis: unknown[]; rows: Map<string, VNode> }>({ basis: [], rows: new Map() });
   const rows = book.rows.value;
@@ -181,7 +183,7 @@ function Tree({ book, counts, disabled }: Shown) {
   const hidden = hiddenCounts(book, counts);
   const draw = (row: Row): VNode => {
     const { id } = row.code;
-    const shown = { applied: counts.get(id) ?? NEVER, hidden: hidden.get(id) ?? NEVER, folded: book.folded.value.has(id) };
+    const shown = { applied: counts.get(id) ?? NEVER, hidden: hidden.get(id) ?? NEVER, folded: book.folded.value.has(id), dim: absent.has(id) };
     const look = JSON.stringify([id, book.keyOf(row.code), shown]);
     const view = before.get(look) ?? <TreeRow key={id} {...{ book, row, disabled, ...shown }} />;
     drawn.current.rows.set(look, view);
@@ -209,9 +211,10 @@ interface RowProps {
   /** How often the codes that it folds away are applied. */
   hidden: Applied;
   folded: boolean;
+  dim: boolean;
 }
 
-function TreeRow({ book, row: { code, depth, below }, disabled, applied, hidden, folded }: RowProps) {
+function TreeRow({ book, row: { code, depth, below }, disabled, applied, hidden, folded, dim }: RowProps) {
   const style = { "--s7-c": book.look(code.id).colour, "--s7-depth": Math.min(depth, DEEPEST) };
   const name = code.codable ? undefined : <span class="s7-label" dir="auto">{code.label}</span>;
   const heading = below > 0 && (
@@ -225,14 +228,16 @@ function TreeRow({ book, row: { code, depth, below }, disabled, applied, hidden,
   return (
     <li class={name ? "s7-group" : below ? undefined : "s7-leaf"} style={style} data-code={code.id}>
       {heading || name}
-      {!name && <CodeButton {...{ book, code, applied, disabled }} />}
+      {!name && <CodeButton {...{ book, code, applied, disabled, dim }} />}
     </li>
   );
 }
 
-function CodeButton({ book, code, applied, disabled, short }: { book: CodebookView; code: Code; applied: Applied; disabled: boolean; short?: boolean }) {
+/** `dim`: a model found the code absent; it looks and works as ever once it is applied. */
+function CodeButton({ book, code, applied, disabled, short, dim }: { book: CodebookView; code: Code; applied: Applied; disabled: boolean; short?: boolean; dim: boolean }) {
+  const dimmed = dim && !applied.n;
   return (
-    <Button class="s7-code" data-code={code.id} aria-pressed={applied.n > 0} disabled={disabled}>
+    <Button class={dimmed ? "s7-code s7-dimmed" : "s7-code"} title={dimmed ? "A model found this code absent here. Apply it where it fits." : undefined} data-code={code.id} aria-pressed={applied.n > 0} disabled={disabled}>
       <CodeName {...{ book, code, applied, short }} />
     </Button>
   );

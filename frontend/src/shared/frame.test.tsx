@@ -78,6 +78,28 @@ test("a key held down does nothing twice but for the arrows, and Ctrl+Z turns ba
   expect(done.length).toBe(5);
 });
 
+test("where what has the focus is removed or disabled, the next key is still the widget's", async () => {
+  const [other, last] = [find<HTMLButtonElement>(".other")!, find<HTMLTextAreaElement>("textarea")!];
+  other.focus();
+  other.disabled = true;
+  await new Promise((seen) => setTimeout(seen));
+  expect(document.activeElement).toBe(find(".s7"));
+  last.focus();
+  last.remove();
+  await new Promise((seen) => setTimeout(seen));
+  expect(document.activeElement).toBe(find(".s7"));
+});
+
+test("what was left by a click elsewhere takes no focus back when it is removed", async () => {
+  const other = find(".other")!;
+  other.focus();
+  other.blur();
+  await new Promise((seen) => setTimeout(seen));
+  other.remove();
+  await new Promise((seen) => setTimeout(seen));
+  expect(document.activeElement).toBe(document.body);
+});
+
 test("a button takes no focus from a click, and what is to have it gets it once it is drawn", async () => {
   const click = new MouseEvent("mousedown", { bubbles: true, cancelable: true });
   await act(() => void find(".other")!.dispatchEvent(click));

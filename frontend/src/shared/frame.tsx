@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./button";
 import type { Model } from "./channel";
 import type { WidgetSession } from "./session";
-import { focusIn, hearKeys, isTextField, type TextField } from "./keys";
+import { focusIn, hearKeys, isTextField, keepFocus, type TextField } from "./keys";
 import { useLargeView } from "./largeview";
 import { useLeaving } from "./leaving";
 import { SaveState } from "./savestate";
@@ -19,7 +19,7 @@ const EVERYWHERE: Rows = [
   ["Esc", "Back; twice, not too fast: return to the notebook"],
 ];
 
-type Session = Pick<WidgetSession<never, never, never>, "coder" | "message" | "announced" | "showHelp" | "large" | "focus" | "presses" | "held" | "isUnsaved"> & {
+type Session = Pick<WidgetSession<never, never, never>, "coder" | "message" | "announced" | "showHelp" | "large" | "focus" | "presses" | "held" | "isUnsaved" | "unsaved"> & {
   channel: Parameters<typeof SaveState>[0]["line"];
   say(words: string): void;
 };
@@ -81,8 +81,14 @@ export function Frame(props: Props) {
   }, []);
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent) => void (session.isUnsaved && event.preventDefault());
+    // A page asks, whose kernel is gone (`sense7-qual code`).
+    const tell = (event: Event) => void (event as CustomEvent<string[]>).detail.push(...session.unsaved());
     addEventListener("beforeunload", warn);
-    return () => removeEventListener("beforeunload", warn);
+    addEventListener("s7-unsaved", tell);
+    return () => {
+      removeEventListener("beforeunload", warn);
+      removeEventListener("s7-unsaved", tell);
+    };
   }, []);
 
   /** One thing after the other is shut: the card, what is open in the page, the message, the large view; then the desk is left. */
@@ -118,6 +124,7 @@ export function Frame(props: Props) {
     else if (!event.repeat || repeats.test(event.key)) session.presses.inTurn(command!, { opens: !held && opens.includes(event.key) });
   };
   useLayoutEffect(() => hearKeys(() => root.current, press), []);
+  useLayoutEffect(() => keepFocus(root.current!, goHome), []);
 
   const wanted = session.focus.value;
   useLayoutEffect(() => {
@@ -247,16 +254,30 @@ export function Bar({ label, done, of }: { label: string; done: number; of: numb
 }
 
 /** A widget as anywidget loads it: a session and its page in each place where it is shown. */
-export function widget<Own extends { close(): void }>(Session: new (model: Model) => Own, Page: ComponentType<{ session: Own }>) {
+export function widget<Own extends { close(): void; showOther(model: string): void; message: { value: string | null } }>(Session: new (model: Model) => Own, Page: ComponentType<{ session: Own }>) {
   return {
     render({ model, el }: { model: Model; el: HTMLElement }): () => void {
-      const session = new Session(model);
       const themed = watchTheme();
-      draw(<Page session={session} />, el);
+      let close = begin(model);
+      function begin(model: Model): () => void {
+        const session = new Session(model);
+        session.showOther = async (id) => {
+          const next = await model.widget_manager?.get_model?.(id).catch(() => undefined);
+          if (!el.isConnected) return;
+          if (!next) return void (session.message.value = "It cannot be opened here. Open it in a cell, with CodingWidget(…, round=…).");
+          close();
+          close = begin(next);
+          el.querySelector<HTMLElement>(".s7")?.focus({ preventScroll: true });
+        };
+        draw(<Page session={session} />, el);
+        return () => {
+          // In this order: a memo in mid-sentence becomes an act when its field goes, and is handed over then.
+          draw(null, el);
+          session.close();
+        };
+      }
       return () => {
-        // In this order: a memo in mid-sentence becomes an act when its field goes, and is handed over then.
-        draw(null, el);
-        session.close();
+        close();
         themed();
       };
     },

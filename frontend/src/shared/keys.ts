@@ -19,6 +19,32 @@ export function hearKeys(root: () => Element | null, press: (event: KeyboardEven
   return () => removeEventListener("keydown", hear, true);
 }
 
+/**
+ * Where what has the focus in `root` is removed or disabled, call `home` before another key can be pressed: it would
+ * go to the page, and in a notebook change a cell. Until the function that is returned is called.
+ */
+export function keepFocus(root: HTMLElement, home: () => void): () => void {
+  let last: EventTarget | null = null;
+  const isGone = () => last instanceof HTMLElement && (!last.isConnected || last.matches(":disabled"));
+  const went = (event: FocusEvent) => {
+    const target = event.composedPath()[0]!;
+    last = root.contains(target as Node) ? target : null;
+  };
+  // What is only left (by a click elsewhere, by Escape) is still there once the script has ended.
+  const left = () => queueMicrotask(() => void (isGone() || focusIn(root) || (last = null)));
+  const seen = new MutationObserver(() => {
+    const active = focusIn(root);
+    if (isGone() && (!active || active === last)) home();
+  });
+  seen.observe(root, { childList: true, subtree: true, attributeFilter: ["disabled"] });
+  addEventListener("focusin", went);
+  root.addEventListener("focusout", left);
+  return () => {
+    seen.disconnect();
+    removeEventListener("focusin", went);
+  };
+}
+
 /** Keys that the page keeps: focus, saving the notebook, the command palette. */
 export function isThePages(press: Press): boolean {
   const modified = press.ctrlKey || press.metaKey;

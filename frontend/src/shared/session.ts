@@ -56,6 +56,8 @@ export abstract class WidgetSession<Question extends Kind, Answer extends Kind, 
   readonly held: ReadonlySignal<boolean> = NEVER;
   /** What gets the focus once it is drawn. */
   readonly focus = signal<string | null>(null);
+  /** Show another of the kernel's widgets in the place of this one. */
+  showOther: (model: string) => void = () => undefined;
   abstract readonly presses: PressQueue;
   #features: readonly Feature<Question, Answer, Told>[] = [];
   #answers = joined([]);
@@ -88,6 +90,13 @@ export abstract class WidgetSession<Question extends Kind, Answer extends Kind, 
   /** Whether something would be lost with the page. */
   get isUnsaved(): boolean {
     return this.held.value || this.outbox.waiting.value.length > 0 || this.presses.waiting.value.length > 0;
+  }
+
+  /** The same in words, none of them a participant's. */
+  unsaved(): string[] {
+    const words = ({ kind, code, unit_id }: Act) => [kind !== "apply" && kind.replace("_", " "), code && `“${this.label(code)}”`, unit_id && `on text ${unit_id}`];
+    const keys = this.presses.waiting.value.length + +this.held.value;
+    return [...this.outbox.waiting.value.map((act) => words(act).filter(Boolean).join(" ")), ...(keys ? ["what was pressed last"] : [])];
   }
 
   /** Say it on the screen and to screen readers, which hear only what differs from the words before. */

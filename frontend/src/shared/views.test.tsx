@@ -69,15 +69,17 @@ test("the conversation shows its turns when it is open, and nothing where there 
   expect(el.textContent).toBe("");
 });
 
+const absent = new Set<string>();
+
 test("the code picker counts what is coded, and reports the code that is picked", async () => {
   const picked: string[] = [];
   const codings = [coding("help", 0, 1), coding("help", 2, 3)];
   const onPick = ({ id }: { id: string }) => picked.push(id);
-  await draw(<CodePicker {...{ book, codings, onPick }} disabled={false} />);
+  await draw(<CodePicker {...{ book, codings, absent, onPick }} disabled={false} />);
   expect([texts(".s7-label"), texts(".s7-applied")]).toEqual([["Care", "Help"], ["2"]]);
   await click("li:nth-child(2) button");
   expect(picked).toEqual(["help"]);
-  await draw(<CodePicker {...{ book, codings, onPick }} disabled />);
+  await draw(<CodePicker {...{ book, codings, absent, onPick }} disabled />);
   await click("li:nth-child(1) button");
   expect(picked).toEqual(["help"]);
 });
@@ -87,7 +89,7 @@ test("a parent is a heading that folds its codes, and says how often they are ap
   const codes = [code("kind", null, false), under("care", "kind"), code("act", "a"), under("help", "act")];
   book.codebook.value = { ...book.codebook.value!, codes };
   const codings = [coding("care", 0, 1), coding("help", 2, 3)];
-  await draw(<CodePicker {...{ book, codings }} disabled={false} onPick={() => {}} />);
+  await draw(<CodePicker {...{ book, codings, absent }} disabled={false} onPick={() => {}} />);
   expect(texts(".s7-codes .s7-label")).toEqual(["Kind", "Care", "Act", "Help"]);
   for (const parent of ["kind", "act"]) await click(`.s7-fold[data-code=${parent}]`);
   expect(texts(".s7-codes li")).toEqual(["▸Kind11", "▸11aAct"]);

@@ -23,6 +23,8 @@ export interface Theme {
   stability_words: string;
   verdict: "covered" | "uncovered" | "";
   coverage: string;
+  /** What the run that looked for the codes of the codebook says of it; empty without such a run. */
+  expected: string;
 }
 
 export interface Themes {
@@ -78,7 +80,7 @@ export type Question =
   | { type: "colours"; by: string }
   | { type: "select"; places: number[] }
   | { type: "selected"; first: number }
-  | { type: "run"; granularity: number | null }
+  | { type: "run"; granularity: number | null; expected: boolean }
   | { type: "draft"; theme: number }
   | { type: "alike"; label: string; definition: string; meaning: boolean }
   | { type: "cost"; theme: number; units: string[] }

@@ -28,6 +28,7 @@ function Row({ row }: { row: RanRow }) {
 export function RunForm({ session }: { session: Session }) {
   const [going, ran] = [session.running.value, session.ran.value];
   const [granularity, setGranularity] = useState("");
+  const [expected, setExpected] = useState(false);
   const wanted = granularity.trim() ? Number(granularity.replace(",", ".")) : null;
   const isWrong = wanted !== null && !(wanted > 0 && Number.isFinite(wanted));
   return (
@@ -36,8 +37,11 @@ export function RunForm({ session }: { session: Session }) {
       {!going && (
         <>
           <TextInput first name="Granularity (leave empty to choose it by resampling; higher is finer)" inputMode="decimal" value={granularity} aria-invalid={isWrong} onWrite={setGranularity} />
+          <label>
+            <input type="checkbox" checked={expected} onChange={(event) => setExpected(event.currentTarget.checked)} /> Start from the definitions and examples of the codebook
+          </label>
           <div class="s7-form-buttons">
-            <Button class={ran ? undefined : "s7-primary"} disabled={isWrong} onClick={() => session.run(wanted)} words="Compute" />
+            <Button class={ran ? undefined : "s7-primary"} disabled={isWrong} onClick={() => session.run(wanted, expected)} words="Compute" />
             {!ran && (
               <Button onClick={() => session.endForm()} words="Cancel" />
             )}

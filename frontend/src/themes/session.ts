@@ -172,12 +172,12 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   /* ---- runs ---- */
 
-  run(granularity: number | null): void {
+  run(granularity: number | null, expected: boolean): void {
     batch(() => {
       this.ran.value = null;
       this.running.value = { stage: "embed", done: 0, total: 0 };
     });
-    this.channel.ask({ type: "run", granularity });
+    this.channel.ask({ type: "run", granularity, expected });
   }
 
   discard(): void {

@@ -100,6 +100,8 @@ function Open({ session, row }: { session: Session; row: Theme }) {
           {row.verdict && <strong>{row.verdict === "covered" ? "Covered. " : "Not covered. "}</strong>}
           {row.coverage}
         </dd>
+        {row.expected && <dt>Expected</dt>}
+        {row.expected && <dd dir="auto">{row.expected}</dd>}
         {row.proposed && <dt>Proposal</dt>}
         {row.proposed && <dd>{row.proposed === "waiting" ? "waiting in the codebook widget" : "answered in the codebook widget"}</dd>}
         {code && <dt>Code</dt>}

@@ -17,7 +17,9 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual._reasons import Reason
 from sense7_qual.agreement._intervals._bootstrap import Evidence
+from sense7_qual.agreement._intervals._icc import icc_interval
 from sense7_qual.agreement._intervals._methods import Method, Settings, interval
 from sense7_qual.agreement._values import named_table, read_values
 from sense7_qual.agreement.coefficients._compute import (
@@ -29,6 +31,7 @@ from sense7_qual.agreement.coefficients._compute import (
     values_of,
     with_scale,
 )
+from sense7_qual.agreement.coefficients._icc_kendall import averaged, correlation, rated
 from sense7_qual.agreement.coefficients._patterns import Coded, Patterns, coded
 from sense7_qual.agreement.coefficients._weights import check_scale
 from sense7_qual.agreement.sets import set_table
@@ -52,6 +55,8 @@ class Estimate:
 
     Attributes
     ----------
+    statistic : str
+        Its name; of an intraclass correlation with its kind and the number of coders averaged.
     estimate : float
         The coefficient, at most 1; NaN where it cannot be computed.
     low, high : float
@@ -59,13 +64,13 @@ class Estimate:
         (see `estimate`). NaN where there is none.
     standard_error : float
         Of the coefficient, above 0: from its influence function, the standard deviation of the resamples, or
-        the jackknife; NaN where there is none.
+        the jackknife (of an ICC for a single coder); NaN where there is none.
     n_units : int
         Units with a value.
     n_coders : int or None
         Coders with a value in the units that count; None where patterns do not say.
     n_pairable : int
-        Units with two or more values.
+        Units with two or more values, for an ICC with a value of every coder.
     n_clusters : int or None
         Clusters of those units, where clusters were given.
     method : str
@@ -88,6 +93,7 @@ class Estimate:
         cluster; fewer than three: none).
     """
 
+    statistic: str
     estimate: float
     low: float
     high: float
@@ -125,7 +131,7 @@ def estimate(
         As for the coefficient; sets for `set_alpha`. Patterns do not identify units, so take no `groups`.
     statistic : function or str
         One of the coefficients of `sense7_qual.agreement`, or its name: `krippendorff_alpha`, `cohen_kappa` …
-        or `set_alpha`.
+        `set_alpha`, or `icc`, which has an interval by analytic and cluster alone (see Notes).
     ci : {"analytic", "cluster", "unit", "gwet", "kalpha", "coders"}, optional
         - analytic (default without `groups`): from the influence of each unit, on the scale of
           log(1 − coefficient), with Student's t; its degrees of freedom are Satterthwaite's, because a rare
@@ -148,7 +154,8 @@ def estimate(
     n_boot, seed, confidence_level
         Number of resamples; their seed; level of the interval, between 0 and 1.
     **options
-        Options of the coefficient: `level`, `weights`, `categories`, `category`, `distance`.
+        Options of the coefficient: `level`, `weights`, `categories`, `category`, `distance`; of `icc` `kind`
+        and `n_averaged`.
 
     Returns
     -------
@@ -176,12 +183,20 @@ def estimate(
     Conger's with missing values, because these count for chance alone; and alpha and kappas by differences or
     weights that are not those of points in space.
 
+    An ICC has for independent units the interval of F (Shrout and Fleiss; with kind "agreement" McGraw and
+    Wong), which takes coders as drawn from many. With `groups` each cluster is left out, on the scale of
+    log F and corrected for bias; Student's t has the degrees of freedom of even clusters. These coders are
+    then the ones that matter. In simulated studies of 12 to 60 participants it held the true ICC in 93 to
+    97 %, the interval of F in as few as 58 % (benchmarks/icc_coverage.md). It needs six clusters
+    (`few_clusters`); where coders never differ there is no interval (`no_disagreement`).
+
     References
     ----------
     Influence function: Hampel (1974), JASA 69, 383–393. Gwet (2008), British Journal of Mathematical and
     Statistical Psychology 61, 29–48. Satterthwaite (1946), Biometrics Bulletin 2, 110–114. Clopper & Pearson
     (1934), Biometrika 26, 404–413. Krippendorff (2013), Bootstrapping distributions for alpha. Bootstrap:
-    see `by_code`. Jackknife: Efron (1982), The Jackknife, the Bootstrap and Other Resampling Plans.
+    see `by_code`. Jackknife: Efron (1982), The Jackknife, the Bootstrap and Other Resampling Plans. ICC: see
+    `icc`.
 
     Examples
     --------
@@ -197,6 +212,13 @@ def estimate(
     >>> interval = estimate(values, "krippendorff_alpha", level="nominal")
     >>> round(interval.estimate, 3), round(interval.low, 2), round(interval.high, 2)
     (0.743, 0.04, 0.93)
+
+    Shrout and Fleiss (1979, table 2), with the interval that the R package psych prints:
+
+    >>> values = [[9, 6, 8, 7, 10, 6], [2, 1, 4, 1, 5, 2], [5, 3, 6, 2, 6, 4], [8, 2, 8, 6, 9, 7]]
+    >>> interval = estimate(values, "icc", kind="agreement")
+    >>> round(interval.estimate, 2), round(interval.low, 3), round(interval.high, 3)
+    (0.29, 0.019, 0.761)
     """
     check_arguments(estimate, locals())
     name = statistic if isinstance(statistic, str) else getattr(statistic, "__name__", repr(statistic))
@@ -204,6 +226,8 @@ def estimate(
     if name == "set_alpha":
         values, level = set_table(values, distance=options.pop("distance", None))  # type: ignore[arg-type]
         name, options, values = "krippendorff_alpha", options | {"level": level}, coded(values)
+    if name == "icc":
+        return _of_icc(values, options, ci, (groups, unit_ids), confidence_level)
     categories = options.get("categories")
     if name in ("krippendorff_alpha", "specific_agreement"):  # it changes nothing there
         options.pop("categories", None)
@@ -225,6 +249,7 @@ def estimate(
     if n_coders is None and isinstance(table, Coded):
         n_coders = coders_of(table, values_of(table.codes))
     return Estimate(
+        statistic=name,
         estimate=value,
         n_units=computed.n_units,
         n_coders=n_coders,
@@ -232,6 +257,52 @@ def estimate(
         method=settings.ci,
         confidence_level=confidence_level,
         **(_NOTHING | {"seed": settings.seed} | known),
+    )
+
+
+def _of_icc(
+    values: Any,
+    options: dict[str, Any],
+    ci: Method | None,
+    labelled: tuple[object, pd.Index | None],
+    confidence_level: float,
+) -> Estimate:
+    """Return an intraclass correlation with its interval, of F or from leaving out each cluster."""
+    by_cluster = labelled[0] is not None
+    method = ci or ("cluster" if by_cluster else "analytic")
+    known = {"kind", "n_averaged", "categories"}
+    if not {"kind"} <= set(options) <= known or method != ("cluster" if by_cluster else "analytic"):
+        raise ArgumentError(
+            "estimate: expected of icc the option kind (and n_averaged, categories), and ci='cluster' with "
+            f"groups or ci='analytic' without – found {first_three(sorted(options)) or 'no option'}, "
+            f"ci={method!r} {'with' if by_cluster else 'without'} groups – change it."
+        )
+    check_resampling("estimate", n_boot=1, confidence_level=confidence_level, seed=0)
+    if isinstance(values, Patterns):
+        raise ArgumentError("estimate: expected a table (coders, units) for icc – found patterns – pass it.")
+    read = values if isinstance(values, Coded) else read_values(values)
+    kind, n_averaged = options["kind"], options.get("n_averaged", 1)
+    table = rated(read, options.get("categories"), kind=kind, n_averaged=n_averaged)
+    complete = np.asarray((read.codes > 0).all(axis=0), dtype=np.bool_)
+    number = None
+    if by_cluster:
+        number = _numbers(_cluster_labels(labelled[0], len(complete), labelled[1]), complete)[complete]
+    found: dict[str, Any] = {"reason": Reason.ONE_CODER if len(table) < 2 else Reason.NO_PAIRABLE_UNITS}
+    value = np.nan
+    if min(table.shape) >= 2:
+        value = averaged(correlation(table, kind), n_averaged)
+        found = icc_interval(table, kind, n_averaged, number, confidence_level)
+    if number is not None:
+        found["n_clusters"] = len(np.unique(number))
+    return Estimate(
+        statistic=f"icc ({kind}, {n_averaged})",
+        estimate=value,
+        n_units=int((values_of(read.codes) > 0).sum()),
+        n_coders=len(table),
+        n_pairable=table.shape[1],
+        method=method,
+        confidence_level=confidence_level,
+        **(_NOTHING | {"seed": None} | found),
     )
 
 
@@ -304,6 +375,16 @@ def _clusters(
     groups, unit_ids = labelled
     labels = _cluster_labels(groups, table.codes.shape[1], unit_ids)
     counted = computed.group >= 0
+    numbers = _numbers(labels, counted)
+    pairable = values_of(computed.coded.codes) >= 2
+    rests_on = evidence(
+        statistic, computed.coded.codes[:, pairable], len(table.categories), numbers[pairable]
+    )
+    return numbers, rests_on.groups, rests_on
+
+
+def _numbers(labels: pd.Series, counted: npt.NDArray[np.bool_]) -> Integers:
+    """Return the number of each counted unit's cluster, −1 for the others; each must have a label."""
     missing = np.flatnonzero(counted & labels.isna().to_numpy())
     if len(missing):
         raise TableError(
@@ -312,8 +393,4 @@ def _clusters(
         )
     numbers = np.full(len(labels), -1, dtype=np.int64)
     numbers[counted] = pd.factorize(labels[counted].astype(str), sort=True)[0]
-    pairable = values_of(computed.coded.codes) >= 2
-    rests_on = evidence(
-        statistic, computed.coded.codes[:, pairable], len(table.categories), numbers[pairable]
-    )
-    return numbers, rests_on.groups, rests_on
+    return numbers

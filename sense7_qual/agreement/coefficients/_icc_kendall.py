@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean
-from sense7_qual.agreement._values import read_values
+from sense7_qual.agreement._values import Coded, read_values
 from sense7_qual.agreement.coefficients._weights import check_scale
 from sense7_qual.errors import ArgumentError, TableError
 
@@ -26,7 +26,8 @@ def icc(
     """Return the intraclass correlation of coders who rate units on a numeric scale.
 
     Use it for ratings that are later averaged over coders (`n_averaged`), or where a field expects it. Do not
-    use it for few categories or missing values; alpha at the interval level takes both.
+    use it for few categories or missing values; alpha at the interval level takes both. `estimate` gives the
+    interval.
 
     Parameters
     ----------
@@ -66,6 +67,19 @@ def icc(
     [0.17, 0.29, 0.71]
     """
     check_arguments(icc, locals())
+    table = rated(values, categories, kind=kind, n_averaged=n_averaged)
+    if min(table.shape) < 2:
+        return _undefined("icc", "fewer than two coders, or fewer than two units with a value of every coder")
+    found = averaged(correlation(table, kind), n_averaged)
+    if np.isnan(found):
+        return _undefined("icc", "the values do not vary, or vary too much within units")
+    return found
+
+
+def rated(
+    values: npt.ArrayLike | Coded, categories: Sequence[Any] | None, *, kind: object, n_averaged: object
+) -> Floats:
+    """Return the units with a value of every coder (coders, units), after checking the options of `icc`."""
     if kind not in get_args(Kind):
         raise ArgumentError(
             f"icc: expected kind to be one of {', '.join(get_args(Kind))} – found {kind!r} – "
@@ -75,19 +89,24 @@ def icc(
         raise ArgumentError(
             f"icc: expected n_averaged to be 1 or more – found {n_averaged!r} – 1 is one coder."
         )
-    table = _complete(values, categories)
-    if min(table.shape) < 2:
-        return _undefined("icc", "fewer than two coders, or fewer than two units with a value of every coder")
-    between, coders, error, within = _mean_squares(table)
+    return _complete(values, categories)
+
+
+def correlation(table: Floats, kind: Kind) -> float:
+    """Return the ICC of a single coder from complete values (coders, units), NaN where there is none."""
+    between, coders, error, within = mean_squares(table)
     k, n = table.shape
     # The variances of the units' true values, and of what comes on top of them in one value.
     unexplained = within if kind == "one_way" else error
     of_units = (between - unexplained) / k
-    noise = unexplained + ((coders - error) / n if kind == "agreement" else 0.0)
-    total = of_units + noise / n_averaged
-    if total <= 0:
-        return _undefined("icc", "the values do not vary, or vary too much within units")
-    return float(of_units / total)
+    total = of_units + unexplained + ((coders - error) / n if kind == "agreement" else 0.0)
+    return float(of_units / total) if total > 0 else float("nan")
+
+
+def averaged(single: float, n_averaged: int) -> float:
+    """Return the reliability of a mean over coders (Spearman and Brown), NaN where there is none."""
+    total = 1 + (n_averaged - 1) * single
+    return float(n_averaged * single / total) if total > 0 else float("nan")
 
 
 def kendall_w(values: npt.ArrayLike, *, categories: Sequence[Any] | None = None) -> float:
@@ -141,9 +160,9 @@ def kendall_w(values: npt.ArrayLike, *, categories: Sequence[Any] | None = None)
     return float(12 * spread / most)
 
 
-def _complete(values: npt.ArrayLike, categories: Sequence[Any] | None) -> Floats:
+def _complete(values: npt.ArrayLike | Coded, categories: Sequence[Any] | None) -> Floats:
     """Return the units with a value of every coder, as numbers (coders, units)."""
-    table = read_values(values)
+    table = values if isinstance(values, Coded) else read_values(values)
     if len(table.categories) and table.categories.dtype.kind not in "biuf":
         raise TableError("values: expected numbers – found strings – rank or score them first.")
     check_scale(table, categories)
@@ -152,7 +171,7 @@ def _complete(values: npt.ArrayLike, categories: Sequence[Any] | None) -> Floats
     return np.asarray(numbers, dtype=np.float64).reshape(len(table.codes), -1)
 
 
-def _mean_squares(table: Floats) -> tuple[float, float, float, float]:
+def mean_squares(table: Floats) -> tuple[float, float, float, float]:
     """Return the mean squares between units, between coders, of the rest, and within units."""
     k, n = table.shape
     units, coders, mean = table.mean(axis=0), table.mean(axis=1), table.mean()

@@ -25,7 +25,7 @@ from sense7_qual.report._table import (
     row_label,
 )
 
-_SOURCES: Final[Mapping[str, str]] = {
+SOURCES: Final[Mapping[str, str]] = {
     "majority": "the majority of the coders",
     "consensus": "the consensus after adjudication",
     "pooled": "each coder's own, with the estimates combined (pooled)",
@@ -285,7 +285,7 @@ def _with_model_note(interval: str, cluster_name: str, rows: Sequence[Mapping[st
 
 
 def _terms(rows: Sequence[Mapping[str, Any]], sources: Sequence[str]) -> str:
-    known = _WITH_MODEL if any("model_weight" in row for row in rows) else _SOURCES
+    known = _WITH_MODEL if any("model_weight" in row for row in rows) else SOURCES
     whose = "; ".join(known.get(source, f"coder {source}") for source in sources)
     return (
         f"Decisions: {whose}. n = rated texts with and without the code. Mean difference = mean rating "

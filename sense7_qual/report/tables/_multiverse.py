@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 
@@ -82,7 +82,9 @@ def multiverse(
     tried, models = every[~whole], _models(every[whole])
     codes = every.drop_duplicates("code")
     rows = _present.rows(codes, frame_name="multiverse", codebook=codebook)
-    interval = _present.interval_name(every.to_dict("records"), frame_name="multiverse")
+    interval = _present.interval_name(
+        [{"confidence_level": one} for one in every["confidence_level"]], frame_name="multiverse"
+    )
     named = ["Code", "Model"] if len(models) > 1 else ["Code"]
     heads = [*named, "Combinations", "Higher", "Lower", "r", "p of all"]
     more = ["r, whole error", interval, "Coders", "Prompts"] if models else []
@@ -126,11 +128,11 @@ def _under_choices(tried: pd.DataFrame, whole_p: float, digits: int) -> Iterator
 def _with_whole_error(whole: pd.DataFrame, model: str, digits: int) -> Iterator[str]:
     """Yield people's link with the whole error, and what it rests on."""
     by = whole.set_index("source")
-    both: dict[str, Any] = by.loc[model + _BOTH].to_dict()
+    both = by.loc[model + _BOTH]
     yield _present.coefficient(both["estimate"], digits)
     yield _present.interval(both["low"], both["high"], digits)
     for n in (both["n_coders"], by.loc[model, "n_prompts"]):
-        yield _present.MISSING if pd.isna(n) else _present.count(n)
+        yield _present.MISSING if n is pd.NA else _present.count(n)
 
 
 def _notes(tried: pd.DataFrame, cluster_name: str, interval: str, models: Sequence[str]) -> Iterator[str]:

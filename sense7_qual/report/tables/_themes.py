@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -79,7 +80,7 @@ def theme(store: Study, *, with_memos: bool = False, notes: Sequence[str] = ()) 
         title="How themes and codes came about",
         headers=("Theme or code", "History", "Applied in", "Memos"),
         rows=tuple(rows),
-        notes=(*_notes(len(left), with_memos), *notes, made_with(book)),
+        notes=(*_notes(len(left), with_memos), *_expected(store), *notes, made_with(book)),
         layout="list",
     )
 
@@ -269,6 +270,32 @@ def _notes(n_left: int, with_memos: bool) -> Iterator[str]:
         yield f"Left as the topic model found them: {themes_left}."
     if with_memos:
         yield "Memos are printed as written: check each for what could identify a person before publishing."
+
+
+def _expected(store: Study) -> Iterator[str]:
+    """Yield which codes the last run found by their definitions, and which no text seems to show."""
+    runs = store.acts(kind="record_themes")
+    content = json.loads(str(runs[-1].text)) if runs else {}
+    if "expected" not in content:
+        return
+    book = store.codebook
+    found = sorted(content["expected"].items(), key=lambda one: int(one[0]))
+    told = {
+        "Expected by the definitions and examples of the codebook": [
+            f"“{_labelled(code, book)}” (theme {theme})" for theme, code in found
+        ],
+        "Codes that no text seemed to show": [
+            f"“{_labelled(code, book)}”" for code in content["parameters"]["codes_not_shown"]
+        ],
+        "Themes near no code": [
+            str(one) for one in content["summary"]["theme"] if str(one) not in dict(found)
+        ],
+    }
+    yield ". ".join(f"{what}: {', '.join(names) or 'none'}" for what, names in told.items()) + "."
+
+
+def _labelled(code: str, book: Codebook) -> str:
+    return book[code].label if code in book else code
 
 
 _ANSWERS: Final = {

@@ -19,7 +19,7 @@ from sense7_qual.acts import Act, kinds_where
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.rounds import Round, opened
-from sense7_qual.store._backend import Alone, Current, Locked, Place, Rows
+from sense7_qual.store._backend import Alone, Current, Locked, Place, Rows, Seats
 from sense7_qual.store._folder.alone import FolderAlone
 from sense7_qual.store._folder.verify import verify_folder
 from sense7_qual.store._operations.append import with_true_quotes
@@ -146,7 +146,9 @@ class Folder:
         study = layout.read(self.path)
         units = layout.read_units(self.path, study)
         codebooks = layout.read_codebooks(self.path, study)
-        return StudyData.of(study, units, codebooks, study_notes.withdrawn_units(self.path))
+        handed = layout.handed_out(self.path)
+        withheld = handed.withheld if handed else ()
+        return StudyData.of(study, units, codebooks, study_notes.withdrawn_units(self.path), withheld)
 
     def current(self) -> Current:
         """Return the current codebook and the withdrawn units."""
@@ -175,6 +177,20 @@ class Folder:
         raise StoreError(
             "add_coder: expected a study in PostgreSQL – found a folder – nothing is needed there: the first "
             "act of a coder makes their file, and a coder is blind to the files they are not sent."
+        )
+
+    def seats(self, coder: str) -> Seats:
+        """Raise `StoreError`: a folder is for one account."""
+        raise StoreError(
+            "seat: expected a study in PostgreSQL – found a folder, where no server keeps coders apart – "
+            "hand out a file to each coder (sense7-qual hand-out), or restore its archive into a database."
+        )
+
+    def end_coder(self, coder: str) -> None:
+        """Raise `StoreError`: nobody signs in to a folder."""
+        raise StoreError(
+            "end_coder: expected a study in PostgreSQL – found a folder – nobody signs in there: keep the "
+            "files of others from that coder."
         )
 
     def acts(

@@ -21,7 +21,7 @@ from sense7_qual._limits import open_file
 from sense7_qual.errors import StoreError
 from sense7_qual.store._operations.verify import Finding, Known, Parts, of_acts, verify
 from sense7_qual.store._stored import acts_files, acts_tables, drafts, layout, study_notes, whole_files
-from sense7_qual.store._stored.layout import Study
+from sense7_qual.store._stored.layout import HandedOut, Study
 
 _PASSING: Final = frozenset({".tmp", ".part", ".partial", ".new", ".icloud", ".lock"})
 _AT_THE_TOP: Final = ("study.json", "units.parquet", layout.HANDED, layout.LOCK, f"{layout.LOCK}-journal")
@@ -33,7 +33,8 @@ def verify_folder(path: Path, known: Study) -> list[Finding]:
     `known` is what ``study.json`` said when it was last read; acts are judged by it where that file is
     damaged now.
     """
-    now, of_study = _study(path, known)
+    now, *of_study = _study(path, known)
+    handed, of_handed = _handed(path)
     files = [file for file in _in(path / "acts", ".sqlite") if acts_files.is_acts_file(file)]
     codebooks = [file for file in _in(path / "codebooks", ".yaml") if layout.is_fingerprint(file.stem)]
     parts = Parts(
@@ -44,12 +45,13 @@ def verify_folder(path: Path, known: Study) -> list[Finding]:
         _note_files(path / "withdrawn"),
         _note_files(path / "copies"),
         {acts_files.coder_of(file) for file in files},
+        handed=handed,
     )
 
     def acts(judged: Known) -> list[Finding]:
         return [*_spelt_apart([_acts(file, judged) for file in files]), *_drafts(path)]
 
-    findings = [of_study, *verify(parts, acts)]
+    findings = [*of_study, *of_handed, *verify(parts, acts)]
     return [*(_with_mode(path, each) for each in findings), *_unreadable(path), *_strangers(path)]
 
 
@@ -91,6 +93,13 @@ def _study(path: Path, known: Study) -> tuple[Study, Finding]:
         return known, Finding("study.json", problem=str(error))
     problem = acts_tables.newer("study.json", now.schema) if now.schema > acts_tables.SCHEMA else ""
     return now, Finding("study.json", problem=problem)
+
+
+def _handed(path: Path) -> tuple[HandedOut | None, list[Finding]]:
+    try:
+        return layout.handed_out(path), []
+    except StoreError as error:
+        return None, [Finding(layout.HANDED, problem=str(error))]
 
 
 def _drafts(path: Path) -> list[Finding]:

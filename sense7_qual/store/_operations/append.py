@@ -188,12 +188,13 @@ def _check_end(connection: Connection, path: Path, *, study: str, coder: str) ->
 def with_true_quotes(acts: list[Act], place: Path, opened: StudyData) -> list[Act]:
     """Return the acts, after checking each quote against its unit's text.
 
-    The words of participants who withdrew are not given out, should any be left.
+    The words of participants who withdrew are not given out, should any be left; nor are those on units that
+    have no text here to check them against.
     """
     for number, act in enumerate(acts):
         if act.text is None:
             continue
-        if act.unit_id in opened.withdrawn_units:
+        if act.unit_id in opened.without_text:
             acts[number] = replace(act, text="" if act.traits.text == "written" else None)
         elif verify.misquoted(act, opened.texts):
             raise acts_tables.damaged(place, f"another quote than unit {act.unit_id!r} has")

@@ -12,6 +12,7 @@ member                         holds
 ``codebooks/<id>.yaml``        every version of the codebook
 ``withdrawn/<id>.json``        the notes of withdrawals
 ``acts.jsonl``                 one act a line, by coder and place in the chain, with its hash and text
+``handed_out.json``            in what is handed out or in, to whom (`hand_out`)
 =============================  ======================================================================
 
 What a copy was made of is noted in the study (``copies/``), so that a withdrawal can say what older copies
@@ -26,7 +27,7 @@ import re
 import shutil
 import warnings
 import zipfile
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import groupby
@@ -37,11 +38,10 @@ from sqlalchemy import insert, select
 
 from sense7_qual._atomic import make_folder, move_in, new_file, new_folder
 from sense7_qual._limits import open_file
-from sense7_qual._messages import did_you_mean, first_three, word
+from sense7_qual._messages import first_three
 from sense7_qual._parquet import guarded_table
-from sense7_qual.acts import Act, check_coder
+from sense7_qual.acts import check_coder
 from sense7_qual.errors import ActError, ImportRefused, StoreError
-from sense7_qual.rounds import Round, opened, visible
 from sense7_qual.store._backend import Log
 from sense7_qual.store._folder.verify import verify_folder
 from sense7_qual.store._stored import acts_files, acts_tables, layout, study_notes, whole_files
@@ -73,71 +73,13 @@ def backup(log: Log, target: Path) -> None:
     acts_files.refuse_absent(path)
     whole_files.refuse_existing(target)
     with whole_files.making(target, "backup", path) as building:
-        _copy_files(path, building, {acts_files.coder_of(file) for file in acts_files.acts_files(path)})
+        copy_files(path, building, {acts_files.coder_of(file) for file in acts_files.acts_files(path)})
         refuse_unsound(building, "the copy")
         note_copy(log, copy_of(building, target, "backup"))
         move_in(building, target)
 
 
-def hand_out(log: Log, target: Path, *, round: str, coder: str) -> None:
-    """Copy what `coder` needs to code the round blind to the new study folder `target`.
-
-    These are the study's own files, the acts files of the leads and the coder, and of others those in which
-    the coder may see every act.
-    """
-    whole_files.refuse_existing(target)
-    making = whole_files.making(target, "hand-out", log.place.scratch)
-    with making as building, log.as_folder(building.parent) as path:
-        acts_files.refuse_absent(path)
-        going = _going(path, round, coder)
-        made = copy_of(path, target, "hand-out")  # first, as in `archive`
-        _copy_files(path, building, going)
-        layout.hand_to(building, coder)
-        refuse_unsound(building, "the copy")
-        note_copy(log, made)
-        move_in(building, target)
-
-
-def _going(path: Path, round: str, coder: str) -> list[str]:
-    """Return the coders whose acts files go with a hand-out."""
-    study = layout.read(path)
-    chains = {acts_files.coder_of(file): _read(file, study.id) for file in acts_files.acts_files(path)}
-    acts = [act for of_one in chains.values() for act in of_one]
-    one = _round_of(round, coder, opened(acts))
-    # An answer to somebody else's proposal may go along: it names no unit and no coder.
-    may_go = {(act.coder, act.act_id) for act in visible(acts, viewer=coder)}
-    may_go |= {(act.coder, act.act_id) for act in acts if act.traits.by == "team"}
-    going = [name for name, of_one in chains.items() if all((a.coder, a.act_id) in may_go for a in of_one)]
-    hidden = sorted(set(one.leads) & set(chains) - set(going))
-    if hidden:
-        raise StoreError(
-            f"hand_out: expected leads of round {round!r} who do not code under the same pseudonym – found "
-            f"acts of {first_three(hidden)} that {coder!r} may not see – let them code under other ones."
-        )
-    return going
-
-
-def _round_of(name: str, coder: str, rounds: Sequence[Round]) -> Round:
-    one = next((one for one in rounds if one.name == name), None)
-    if one is None:
-        raise ActError(
-            f"hand_out: expected an open round – found {word(name)} – "
-            f"{did_you_mean(str(name), [each.name for each in rounds])}"
-        )
-    if coder not in one.coders:
-        raise ActError(
-            f"hand_out: expected a coder of round {name!r} – found {word(coder)} – "
-            f"{did_you_mean(str(coder), one.coders)}"
-        )
-    return one
-
-
-def _read(file: Path, study_id: str) -> list[Act]:
-    with acts_files.transaction(file) as connection:
-        return acts_tables.read(connection, file, study=study_id, coder=acts_files.coder_of(file))
-
-
-def _copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
+def copy_files(path: Path, building: Path, coders: Collection[str]) -> None:
     """Build a study folder of the study's own files and the acts files of `coders`."""
     make_folder(building)
     for folder in ("codebooks", "acts", "withdrawn"):
@@ -160,9 +102,9 @@ def archive(log: Log, target: Path, *, kind: str = "archive") -> None:
     with making as building, log.as_folder(building.parent) as path:
         made = copy_of(path, target, kind)  # first: a study is unsound where a withdrawal in it left words
         refuse_unsound(path, "the study")
-        _write(path, building)
+        write(path, building)
         with building.open("rb") as file:
-            _members(file, target)  # read back, with every hash
+            members_of(file, target)  # read back, with every hash
         note_copy(log, made)
         move_in(building, target)
 
@@ -185,8 +127,8 @@ def unpacked(other: Path, within: Path) -> Iterator[Path]:
 def unpack(source: Path, building: Path) -> None:
     """Build the study folder of the archive `source`; what is not byte for byte what `archive` wrote is
     refused."""
-    with _opened(source) as file:
-        names = _members(file, source)
+    with opened_file(source) as file:
+        names = members_of(file, source)
         with zipfile.ZipFile(file) as members:
             _unpack(members, names, building, source)
     study = layout.read(building)
@@ -194,16 +136,17 @@ def unpack(source: Path, building: Path) -> None:
     layout.read_units(building, study)
     refuse_unsound(building, "the archive")
     again = building.with_name(f"{building.name}.again")
-    _write(building, again)  # the acts must be the same bytes again
+    write(building, again)  # the acts must be the same bytes again
     _refuse_other(again, names, source)
 
 
 @contextmanager
-def _opened(source: Path) -> Iterator[BinaryIO]:
+def opened_file(source: Path) -> Iterator[BinaryIO]:
+    """Open an archive to read it; `StoreError` where it cannot be."""
     try:
         file = open_file(source)
     except OSError as error:
-        raise _refused(source, f"none that can be read ({error.strerror})") from None
+        raise refused(source, f"none that can be read ({error.strerror})") from None
     with file:
         yield file
 
@@ -258,7 +201,7 @@ def _plain(path: Path) -> dict[str, bytes]:
     return {file.relative_to(path).as_posix(): study_notes.read_bytes(file) for file in sorted(files)}
 
 
-def _write(path: Path, target: Path) -> None:
+def write(path: Path, target: Path) -> None:
     """Write the archive of the study folder `path`: the same study always as the same bytes."""
     acts = target.with_name(f"{target.name}.acts")
     n_acts = _write_acts(path, acts)
@@ -333,59 +276,60 @@ def line_of(values: Mapping[str, Any]) -> bytes:
     return (json.dumps(values, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n").encode()
 
 
-def _refused(source: Path, problem: str) -> StoreError:
+def refused(source: Path, problem: str) -> StoreError:
+    """Return the error for a file that is not an archive as it was written."""
     return StoreError(
         f"archive {source.name!r}: expected an archive as store.copies.archive wrote it – found {problem} – "
         "get the file again from where it was kept; nothing was restored."
     )
 
 
-def _members(file: BinaryIO, source: Path) -> dict[str, dict[str, Any]]:
+def members_of(file: BinaryIO, source: Path) -> dict[str, dict[str, Any]]:
     """Return the manifest's files, after checking that the zip holds exactly these, as they were."""
     try:
         with zipfile.ZipFile(file) as members:
             infos = members.infolist()
-            _refuse_hostile(infos, source)
+            refuse_hostile(infos, source)
             manifest = json.loads(members.read("manifest.json"))
             files = manifest["files"]
             if manifest["format"] != _FORMAT or type(manifest["schema"]) is not int:
-                raise _refused(source, "another kind of file")
+                raise refused(source, "another kind of file")
             if manifest["schema"] > acts_tables.SCHEMA:
                 raise StoreError(acts_tables.newer(f"archive {source.name!r}", manifest["schema"]))
             lacking = sorted(_ALWAYS - set(files))
             if lacking:
-                raise _refused(source, f"an archive without {first_three(lacking)}")
+                raise refused(source, f"an archive without {first_three(lacking)}")
             if sorted([*files, "manifest.json"]) != sorted(info.filename for info in infos):
-                raise _refused(source, "other members than its manifest names")
+                raise refused(source, "other members than its manifest names")
             with members.open(_ACTS) as lines:
                 next(_acts(lines, source), None)  # so that what is no act is not hashed for minutes
             for name, entry in files.items():
                 with members.open(name) as member:
                     sha256 = hashlib.file_digest(member, "sha256").hexdigest()  # type: ignore[arg-type]
                 if sha256 != entry["sha256"]:
-                    raise _refused(source, f"member {name!r} with another hash than its manifest says")
+                    raise refused(source, f"member {name!r} with another hash than its manifest says")
     except StoreError:  # an OSError too, which says more
         raise
     except (
         zipfile.BadZipFile, OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RecursionError
     ) as error:  # fmt: skip
-        raise _refused(source, f"a damaged or foreign file ({type(error).__name__})") from None
+        raise refused(source, f"a damaged or foreign file ({type(error).__name__})") from None
     return dict(files)
 
 
-def _refuse_hostile(infos: list[zipfile.ZipInfo], source: Path) -> None:
+def refuse_hostile(infos: list[zipfile.ZipInfo], source: Path) -> None:
     """Refuse names that lead elsewhere or stand twice, and anything that could be more than it seems."""
     names = [info.filename for info in infos]
     strange = [name for name in names if not _MEMBER.fullmatch(name)]
     if strange:
-        raise _refused(source, f"{len(strange)} members that an archive does not have")
+        raise refused(source, f"{len(strange)} members that an archive does not have")
     large = [
         i.filename for i in infos if i.filename != _ACTS and i.file_size > study_notes.most_bytes(i.filename)
     ]
     if large:
-        raise _refused(source, f"members larger than any that a study has: {first_three(large)}")
+        raise refused(source, f"members larger than any that a study has: {first_three(large)}")
     if len(set(names)) != len(names):
-        raise _refused(source, "members that are in it twice")
+        raise refused(source, "members that are in it twice")
     packed = [
         info for info in infos
         if info.compress_type != zipfile.ZIP_STORED
@@ -394,7 +338,7 @@ def _refuse_hostile(infos: list[zipfile.ZipInfo], source: Path) -> None:
     ]  # fmt: skip
     ends = [info.header_offset + info.file_size for info in infos]
     if packed or sum(info.file_size for info in infos) > max(ends, default=0):
-        raise _refused(source, "members that are compressed, encrypted or overlap")
+        raise refused(source, "members that are compressed, encrypted or overlap")
 
 
 def _unpack(members: zipfile.ZipFile, names: Mapping[str, Any], building: Path, source: Path) -> None:
@@ -419,7 +363,7 @@ def _refuse_unfolding(table: Path, source: Path) -> None:
         packed = table.read_bytes()
         guarded_table(packed, table.name, layout.units_limits(len(packed)))
     except ImportRefused as error:
-        raise _refused(source, f"units that cannot be read, or are more than a study has ({error})") from None
+        raise refused(source, f"units that cannot be read, or are more than a study has ({error})") from None
 
 
 def _acts(lines: Any, source: Path) -> Iterator[dict[str, Any]]:
@@ -431,7 +375,7 @@ def _acts(lines: Any, source: Path) -> Iterator[dict[str, Any]]:
         except (ValueError, KeyError, TypeError, RecursionError):
             fit = False
         if not fit:
-            raise _refused(source, "a line that is no act")
+            raise refused(source, "a line that is no act")
         yield row
 
 
@@ -446,7 +390,7 @@ def _restore_acts(
     try:
         path = acts_files.acts_file(building, check_coder(coder))
     except ActError:
-        raise _refused(source, "acts of a coder that cannot be one") from None
+        raise refused(source, "acts of a coder that cannot be one") from None
     known = {column.name for column in acts_tables.ACTS.columns}
     nothing = dict.fromkeys(known)
     last, acts, texts = genesis(study_id, coder), [], []
@@ -455,11 +399,11 @@ def _restore_acts(
             text = {name: row.pop(name, None) for name in ("salt", "text")}
             texts.append({"text_hash": row["text_hash"], **text})
         if not set(row) <= known:
-            raise _refused(source, "an act with fields that acts do not have")
+            raise refused(source, "an act with fields that acts do not have")
         acts.append({**nothing, **row, "previous": last})
         last = str(row.get("hash"))
     if path.exists():
-        raise _refused(source, "the acts of a coder in two places")
+        raise refused(source, "the acts of a coder in two places")
     acts_files.create(path, study=study_id, coder=coder)
     with acts_files.transaction(path, writes=True) as connection:
         if texts:
@@ -469,6 +413,6 @@ def _restore_acts(
 
 def _refuse_other(again: Path, names: Mapping[str, Any], source: Path) -> None:
     with again.open("rb") as file:
-        written = _members(file, again)
+        written = members_of(file, again)
     if written != names:
-        raise _refused(source, "acts in another form than they are archived in")
+        raise refused(source, "acts in another form than they are archived in")

@@ -37,7 +37,7 @@ def decide(acts: Sequence[Act], known: StudyData, coders: Sequence[str], choice:
     _check(choice, acts, known, coders)
     rounds = opened(acts)
     apart = _apart(rounds) - {choice.round}
-    there = [act for act in acts if act.unit_id not in known.withdrawn_units]
+    there = [act for act in acts if act.unit_id not in known.without_text]
     revisions = history(there)
     if choice.before_suggestions:
         there = before_suggestions(there)

@@ -8,6 +8,9 @@ checked. Acts are then read in the order of their clocks, which is the same in e
 
 Each coder's file is merged in one transaction. A crash leaves files that are merged and files that are not
 yet; merging again completes them.
+
+What was handed out, and comes back, brings the acts of one coder: of whom, says the note that this study made
+when it gave it away. Everything else in it is refused, and listed.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ import pandas as pd
 from sqlalchemy import Connection, select
 
 from sense7_qual._messages import first_three
-from sense7_qual.acts import Act, check_coder
+from sense7_qual.acts import KINDS, Act, check_coder
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store._backend import Locked, Log
@@ -46,7 +49,8 @@ class Merge:
     ----------
     items : DataFrame
         One row per act of the other copy: act_id, coder, kind, unit_id; status: ``new`` (taken in), ``there``
-        (known already), ``conflicting`` (the same act_id with other content here: this study's stays) or
+        (known already), ``conflicting`` (the same act_id with other content here: this study's stays),
+        ``refused`` (in what comes back from a hand-out: another's act, or one that is the lead's to do) or
         ``left out``; unknown: what this study did not know, one of ``coder`` (taken in: a coder's first
         acts), ``unit``, ``codebook``, ``code`` or ``kind`` (left out; kind: an act of a newer version, or a
         malformed opening of a round or revision), or ``words`` (taken in: a memo from a single acts file,
@@ -68,9 +72,10 @@ class Merge:
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of acts by status."""
+        """The number of acts by status; of refused ones, if there are any."""
         by_status = Counter(self.items["status"])
-        return {status: by_status[status] for status in ("new", "there", "conflicting", "left out")}
+        names = ("new", "there", "conflicting", "left out", *(["refused"] if by_status["refused"] else []))
+        return {status: by_status[status] for status in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +98,22 @@ class _Here:
 
 @dataclass(frozen=True, slots=True)
 class _Incoming:
-    """The acts of one coder in the other copy, with the salted texts."""
+    """The acts of one coder in the other copy, with the salted texts, and the kinds that may come in (None:
+    all)."""
 
     coder: str
     chain: list[Link]
     texts: Mapping[str, tuple[str | None, str | None]]
+    lets: Collection[str] | None = None
+
+    @property
+    def refused(self) -> frozenset[str]:
+        """The ids of acts that may not come in: those of other kinds, and what takes such a one back."""
+        refused: set[str] = set()
+        for act in (link.act for link in self.chain if link.act is not None):
+            if self.lets is not None and (act.kind not in self.lets or act.target in refused):
+                refused.add(act.act_id)
+        return frozenset(refused)
 
 
 def merge(
@@ -106,12 +122,14 @@ def merge(
     opened: StudyData,
     *,
     coders: Collection[str] | None,
-    recorded: Callable[[], Collection[str]],
+    recorded: Callable[[], Mapping[str, Act]],
+    may_revise: Callable[[], bool],
 ) -> Merge:
     """Take in what `other` has: a folder of the same study, or one acts file.
 
     `other` is another study folder, or an acts file such as a sync client's second copy. `coders` are those
-    with new acts that may come in; None means the coder to whom a folder was handed out, else anybody.
+    with new acts that may come in; None means the coder to whom `other` was handed out, else anybody, as long
+    as nothing was handed out. `may_revise` says whether coders may add codes here.
     """
     layout.refuse_newer(Path(into.place.name), opened.study)
     if not into.leads():
@@ -123,15 +141,23 @@ def merge(
     new_versions = {name: each for name, each in versions.items() if name not in opened.codebooks}
     withdrawals = _Withdrawals(other)  # before the acts: a withdrawal there may begin meanwhile
     incoming = [_incoming(file, opened.study) for file in files]
+    rows: list[tuple[object, ...]] = []
+    if coders is None and (given := _given(into, other)) is not None:
+        lets = {kind.name for kind in KINDS.values() if kind.by == "coder"}
+        lets |= {"revise"} if may_revise() else set()
+        new_versions = new_versions if "revise" in lets else {}
+        rows = list(_refused([each for each in incoming if each.coder != given.coder], recorded))
+        incoming = [replace(each, lets=lets) for each in incoming if each.coder == given.coder]
+    else:
+        _refuse_others(incoming, coders, recorded, into)
     here = _Here(opened.study, opened.texts, {**opened.codebooks, **new_versions})
     _refuse_misquoted(incoming, here)
-    _refuse_others(incoming, other, coders, recorded)
     coders_here = into.coders()
     for each in incoming:  # all of them, before anything is written
         check_pseudonym(each.coder, coders_here)
     for codebook in new_versions.values():
         into.add_codebook(codebook)
-    rows = [row for each in incoming for row in _merged(into, each, here, withdrawals)]
+    rows += [row for each in incoming for row in _merged(into, each, here, withdrawals)]
     items = pd.DataFrame(rows, columns=list(_COLUMNS)).astype("string")
     ours = {each.case_id for each in into.notes(study_notes.Withdrawal)}
     return Merge(items, tuple(sorted(new_versions)), tuple(sorted(theirs - ours)))
@@ -146,7 +172,8 @@ class _Withdrawals:
 
     def __init__(self, other: Path) -> None:
         self._other = other
-        self._units = layout.stored_units(other, layout.read(other)) if other.is_dir() else None
+        units = layout.stored_units(other, layout.read(other)) if other.is_dir() else None
+        self._units = None if units is None or units.empty else units
         self._words: dict[tuple[str, tuple[str, ...]], Words] = {}
 
     @property
@@ -157,7 +184,7 @@ class _Withdrawals:
     def noted(self, into: Log, connection: Connection, incoming: _Incoming) -> list[study_notes.Withdrawal]:
         """Return the notes of withdrawals here, after adding which of the coder's memos repeat words."""
         notes = into.notes(study_notes.Withdrawal, connection)
-        over_there = study_notes.notes(self._other, study_notes.Withdrawal) if self._units is not None else []
+        over_there = study_notes.notes(self._other, study_notes.Withdrawal) if self._other.is_dir() else []
         in_there = {str(link.fields.get("text_hash")) for link in incoming.chain}
         for case_id in dict.fromkeys(each.case_id for each in notes):
             words = self._words_of(case_id, notes, incoming)
@@ -233,29 +260,57 @@ def _refuse_misquoted(incoming: Sequence[_Incoming], here: _Here) -> None:
             )
 
 
+def _given(into: Log, other: Path) -> study_notes.Copy | None:
+    """Return this study's own note of the hand-out that `other` is, or comes back from."""
+    handed = layout.handed_out(other) if other.is_dir() else None
+    if handed is None:
+        return None
+    given = next((each for each in into.notes(study_notes.Copy) if each.id == handed.id), None)
+    if given is None or not given.coder:
+        raise StoreError(
+            "merge: expected a hand-out that this study gave – found one that it has no note of – ask who "
+            "handed it out; to take it in all the same, name the coders whose acts may come in: coders=[…]."
+        )
+    return given
+
+
+def _refused(
+    others: Sequence[_Incoming], recorded: Callable[[], Mapping[str, Act]]
+) -> Iterator[tuple[object, ...]]:
+    """Yield a row for each act of a coder to whom this was not handed out."""
+    here = recorded() if others else {}
+    for act in (link.act for each in others for link in each.chain if link.act is not None):
+        before = here.get(act.act_id)
+        status = "refused" if before is None else _already(act, before)
+        yield act.act_id, act.coder, act.kind, act.unit_id, status, ""
+
+
 def _refuse_others(
     incoming: Sequence[_Incoming],
-    other: Path,
     coders: Collection[str] | None,
-    recorded: Callable[[], Collection[str]],
+    recorded: Callable[[], Mapping[str, Act]],
+    into: Log,
 ) -> None:
-    """Refuse acts that are new here and not of the coders whose acts are meant to come in."""
-    owner = layout.handed_to(other) if other.is_dir() else None
-    named = coders if coders is not None or owner is None else [owner]
-    meant = None if named is None else [check_coder(one) for one in named]
-    if meant is None:
+    """Refuse acts that are new here and not of the coders whose acts are meant to come in.
+
+    After something was handed out, these must be named: a copy could come from whoever got it, and says no
+    more that it was handed out.
+    """
+    if coders is None and not any(copy.coder for copy in into.notes(study_notes.Copy)):
         return
+    meant = sorted({check_coder(one) for one in coders or ()})
     others = [link.act for each in incoming if each.coder not in meant for link in each.chain if link.act]
-    here = recorded() if others else ()
+    here = recorded() if others else {}
     new = Counter(act.coder for act in others if act.act_id not in here)
     if new:
         found = ", ".join(f"{n} of {coder!r}" for coder, n in sorted(new.items()))
-        whose = f"the folder that was handed to {owner!r}" if coders is None else "it"
-        every = sorted({*meant, *new})
+        expected = (
+            "to be told whose acts come in, since parts of this study were handed out and this copy does not "
+            "come from one of them" if coders is None else f"new acts of {first_three(meant)} alone in it"
+        )  # fmt: skip
         raise StoreError(
-            f"merge: expected new acts of {first_three(sorted(meant))} alone in {whose} – found {found} – "
-            "nothing was merged. Ask who made them; to take them in, name their coders: "
-            f"coders={every!r}."
+            f"merge: expected {expected} – found {found} – nothing was merged. Ask who made them; to take "
+            f"them in, name their coders: coders={sorted({*meant, *new})!r}."
         )
 
 
@@ -271,7 +326,8 @@ def _merged(
         recorded = {link.act.act_id: link.act for link in chain if link.act is not None}
         # Asked only here, where no withdrawal can begin before these acts are in: it would not find them.
         known = here.without(withdrawals.noted(into, connection, incoming))
-        judged = [_judged(link, recorded, known) for link in incoming.chain]
+        refused = incoming.refused
+        judged = [_judged(link, recorded, known, refused) for link in incoming.chain]
         if known.withdrawn_units and not withdrawals.has_words:
             pairs = zip(incoming.chain, judged, strict=True)
             judged = [_uncompared(link, known, each) for link, each in pairs]
@@ -289,14 +345,18 @@ def _merged(
             yield act.act_id, act.coder, act.kind, act.unit_id, status, unknown_part
 
 
-def _judged(link: Link, recorded: Mapping[str, Act], here: _Here) -> tuple[str, str]:
+def _judged(
+    link: Link, recorded: Mapping[str, Act], here: _Here, refused: Collection[str]
+) -> tuple[str, str]:
     """Return what becomes of an act that comes in, and what is unknown of it here."""
     act = link.act
     if act is None:
         return "left out", "kind"
     before = recorded.get(act.act_id)
     if before is not None:
-        return ("there" if _same(act, before) else "conflicting"), ""
+        return _already(act, before), ""
+    if act.act_id in refused:
+        return "refused", ""
     if act.unit_id is not None and act.unit_id not in here.texts and act.unit_id not in here.withdrawn_units:
         return "left out", "unit"
     if not has_readable_change(act):
@@ -319,12 +379,12 @@ def _uncompared(link: Link, here: _Here, judged: tuple[str, str]) -> tuple[str, 
     return ("new", "words") if is_open and is_new else judged
 
 
-def _same(act: Act, before: Act) -> bool:
-    """Return True if two acts of one id are the same; it may be stamped again, and one may be without its
+def _already(act: Act, before: Act) -> str:
+    """Return what becomes of an act whose id is here: it may be stamped again, and one may be without its
     text because a participant withdrew."""
     text = before.text if not act.text else act.text if not before.text else None
     same = replace(act, at=before.at) if text is None else replace(act, at=before.at, text=text)
-    return same == (before if text is None else replace(before, text=text))
+    return "there" if same == (before if text is None else replace(before, text=text)) else "conflicting"
 
 
 def _append(

@@ -31,7 +31,7 @@ from sense7_qual.errors import ActError, StoreError, TableError
 from sense7_qual.store._operations.contents import has_readable_change
 from sense7_qual.store._stored import acts_files, acts_tables, layout, study_notes, units_parquet
 from sense7_qual.store._stored.hash_chain import Link, ordered
-from sense7_qual.store._stored.layout import Study
+from sense7_qual.store._stored.layout import HandedOut, Study
 from sense7_qual.store._stored.study_notes import Copy, Withdrawal
 
 _Note = TypeVar("_Note", Withdrawal, Copy)
@@ -62,20 +62,22 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What acts are judged by: the study, its texts (none where they cannot be read), its codebooks, and its
-    notes of withdrawals and copies."""
+    """What acts are judged by: the study, its texts (none where they cannot be read), its codebooks, its
+    notes of withdrawals and copies, and the units whose texts were not handed out."""
 
     study: Study
     texts: Mapping[str, str] | None = field(repr=False)
     codebooks: frozenset[str]
     withdrawn: Sequence[Withdrawal]
     copies: Sequence[Copy]
+    withheld: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Parts:
     """What a place keeps of a study but its acts, by what findings call each part: its bytes, or in words why
-    it cannot be read. `coders` have acts there, and `later` are hashes of units that withdrawals left."""
+    it cannot be read. `coders` have acts there, `later` are hashes of units that withdrawals left, and
+    `handed` says what was handed out."""
 
     study: Study
     name: str
@@ -85,6 +87,7 @@ class Parts:
     copies: Mapping[str, bytes | str]
     coders: Collection[str]
     later: frozenset[str] = frozenset()
+    handed: HandedOut | None = None
 
 
 def verify(parts: Parts, acts: Callable[[Known], Iterable[Finding]]) -> list[Finding]:
@@ -94,7 +97,8 @@ def verify(parts: Parts, acts: Callable[[Known], Iterable[Finding]]) -> list[Fin
     texts, of_units = _units(parts, withdrawn)
     of_codebooks = list(_codebooks(parts))
     sound = frozenset(Path(each.file).stem for each in of_codebooks if each.problem in ("", RESPELT))
-    known = Known(parts.study, texts, sound, withdrawn, copies)
+    withheld = frozenset(parts.handed.withheld) if parts.handed else frozenset()
+    known = Known(parts.study, texts, sound, withdrawn, copies, withheld)
     findings = [of_units, *of_codebooks, *of_withdrawals, *of_copies, *acts(known)]
     return [*findings, *_missing(parts.coders, copies)]
 
@@ -116,6 +120,7 @@ def _notes(contents: Mapping[str, bytes | str], kind: type[_Note]) -> tuple[list
 def _units(parts: Parts, withdrawn: Sequence[Withdrawal]) -> tuple[dict[str, str] | None, Finding]:
     name, content = parts.units
     later = parts.later | {each.units_sha256 for each in withdrawn}
+    later |= {parts.handed.units_sha256} if parts.handed else set()
     try:
         units = layout.units_of(_read(content), parts.study, name=parts.name, later=later)
     except (StoreError, TableError) as error:
@@ -208,8 +213,9 @@ def _of_chain(
     orphans = set(texts) - {text_hash for _, text_hash in rows}
     emptied = [(act, name) for act, name in rows if name is not None and texts[name] is None]
     lost = [
-        act.act_id for act, name in emptied if name not in may_be_empty and act.unit_id not in case_of_unit
-    ]
+        act.act_id for act, name in emptied
+        if name not in may_be_empty and act.unit_id not in case_of_unit and act.unit_id not in known.withheld
+    ]  # fmt: skip
     not_erased = [
         case_of_unit[str(act.unit_id)] for act, _ in rows if act.unit_id in case_of_unit and act.text
     ]
@@ -228,7 +234,8 @@ def _of_chain(
     if strange:
         yield f"acts under codebooks that are not here: {first_three(sorted(set(strange)))}"
     if known.texts is not None:
-        yield from _of_quotes([act for act, _ in rows if act.unit_id not in case_of_unit], known.texts)
+        there = [act for act, _ in rows if act.unit_id not in case_of_unit.keys() | known.withheld]
+        yield from _of_quotes(there, known.texts)
     yield from _since_copies(chain, coder, known.copies)
 
 

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Table, delete, or_, select, update
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import Damaged
-from sense7_qual.store._backend import Alone, Current, Locked, Place, Rows
+from sense7_qual.store._backend import Alone, Current, Locked, Place, Rows, Seats
 from sense7_qual.store._operations.append import record, with_true_quotes
 from sense7_qual.store._operations.check_acts import checked
 from sense7_qual.store._operations.salvage import no_loss, sound_part
@@ -218,10 +218,22 @@ class Team:
         """Return the coders with at least one act that this role may see, sorted."""
         return roles.coders(self.server)
 
+    def own_coders(self) -> Sequence[str]:
+        """Return the coders as whom this role codes, sorted."""
+        return roles.own_coders(self.server)
+
     def add_coder(self, coder: str, *, role: str | None, lead: bool) -> None:
         """Let a role code as `coder`."""
         schema.refuse_newer(self.server)
         roles.add_coder(self.server, coder, role=role, lead=lead)
+
+    def seats(self, coder: str) -> Seats:
+        """Return which seat a coder has, and which are free."""
+        return roles.seats(self.server, coder)
+
+    def end_coder(self, coder: str) -> None:
+        """Take the right to sign in from the coder's seat."""
+        roles.end_coder(self.server, coder)
 
     def acts(
         self, coder: str | None, known: StudyData, whole: Callable[[Connection, Path, str], object]

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, insert, select, text, update
 
 from sense7_qual.acts import check_coder
 from sense7_qual.errors import StoreError
+from sense7_qual.store._backend import Seats
 from sense7_qual.store._postgres import row_security
 from sense7_qual.store._postgres.schema import (
     MEMBERS,
@@ -29,6 +30,7 @@ from sense7_qual.store._stored.acts_files import check_pseudonym, refuse_device
 
 _T = TypeVar("_T")
 
+SEAT: Final = re.compile(r"seat[0-9]{2}")
 _ROLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_.@-]{0,62}")
 
 
@@ -36,6 +38,11 @@ def coders(server: Server) -> tuple[str, ...]:
     """Return the coders with at least one act that this role may see, sorted."""
     query = text(f'SELECT * FROM "{server.name}".coders()')
     return tuple(retried(server, lambda connection: connection.execute(query).scalars().all()))
+
+
+def own_coders(server: Server) -> list[str]:
+    """Return the coders as whom this role codes, sorted, by the names of schemas, which any role may read."""
+    return list(retried(server, lambda there: there.execute(text(_OWN.format(server.name))).scalars()))
 
 
 def add_coder(server: Server, coder: str, *, role: str | None = None, lead: bool = False) -> None:
@@ -68,6 +75,7 @@ def _add_coder(connection: Connection, server: Server, coder: str, role: str | N
         )
     if role != own:
         _check_role(connection, role)
+        _let_connect(connection, role)
     owner = connection.execute(select(STUDY.c.owner)).scalar_one()
     if present_role is None:
         keep_withdrawals_out(connection, server)  # one would look for words in the tables that are there
@@ -87,6 +95,44 @@ def _add_coder(connection: Connection, server: Server, coder: str, role: str | N
         connection.execute(text("INSERT INTO leads VALUES (:role) ON CONFLICT DO NOTHING"), {"role": role})
 
 
+def seats(server: Server, coder: str) -> Seats:
+    """Return which seat `coder` has, and which nobody ever had in any study; for the lead."""
+
+    def work(connection: Connection) -> Seats:
+        run(connection, [search_path(server.name)])
+        check_lead(connection, server, "seat")
+        role = _member(connection, coder) or ""
+        rows = connection.execute(_SEATS).all()
+        free = tuple(str(row.rolname) for row in rows if row.rolcanlogin and not row.used)
+        own = role if SEAT.fullmatch(role) else ""
+        return Seats(own, bool(own) and own not in {row.rolname for row in rows if row.rolcanlogin}, free)
+
+    return retried(server, work)
+
+
+def end_coder(server: Server, coder: str) -> None:
+    """Take the right to sign in from the coder's role, which must be a seat; for the lead."""
+
+    def work(connection: Connection) -> None:
+        run(connection, [search_path(server.name)])
+        check_lead(connection, server, "end_coder")
+        role = _member(connection, coder)
+        if role is None or not SEAT.fullmatch(role):
+            raise StoreError(
+                f"end_coder: expected a coder with a seat (seat01, seat02 …) – found {coder!r} "
+                f"{f'with role {role!r}' if role else 'without a role'} – let an administrator end that role."
+            )
+        row = connection.execute(_ENDS, {"role": role}).one()
+        if row.rolcanlogin and not row.may:
+            raise StoreError(
+                f"end_coder: your role may not end {role}. Let an administrator run: "
+                f'ALTER ROLE "{role}" NOLOGIN. The hub lets nobody in without a line in coders.csv.'
+            )
+        run(connection, [f'ALTER ROLE "{role}" NOLOGIN'] if row.rolcanlogin else [])
+
+    retried(server, work)
+
+
 def _member(connection: Connection, coder: str) -> str | None:
     """Return the role of `coder`, None where there is no such coder."""
     rows = {str(name): str(role) for name, role in connection.execute(select(MEMBERS))}
@@ -103,6 +149,20 @@ def _check_role(connection: Connection, role: str) -> None:
             f"add_coder: expected a role that can be kept blind – found {role!r}, a superuser or one that "
             "bypasses row-level security – name an ordinary role."
         )
+
+
+def _let_connect(connection: Connection, role: str) -> None:
+    """Let the role enter the database, where an administrator has shut it to everybody else."""
+    database, may, can_let = connection.execute(_CONNECT, {"role": role}).one()
+    if may:
+        return
+    grant = f'GRANT CONNECT ON DATABASE "{database}" TO "{role}"'
+    if not can_let:
+        raise StoreError(
+            f"add_coder: role {role!r} may not connect to database {database!r}, and yours may not allow it. "
+            f"Let an administrator run: {grant}. Then add the coder again."
+        )
+    run(connection, [grant])
 
 
 def _make_coder(connection: Connection, server: Server, coder: str, owner: str) -> None:
@@ -180,5 +240,32 @@ def take(connection: Connection, server: Server, coder: str) -> bool:
     _add_coder(connection, server, coder, None, False)
     return True
 
+
+_CONNECT: Final = text(
+    "SELECT current_database(), has_database_privilege(:role, current_database(), 'CONNECT'), "
+    "has_database_privilege(current_database(), 'CONNECT WITH GRANT OPTION')"
+)
+
+_OWN: Final = """
+SELECT coder FROM (
+  SELECT substr(nspname, length('{0}-') + 1) AS coder FROM pg_catalog.pg_namespace
+  WHERE starts_with(nspname, '{0}-')
+) AS coders WHERE "{0}".is_mine(coder) ORDER BY coder COLLATE "C"
+"""
+
+# Rights in any database of the server count: a seat of an earlier study writes as the coder it had there.
+_SEATS: Final = text(
+    "SELECT rolname, rolcanlogin, EXISTS (SELECT FROM pg_catalog.pg_shdepend d WHERE d.refobjid = r.oid "
+    "AND d.refclassid = 'pg_catalog.pg_authid'::regclass AND d.deptype IN ('a', 'o')) AS used "
+    "FROM pg_catalog.pg_roles r WHERE rolname ~ '^seat[0-9]{2}$' ORDER BY rolname"
+)
+
+_ENDS: Final = text(
+    "SELECT r.rolcanlogin, own.rolsuper OR (own.rolcreaterole AND ("
+    "current_setting('server_version_num')::int < 160000 "
+    "OR pg_has_role(session_user, r.oid, 'MEMBER WITH ADMIN OPTION'))) AS may "
+    "FROM pg_catalog.pg_roles r, pg_catalog.pg_roles own "
+    "WHERE r.rolname = :role AND own.rolname = session_user"
+)
 
 _ROLES: Final = text("SELECT rolsuper OR rolbypassrls AS open FROM pg_catalog.pg_roles WHERE rolname = :role")

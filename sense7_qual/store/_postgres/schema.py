@@ -31,7 +31,7 @@ from sqlalchemy import (
 from sense7_qual._messages import first_three
 from sense7_qual.acts import Act, kinds_where
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import StoreError
+from sense7_qual.errors import NotLetIn, StoreError
 from sense7_qual.rounds import Round, opened
 from sense7_qual.store._operations.contents import has_readable_change
 from sense7_qual.store._postgres import row_security
@@ -237,7 +237,7 @@ def _bring_up_to_date(connection: Connection, server: Server) -> None:
 
 def _refuse_invisible(connection: Connection, server: Server) -> None:
     if not connection.execute(_VISIBLE, {"name": server.name}).scalar_one():
-        raise StoreError(
+        raise NotLetIn(
             f"study {server.name!r}: expected a study that this role may open – found none – check role, "
             "database and study in the address, ask the lead to add you (store.admin.add_coder), or make a "
             "study with Store.create(address, units=…, codebook=…)."

@@ -28,7 +28,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from sense7_qual.errors import StoreError
+from sense7_qual.errors import NotLetIn, StoreError
 from sense7_qual.store._stored import acts_tables
 
 _T = TypeVar("_T")
@@ -49,6 +49,11 @@ _TIMEOUTS: Final = {
 _PASSING: Final = ("08", "40", "57P", "53300", "23505", "42P06", "XX000")
 """SQLSTATEs of what passes: lost connections, deadlocks, a restart, too many clients, two acts at once, two
 who make one coder, and two who give rights on one table ("tuple concurrently updated", an internal error)."""
+
+_REFUSED: Final = (
+    "authentication", "password", "does not exist", "no pg_hba.conf", "is not permitted", "permission denied"
+)  # fmt: skip
+"""Words of libpq, which has no code for a login that was refused. Trying again may lock the account."""
 
 _STUDY_NAME: Final = re.compile(r"(?!pg_)[a-z][a-z0-9_]{0,19}")  # PostgreSQL keeps pg_… for itself
 
@@ -177,32 +182,26 @@ def _passes(error: DBAPIError) -> bool:
     state = getattr(error.orig, "sqlstate", None)
     if state is not None:
         return str(state).startswith(_PASSING)
-    message = str(error.orig)
-    # libpq has no code for a login that was refused; trying again would not help, and may lock the account.
-    refused = (
-        "authentication",
-        "password",
-        "does not exist",
-        "no pg_hba.conf",
-        "is not permitted",
-        "not known",
-    )
-    return type(error.orig).__name__ in ("OperationalError", "InterfaceError") and not any(
-        word in message for word in refused
-    )
+    lost = type(error.orig).__name__ in ("OperationalError", "InterfaceError")
+    return lost and not _is_refused(error, (*_REFUSED, "not known"))
+
+
+def _is_refused(error: DBAPIError, words: Iterable[str] = _REFUSED) -> bool:
+    return any(word in str(error.orig) for word in words)
 
 
 def _refusal(server: Server, error: DBAPIError) -> StoreError:
     """Return the error that says what is known; of the server's own words none that may quote a row."""
     state, kind = getattr(error.orig, "sqlstate", None), type(error.orig).__name__
     if state == "42501":
-        return StoreError(
+        return NotLetIn(
             f"study {server.name!r}: expected a role with the right to do this – found none (42501) – ask "
             "the lead of the study, or the database's administrator."
         )
     # Without an SQLSTATE the words are the client library's own: no row was ever near them.
     answer = f"{kind} {state}" if state else f"{kind}: {str(error.orig).strip().splitlines()[0][:200]}"
-    return StoreError(
+    kind_of_error = NotLetIn if state is None and _is_refused(error) else StoreError
+    return kind_of_error(
         f"study {server.name!r}: no answer from the server ({answer}). Everything reported as saved is "
         "safe. Check network, role and password, and try again (saving twice does no harm)."
     )

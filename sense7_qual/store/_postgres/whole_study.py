@@ -97,6 +97,11 @@ def upload(path: Path, server: Server) -> schema.Openness:
     """
     made = layout.read(path)
     layout.refuse_newer(path, made)
+    if layout.handed_out(path) is not None:
+        raise StoreError(
+            "study: expected a whole study for the server – found a part that was handed out to one coder – "
+            "merge it into the study that it comes from."
+        )
     codebooks = {name: book.to_yaml() for name, book in layout.read_codebooks(path, made).items()}
     units, withdrawals = study_notes.read_bytes(path / "units.parquet"), study_notes.notes(path, Withdrawal)
 

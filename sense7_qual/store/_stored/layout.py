@@ -8,7 +8,7 @@ file                                  holds
 ``codebooks/<fingerprint>.yaml``      every version of the codebook that was ever used
 ``acts/<coder>.sqlite``               the acts of one coder (`acts_files`; written by `sqlite`)
 ``withdrawn/``, ``copies/``           notes of withdrawals and of copies that were made (`study_notes`)
-``handed_out.json``                   the coder to whom the study was handed out (`handed_to`)
+``handed_out.json``                   to whom the study was handed out, and what was left out (`HandedOut`)
 ``drafts/<work>-<coder>.json``        what somebody has begun and not saved (`drafts`)
 ``change.lock``                       nothing: whoever changes ``study.json`` holds it (`exclusively`)
 ====================================  =================================================================
@@ -27,7 +27,7 @@ import sqlite3
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Final
@@ -80,6 +80,8 @@ class StudyData:
     """The units of participants who withdrew."""
 
     texts: Mapping[str, str]
+    withheld: frozenset[str] = frozenset()
+    """The units whose texts were not handed out with this copy."""
 
     @classmethod
     def of(
@@ -88,15 +90,49 @@ class StudyData:
         units: pd.DataFrame,
         codebooks: Mapping[str, Codebook],
         withdrawn_units: Iterable[str],
+        withheld: Iterable[str] = (),
     ) -> StudyData:
         """Return the data of a study, with the texts by unit."""
         texts = dict(zip(units["unit_id"], units["text"], strict=True))
-        return cls(study, units, codebooks, frozenset(withdrawn_units), texts)
+        return cls(study, units, codebooks, frozenset(withdrawn_units), texts, frozenset(withheld))
+
+    @property
+    def without_text(self) -> frozenset[str]:
+        """The units of the study that have no text here."""
+        return self.withdrawn_units | self.withheld
 
     @property
     def codebook(self) -> Codebook:
         """The current codebook."""
         return self.codebooks[self.study.codebook]
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOut:
+    """To whom a study folder was handed out (``handed_out.json``).
+
+    Its id is that of the note in the lead's study; `round` is empty for texts of no round. It has the texts
+    of the coder alone (`units_sha256` is the hash of that table): the ids of the others are in `withheld`.
+    """
+
+    id: str
+    coder: str
+    round: str
+    units_sha256: str
+    withheld: tuple[str, ...]
+
+    @classmethod
+    def of(cls, content: bytes, name: str) -> HandedOut:
+        """Read it from the bytes of the file in the study called `name`."""
+        try:
+            values = whole_files.unseal(content)
+            read = cls(**{field.name: values[field.name] for field in fields(cls)})
+            texts = [read.id, read.coder, read.round, read.units_sha256, *read.withheld]
+            if not isinstance(read.withheld, list) or not all(type(text) is str for text in texts):
+                raise ValueError("a value that is no text")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise _not_handed(name, error) from None
+        return replace(read, withheld=tuple(read.withheld))
 
 
 def build(path: Path, *, units: pd.DataFrame, codebook: Codebook) -> None:
@@ -156,22 +192,27 @@ def read(path: Path) -> Study:
     return study
 
 
-def hand_to(path: Path, coder: str) -> None:
-    """Note in a folder the coder for whom it is built."""
-    whole_files.write(path / HANDED, whole_files.seal({"coder": coder}))
+def hand_to(path: Path, handed: HandedOut) -> None:
+    """Note in a folder for whom it is built."""
+    whole_files.write(path / HANDED, whole_files.seal(asdict(handed)), overwrite=True)
 
 
-def handed_to(path: Path) -> str | None:
-    """Return the coder to whom the study folder was handed out; None for any other study."""
+def handed_out(path: Path) -> HandedOut | None:
+    """Return to whom the study folder was handed out; None for any other study."""
     try:
-        return str(whole_files.unseal(study_notes.read_bytes(path / HANDED))["coder"])
+        content = study_notes.read_bytes(path / HANDED)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (OSError, ValueError, KeyError, RecursionError) as error:
-        raise StoreError(
-            f"study {path.name!r}: expected {HANDED} as store.copies.hand_out wrote it – found it unreadable "
-            f"or changed ({type(error).__name__}) – put the original file back."
-        ) from None
+    except OSError as error:
+        raise _not_handed(path.name, error) from None
+    return HandedOut.of(content, path.name)
+
+
+def _not_handed(name: str, error: Exception) -> StoreError:
+    return StoreError(
+        f"study {name!r}: expected {HANDED} as store.copies.hand_out wrote it – found it unreadable "
+        f"or changed ({type(error).__name__}) – put the original file back."
+    )
 
 
 def rewrite(path: Path, study: Study) -> None:
@@ -215,8 +256,10 @@ def stored_units(path: Path, study: Study) -> pd.DataFrame:
     """Return all the units that are still in the file, also those of participants who withdrew."""
     with refusing(path):
         table = study_notes.read_bytes(path / _UNITS)
-        later = frozenset(each.units_sha256 for each in study_notes.notes(path, study_notes.Withdrawal))
-    return units_of(table, study, name=path.name, later=later)
+        later = {each.units_sha256 for each in study_notes.notes(path, study_notes.Withdrawal)}
+        handed = handed_out(path)
+    later |= {handed.units_sha256} if handed else set()
+    return units_of(table, study, name=path.name, later=frozenset(later))
 
 
 def clear_leftovers(path: Path) -> None:

@@ -49,7 +49,8 @@ class Withdrawal:
 @dataclass(frozen=True, slots=True)
 class Copy:
     """A backup or archive that was made: its kind, place and time, the withdrawals that it honours, and of
-    each coder the hash of the last act (which tells nobody how many there were)."""
+    each coder the hash of the last act (which tells nobody how many there were). A hand-out has its coder and
+    its round (empty: of no round)."""
 
     id: str
     kind: str
@@ -57,11 +58,13 @@ class Copy:
     at: str
     withdrawn: tuple[str, ...]
     heads: Mapping[str, str]
+    coder: str = ""
+    round: str = ""
 
     @property
     def sentence(self) -> str:
         """The note in a sentence."""
-        return f"{self.kind} of {self.at[:10]}"
+        return f"{self.kind}{self.coder and f' to {self.coder!r}'} of {self.at[:10]}"
 
 
 _Note = TypeVar("_Note", Withdrawal, Copy)
@@ -144,7 +147,9 @@ def note_of(content: bytes, name: str, kind: type[_Note]) -> _Note:
     """Return the note that `content` holds and that is called `name`; errors as of `notes`."""
     try:
         values = unseal(content)
-        plain = {field.name: values[field.name] for field in fields(kind)}
+        # An earlier version did not say to whom a copy was handed out.
+        plain = {each.name: values.get(each.name, "") if each.default == "" else values[each.name]
+                 for each in fields(kind)}  # fmt: skip
         for listed in ("unit_ids", "memos", "withdrawn"):
             if listed in plain:
                 plain[listed] = tuple(plain[listed])

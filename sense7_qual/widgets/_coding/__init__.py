@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Final, Literal
 
 import pandas as pd
@@ -13,8 +14,9 @@ import traitlets
 from sense7_qual._arguments import check_arguments
 from sense7_qual.acts import Act
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import ActError, QualError
+from sense7_qual.errors import ActError, ArgumentError, QualError
 from sense7_qual.report import Table
+from sense7_qual.suggestions import Screening
 from sense7_qual.widgets._base import STATIC, Asked, BaseWidget, desk_of, field
 from sense7_qual.widgets._codes import COMMANDS, code_keys, code_keys_of_others, commands, described
 from sense7_qual.widgets._coding.finding import Finding
@@ -58,7 +60,9 @@ class CodingWidget(BaseWidget):
         True shows the rating from the start, "finished" only on finished texts. The default is the lead's
         setting (`Store.set_options`), otherwise hidden: seeing the rating may influence the coding.
     round : str, optional
-        Name of the round to code, opened by the lead (`rounds.open_round`). Every act carries the name.
+        Name of the round to code, opened by the lead (`rounds.open_round`). Every act carries the name. By
+        default the texts assigned outside rounds; where the coder has none, the oldest round with texts left.
+        The inbox opens the others.
     review : "stale", iterable of str, or DataFrame
         Units to review: shown as unfinished until they are finished under `codebook`. By default the units
         left undecided by a revision of the codebook (`codings.stale`), which the inbox lists; "stale" begins
@@ -75,6 +79,10 @@ class CodingWidget(BaseWidget):
         Suggestions appear once the text is finished, or as the lead has set it (`Store.set_options`); a
         random tenth of the texts gets none, to measure the effect. Shown and rejected suggestions are
         recorded as acts; a suggestion is never a coding.
+    screening : Screening, optional
+        The result of `suggestions.screen` on the same codebook: where suggestions are shown, the codes that
+        it decided absent from a text are dimmed there. They can be applied as ever, and nothing is recorded
+        of dimming. It spares work if the lead shows suggestions from the start (``suggestions="shown"``).
     layout : {"text", "grid"}
         Start with one text at a time, or with many short texts as rows of a grid. The key ``#`` or a button
         switches.
@@ -85,7 +93,8 @@ class CodingWidget(BaseWidget):
     ------
     ArgumentError
         Neither a study nor all of `units`, `codebook`, `acts` and `save`, or both; or `suggest` learned from
-        decisions to which the coder is blind.
+        decisions to which the coder is blind;
+        or `screening` without `suggest`.
     ActError
         `coder` is missing, not a valid pseudonym, or has no texts in the study's plan; the round does not
         exist; `acts` include another coder's; or two commands or codes share a key.
@@ -126,6 +135,7 @@ class CodingWidget(BaseWidget):
         conditions: Sequence[str] | None = None,
         embed: Callable[[list[str]], Any] | None = None,
         suggest: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+        screening: Screening | None = None,
         layout: Literal["text", "grid"] = "text",
         keys: Mapping[str, str] | None = None,
     ) -> None:
@@ -141,16 +151,11 @@ class CodingWidget(BaseWidget):
         if show_rating is None:
             show_rating = _RATING[getattr(getattr(study.study, "options", None), "rating", "hidden")]
         self._show_rating = show_rating
-        by_itself = review is None or (isinstance(review, str) and review == "stale")
-        self._begins_again = by_itself and review is not None
-        self._session = session = Session(
-            study.units, study.codebook, coder=coder, acts=study.acts, rating=rating, round=round,
-            review=() if review is None or by_itself else review,
-            alike=versions_alike(study.study, study.codebook),
+        self._of_round = partial(
+            CodingWidget, store, coder=coder, rating=rating, show_rating=show_rating, conditions=conditions,
+            embed=embed, suggest=suggest, screening=screening, layout=layout, keys=keys,
         )  # fmt: skip
-        self._look_again = LookAgain(session, study.study, by_itself=by_itself)
-        self._look_again.show()
-        session.position = session.next_unfinished(-1)
+        session = self._begin(study, coder=coder, rating=rating, round=study.round or round, review=review)
         self._colleagues = Colleagues(session, study.study)
         self._texts = TextList(
             session, study.units, rating=rating, shows_ratings=show_rating != "finished",
@@ -158,9 +163,14 @@ class CodingWidget(BaseWidget):
         )  # fmt: skip
         self._grid = Grid(session, self._texts, layout=layout, hides_ratings=show_rating == "finished")
         check_blind(suggest, study, coder)
+        if screening is not None and suggest is None:
+            raise ArgumentError(
+                "screening: codes are dimmed where suggestions are shown – pass the suggester, too (suggest)."
+            )
         self._suggestions = SuggestionsOfTexts(
-            session, study, suggest, save=lambda acts: self._save(acts), tell=self._suggestions_are_ready
-        )
+            session, study, suggest, screening, save=lambda acts: self._save(acts),
+            tell=self._suggestions_are_ready,
+        )  # fmt: skip
         self._new_codes = NewCodes(session, study.study, embed=embed, look_again=self._look_again)
         self._commands = commands(COMMANDS, keys or {})
         self._use(study)
@@ -169,6 +179,20 @@ class CodingWidget(BaseWidget):
             can_tell=self._look_again.can_tell,
         )  # fmt: skip
         super().__init__(self._recorder.save)
+
+    def _begin(self, study: Given, *, review: Any, **named: Any) -> Session:
+        """Begin the coder's session with the first text that waits; return it."""
+        by_itself = review is None or (isinstance(review, str) and review == "stale")
+        self._begins_again = by_itself and review is not None
+        self._of_rounds: dict[str | None, CodingWidget] = {}
+        self._session = session = Session(
+            study.units, study.codebook, acts=study.acts, review=() if by_itself else review, **named,
+            alike=versions_alike(study.study, study.codebook),
+        )  # fmt: skip
+        self._look_again = LookAgain(session, study.study, by_itself=by_itself)
+        self._look_again.show()
+        session.position = session.next_unfinished(-1)
+        return session
 
     def _use(self, study: Given) -> None:
         """Have what needs no choice: memos, history, training, the codebook as others revise it."""
@@ -262,13 +286,20 @@ class CodingWidget(BaseWidget):
         own: Asked = {
             "hello": self._welcome, "unit": self._unit, "act": self._do, "alike": self._new_codes.alike,
             "add_code": lambda content: self._go_on_with(*self._new_codes.add(content)),
-            "take_codebook": self._take_codebook,
+            "take_codebook": self._take_codebook, "open_round": self._open_round,
         }  # fmt: skip
         features = (
             self._colleagues, self._training, self._suggestions, self._memos, self._history, self._texts,
             self._grid, self._inbox, self._finding,
         )  # fmt: skip
         return own, *(one.asked for one in features)
+
+    def _open_round(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer with the widget of another round (None: texts outside rounds), which replaces this one."""
+        name = None if content.get("round") is None else field(content, "round", str)
+        if name not in self._of_rounds:
+            self._of_rounds[name] = self._of_round(round=name)
+        return {"type": "opened_round", "model": self._of_rounds[name].model_id}
 
     def _unit(self, content: Mapping[str, Any]) -> dict[str, Any]:
         unit = self._session.unit(field(content, "place", int))

@@ -201,6 +201,12 @@ class Inbox:
             place = session.find_place(proposal["unit_id"])
             yield _item("answer", f"Your proposal ‘{proposal['label']}’", memo["text"],
                         of=memo["memo_id"], place=place, is_news=True)  # fmt: skip
+        if session.round is not None:
+            plan = study.plan
+            own = plan[(plan["coder"] == session.coder) & plan["round"].isna()]
+            n_left = len(set(own["unit_id"]) - set(study.coverage(coder=session.coder)["unit_id"]))
+            if n_left:
+                yield _item("round", f"Outside rounds: {_texts(n_left)} to go", "", here=False, round=None)
         for one in study.rounds:
             if session.coder in one.coders and (one.is_blind or one.discusses):
                 yield from self._of_round(one, others)
@@ -222,16 +228,15 @@ class Inbox:
             title = f"{'Training' if one.is_training else 'Round'} ‘{one.name}’: {_texts(n_left)} to go"
         if here and not (one.is_training or one.discusses):
             return  # the header says how far one is in it
-        todo = "" if here else f"Open it with CodingWidget(…, round={one.name!r})."
         what = "discussion" if one.discusses else "training" if one.is_training else "round"
-        yield _item(what, title, todo, of=one.name, here=here)
+        yield _item(what, title, "", of=one.name, here=here, round=one.name)
 
 
 def waiting(study: Any, *, coder: str, round: str | None) -> list[Item]:
     """List the inbox of a coder's widget on a round (None: no round), each item with its ``units``."""
     given = of_study(study, coder=coder, round=round)
     session = Session(
-        given.units, given.codebook, coder=coder, acts=given.acts, rating=None, round=round,
+        given.units, given.codebook, coder=coder, acts=given.acts, rating=None, round=given.round,
         alike=versions_alike(study, given.codebook),
     )  # fmt: skip
     look_again = LookAgain(session, study, by_itself=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final
 
 import pandas as pd
@@ -257,6 +258,8 @@ class SuggestionsOfTexts:
         The units, and the study where there is one: its lead settled when suggestions are shown.
     suggest : callable, optional
         Units to a frame of suggestions; None shows none.
+    screening : Screening, optional
+        Which codes a model found absent from which texts; these are dimmed where suggestions are shown.
     save : callable
         Called with the acts; returns once they are safe.
     tell : callable
@@ -268,12 +271,13 @@ class SuggestionsOfTexts:
         session: Session,
         given: Given,
         suggest: Suggest | None,
+        screening: models.Screening | None = None,
         *,
         save: Callable[[Sequence[Act]], object],
         tell: Callable[[int], object],
     ) -> None:
         self._session, self._units, self._suggest = session, given.units, suggest
-        self._save, self._tell = save, tell
+        self._save, self._tell, self._screening = save, tell, screening
         settled = getattr(getattr(given.study, "options", None), "suggestions", "finished")
         coded = round_of(given.study, session.round)
         is_on = suggest is not None and settled != "never" and not (coded is not None and coded.is_training)
@@ -317,7 +321,8 @@ class SuggestionsOfTexts:
             self._record(unit_id, () if ready is None else _rows(ready[0]), withheld=left_out)
         elif place not in self._ready:
             self._want([place])  # for its quotes, when it is looked at again
-        return {**head, "state": "shown", "unit": session.unit(place), "quotes": self._quotes(place)}
+        shown = {"unit": session.unit(place), "quotes": self._quotes(place), "absent": self._absent(place)}
+        return {**head, "state": "shown", **shown}
 
     def _record(self, unit_id: str, rows: Sequence[Suggestion], *, withheld: bool) -> None:
         session = self._session
@@ -330,6 +335,24 @@ class SuggestionsOfTexts:
 
     def _is_withheld(self, place: int) -> bool:
         return bool(models.withheld([self._session.unit_ids[place]]).iloc[0])
+
+    @cached_property
+    def _absent_of(self) -> Mapping[str, list[str]]:
+        """The codes that the screening decided absent, by unit; none of those that it decided present: who
+        passes over one of these would code it absent."""
+        if self._screening is None:
+            return {}
+        verdicts = self._screening.verdicts
+        absent = verdicts[verdicts["verdict"] == "absent"].astype({"unit_id": object, "code": object})
+        return {str(unit_id): own.tolist() for unit_id, own in absent.groupby("unit_id")["code"]}
+
+    def _absent(self, place: int) -> list[str]:
+        """Return the codes to dim on a text; none under another codebook, where they may mean something else,
+        and none on a text from which suggestions are withheld."""
+        codebook = None if self._screening is None else self._screening.parameters["codebook"]
+        if codebook != self._session.codebook.fingerprint or self._is_withheld(place):
+            return []
+        return self._absent_of.get(self._session.unit_ids[place], [])
 
     def _want(self, places: Sequence[int]) -> None:
         new = [place for place in places if place not in self._ready and not self._is_withheld(place)]

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple, Protocol
 import pandas as pd
 
 from sense7_qual import acts as record
-from sense7_qual._messages import did_you_mean, first_three, word
+from sense7_qual._messages import did_you_mean, word
 from sense7_qual.acts import Act, check_person
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, ArgumentError
@@ -24,7 +24,8 @@ _NEEDS = ("units", "codebook", "acts", "append")
 
 class Given(NamedTuple):
     """What is coded, with which codebook, what was done before, where acts go, and which codebook the study
-    names now (its fingerprint; None where there is no study to ask), and the study, where there is one."""
+    names now (its fingerprint; None where there is no study to ask); the study, where there is one, and the
+    round."""
 
     units: pd.DataFrame
     codebook: Codebook
@@ -32,6 +33,7 @@ class Given(NamedTuple):
     save: Callable[[Sequence[Act]], object]
     current: Callable[[], str] | None = None
     study: Any = None
+    round: str | None = None
 
 
 def one_by_one(**parts: Any) -> Given:
@@ -58,9 +60,10 @@ def of_study(study: Any, *, coder: str, round: str | None, **parts: object) -> G
             f"CodingWidget: got a study and also {', '.join(twice)}, which the study provides – leave them "
             "out, or pass units, codebook, acts and save without a study."
         )
-    units = _units_of(study, check_person(coder), round)
+    coder, round = check_person(coder), first_round(study, coder) if round is None else round
+    units = _units_of(study, coder, round)
     current = getattr(desk_of(study), "current_codebook", None)
-    return Given(units, study.codebook, _own_acts(study, coder, round), study.append, current, study)
+    return Given(units, study.codebook, _own_acts(study, coder, round), study.append, current, study, round)
 
 
 def _own_acts(study: Any, coder: str, round: str | None) -> Sequence[Act]:
@@ -81,6 +84,22 @@ def round_of(study: Any, name: str | None) -> Round | None:
     return next((one for one in opened if one.name == name), None)
 
 
+def first_round(study: Any, coder: str) -> str | None:
+    """Return the round to begin with where a coder has texts in rounds alone: the oldest with texts left."""
+    plan = getattr(study, "plan", pd.DataFrame())
+    own = plan if plan.empty else plan[plan["coder"] == coder]
+    if own.empty or own["round"].isna().any():
+        return None
+    of_rounds = {str(name): set(units) for name, units in own.groupby("round", sort=False)["unit_id"]}
+    names: list[str] = [one.name for one in study.rounds if one.name in of_rounds] or [*of_rounds]
+    left = (name for name in names if of_rounds[name] - _finished(study, coder, name))
+    return next(left, names[-1])
+
+
+def _finished(study: Any, coder: str, round: str) -> set[str]:
+    return set(study.coverage(coder=coder, round=round)["unit_id"])
+
+
 def _units_of(study: Any, coder: str, round: str | None) -> pd.DataFrame:
     """Return the coder's units in the order of the plan; all of them where there is no plan."""
     units: pd.DataFrame = study.units
@@ -94,7 +113,8 @@ def _units_of(study: Any, coder: str, round: str | None) -> pd.DataFrame:
             f"{did_you_mean(str(round), rounds)}"
         )
     here = plan[plan["round"].isna() if round is None else plan["round"] == round]
-    ids = here.loc[here["coder"] == coder, "unit_id"]
+    # Of a folder that was handed out the plan is whole, and the texts are those of one coder.
+    ids = here.loc[(here["coder"] == coder) & here["unit_id"].isin(units["unit_id"]), "unit_id"]
     if ids.empty:
         raise ActError(_without_units(plan, coder, round, here["coder"].unique().tolist()))
     own: pd.DataFrame = units.set_index("unit_id", drop=False).loc[ids].reset_index(drop=True)
@@ -103,12 +123,6 @@ def _units_of(study: Any, coder: str, round: str | None) -> pd.DataFrame:
 
 def _without_units(plan: pd.DataFrame, coder: str, round: str | None, coders: Sequence[str]) -> str:
     """Say why the coder has no texts, and what to do."""
-    others = plan.loc[plan["coder"] == coder, "round"].dropna().unique().tolist()
-    if round is None and others:
-        return (
-            f"coder: {coder!r} has texts only in rounds – pass round={others[0]!r}"
-            f"{f' (all their rounds: {first_three(others)})' if others[1:] else ''}."
-        )
     if not coders:  # texts are assigned in rounds alone, and to others
         coders = plan["coder"].unique().tolist()
     where = "the plan of the study" if round is None else f"round {round!r}"

@@ -120,7 +120,7 @@ class ThemesWidget(LeadWidget):
         self._selected: tuple[str, ...] = ()
         self._undo: list[list[Step]] = []
         self._made: dict[str, str] = {}
-        self._wanted: float | None = None
+        self._wanted: tuple[float | None, bool] = (None, False)
         self._drafting: tuple[int, list[dict[str, str]]] = (0, [])
         self._looking = Later(self._look_anew, partial(self._failed, "undone", what="read"))
         self._fitting = Later(self._fit, partial(self._failed, "undone", what="run"))
@@ -261,7 +261,8 @@ class ThemesWidget(LeadWidget):
             )
         if granularity is not None and (type(granularity) not in (int, float) or not granularity > 0):
             raise ActError("run: the granularity must be above 0 – leave it empty, or try 2.")
-        self._wanted = None if granularity is None else float(granularity)
+        wanted = None if granularity is None else float(granularity)
+        self._wanted = (wanted, content.get("expected") is True)
         self._fitting.ask()
         return {"type": "begun"}
 
@@ -269,8 +270,10 @@ class ThemesWidget(LeadWidget):
         if self._embed is None:
             return
         self._progress("running", "embed", 0, 0)
+        granularity, expected = self._wanted
         run = models.fit(
-            self._study.units, embed=self._embed, granularity=self._wanted,
+            self._study.units, embed=self._embed, granularity=granularity,
+            codebook=self._now().board.codebook if expected else None,
             progress=lambda *at: self._progress("running", *at),
         )  # fmt: skip
         with self._lock:

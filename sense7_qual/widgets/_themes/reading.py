@@ -132,7 +132,7 @@ class Reading:
                 "proposed": self.proposals.get(int(row["theme"]), ""),
                 "n_subs": len(self.subs(int(row["theme"]))), "terms": self.terms(int(row["theme"])),
                 **_stability(row["stability"], merged=row["merged"] > 1),
-                **self._covered(cover, int(row["theme"])),
+                **self._covered(cover, int(row["theme"])), "expected": self._expected(row),
             }
             for row in summary.to_dict("records")
         ]  # fmt: skip
@@ -152,12 +152,23 @@ class Reading:
         low, high = (self.themes.parameters.get("n_themes_as_good") if self.themes else None) or (0, 0)
         if low < high:
             said.append(f"{low} to {high} themes would do as well.")
+        said += self._lacking()
         if self.floods:
             said.append(
                 "The codebook covers few of them: it may code something else than what texts are about. The "
                 "themes that are furthest from any code come first."
             )
         return " ".join(filter(None, said))
+
+    def _lacking(self) -> list[str]:
+        """Say which codes no text of the run seems to show, and which have no theme of their own."""
+        found = {} if self.themes is None else self.themes.parameters
+        told = {"codes_not_shown": "No text seems to show", "codes_scattered": "In several themes"}
+        return [
+            f"{words}: {', '.join(f'“{self.board.label(code)}”' for code in found[name])}."
+            for name, words in told.items()
+            if found.get(name)
+        ]
 
     @cached_property
     def proposals(self) -> dict[int, str]:
@@ -198,6 +209,14 @@ class Reading:
             share, label = round(100 * row["best_share"]), self.board.label(row["best_code"])
             best = f"Nearest: “{label}”, on {share} % of them ({row['best_lift']:.1f} × as often as overall)"
         return {"verdict": str(row["verdict"]), "coverage": f"{words}. {best}.{clear}"}
+
+    def _expected(self, row: Mapping[Any, Any]) -> str:
+        """Say of which code a run that began with the codebook has a theme; "" after any other run."""
+        if "expected" not in row:
+            return ""
+        if pd.isna(row["expected"]):
+            return "No code: no definition and no example is near."
+        return f"“{self.board.label(row['expected'])}”, by its definition and examples."
 
     def colours(self, ids: list[str], by: str) -> list[int]:
         """Return for each unit its theme (−1: none, −2: not in the run); with a code 2 where somebody whose

@@ -1,0 +1,63 @@
+// Says that the page has no kernel any more, what was not saved, and how to go on; below it no key does anything.
+(() => {
+  const AGAIN_MS = 5000;
+  const LOST_MS = 60000; // a hub that restarts answers for a server that it has not found again yet
+  const options = document.currentScript.dataset;
+  let gone = false, lost = 0, last = Date.now();
+
+  const touched = (event) => {
+    if (gone) event.stopImmediatePropagation();
+    else last = Date.now();
+  };
+  for (const name of ["keydown", "keyup", "keypress", "pointerdown"]) addEventListener(name, touched, true);
+  // Whoever opens the page again has read what was not saved.
+  addEventListener("beforeunload", (event) => gone && event.stopImmediatePropagation());
+
+  async function look() {
+    if (gone) return;
+    const config = JSON.parse(document.getElementById("jupyter-config-data").textContent);
+    const token = document.cookie.match(/\b_xsrf=([^;]*)/)?.[1] ?? "";
+    const asked = fetch(`${config.baseUrl}api/kernels/${config.kernelId}`, { headers: { "X-XSRFToken": token } });
+    // Without a network there is no answer, and the widget says so itself; who is signed out is led to the hub's door.
+    const { status, redirected } = await asked.catch(() => ({}));
+    const isLost = status === 424 || status === 503;
+    lost = isLost ? lost || Date.now() : 0;
+    const isOut = status === 403 || (status === 200 && redirected);
+    if (isOut || status === 404 || (isLost && Date.now() - lost > LOST_MS)) show(isOut);
+  }
+
+  function show(isOut) {
+    if (gone) return;
+    gone = true;
+    const unsaved = [];
+    dispatchEvent(new CustomEvent("s7-unsaved", { detail: unsaved }));
+    const typed = [...document.querySelectorAll(".s7 textarea")].map((field) => field.value.trim()).filter(Boolean);
+    const [dialog, words, field, button] = ["dialog", "p", "textarea", "button"].map((name) => document.createElement(name));
+    const hour = Date.now() - last > 900 * options.open;
+    const why = isOut ? "You are signed out." : hour ? "Paused after an hour." : "The page was ended.";
+    words.textContent = unsaved.length ? notSaved(unsaved) : why + (typed.length ? "" : " All is saved.");
+    if (typed.length) words.textContent += " What you were typing is not saved; copy it from here:";
+    field.value = typed.join("\n\n");
+    Object.assign(field, { readOnly: true, hidden: !typed.length, ariaLabel: "What you were typing" });
+    button.textContent = unsaved.length || typed.length ? "Open again" : "Go on";
+    button.onclick = () => (options.onward ? location.assign(options.onward) : location.reload());
+    dialog.id = "s7-paused";
+    dialog.role = "alertdialog";
+    dialog.ariaLabel = words.textContent;
+    dialog.onclose = () => dialog.showModal();
+    dialog.oncancel = (event) => event.preventDefault();
+    dialog.append(words, field, button);
+    document.body.append(dialog);
+    dialog.showModal();
+    button.focus();
+  }
+
+  function notSaved(unsaved) {
+    const more = unsaved.length > 3 ? ` and ${unsaved.length - 3} more` : "";
+    const n = unsaved.length === 1 ? "1 change was" : `${unsaved.length} changes were`;
+    return `${n} not saved: ${unsaved.slice(0, 3).join(", ")}${more}.`;
+  }
+
+  addEventListener("load", () => setInterval(look, AGAIN_MS));
+  addEventListener("visibilitychange", () => document.hidden || look());
+})();
