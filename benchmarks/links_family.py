@@ -1,6 +1,7 @@
 """False links among codes × sources by max-T and Holm, the links found by each, and the size of equivalence.
 
-Usage: python -m benchmarks.links_family [--studies 2000] [--odds 100] [--seed 1] [--equivalence]
+Usage: python -m benchmarks.links_family [--studies 2000] [--odds 100] [--seed 1]
+                                         [--equivalence] [--participants 15 40]
 
 Participants with some texts each, ICC of the ratings .4 (five levels); six codes of prevalence .2 to .5,
 which participants use to different degrees, the third often with the first; three coders who get each text
@@ -249,6 +250,7 @@ def main() -> None:
     parser.add_argument("--odds", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--equivalence", action="store_true")
+    parser.add_argument("--participants", type=int, nargs="*", default=[15, 40])
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     for line in equivalence(given) if given.equivalence else families(given):
@@ -284,10 +286,10 @@ def families(given: argparse.Namespace) -> Iterator[str]:
 
 def equivalence(given: argparse.Namespace) -> Iterator[str]:
     """Yield the lines of the table on equivalence."""
-    yield f"{given.studies} studies each; called equivalent, in percent:\n"
+    yield f"{given.studies} studies each ({given.odds} of odds ratios); called equivalent, in percent:\n"
     heads = ("participants", "prevalence", "effect", "margin", "at it", "at it, texts as clusters", "no link")
     yield row(*heads) + "\n" + "|---" * len(heads) + "|"
-    for participants, prevalence, ratio in itertools.product((15, 40), (0.3, 0.5), (2.5, 5.0)):
+    for participants, prevalence, ratio in itertools.product(given.participants, (0.3, 0.5), (2.5, 5.0)):
         none = Design(participants, error=0.0, prevalences=(prevalence,))
         at = replace(none, shift=float(np.log(ratio)))
         for effect, margin in (("rank_biserial", true_effect(at)), ("odds_ratio", ratio)):

@@ -125,7 +125,7 @@ class AnalysisPlan:
     rating: str | None = None
     cluster: str | None = None
     adjust: Literal["bh", "max-t"] | None = None
-    equivalence: tuple[str, float] | tuple[()] = ()
+    equivalence: tuple[str, float] | None = None
     n_boot: int = 2000
     seed: int = 0
     answers: Mapping[str, str] = field(default_factory=dict)
@@ -264,11 +264,10 @@ def _lines(name: str, values: object) -> tuple[str, ...]:
     return listed
 
 
-def _margin(pair: object) -> tuple[str, float] | tuple[()]:
-    listed = tuple(pair) if isinstance(pair, tuple | list) else (pair,)
-    if not listed:
-        return ()
-    effect, margin = listed if len(listed) == 2 else (None, None)
+def _margin(pair: object) -> tuple[str, float] | None:
+    if pair is None:
+        return None
+    effect, margin = pair if isinstance(pair, tuple | list) and len(pair) == 2 else (None, None)
     of = float(margin) if isinstance(margin, int | float) and not isinstance(margin, bool) else 0.0
     if not (effect == "rank_biserial" and 0 < of < 1) and not (effect == "odds_ratio" and 1 < of <= _MOST):
         _refuse("equivalence", pair, "('rank_biserial', a margin between 0 and 1) or ('odds_ratio', above 1)")

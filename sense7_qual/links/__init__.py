@@ -36,7 +36,7 @@ from sense7_qual.links._context import context
 from sense7_qual.links._corrected import corrected
 from sense7_qual.links._disruption import disruption
 from sense7_qual.links._distributions import distributions
-from sense7_qual.links._family import Adjustment as Adjustment, Margin as Margin, check_margin as check_margin
+from sense7_qual.links._family import Adjustment as Adjustment, Margin as Margin
 from sense7_qual.links._joint import co_occurrence, joint
 from sense7_qual.links._multiverse import multiverse
 from sense7_qual.links._power import power

@@ -22,9 +22,7 @@ _EFFECTS: Final = ("rank_biserial", "odds_ratio")
 _DRAWS: Final = 10_000  # of each step: the error of an adjusted p is then about half a percent of it
 
 
-def check_margin(
-    equivalence: Margin | None, *, function: str = "code_to_rating", odds_ratios: bool = True
-) -> None:
+def check_margin(equivalence: Margin | None, *, odds_ratios: bool) -> None:
     """Refuse a margin that is none of the effect that it names."""
     if equivalence is None:
         return
@@ -32,7 +30,7 @@ def check_margin(
     known = _EFFECTS if odds_ratios else _EFFECTS[:1]
     if effect not in known or not (0 < margin < 1 if effect == "rank_biserial" else 1 < margin < np.inf):
         raise ArgumentError(
-            f"{function}: expected equivalence as ('rank_biserial', a margin between 0 and 1) or, with "
+            "code_to_rating: expected equivalence as ('rank_biserial', a margin between 0 and 1) or, with "
             f"odds_ratios, ('odds_ratio', a ratio above 1) – found {equivalence!r} – name the largest effect "
             "that would not matter."
         )

@@ -9,7 +9,9 @@ import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual._messages import first_three
+from sense7_qual.adjudication import TrueCodes
 from sense7_qual.agreement.coefficients import Estimate
+from sense7_qual.agreement.diagnosis import AlternativeAnnotatorTest
 from sense7_qual.errors import TableError
 from sense7_qual.links import PROPORTIONAL_ODDS
 from sense7_qual.report._review_facts import Objection
@@ -24,21 +26,21 @@ _POOR: Final = 0.5  # Koo & Li (2016)
 def read_further(further: Mapping[str, Any] | None, *, function: str) -> dict[str, Any]:
     """Return the results by name; raise `TableError` where one is of none of these statistics."""
     read = dict(further or {})
-    wrong = [name for name, one in read.items() if _kind(one) is None]
+    wrong = [name for name, one in read.items() if not _is_known(one)]
     if wrong:
         raise TableError(
-            f"{function}: expected further to hold results of agreement.coefficients.estimate or "
-            f"links.models.proportional_odds by name – found another for {first_three(wrong)} – leave it out."
+            f"{function}: expected further to hold results of agreement.coefficients.estimate, "
+            "links.models.proportional_odds, adjudication.dawid_skene or "
+            "agreement.diagnosis.alternative_annotator_test by name – found another for "
+            f"{first_three(wrong)} – leave it out."
         )
     return read
 
 
-def _kind(result: object) -> str | None:
-    if isinstance(result, Estimate):
-        return "estimate"
-    if isinstance(result, pd.DataFrame) and set(PROPORTIONAL_ODDS.columns) <= set(result.columns):
-        return "odds"
-    return None
+def _is_known(result: object) -> bool:
+    if isinstance(result, pd.DataFrame):
+        return set(PROPORTIONAL_ODDS.columns) <= set(result.columns)
+    return isinstance(result, Estimate | TrueCodes | AlternativeAnnotatorTest)
 
 
 def rows_of(name: str, result: Any, digits: int) -> Iterator[Row]:
@@ -47,7 +49,32 @@ def rows_of(name: str, result: Any, digits: int) -> Iterator[Row]:
         between = _present.interval(result.low, result.high, digits)
         value = _present.coefficient(result.estimate, digits)
         yield called(result), name, result.n_pairable, value, between, ""
-        return
+    elif isinstance(result, TrueCodes):
+        yield from _rows_of_coders(name, result, digits)
+    elif isinstance(result, AlternativeAnnotatorTest):
+        for row in result.results.to_dict("records"):
+            of = name if pd.isna(row["code"]) else f"{name}, {row['code']}"
+            rate = _present.coefficient(row["winning_rate"], digits)
+            yield f"Winning rate ω of {row['model']} (ε {result.epsilon:g})", of, row["n_units"], rate, "", ""
+    else:
+        yield from _rows_of_odds(name, result, digits)
+
+
+def _rows_of_coders(name: str, result: TrueCodes, digits: int) -> Iterator[Row]:
+    for row in result.coders.to_dict("records"):
+        for rate in ("sensitivity", "specificity"):
+            between = _present.interval(row[f"{rate}_low"], row[f"{rate}_high"], digits)
+            what = f"{rate.capitalize()} of {row['coder']} (Dawid and Skene)"
+            value = _present.coefficient(row[rate], digits)
+            yield what, f"{name}, {row['code']}", row["n_units"], value, between, ""
+    for row in result.residuals.to_dict("records"):
+        what = f"Agreement of {row['coder_a']} and {row['coder_b']}, observed − expected"
+        value = _present.coefficient(row["difference"], digits)
+        between = _present.interval(row["low"], row["high"], digits)
+        yield what, f"{name}, {row['code']}", row["n_units"], value, between, ""
+
+
+def _rows_of_odds(name: str, result: pd.DataFrame, digits: int) -> Iterator[Row]:
     for row in result.to_dict("records"):
         of_all = pd.isna(row["split"])
         what = f"Odds ratio, {row['model']} model" if of_all else f"… of {row['split']} or more"
@@ -75,8 +102,35 @@ def objections(further: Mapping[str, Any]) -> Iterator[Objection]:
     for name, result in further.items():
         if isinstance(result, Estimate):
             yield from _to_estimate(name, result)
+        elif isinstance(result, TrueCodes):
+            yield from _to_coders(name, result)
+        elif isinstance(result, AlternativeAnnotatorTest):
+            yield from _to_test(name, result)
         else:
             yield from _to_odds(name, result)
+
+
+def _to_coders(name: str, result: TrueCodes) -> Iterator[Objection]:
+    sharing = result.residuals[result.residuals["low"] > 0]
+    if len(sharing):
+        pairs = [f"{row.coder_a} and {row.coder_b} ({row.code})" for row in sharing.itertuples()]
+        yield Objection(
+            kind="shared_errors", n=len(sharing),
+            seen=f"“{name}”: these coders agree more often than independent errors allow: "
+            f"{'; '.join(pairs[:3])}.",
+            why="The model of Dawid and Skene takes errors that coders share for true.",
+            answer="Report the uncorrected link (links.code_to_rating) first, and the residuals.",
+        )  # fmt: skip
+
+
+def _to_test(name: str, result: AlternativeAnnotatorTest) -> Iterator[Objection]:
+    if result.humans["n_clusters"].isna().all():
+        yield Objection(
+            kind="further_unclustered", n=int(result.results["n_units"].max()),
+            seen=f"The alternative annotator test of “{name}” takes texts as independent.",
+            why="A model that fails on some participants then passes more often than it should.",
+            answer="Pass the participants (agreement.diagnosis.alternative_annotator_test(…, cluster=…)).",
+        )  # fmt: skip
 
 
 def _to_estimate(name: str, result: Estimate) -> Iterator[Objection]:
@@ -114,5 +168,7 @@ def levels_of(result: Any) -> Iterator[float]:
     """Yield the confidence levels of a result."""
     if isinstance(result, Estimate):
         yield result.confidence_level
-    else:
+    elif isinstance(result, TrueCodes):
+        yield from result.fits["confidence_level"].unique().tolist()
+    elif isinstance(result, pd.DataFrame):
         yield from result["confidence_level"].dropna().unique().tolist()

@@ -13,7 +13,7 @@ from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import is_model
-from sense7_qual.links import MULTIVERSE, Adjustment, Margin, check_margin
+from sense7_qual.links import MULTIVERSE, Adjustment, Margin
 from sense7_qual.report._review_facts import Study, read_once
 from sense7_qual.report._text import Traced, trace
 
@@ -275,7 +275,6 @@ def record_of(
     Raises `ArgumentError`, as of `function`, where `store` is no open study or a setting is none of its, and
     `TableError` where `multiverse` lacks a column.
     """
-    check_margin(equivalence, function=function)
     store = read_once(store, function=function)
     check_resampling(function, n_boot=n_boot, confidence_level=0.95, seed=seed)
     columns = [name for name in store.units.columns if name not in ("unit_id", "text", "context")]

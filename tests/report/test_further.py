@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sense7_qual import links, report
+from sense7_qual import adjudication, links, report
 from sense7_qual.agreement.coefficients import estimate
+from sense7_qual.agreement.diagnosis import alternative_annotator_test
 from sense7_qual.errors import TableError
 from sense7_qual.store import Store
 from tests.helpers.written_studies import alone
@@ -81,6 +82,45 @@ def test_a_reviewer_objects_to_what_is_wrong_with_them(store: Store, further: di
     assert "“Warmth”" in new[0].seen
     assert "“warm”" in new[2].seen
     assert found.n_checked == plain.n_checked + 3
+
+
+def test_coders_who_err_and_a_model_have_rows_sentences_and_objections(store: Store) -> None:
+    rng = np.random.default_rng(5)
+    truth = rng.random(400) < 0.4
+    right = rng.random((7, 400)) < 0.9
+    right[:2, rng.random(400) < 0.15] = False
+    applied = truth == right
+    ids = [f"u{place}" for place in range(400)]
+    names = ["ana", "ben", "cleo", "dora", "eva", "finn", "model-a"]
+    decisions = pd.concat([
+        pd.DataFrame({"unit_id": ids, "coder": name, "code": "warm", "applied": row})
+        for name, row in zip(names, applied, strict=True)
+    ])  # fmt: skip
+    units = pd.DataFrame({"unit_id": ids, "case_id": [f"p{place // 10}" for place in range(400)]})
+    people = decisions[decisions["coder"] != "model-a"]
+    over = {"units": units, "cluster": "case_id"}
+    further = {
+        "Codes": adjudication.dawid_skene(people, **over, n_draws=100),
+        "Model": alternative_annotator_test(decisions, epsilon=0.2, **over),
+        "Texts": alternative_annotator_test(decisions, epsilon=0.2),
+    }
+    rows = report.tables.further(further).rows
+    assert len(rows) == 2 * 6 + 15 + 2
+    assert rows[0][:3] == ("Sensitivity of ana (Dawid and Skene)", "Codes, warm", "400")
+    assert rows[-1][:2] == ("Winning rate ω of model-a (ε 0.2)", "Texts, warm")
+    [paragraph] = [
+        one for one in report.methods(store, further=further).paragraphs
+        if one.heading == "Further statistics"
+    ]  # fmt: skip
+    assert len(paragraph.sentences) == 3
+    assert "over participants" in str(paragraph.sentences[1])
+    assert "over texts" in str(paragraph.sentences[2])
+    for one in (one for sentence in paragraph.sentences for one in sentence.numbers):
+        assert eval(one.call + one.where, {"further": further}) == one.value  # noqa: S307
+    plain = report.review(store, n_boot=20)
+    new = [one for one in report.review(store, n_boot=20, further=further) if one not in plain.objections]
+    assert [one.kind for one in new] == ["shared_errors", "further_unclustered"]
+    assert "ana and ben (warm)" in new[0].seen
 
 
 def test_other_results_are_refused(store: Store, tmp_path: Path) -> None:

@@ -18,8 +18,10 @@ def further(further: Mapping[str, Any], *, digits: int = 2, notes: Sequence[str]
     Parameters
     ----------
     further : mapping of str to result
-        By what they are of, in print: results of `agreement.coefficients.estimate` (one row each) and frames
-        of `links.models.proportional_odds` (one row for the model and each split).
+        By what they are of, in print: results of `agreement.coefficients.estimate` (one row each),
+        `links.models.proportional_odds` (one for the model and each split), `adjudication.dawid_skene` (rates
+        of each coder, and pairs of coders) and `agreement.diagnosis.alternative_annotator_test` (one for each
+        code and model).
     digits : int
         Decimals (1–6); p has three.
     notes : sequence of str

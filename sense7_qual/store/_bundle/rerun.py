@@ -83,7 +83,7 @@ def numbers(store: Store, plan: AnalysisPlan) -> Iterator[tuple[str, Any]]:
                 n_boot=plan.n_boot,
                 seed=plan.seed,
                 adjust=plan.adjust or "bh",
-                equivalence=plan.equivalence or None,
+                equivalence=plan.equivalence,
             ),
         )
 
