@@ -92,7 +92,7 @@ def missing_ratings(
     recomputes the shares of missing ratings too, and Student's t with k − 1 degrees of freedom, k being the
     number of participants with rated texts on the rarer side. With the true delta they covered the link
     over all texts in 93 to 97 % of simulated studies of 12 to 60 participants, where the rated texts alone
-    did in as few as 60 % (benchmarks/missing_ratings.md).
+    did in as few as 11 % (benchmarks/missing_ratings.md).
 
     Odds ratios are not adjusted. Whether ratings are missing in some conditions rather than in others,
     `context` says: ``units.assign(missing=units[rating].isna() * 1.0)`` with rating "missing".
