@@ -9,6 +9,7 @@ import statsmodels.api as sm
 from scipy.stats import t as students
 
 from sense7_qual import agreement
+from sense7_qual.agreement._intervals._bootstrap import effective_clusters
 from sense7_qual.agreement.diagnosis import alternative_annotator_test
 from sense7_qual.errors import ArgumentError, TableError
 
@@ -77,7 +78,10 @@ def test_over_participants_the_error_is_the_cluster_robust_one_of_statsmodels() 
         robust = sm.OLS(difference.to_numpy(), np.ones(len(difference))).fit(
             cov_type="cluster", cov_kwds={"groups": pd.factorize(case)[0], "df_correction": True}
         )
-        assert row.t == pytest.approx((difference.mean() - 0.1) / robust.bse[0], rel=1e-6)
+        away = (difference - difference.mean()).to_numpy()
+        worth = effective_clusters(away, np.ones(len(away)), pd.factorize(case)[0])
+        error = robust.bse[0] * np.sqrt(worth / (worth - 1))
+        assert row.t == pytest.approx((difference.mean() - 0.1) / error, rel=1e-6)
         assert row.n_clusters == 20
         # Never more degrees of freedom than participants less one.
         assert abs(row.p - 0.5) <= abs(students.cdf(row.t, 19) - 0.5)

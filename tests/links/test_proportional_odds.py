@@ -8,9 +8,20 @@ import pytest
 
 from sense7_qual import links
 from sense7_qual.errors import ArgumentError, TableError
-from tests.links.test_cumulative_mixed import wine
 
+# Randall (1989), as in R's ordinal::wine: nine judges, two bottles each of cold and warm, without and with
+# contact.
+WINE = """
+23344455 12132354 23325544 32323253 23433333 32322454 11222323 22233334 12323244
+"""
 COUNTS = [200, 300, 250, 250, 100, 260, 280, 360, 40, 90, 160, 210]  # of ratings 1 to 4, by x = 0, 1, 2
+
+
+def wine() -> tuple[pd.Series, pd.DataFrame, pd.Series]:
+    ratings = np.array([[int(level) for level in judge] for judge in WINE.split()])
+    warm, contact = np.tile([0, 0, 0, 0, 1, 1, 1, 1], 9), np.tile([0, 0, 1, 1] * 2, 9)
+    predictors = pd.DataFrame({"tempwarm": warm, "contactyes": contact})
+    return pd.Series(ratings.ravel()), predictors, pd.Series(np.repeat(np.arange(1, 10), 8))
 
 
 def counted() -> tuple[pd.Series, pd.Series]:

@@ -106,8 +106,8 @@ def alternative_annotator_test(
         approximation is poor.
     units, cluster
         One row per unit, with unit_id and the column `cluster` of its participant. Units of a participant are
-        not independent: the t-test is then over participants (six or more, else `few_clusters`), with the
-        degrees of freedom of clusters of equal size.
+        not independent: the t-test is then over participants (six or more, else `few_clusters`), widened for
+        few of them and with the degrees of freedom of clusters of equal size.
 
     Returns
     -------
@@ -324,10 +324,11 @@ def _t_test(units: pd.DataFrame, epsilon: float, fewest_units: int) -> dict[str,
 
 
 def _clustered(difference: Floats, number: Integers) -> tuple[float, float]:
-    """Return the standard error of a mean over clusters, and its degrees of freedom."""
+    """Return the standard error of a mean over clusters, widened for few of them, and its degrees."""
     k, away = len(np.unique(number)), difference - difference.mean()
     error = float(np.sqrt(k / (k - 1) * np.square(np.bincount(number, away)).sum()) / len(difference))
-    return error, effective_clusters(away, np.ones(len(away)), number) - 1
+    worth = effective_clusters(away, np.ones(len(away)), number)
+    return error * float(np.sqrt(worth / (worth - 1))), worth - 1
 
 
 def _summary(tested: pd.DataFrame, compared: pd.DataFrame) -> dict[str, object]:

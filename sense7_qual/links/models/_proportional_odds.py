@@ -37,7 +37,7 @@ def proportional_odds(
     rating_range: Range | None = None,
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
-    """Return each predictor's odds ratio at each split of the scale, beside that of the ordinal model.
+    """Return each predictor's odds ratio at each split of the scale, next to that of the ordinal model.
 
     An ordinal model has one odds ratio for all splits of a scale: of 2 or more against 1, of 3 or more
     against 2 or less, and so on. Here each split has its own, by the same model of whether the rating is at
