@@ -37,7 +37,7 @@ def against_codebook(
     times as often as in all units, so that a code on most texts of the study does not cover every theme. All
     other themes are *uncovered*: look for a missing code in their typical quotes. A decision here is one
     coder's finished unit; units that nobody finished do not count. If the themes were fitted with the
-    codebook, `expected` has the code whose definition and examples are near a theme: where people applied
+    codebook, `expected` has the code with its definition and examples near a theme: where people applied
     another code to it, or none, read both again.
 
     Parameters

@@ -112,7 +112,7 @@ class Expected:
                 "theme": pd.array([theme_of.get(place) for place in at], dtype="Int64"),
                 "shown": pd.array(self.is_shown, dtype="boolean"),
                 "closeness": self.closeness,
-                "nearest_unit": pd.array(unit_of.to_numpy()[self.nearest], dtype="string"),
+                "nearest_unit": pd.array([unit_of[at] for at in self.nearest.tolist()], dtype="string"),
             }
         )
 

@@ -139,10 +139,10 @@ def nearest_codes(
         return _table([], codes, themes)
     vectors = embedded(texts, embed, lambda stage, done, total: None).astype(float)
     place = {text: row for row, text in enumerate(texts)}
-    described = np.array([_mean(vectors[[place[text] for text in each]]) for each in of_code])
+    middles = np.array([_mean(vectors[[place[text] for text in each]]) for each in of_code])
     rows: list[tuple[Any, ...]] = []
     for theme, listed in typical.groupby("theme", sort=False):
-        similarity = described @ _mean(vectors[listed["text"].map(place)])
+        similarity = middles @ _mean(vectors[listed["text"].map(place)])
         near = np.argsort(-similarity.round(12), kind="stable")[:k]
         rows += [(theme, rank, at, similarity[at]) for rank, at in enumerate(near, start=1)]
     return _table(rows, codes, themes)

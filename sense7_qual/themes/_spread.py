@@ -61,8 +61,8 @@ def spread(
     -----
     The themes are taken as given. `p` is of a score test of logistic regression with the participants'
     contributions to the score, so that texts of one person may be alike: the hypothesis is that the theme has
-    the same share at every value. Where nothing differed, it was below .05 for 3 to 5 % of themes with 60
-    participants of ten texts, a test of the texts as if they were independent for 15 to 20 %
+    the same share at every value. Where nothing differed, it was below .05 for 4.7 % of themes with 60
+    participants of ten texts, that of a test of the texts as if they were independent for 15 %
     (``benchmarks/themes_null.md``). Among many themes some differ by chance: `p_holm` is for all of them.
 
     References

@@ -16,7 +16,28 @@ from sense7_qual.themes._communities import fuzzy_graph
 from sense7_qual.themes._expected import expected
 from sense7_qual.themes._neighbours import nearest_neighbours
 from sense7_qual.themes._texts import embedded
-from tests.themes.test_themes import study, words_of
+from tests.helpers.small_themes import frame
+
+MATTERS = {
+    "speed": ["queue", "waiting", "minutes", "slow", "delay", "hours"],
+    "warmth": ["kind", "caring", "gentle", "warmth", "listened", "comfort"],
+    "facts": ["wrong", "error", "invented", "source", "incorrect", "mistake"],
+}
+
+
+def words_of(texts: list[str]) -> np.ndarray:
+    """Embed a text as the counts of the words of the matters in it."""
+    words = [word for listed in MATTERS.values() for word in listed]
+    return np.array([[text.split().count(word) for word in words] for text in texts], dtype=float)
+
+
+def study() -> pd.DataFrame:
+    """Return 90 units, each of four words of one matter."""
+    rng = np.random.default_rng(4)
+    matters = rng.permutation(np.repeat(list(MATTERS), [36, 30, 24]))
+    texts = [f"{' '.join(rng.permutation(MATTERS[one])[:4])} n{row}" for row, one in enumerate(matters)]
+    return frame(texts).assign(matter=matters)
+
 
 #: Speed and warmth are among the texts, cost is not; facts are in no code.
 BOOK = Codebook(
