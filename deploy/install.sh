@@ -65,6 +65,9 @@ roles() {
   role lead "LOGIN CREATEROLE"
   role seats NOLOGIN
   for each in $names; do role "$each" "LOGIN IN ROLE seats"; done
+  # The lead may end a seat (NOLOGIN) and not act as one; up to version 15 that is part of CREATEROLE.
+  [ "$(sql 'SHOW server_version_num')" -lt 160000 ] ||
+    for each in $names; do sql "GRANT $each TO lead WITH ADMIN TRUE, INHERIT FALSE, SET FALSE"; done
 }
 database() {
   [ -n "$(sql "SELECT 1 FROM pg_database WHERE datname = 'lab'")" ] ||

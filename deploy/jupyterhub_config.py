@@ -80,6 +80,7 @@ class Server(LocalProcessSpawner):
     """A seat gets the coder's page, the lead JupyterLab; each as their own account."""
 
     without = 0  # polls in a row that found no line for this seat
+    ending = False
 
     async def start(self):
         if self.user.name == LEAD:
@@ -103,11 +104,15 @@ class Server(LocalProcessSpawner):
     async def poll(self):
         status = await super().poll()
         self.without = 0 if has_seat(self.user.name) else self.without + 1
-        if status is None and self.without > 1:  # twice, since an editor may be saving the file just now
-            self.log.warning("%s has no line in coders.csv: ended", self.user.name)
+        if status is not None or self.ending or self.without < 2:  # an editor may be saving the file just now
+            return status
+        self.log.warning("%s has no line in coders.csv: ended", self.user.name)
+        self.ending = True  # since stopping polls
+        try:
             await self.stop()
-            return 0
-        return status
+        finally:
+            self.ending = False
+        return 0
 
 
 c = get_config()  # noqa: F821 – JupyterHub's
@@ -122,17 +127,16 @@ c.JupyterHub.cleanup_proxy = False
 c.JupyterHub.shutdown_on_logout = True
 c.JupyterHub.allow_named_servers = False
 c.JupyterHub.cookie_max_age_days = 1
-c.JupyterHub.concurrent_spawn_limit = 4
 c.ConfigurableHTTPProxy.should_start = False
 c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:8001"
-c.ConfigurableHTTPProxy.check_running_interval = 5
+c.JupyterHub.last_activity_interval = 10  # seconds until a proxy that was started again knows where pages are
 c.Authenticator.any_allow_config = True  # who may come in is decided by `SignIn`
 c.Authenticator.auth_refresh_age = 60
 c.Authenticator.refresh_pre_spawn = True
 c.Authenticator.enable_auth_state = False
 c.Spawner.env_keep = ["LANG", "LC_ALL"]
 c.Spawner.environment = {"PATH": f"{BIN}:/usr/local/bin:/usr/bin:/bin", "JUPYTER_PLATFORM_DIRS": "1"}
-c.Spawner.start_timeout = c.Spawner.http_timeout = 30
+c.Spawner.start_timeout = c.Spawner.http_timeout = 120  # twenty who sign in at once start at once
 c.JupyterHub.load_roles = [
     {
         "name": "user",

@@ -36,15 +36,16 @@ class Client:
     lost: int = 0
     """How many times the line was lost."""
 
-    def sign_in(self, address: str = team_server.ADDRESS) -> requests.Response:
+    def sign_in(self, *, onward: str = "/hub/home") -> requests.Response:
         """Send the hub's form; the answer is the page that it leads to."""
-        self.web.get(f"{address}/hub/login", timeout=30)
+        address = f"{team_server.ADDRESS}/hub/login?next={onward}"
+        self.web.get(address, timeout=60)
         form = {
             "username": self.login,
             "password": self.password,
             "_xsrf": self.web.cookies.get("_xsrf", path="/hub/"),
         }
-        return self.web.post(f"{address}/hub/login", data=form, timeout=60)
+        return self.web.post(address, data=form, timeout=60)
 
     def open(self) -> None:
         """Wait for the coder's page, open the line to its kernel, and find the coding widget."""

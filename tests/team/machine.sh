@@ -27,7 +27,7 @@ if [ "${1:-}" = --inside ]; then
   mkdir -m 1777 root/run/lock
   hostname team
   export SENSE7_TEAM_MACHINE=1
-  exec chroot root /bin/sh -c 'cd "$0" && exec "$@"' "$ROOT" "$@"
+  exec chroot root /bin/sh -c 'cd "$0"; "$@"; exit $?' "$ROOT" "$@"  # the shell takes in what orphans leave
 fi
 
 if [ "${1:-}" = --prepare ]; then  # as docs/team_server.md says, but into the cache
@@ -44,9 +44,12 @@ mkdir -p "$CACHE/machine" "$CACHE/sense7"
 [ -z "$(ls -A /opt/sense7)" ] || { echo "machine.sh: /opt/sense7 is in use on this machine" >&2; exit 1; }
 command -v pg_createcluster > /dev/null || { apt-get update -qq && apt-get install -y -qq postgresql; }
 /usr/bin/python3 -c 'import venv, ensurepip' 2> /dev/null || apt-get install -y -qq python3-venv
+exec 9> "$CACHE/lock"
+flock 9  # one at a time prepares
 asked=$(cat "$ROOT/pyproject.toml" "$ROOT/deploy/constraints.txt" | sha256sum)
 if [ "$(cat "$CACHE/asked" 2> /dev/null)" != "$asked" ]; then
   unshare --mount sh "$0" --prepare
   echo "$asked" > "$CACHE/asked"
 fi
+exec 9>&-
 exec env TEAM_CACHE="$CACHE" unshare --mount --pid --fork --kill-child --net --ipc --uts sh "$0" --inside "$@"

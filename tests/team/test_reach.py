@@ -31,16 +31,19 @@ OF_A_SERVER = (
     "api/kernels/{other}", "api/kernels/{other}/channels", "voila/api/shutdown/{other}",
 )  # fmt: skip
 OF_THE_HUB = (
-    "api/users", "api/users/{others}", "api/users/lead", "api/users/{mine}/tokens", "api/users/{others}/tokens",
+    "api/users", "api/users/{others}", "api/users/lead", "api/users/{mine}/tokens",
+    "api/users/{others}/tokens",
     "api/users/lead/tokens", "api/groups", "api/services", "api/proxy", "api/info", "api/shutdown",
     "api/users/{others}/server", "api/users/{others}/activity", "api/users/{others}/shared",
-    "api/shares/{others}", "api/user", "api/authorizations/token/x", "admin", "home", "token", "user-redirect/",
+    "api/shares/{others}", "api/user", "api/authorizations/token/x", "admin", "home", "token",
+    "user-redirect/",
     "spawn/{others}", "spawn/lead", "spawn-pending/{others}", "metrics", "health", "static/js/home.js",
     "api/users/seat%2e%2e%2flead", "api/users/..%2flead", "spawn/..%2flead",
 )  # fmt: skip
 # Of her own: the page, what she is to the hub, and files of the software.
 OPEN = {
-    f"/user/{MINE}/", "/hub/api/user", "/hub/api/users", "/hub/home", "/hub/token", "/hub/health", "/hub/api/info",
+    f"/user/{MINE}/", "/hub/api/user", "/hub/api/users", "/hub/home", "/hub/token", "/hub/health",
+    "/hub/api/info",
     "/hub/static/js/home.js",
 }  # fmt: skip
 
@@ -246,7 +249,9 @@ def test_no_other_account_hears_a_word(coders, texts) -> None:
     assert folders
     assert {stat.S_IMODE(place.stat().st_mode) for place in folders} == {0o700}
     sockets = [
-        line.split()[-1] for line in Path("/proc/net/unix").read_text().splitlines() if "/tmp/" in line
+        line.split()[-1]
+        for line in Path("/proc/net/unix").read_text().splitlines()
+        if "/tmp/" in line  # noqa: S108
     ]
     assert all(
         Path(each).parent.stat().st_mode & 0o077 == 0 for each in sockets if Path(each).parent.exists()
