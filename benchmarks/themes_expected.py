@@ -165,6 +165,18 @@ def measured(texts: Texts, examples: dict[str, list[str]], absent: set[str], emb
     return rows
 
 
+def remembering(model: Callable) -> Callable:
+    """Return a function that embeds each text once."""
+    kept: dict[str, np.ndarray] = {}
+
+    def embed(texts: list[str]) -> np.ndarray:
+        new = [text for text in dict.fromkeys(texts) if text not in kept]
+        kept.update(zip(new, model(new), strict=True) if new else ())
+        return np.array([kept[text] for text in texts])
+
+    return embed
+
+
 def main() -> None:
     """Measure every way on every draw, and print means."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -173,13 +185,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[300, 1000])
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    model, kept = models.embedder(precision="int8"), {}
-
-    def embed(texts: list[str]) -> np.ndarray:
-        new = [text for text in dict.fromkeys(texts) if text not in kept]
-        kept.update(zip(new, model(new), strict=True) if new else ())
-        return np.array([kept[text] for text in texts])
-
+    embed = remembering(models.embedder(precision="int8"))
     rows = []
     for size in arguments.sizes:
         for name, (reader, sizes) in SETS.items():

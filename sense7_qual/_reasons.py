@@ -46,6 +46,7 @@ class Reason(Worded):
     FEW_CODERS = auto(), "too few coders to say whether others would agree as well"
     TWO_CODERS = auto(), "there are only two coders, too few for an interval that could be relied on"
     FEWER_THAN_TWO_CODERS = auto(), "fewer than two coders have an effect and an interval"
+    SATURATED = auto(), "three coders' agreement is met exactly, whatever errors they share"
     TWO_LEVELS = auto(), "the rating has two levels, and so one split"
     ONE_UNIT = auto(), "only one text was coded by two or more coders"
     ONE_CODER = auto(), "there is only one coder"

@@ -18,15 +18,15 @@ UNUSED: Final = 300
 """Seconds without a kernel after which the server ends; the hub then shows it as stopped."""
 
 
-class Leave(JupyterHandler):
+class Leave(JupyterHandler):  # type: ignore[misc]  # Jupyter's servers carry no types
     """Signs out: ends the kernels and goes on to the hub's own sign-out, which ends the server if so set."""
 
-    @allow_unauthenticated
+    @allow_unauthenticated  # type: ignore[untyped-decorator]
     async def get(self) -> None:
         """End what belongs to whoever is signed in."""
         if self.current_user:
             await self.kernel_manager.shutdown_all()
-        hub = self.identity_provider.hub_auth  # type: ignore[attr-defined]
+        hub = self.identity_provider.hub_auth
         hub.clear_cookie(self)
         self.redirect(hub.hub_host + url_path_join(hub.hub_prefix, "logout"))
 

@@ -11,8 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import pandas as pd
-
 from sense7_qual._atomic import save
 from sense7_qual._commands.columns import PREVIEW, ROLES, choose, known_as, listed
 from sense7_qual._commands.words import STUDY, Parsers, count, is_address
@@ -20,6 +18,8 @@ from sense7_qual._messages import first_three
 from sense7_qual.errors import ArgumentError, StoreError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from sense7_qual.codebook import Code, Codebook
     from sense7_qual.store import Store
 

@@ -40,7 +40,7 @@ _HEARD: Final = frozenset(
 )  # fmt: skip
 
 
-class Line(ZMQChannelsWebsocketConnection):
+class Line(ZMQChannelsWebsocketConnection):  # type: ignore[misc]
     """A page's line to its kernel, on which widgets are heard: no output, no error with its traceback."""
 
     def handle_outgoing_message(self, stream: str, outgoing_msg: list[Any]) -> None:
@@ -50,7 +50,7 @@ class Line(ZMQChannelsWebsocketConnection):
             super().handle_outgoing_message(stream, outgoing_msg)
 
 
-class OneKernel(AsyncMappingKernelManager):
+class OneKernel(AsyncMappingKernelManager):  # type: ignore[misc]
     """The kernels of one coder: those without a page end, and an open one after an hour without a message."""
 
     def __init__(self, **named: Any) -> None:

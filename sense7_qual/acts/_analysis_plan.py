@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, Final, NoReturn
+from typing import Any, Final, Literal, NoReturn
 
 from sense7_qual._arguments import check_arguments, is_name, is_unicode, read_once
 from sense7_qual._messages import did_you_mean, word
@@ -23,8 +23,8 @@ ANSWERS: Final = (
 )  # fmt: skip
 """The names of `AnalysisPlan.answers`, after the form of Haven et al. (2020)."""
 
-_LATER: Final = ("models", "prompts")
-_LISTS: Final = ("hypotheses", "coders", "rounds", *_LATER)
+_LATER: Final = ("models", "prompts", "adjust", "equivalence")
+_LISTS: Final = ("hypotheses", "coders", "rounds", "models", "prompts")
 _LONGEST: Final = 20_000
 _MOST: Final = 10_000_000
 _DATE: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
@@ -75,6 +75,10 @@ class AnalysisPlan:
         The alpha (−1 to 1) that each code should reach.
     rating, cluster : str, optional
         The column of units with the rating that codes are linked to, and the column with participants.
+    adjust : {"bh", "max-t"}, optional
+        How the p of links are adjusted, and over which, as for `links.code_to_rating`.
+    equivalence : pair of str and float, optional
+        The largest link that would not matter, as for `links.code_to_rating`: ("rank_biserial", 0.2).
     n_boot, seed : int
         For the intervals, as for `agreement.by_code`.
     answers : mapping of str to str
@@ -120,6 +124,8 @@ class AnalysisPlan:
     min_alpha: float | None = None
     rating: str | None = None
     cluster: str | None = None
+    adjust: Literal["bh", "max-t"] | None = None
+    equivalence: tuple[str, float] | None = None
     n_boot: int = 2000
     seed: int = 0
     answers: Mapping[str, str] = field(default_factory=dict)
@@ -127,6 +133,7 @@ class AnalysisPlan:
     def __post_init__(self) -> None:
         for name in _LISTS:
             object.__setattr__(self, name, _lines(name, getattr(self, name)))
+        object.__setattr__(self, "equivalence", _margin(self.equivalence))
         object.__setattr__(self, "coders", tuple(check_person(coder) for coder in self.coders))
         for name, (fits, expected) in _EXPECTED.items():
             value = getattr(self, name)
@@ -153,7 +160,7 @@ class AnalysisPlan:
 
     def to_text(self) -> str:
         """Return the text of an act of kind ``preregister``."""
-        # Without the lists that came later where they are empty: a plan keeps the fingerprint that it had.
+        # Without the fields that came later where they are empty: a plan keeps the fingerprint that it had.
         content = {
             one.name: getattr(self, one.name) for one in fields(self)
             if one.name not in _LATER or getattr(self, one.name)
@@ -173,7 +180,8 @@ class AnalysisPlan:
         check_arguments(AnalysisPlan.from_text, locals())
         try:
             content: dict[str, Any] = json.loads(str(text))
-            plan = cls(**content | {name: tuple(content[name]) for name in _LISTS if name in content})
+            content |= {name: tuple(content[name]) for name in (*_LISTS, "equivalence") if name in content}
+            plan = cls(**content)
             if plan.to_text() != text:
                 raise ValueError("another form")
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -256,6 +264,16 @@ def _lines(name: str, values: object) -> tuple[str, ...]:
     return listed
 
 
+def _margin(pair: object) -> tuple[str, float] | None:
+    if pair is None:
+        return None
+    effect, margin = pair if isinstance(pair, tuple | list) and len(pair) == 2 else (None, None)
+    of = float(margin) if isinstance(margin, int | float) and not isinstance(margin, bool) else 0.0
+    if not (effect == "rank_biserial" and 0 < of < 1) and not (effect == "odds_ratio" and 1 < of <= _MOST):
+        _refuse("equivalence", pair, "('rank_biserial', a margin between 0 and 1) or ('odds_ratio', above 1)")
+    return str(effect), of
+
+
 def _answers(answers: object) -> dict[str, str]:
     if not isinstance(answers, Mapping):
         raise ActError(
@@ -314,6 +332,7 @@ _EXPECTED: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "themes": _SWITCH,
     "discussion": _SWITCH,
     "with_agreement": _SWITCH,
+    "adjust": _one_of("bh", "max-t"),
     "rating": _COLUMN,
     "cluster": _COLUMN,
     "coding_until": (_is_date, "a day such as '2026-03-31'"),

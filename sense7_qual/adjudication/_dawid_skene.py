@@ -1,13 +1,12 @@
 """What is likely true where coders err: each unit's probability of a code, and each coder's error rates.
 
-The latent-class model of one code: units truly have it or not, and coders err in both directions. Units on
-which the same coders decided alike, in one stratum, form a pattern; all sums run over patterns, so that a fit
-takes as long for a hundred thousand units as for a hundred.
+The model itself is in ``_latent_class.py``, how sure its parameters are and where it fails in
+``_shared_errors.py``.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -19,24 +18,35 @@ from sense7_qual._bootstrap import check_resampling
 from sense7_qual._contract import Contract, holding
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
-from sense7_qual.adjudication._results import DRAWS, ERROR_RATES, FITS, POSTERIOR, PREVALENCE
+from sense7_qual.adjudication._latent_class import (
+    Parameters,
+    Patterns,
+    fit_latent_class,
+    log_likelihood,
+    probabilities,
+    refit,
+)
+from sense7_qual.adjudication._results import DRAWS, ERROR_RATES, FITS, POSTERIOR, PREVALENCE, RESIDUALS
+from sense7_qual.adjudication._shared_errors import Draws, residuals
 from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, labels_by_unit, people, without_models
 
-_FRAMES: Final = (POSTERIOR, DRAWS, ERROR_RATES, PREVALENCE, FITS)
+_FRAMES: Final = (POSTERIOR, DRAWS, ERROR_RATES, PREVALENCE, FITS, RESIDUALS)
 _MOST_LEVELS: Final = 20
 _NO_LEVEL: Final = "missing"
 
 
 @dataclass(frozen=True, slots=True)
 class TrueCodes:
-    """The result of `dawid_skene`: frames `posterior`, `draws`, `coders`, `prevalence` and `fits`."""
+    """The result of `dawid_skene`: frames `posterior`, `draws`, `coders`, `prevalence`,
+    `fits` and `residuals`."""
 
     posterior: pd.DataFrame
     draws: pd.DataFrame
     coders: pd.DataFrame
     prevalence: pd.DataFrame
     fits: pd.DataFrame
+    residuals: pd.DataFrame
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +61,23 @@ class _Data:
     shared: npt.NDArray[np.float64]
 
 
-@holding(posterior=POSTERIOR, draws=DRAWS, coders=ERROR_RATES, prevalence=PREVALENCE, fits=FITS)
+@dataclass(frozen=True, slots=True)
+class _Resampling:
+    """How often each unit comes in each resample, the number of its cluster, and the level of intervals."""
+
+    weights: list[pd.Series]
+    member: pd.Series
+    confidence_level: float
+
+
+@holding(
+    posterior=POSTERIOR,
+    draws=DRAWS,
+    coders=ERROR_RATES,
+    prevalence=PREVALENCE,
+    fits=FITS,
+    residuals=RESIDUALS,
+)
 def dawid_skene(
     decisions: pd.DataFrame,
     *,
@@ -59,6 +85,7 @@ def dawid_skene(
     units: pd.DataFrame | None = None,
     cluster: str | None = None,
     n_draws: int = 0,
+    confidence_level: float = 0.95,
     seed: int = 0,
 ) -> TrueCodes:
     """Estimate the probability that each code truly applies to each unit, given coders who err.
@@ -67,7 +94,8 @@ def dawid_skene(
     sensitivity (finds the code where it applies) and a specificity (leaves it out where it does not), the
     same on all units; given the truth, coders err independently. Coders who settle cases together, or who
     share a misunderstanding of a code, violate the last assumption, and their shared errors are then taken
-    for true. No rate is entered by hand: all are estimated from agreement.
+    for true: `residuals` shows it, with four coders or more. No rate is entered by hand: all are estimated
+    from agreement.
 
     Parameters
     ----------
@@ -85,7 +113,10 @@ def dawid_skene(
     cluster : str, optional
         The column of `units` with the participant of each, which the draws resample (default: units).
     n_draws : int
-        The number of draws of the parameters, by refitting to resampled participants; 0 for none.
+        The number of draws of the parameters, by refitting to resampled participants; 0 for none. From 100
+        on (better 400) rates, prevalences and residuals have intervals.
+    confidence_level : float
+        Level of these intervals, between 0 and 1.
     seed : int
         Seed of the draws. Everything else is deterministic.
 
@@ -95,7 +126,7 @@ def dawid_skene(
         `decisions` does not meet its contract; a Series has a unit twice or does not name the units; there
         are too many levels, or most units lack one; a unit has no cluster.
     ArgumentError
-        `n_draws` or `seed` is out of its range.
+        `n_draws`, `confidence_level` or `seed` is out of its range.
 
     Notes
     -----
@@ -104,11 +135,17 @@ def dawid_skene(
     the same with the two classes exchanged; of the two solutions the one is kept in which coders, weighted by
     their numbers of decisions, do better than chance.
 
+    Intervals of rates and prevalences are the estimate ± widened quantile × standard deviation of the draws,
+    on the scale of log odds; those of residuals the same on their own scale. Coverage, and how often shared
+    errors are found, is simulated in benchmarks/dawid_skene.md: a residual of 0 is no proof that there are
+    none, because the model takes some of them for true.
+
     References
     ----------
     Dawid & Skene (1979), Maximum likelihood estimation of observer error-rates using the EM algorithm,
     Applied Statistics 28, 20–28. Hui & Walter (1980), Estimating the error rates of diagnostic tests,
-    Biometrics 36, 167–171: identifiability.
+    Biometrics 36, 167–171: identifiability. Qu, Tan & Kutner (1996), Random effects models in latent class
+    analysis for evaluating accuracy of diagnostic tests, Biometrics 52, 797–810: residuals of pairs.
 
     Examples
     --------
@@ -125,7 +162,7 @@ def dawid_skene(
     """
     check_arguments(dawid_skene, locals())
     check_least(dawid_skene, 0, n_draws=n_draws)
-    check_resampling("dawid_skene", n_boot=max(n_draws, 1), confidence_level=0.95, seed=seed)
+    check_resampling("dawid_skene", n_boot=max(n_draws, 1), confidence_level=confidence_level, seed=seed)
     own = people(without_models(DECISIONS.check(decisions), function="dawid_skene"))
     unit_ids = pd.Index(own["unit_id"].unique())
     level, levels = _levels(_of_units(units, prevalence_by), unit_ids)
@@ -137,14 +174,15 @@ def dawid_skene(
         for times in rng.multinomial(n_clusters, chances, size=n_draws)
     ]
     parts: dict[str, list[pd.DataFrame]] = {one.name: [] for one in _FRAMES}
+    how = _Resampling(weights, pd.Series(member, index=unit_ids), confidence_level)
     for code, of_code in own.groupby("code", sort=False):
-        for key, frame in _of_code(of_code, level, levels, weights).items():
+        for key, frame in _of_code(of_code, level, levels, how).items():
             parts[key].append(frame.assign(code=code, prevalence_by=prevalence_by))
     return TrueCodes(**{one.name: _frame(one, parts[one.name]) for one in _FRAMES})
 
 
 def _of_code(
-    decided: pd.DataFrame, level: pd.Series, levels: list[str], weights: list[pd.Series]
+    decided: pd.DataFrame, level: pd.Series, levels: list[str], how: _Resampling
 ) -> dict[str, pd.DataFrame]:
     """Return the rows of one code in each frame of the result."""
     data = _data(decided, level, len(levels))
@@ -161,16 +199,23 @@ def _of_code(
         "n_units": len(data.unit_ids),
         "n_coders": len(data.coders),
         "reason": reason,
+        "confidence_level": how.confidence_level,
+        "n_draws": len(how.weights),
     }
+    tables["residuals"] = residuals(data.patterns, counted, data.coders).assign(reason=reason)
     if reason is None:
         fitted = fit_latent_class(data.patterns, counted)
         parameters = fitted.parameters
         tables["posterior"]["probability"] = probabilities(data.patterns, parameters)[data.pattern]
-        tables["draws"] = _draws(data, parameters, weights)
-        tables["coders"] = tables["coders"].assign(
-            sensitivity=parameters.sensitivity, specificity=parameters.specificity
-        )
-        tables["prevalence"]["prevalence"] = np.where(n_by_level > 0, parameters.prevalence, np.nan)
+        draws = _drawn(data, parameters, how)
+        tables["draws"] = _draws(data, draws.parameters)
+        for name in ("sensitivity", "specificity"):
+            rates = {name: getattr(parameters, name), **draws.ends(name, parameters)}
+            tables["coders"] = tables["coders"].assign(**rates)
+        known = pd.DataFrame({"prevalence": parameters.prevalence, **draws.ends("prevalence", parameters)})
+        known[n_by_level == 0] = np.nan
+        tables["prevalence"] = tables["prevalence"].join(known)
+        tables["residuals"] = residuals(data.patterns, counted, data.coders, parameters, draws)
         height = log_likelihood(data.patterns, counted, parameters)
         fit_row |= {"n_iterations": fitted.n_iterations, "converged": fitted.converged}
         fit_row |= {"log_likelihood": height}
@@ -205,18 +250,25 @@ def _n_coders(data: _Data) -> npt.NDArray[np.int64]:
     return np.asarray(n[data.pattern], dtype=np.int64)
 
 
-def _draws(data: _Data, parameters: Parameters, weights: list[pd.Series]) -> pd.DataFrame:
-    """Return the probabilities under parameters refitted to each resample."""
+def _drawn(data: _Data, parameters: Parameters, how: _Resampling) -> Draws:
+    """Return the parameters refitted to each resample of clusters."""
+    rows = [
+        np.bincount(data.pattern, times.loc[data.unit_ids], len(data.patterns.stratum)).astype(np.float64)
+        for times in how.weights
+    ]
+    refits = [refit(data.patterns, row, parameters, tolerance=1e-6).parameters for row in rows]
+    return Draws(rows, refits, how.member.loc[data.unit_ids].nunique(), how.confidence_level)
+
+
+def _draws(data: _Data, refits: list[Parameters]) -> pd.DataFrame:
+    """Return the probabilities under each of the refitted parameters."""
     parts = [pd.DataFrame({"unit_id": []})]
-    for draw, times in enumerate(weights):
-        drawn = times.loc[data.unit_ids].to_numpy(dtype=np.float64)
-        in_pattern = np.bincount(data.pattern, drawn, len(data.patterns.stratum)).astype(np.float64)
-        refitted = refit(data.patterns, in_pattern, parameters, tolerance=1e-6).parameters
+    for draw, refitted in enumerate(refits):
         probability = probabilities(data.patterns, refitted)[data.pattern]
         parts.append(pd.DataFrame({"unit_id": data.unit_ids, "draw": draw, "probability": probability}))
     if len(parts) == 1:
         return parts[0]
-    return pd.concat(parts[1:], ignore_index=True).assign(n_coders=np.tile(_n_coders(data), len(weights)))
+    return pd.concat(parts[1:], ignore_index=True).assign(n_coders=np.tile(_n_coders(data), len(refits)))
 
 
 def _reason(decided: pd.DataFrame, data: _Data) -> Reason | None:
@@ -275,125 +327,3 @@ def members(cluster: pd.Series | None, units: pd.Index) -> tuple[npt.NDArray[np.
 def _frame(contract: Contract, parts: list[pd.DataFrame]) -> pd.DataFrame:
     filled = [part.reindex(columns=list(contract.columns)).astype("object") for part in parts if len(part)]
     return contract.frame(pd.concat(filled, ignore_index=True)) if filled else contract.empty()
-
-
-Floats = npt.NDArray[np.float64]
-
-# Half a decision of each kind: keeps a coder who never erred in the sample from being taken for infallible,
-# and moves nothing where there are dozens of decisions.
-_PSEUDO: Final = 0.5
-_MOST_STEPS: Final = 20_000
-
-
-@dataclass(frozen=True, slots=True)
-class Patterns:
-    """Ways of deciding on a unit: who applied the code, and who did not (patterns, coders), as 0 or 1."""
-
-    applied: Floats
-    absent: Floats
-    stratum: npt.NDArray[np.int64]
-    n_strata: int
-
-
-@dataclass(frozen=True, slots=True)
-class Parameters:
-    """The share of units that truly have the code (strata,), and each coder's two rates (coders,)."""
-
-    prevalence: Floats
-    sensitivity: Floats
-    specificity: Floats
-
-    def swapped(self) -> Parameters:
-        """Return the same model with the names of the two classes exchanged."""
-        return Parameters(1 - self.prevalence, 1 - self.specificity, 1 - self.sensitivity)
-
-
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """Parameters at the mode of the posterior, what it took to get there, and their log posterior."""
-
-    parameters: Parameters
-    n_iterations: int
-    converged: bool
-    log_posterior: float
-
-
-def fit_latent_class(patterns: Patterns, weights: Floats) -> Fit:
-    """Fit the model of one code: the best of three, started from any, most and all of a unit's coders."""
-    applied, absent = patterns.applied, patterns.absent
-    n_applied, n_decided = applied.sum(axis=1), (applied + absent).sum(axis=1)
-    starts = [n_applied > 0, 2 * n_applied > n_decided, n_applied == n_decided]
-    fits = []
-    for start in starts:
-        believed = np.where(start, 0.95, 0.05)
-        fits.append(refit(patterns, weights, _maximised(patterns, weights, believed)))
-    return max(fits, key=lambda one: round(one.log_posterior, 6))
-
-
-def refit(patterns: Patterns, weights: Floats, start: Parameters, *, tolerance: float = 1e-9) -> Fit:
-    """Return the fit reached from `start`; where the coders come out worse than chance, from its mirror."""
-    fitted = _climbed(patterns, weights, start, tolerance)
-    n = weights @ (patterns.applied + patterns.absent)
-    better = fitted.parameters.sensitivity + fitted.parameters.specificity - 1
-    if n @ better >= 0:
-        return fitted
-    mirrored = _climbed(patterns, weights, fitted.parameters.swapped(), tolerance)
-    return replace(mirrored, n_iterations=fitted.n_iterations + mirrored.n_iterations)
-
-
-def probabilities(patterns: Patterns, parameters: Parameters) -> Floats:
-    """Return the probability that units of each pattern truly have the code (patterns,)."""
-    true, false = _log_joint(patterns, parameters)
-    return np.asarray(np.exp(true - np.logaddexp(true, false)))
-
-
-def log_likelihood(patterns: Patterns, weights: Floats, parameters: Parameters) -> float:
-    """Return the log-likelihood of the decisions."""
-    return float(weights @ np.logaddexp(*_log_joint(patterns, parameters)))
-
-
-def _climbed(patterns: Patterns, weights: Floats, start: Parameters, tolerance: float) -> Fit:
-    """Alternate between believing and counting until the parameters stand still."""
-    now = start
-    step, moved = 0, np.inf
-    while moved >= tolerance and step < _MOST_STEPS:
-        step += 1
-        following = _maximised(patterns, weights, probabilities(patterns, now))
-        moved = max(
-            float(np.abs(a - b).max())
-            for a, b in (
-                (following.prevalence, now.prevalence),
-                (following.sensitivity, now.sensitivity),
-                (following.specificity, now.specificity),
-            )
-        )
-        now = following
-    height = log_likelihood(patterns, weights, now) + _log_prior(now)
-    return Fit(now, n_iterations=step, converged=moved < tolerance, log_posterior=height)
-
-
-def _maximised(patterns: Patterns, weights: Floats, believed: Floats) -> Parameters:
-    applied, absent = patterns.applied, patterns.absent
-    true, false = weights * believed, weights * (1 - believed)
-    in_stratum = np.bincount(patterns.stratum, true, patterns.n_strata)
-    all_in_stratum = np.bincount(patterns.stratum, weights, patterns.n_strata)
-    return Parameters(
-        prevalence=(in_stratum + _PSEUDO) / (all_in_stratum + 2 * _PSEUDO),
-        sensitivity=(true @ applied + _PSEUDO) / (true @ (applied + absent) + 2 * _PSEUDO),
-        specificity=(false @ absent + _PSEUDO) / (false @ (applied + absent) + 2 * _PSEUDO),
-    )
-
-
-def _log_joint(patterns: Patterns, parameters: Parameters) -> tuple[Floats, Floats]:
-    """Return the log probabilities of each pattern together with having, and with lacking, the code."""
-    applied, absent = patterns.applied, patterns.absent
-    prevalence = parameters.prevalence[patterns.stratum]
-    true = np.log(prevalence) + applied @ np.log(parameters.sensitivity)
-    true = true + absent @ np.log1p(-parameters.sensitivity)
-    false = np.log1p(-prevalence) + applied @ np.log1p(-parameters.specificity)
-    return true, false + absent @ np.log(parameters.specificity)
-
-
-def _log_prior(parameters: Parameters) -> float:
-    every = np.concatenate([parameters.prevalence, parameters.sensitivity, parameters.specificity])
-    return float(_PSEUDO * (np.log(every) + np.log1p(-every)).sum())

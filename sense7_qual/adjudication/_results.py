@@ -66,18 +66,32 @@ DRAWS: Final = Contract("draws", ("unit_id", "code", "draw"), {
     **{name: POSTERIOR.columns[name] for name in ("probability", "n_coders", "prevalence_by")},
 }, row="One row per unit, code and draw")  # fmt: skip
 
+_RESAMPLED: Final = "missing without an interval, which takes 100 draws and six participants"
 ERROR_RATES: Final = Contract("coders", ("code", "coder"), {
     "code, coder": text(),
     "n_units": count(),
-    "sensitivity, specificity": share(),
+    **estimated("sensitivity", share()),
+    **estimated("specificity", share(_RESAMPLED)),
 }, row="One row per code and coder")  # fmt: skip
 
 PREVALENCE: Final = Contract("prevalence", ("code", "level"), {
     "code": text(),
     "level": text("of the column, if one is given", missing=True),
     "n_units": count(),
-    "prevalence": share("the estimated share that truly has the code"),
+    **estimated("prevalence", share(f"the estimated share that truly has the code; {_RESAMPLED}")),
 }, row="One row per code and level")  # fmt: skip
+
+RESIDUALS: Final = Contract("residuals", ("code", "coder_a", "coder_b"), {
+    "code, coder_a, coder_b": text(),
+    "n_units": count("units that both decided on"),
+    "observed": share("share of them on which both decided alike"),
+    "expected": share("the same under the model, where coders err independently"),
+    "difference": number("observed − expected, −1 to 1; above 0 the two share errors", -1, 1),
+    "low, high": number(f"ends of its interval; {_RESAMPLED}", -1, 1),
+    "reason": reason(
+        f"why numbers are: {_NO_MODEL}; `saturated` (three coders without levels: the model meets their "
+        "agreement exactly, whatever they share)"),
+}, row="One row per code and pair of coders with a unit in common")  # fmt: skip
 
 FITS: Final = Contract("fits", ("code",), {
     "code": text(),
@@ -85,6 +99,8 @@ FITS: Final = Contract("fits", ("code",), {
     "n_iterations": count(missing=True),
     "converged": flag(missing=True),
     "log_likelihood": number(),
+    "confidence_level": share("as given"),
+    "n_draws": count("as given"),
     "reason": reason(f"why numbers are: {_NO_MODEL}"),
 }, row="One row per code")  # fmt: skip
 

@@ -42,7 +42,13 @@ def chosen_models(
     left out, which a warning of `function` says. Raises `TableError` where a chosen one has no decision, or
     there is no model.
     """
-    own = people(DECISIONS.check(decisions), with_models=True)
+    return choose(people(DECISIONS.check(decisions), with_models=True), models, function=function)
+
+
+def choose(
+    own: pd.DataFrame, models: str | Sequence[str] | None, *, function: str
+) -> tuple[list[str], pd.DataFrame]:
+    """Return the same for rows of any coders."""
     named = [str(name) for name in own["coder"].unique() if is_model(str(name))]
     chosen = [models] if isinstance(models, str) else list(dict.fromkeys(named if models is None else models))
     if models is None and not named:

@@ -285,7 +285,7 @@ SPAN_AGREEMENT: Final = Contract("spans", ("code",), {
 }, row="One row per code")  # fmt: skip
 
 MODELS: Final = Contract("models", ("code", "model"), {
-    "code": text("missing where whole sets of codes were compared", missing=True),
+    "code": text("missing where whole sets of codes, or ratings, were compared", missing=True),
     "model": text(),
     "n_humans": count("humans that were tested"),
     "n_units": count("units that these tests used"),
@@ -294,14 +294,15 @@ MODELS: Final = Contract("models", ("code", "model"), {
     "passed": flag("winning_rate ≥ .5; missing without a test", missing=True),
     "reason": reason(
         "a caution about the row: `no_pairable_units` (no unit was finished by the model and two "
-        "humans), `few_units` (humans with too few units were left out, or all of them), `few_humans` (fewer "
-        "than three were tested)"),
+        "humans), `few_units`, `few_clusters` (humans with too few units, or participants, were left out, or "
+        "all of them), `few_humans` (fewer than three were tested)"),
 }, row="One row per code × model")  # fmt: skip
 
 HUMANS: Final = Contract("humans", ("code", "model", "human"), {
     "code": MODELS.columns["code"],
     "model, human": text(),
     "n_units": count(),
+    "n_clusters*": count("their participants; missing where texts are taken as independent", missing=True),
     "advantage_model": share("share of the units on which the model is at least as close to the other "
                              "humans as this human"),
     "advantage_human": share("the reverse"),
@@ -310,8 +311,8 @@ HUMANS: Final = Contract("humans", ("code", "model", "human"), {
     "p_adjusted": share("Benjamini–Yekutieli over the humans of this code and model"),
     "won": flag("p_adjusted ≤ fdr", missing=True),
     "reason": reason(
-        "`no_pairable_units`, `few_units` (left out), `no_variation` (the difference was the same on every "
-        "unit, so that p is 0 or 1)"),
+        "`no_pairable_units`, `few_units`, `few_clusters` (left out), `no_variation` (the difference was the "
+        "same on every unit, so that p is 0 or 1)"),
 }, row="One row per code × model × human")  # fmt: skip
 
 GOLD: Final = Contract("by_code", ("code",), {

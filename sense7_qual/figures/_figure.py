@@ -360,11 +360,11 @@ def guides(base: Any, domain: tuple[float, float], x: Any) -> Any:
 
 
 def reference_lines(marks: Mapping[float, str], x: Any) -> list[Any]:
-    """Return upright lines at up to two numbers, dashed where they have a name."""
+    """Return upright lines at up to three numbers, dashed where they have a name; the last has none."""
     import altair as alt
 
     layers = []
-    for (at, name), side in zip(marks.items(), ("right", "left"), strict=False):
+    for (at, name), side in zip(marks.items(), ("right", "left", "left"), strict=False):
         line = alt.Chart(pd.DataFrame({"x": [at]})).encode(x=alt.X("x:Q", scale=x))
         layers.append(line.mark_rule(color=GREY, strokeWidth=1, strokeDash=[4, 3] if name else [1, 0]))
         if name:

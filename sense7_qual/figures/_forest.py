@@ -384,7 +384,8 @@ def link_plot(
 
     One row per code, from the top in the codebook's order (without one, in the frame's); right of the line
     at zero, texts with the code are rated higher. A code without an interval is a hollow point marked
-    "no interval"; one without a correlation is marked "not computable".
+    "no interval"; one without a correlation is marked "not computable". Dashed lines are at the margin of
+    equivalence, where links were computed with one.
 
     Parameters
     ----------
@@ -422,12 +423,22 @@ def link_plot(
     rows, interval = read_points(chosen, names, frame_name="links", codebook=codebook)
     title = f"Rank-biserial r with {interval} ({source})"
     sizes = [abs(row[name]) for row in rows for name in ("at", "low", "high") if row[name] is not None]
-    limit = min(1.0, max(0.4, math.ceil(max(sizes, default=0.0) * 5) / 5))
+    marks = _margin(chosen)
+    limit = min(1.0, max(0.4, math.ceil(max([*sizes, *marks]) * 5) / 5))
     return draw_rows(
         rows,
         domain=(-limit, limit),
         titles=(title, "← rated lower with code · higher\u00a0→"),
-        marks={0.0: ""},
+        marks=marks,
         columns=columns,
-        description=f"{title} for each code.",
+        description=f"{title} for each code."
+        + (f" Margin: {' and '.join(filter(None, marks.values()))}." if len(marks) > 1 else ""),
     )
+
+
+def _margin(links: pd.DataFrame) -> dict[float, str]:
+    """Return the margin of equivalence on both sides of 0, where it is one of the correlation, and 0."""
+    if "equivalence_margin" not in links or {*links["equivalence_effect"]} != {"rank_biserial"}:
+        return {0.0: ""}
+    margin = float(links["equivalence_margin"].iloc[0])
+    return {end: _present.coefficient(end, 2) for end in (-margin, margin)} | {0.0: ""}

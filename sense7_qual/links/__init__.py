@@ -36,6 +36,7 @@ from sense7_qual.links._context import context
 from sense7_qual.links._corrected import corrected
 from sense7_qual.links._disruption import disruption
 from sense7_qual.links._distributions import distributions
+from sense7_qual.links._family import Adjustment as Adjustment, Margin as Margin
 from sense7_qual.links._joint import co_occurrence, joint
 from sense7_qual.links._multiverse import multiverse
 from sense7_qual.links._power import power
@@ -49,6 +50,7 @@ from sense7_qual.links._results import (
     MISSING_RATINGS as MISSING_RATINGS,
     MULTIVERSE as MULTIVERSE,
     POWER as POWER,
+    PROPORTIONAL_ODDS as PROPORTIONAL_ODDS,
     VARIANCE_SHARES as VARIANCE_SHARES,
 )
 from sense7_qual.links._variance_shares import variance_shares

@@ -72,7 +72,7 @@ def _in_family(rows: pd.DataFrame, moves: Sequence[Moves | None], *, by_max_t: b
     return rows
 
 
-def max_t(p: Floats, correlation: Floats) -> Floats:
+def max_t(p: Floats, correlation: Floats, *, draws: int = _DRAWS) -> Floats:
     """Return p (n,) of tests adjusted by the step-down method of the largest statistic.
 
     `correlation` (n, n) is that of the statistics, taken to be normal together; each p is of its own
@@ -101,13 +101,14 @@ def max_t(p: Floats, correlation: Floats) -> Floats:
     rng = np.random.default_rng(0)
     order, p = np.argsort(p, kind="stable"), np.maximum(p, np.finfo(np.float64).tiny)
     of, n = correlation[np.ix_(order, order)], len(p)
-    normal = rng.multivariate_normal(np.zeros(n), of, size=_DRAWS, method="eigh")
+    root = np.linalg.cholesky(of + 1e-9 * np.eye(n))  # of tests that are the same it would have none
+    normal, each = rng.standard_normal((draws, n)) @ root.T, np.arange(draws)
     stepped = np.empty(n)
     for at, smallest in enumerate(p[order]):
-        one = at + np.arange(_DRAWS) % (n - at)
-        tail = special.ndtri(smallest / 2 * (1 - rng.random(_DRAWS)))
-        moved = normal + (tail - normal[np.arange(_DRAWS), one])[:, None] * of[one]
-        as_small = np.abs(moved[:, at:]) >= -special.ndtri(smallest / 2) - 1e-9
+        one = at + each % (n - at)
+        tail = special.ndtri(smallest / 2 * (1 - rng.random(draws)))
+        moved = normal[:, at:] + (tail - normal[each, one])[:, None] * of[one, at:]
+        as_small = np.abs(moved) >= -special.ndtri(smallest / 2) - 1e-9
         stepped[at] = (n - at) * smallest * (1 / as_small.sum(axis=1)).mean()
     adjusted = np.empty(n)
     adjusted[order] = np.minimum(np.maximum.accumulate(stepped), 1)

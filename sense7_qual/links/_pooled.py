@@ -277,11 +277,23 @@ def covariance_of(effects: Sequence[RankEffect | MeanEffect]) -> Floats:
 def correlation_of(moves: Sequence[Moves | None]) -> Floats:
     """Return the correlation of tests (tests, tests) over clusters; what is between coders is not shared.
 
-    A test of which it is not known how clusters move it goes with no other.
+    Few clusters make tests seem to go together more than they do. So all correlations are made smaller by the
+    share of their squares that is chance (Schäfer & Strimmer 2005): by a third or so with 15 clusters, hardly
+    with 200. A test of which it is not known how clusters move it goes with no other.
+
+    References
+    ----------
+    Schäfer & Strimmer (2005), A shrinkage approach to large-scale covariance matrix estimation, Statistical
+    Applications in Genetics and Molecular Biology 4, 32.
     """
     none = Moves(np.empty(0, dtype=np.int64), np.empty(0))
-    _, moved = _moved([one or none for one in moves])
+    clusters, moved = _moved([one or none for one in moves])
     correlation = moved @ moved.T
+    np.fill_diagonal(correlation, 0.0)
+    squares = np.square(correlation[~np.eye(len(moves), dtype=np.bool_)])
+    if squares.sum() > 0:
+        by_chance = float(np.square(1 - squares).sum() / max(len(clusters) - 1, 1) / squares.sum())
+        correlation *= 1 - min(by_chance, 1.0)
     np.fill_diagonal(correlation, 1.0)
     return np.asarray(correlation)
 

@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 import pandas as pd
@@ -435,13 +435,16 @@ FIELDS: Final[Mapping[str, str]] = {
     "themes": "Use of a topic model", "discussion": "Discussion", "settled_by": "Disagreements settled by",
     "coding_until": "Last day of coding", "with_agreement": "Agreement as part of the argument",
     "min_alpha": "Alpha that each code should reach", "rating": "Rating that codes are linked to",
-    "cluster": "Participants", "n_boot": "Bootstrap resamples", "seed": "Seed of the intervals",
+    "cluster": "Participants",
+    "adjust": "Adjustment of p (bh: over the codes; max-t: over codes and sources)",
+    "equivalence": "Largest link that would not matter",
+    "n_boot": "Bootstrap resamples", "seed": "Seed of the intervals",
     "answers": "Answers in the form",
 }  # fmt: skip
 #: Of these a plan that says nothing says none: what the analysis adds was not planned.
-_NONE_PLANNED: Final = ("hypotheses", "rating")
+_NONE_PLANNED: Final = ("hypotheses", "rating", "equivalence")
 #: Of these an analysis that says nothing has none.
-_NONE_ANALYSED: Final = ("hypotheses", "rating", "min_alpha")
+_NONE_ANALYSED: Final = ("hypotheses", "rating", "equivalence", "min_alpha")
 
 
 def of_analysis(registered: AnalysisPlan, analysed: AnalysisPlan) -> Iterator[Deviation]:
@@ -451,6 +454,7 @@ def of_analysis(registered: AnalysisPlan, analysed: AnalysisPlan) -> Iterator[De
     hypotheses tested, of which it said nothing. What the analysis leaves open is not done otherwise: the
     record shows whether it was.
     """
+    analysed = replace(analysed, adjust=analysed.adjust or "bh")  # p is adjusted in any case
     for one in fields(AnalysisPlan):
         planned, done = getattr(registered, one.name), getattr(analysed, one.name)
         if one.name == "answers":

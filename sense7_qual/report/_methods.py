@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import check_arguments, read_mapping
+from sense7_qual.links import Adjustment, Margin
 from sense7_qual.report import (
     _text_agreement as coders,
     _text_findings as findings,
+    _text_further as further_statistics,
+    _text_links as linked,
     _text_material as material,
+    _text_missing as missing,
 )
+from sense7_qual.report._further import read_further
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._text import Paragraph, Sentence, Text
 from sense7_qual.report._text_material import positionality_memo, reflexivity
@@ -30,7 +35,8 @@ _METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Themes", False, (findings.themes_recorded,)),
     ("Themes", True, (findings.expected_themes,)),
     ("Saturation", True, (findings.saturation_method,)),
-    ("Codes and ratings", None, (findings.link_method, findings.whole_error_method)),
+    ("Codes and ratings", None, (linked.link_method, missing.missing_method, linked.whole_error_method)),
+    ("Further statistics", None, (further_statistics.further,)),
     ("Memos", True, (material.memos,)),
     ("Software and record", None, (material.software,)),
 )
@@ -40,7 +46,7 @@ _RESULTS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Codes", True, (findings.frequencies,)),
     ("Codes", False, (findings.applied_codes,)),
     ("Saturation", True, (findings.saturation_found,)),
-    ("Codes and ratings", None, (findings.links_found, findings.missing_found, findings.whole_error_found)),
+    ("Codes and ratings", None, (linked.links_found, missing.missing_found, linked.whole_error_found)),
 )
 _ASKED: Final = (
     "How were participants found and chosen, how many were asked, and how many declined?",
@@ -61,6 +67,9 @@ def methods(
     seed: int = 0,
     source: str | None = None,
     multiverse: pd.DataFrame | None = None,
+    adjust: Adjustment = "bh",
+    equivalence: Margin | None = None,
+    further: Mapping[str, Any] | None = None,
 ) -> Text:
     """Write the methods section of a study in full sentences, filled from its record.
 
@@ -88,6 +97,11 @@ def methods(
         Whose decisions are counted and linked, as for `paper`.
     multiverse : DataFrame, optional
         The result of `links.multiverse`. In the calls of its numbers it is called ``multiverse``.
+    adjust, equivalence
+        As for `links.code_to_rating`.
+    further : mapping of str to result, optional
+        Statistics with a sentence of their own, as for `report.tables.further`. In the calls of their numbers
+        it is called ``further``.
 
     Returns
     -------
@@ -100,7 +114,7 @@ def methods(
         `store` is no open study, `rating` or `cluster` is no column of its units, nobody named as `source`
         coded, `positionality` is no memo on the study, or a setting is out of its range.
     TableError
-        `multiverse` lacks a column.
+        `multiverse` lacks a column, or `further` has another result.
 
     Notes
     -----
@@ -118,9 +132,11 @@ def methods(
     ``report.methods(store).write("methods.docx")``
     """
     check_arguments(methods, locals(), but=("store",))
+    read = read_further(read_mapping(further), function="methods")
     record = record_of(
         store, function="methods", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse,
+        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse, further=read, adjust=adjust,
+        equivalence=equivalence,
     )  # fmt: skip
     return methods_of(record, positionality=positionality)
 
@@ -144,6 +160,8 @@ def results(
     seed: int = 0,
     source: str | None = None,
     multiverse: pd.DataFrame | None = None,
+    adjust: Adjustment = "bh",
+    equivalence: Margin | None = None,
 ) -> Text:
     """Write the results section of a study in full sentences, filled from its record.
 
@@ -152,7 +170,7 @@ def results(
 
     Parameters
     ----------
-    store, with_agreement, rating, cluster, n_boot, seed, source, multiverse
+    store, with_agreement, rating, cluster, n_boot, seed, source, multiverse, adjust, equivalence
         As for `methods`.
 
     Returns
@@ -172,7 +190,8 @@ def results(
     check_arguments(results, locals(), but=("store",))
     record = record_of(
         store, function="results", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse,
+        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse, adjust=adjust,
+        equivalence=equivalence,
     )  # fmt: skip
     return results_of(record)
 

@@ -87,6 +87,7 @@ def paper(
     with_agreement: bool | None = None,
     with_prose: bool = True,
     positionality: str | None = None,
+    multiverse: pd.DataFrame | None = None,
     overwrite: bool = False,
     progress: Progress | bool | None = None,
 ) -> PaperFolder:
@@ -139,6 +140,8 @@ def paper(
         Whether methods, results, the statement on AI and the checklists are written, too.
     positionality : str, optional
         The memo_id of a memo on the study; methods and checklists print its words as they are.
+    multiverse : DataFrame, optional
+        The result of `links.multiverse`, for a table of its own, methods, results and the review.
     overwrite : bool
         Whether to replace existing files. The paper then replaces an earlier one in the folder: other files
         of that one (quotes, where `with_texts` was true; a table that the study no longer has) are removed,
@@ -151,6 +154,8 @@ def paper(
     ArgumentError
         `store` is no open study, nothing was coded, a format, column or source is another one, or
         `positionality` is no memo on the study.
+    TableError
+        `multiverse` lacks a column.
     StoreError
         A file is there, and `overwrite` is false; a file of an earlier paper that this one does not have was
         changed since (or that one was broken off while it wrote); or the folder cannot be written.
@@ -166,7 +171,8 @@ def paper(
     _check_conditions(store, conditions)
     record = record_of(
         store, function="paper", with_agreement=plan.with_agreement, rating=plan.rating, cluster=plan.cluster,
-        n_boot=plan.n_boot, seed=plan.seed, source=source, round=round,
+        n_boot=plan.n_boot, seed=plan.seed, source=source, round=round, adjust=plan.adjust or "bh",
+        equivalence=plan.equivalence, multiverse=multiverse,
     )  # fmt: skip
     sources = Sources(record, plan, with_texts=with_texts, names=names, positionality=positionality)
     page = Page(style, page_columns, paper_size)

@@ -99,7 +99,7 @@ class Sources:
     @property
     def links(self) -> pd.DataFrame:
         """Which codes go with higher ratings."""
-        return _frame(self.record.links)
+        return _frame(self.record.every_link)
 
     @property
     def disagreements(self) -> pd.DataFrame:
@@ -294,6 +294,13 @@ def _of_links(sources: Sources) -> Iterator[Part | LeftOut]:
                 "missing_ratings", "table", "How many ratings are missing, and what they could change",
                 lambda: tables.missing(_frame(record.missing), source=record.linked_alone, codebook=book,
                                       rating=rating, cluster_name=record.clusters, notes=sources.notes),
+            )  # fmt: skip
+        if record.multiverse is not None:
+            every = record.multiverse.value
+            yield Part(
+                "multiverse", "table", f"What becomes of the links with {rating} under other choices",
+                lambda: tables.multiverse(every, codebook=book, rating=rating,
+                                          cluster_name=record.clusters),
             )  # fmt: skip
         yield Part("links_plot", "figure", f"Which codes go with higher {rating}",
                    lambda: figures.link_plot(sources.links, source=source, codebook=book))  # fmt: skip

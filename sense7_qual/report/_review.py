@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
 from sense7_qual import links
-from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._arguments import check_arguments, check_least, read_mapping
 from sense7_qual._present import count, percent
+from sense7_qual.links import MULTIVERSE
+from sense7_qual.report._further import objections as to_further, read_further
 from sense7_qual.report._review_coders import ON_AGREEMENT, ON_CODERS, ON_MODELS, ON_OVERLAP
 from sense7_qual.report._review_coding import ON_CODING
 from sense7_qual.report._review_facts import SIZE, Facts, Objection, Study, require_study
+from sense7_qual.report._review_links import ON_CHOICES, ON_LINKS
 from sense7_qual.report._table import Table, made_with
 
 
@@ -74,6 +77,8 @@ def review(
     cluster: str | None = None,
     n_boot: int = 500,
     seed: int = 0,
+    multiverse: pd.DataFrame | None = None,
+    further: Mapping[str, Any] | None = None,
 ) -> Review:
     """Read a study as a reviewer does, and return the likely objections.
 
@@ -93,6 +98,10 @@ def review(
         linked, links are not looked at.
     n_boot, seed
         Of the intervals of agreement, as for `agreement.by_code`.
+    multiverse : DataFrame, optional
+        The result of `links.multiverse`: whether links depend on a choice, or on one prompt.
+    further : mapping of str to result, optional
+        Statistics that the paper reports beyond the record, as for `report.tables.further`.
 
     Returns
     -------
@@ -103,6 +112,8 @@ def review(
     ------
     ArgumentError
         `store` is no open study, or a setting of the resampling is out of its range.
+    TableError
+        `multiverse` lacks a column, or `further` has another result.
 
     Notes
     -----
@@ -124,11 +135,19 @@ def review(
     check_least(review, 2, n_boot=n_boot)
     check_least(review, 0, seed=seed)
     require_study(store)
+    if multiverse is not None:
+        MULTIVERSE.require(multiverse)
     facts = Facts(store, n_boot=n_boot, seed=seed, rating=rating, cluster=cluster)
     checks = (*ON_CODING, *ON_CODERS, *ON_MATERIAL, *((*ON_AGREEMENT, *ON_OVERLAP) if with_agreement else ()))
-    checks += ON_MODELS if len(facts.by_models) else ()
-    objections = tuple(one for check in checks for one in check(facts))
-    return Review(objections, len(checks), made_with(store.codebook))
+    checks += (*ON_MODELS, *ON_LINKS) if len(facts.by_models) else ON_LINKS
+    objections = [one for check in checks for one in check(facts)]
+    if multiverse is not None:
+        every = MULTIVERSE.frame(multiverse)
+        objections += [one for check in ON_CHOICES for one in check(facts, every)]
+    read = read_further(read_mapping(further), function="review")
+    objections += to_further(read)
+    n_checked = len(checks) + len(read) + len(ON_CHOICES) * (multiverse is not None)
+    return Review(tuple(objections), n_checked, made_with(store.codebook))
 
 
 _FEWEST: Final = 20

@@ -148,6 +148,11 @@ class Facts:
         return self._store.decisions(before_suggestions=True)
 
     @cached_property
+    def decided(self) -> pd.DataFrame:
+        """What each coder decided, and the consensus; of one coder where only one decided."""
+        return self._store.decisions(consensus=True, single=True)
+
+    @cached_property
     def agreed(self) -> pd.DataFrame:
         """What all decided alike, or a ruling settled: unit_id, code, applied."""
         both = self._store.decisions(consensus=True)
@@ -230,11 +235,16 @@ class Facts:
     @cached_property
     def linked(self) -> tuple[str | None, str]:
         """The rating that codes are linked to, if any, and what its intervals take as independent."""
-        registered = preregistrations(self.acts)
         rating, cluster = self._rating, self._cluster
-        if rating is None and registered:
-            rating, cluster = registered[-1].plan.rating, cluster or registered[-1].plan.cluster
+        if rating is None and self.registered is not None:
+            rating, cluster = self.registered.rating, cluster or self.registered.cluster
         return rating, cluster or "case_id"
+
+    @cached_property
+    def registered(self) -> AnalysisPlan | None:
+        """The plan that was registered last."""
+        registered = preregistrations(self.acts)
+        return registered[-1].plan if registered else None
 
     @cached_property
     def cluster(self) -> str | None:

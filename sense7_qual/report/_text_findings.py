@@ -1,30 +1,22 @@
-"""Sentences on what was found: how often codes were applied, what was still new, links with a rating."""
+"""Sentences on what was found: how often codes were applied, and what was still new."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, Final
+from collections.abc import Iterator
 
 import pandas as pd
 
-from sense7_qual._reasons import caution_words, reason_words
 from sense7_qual.report._text import (
-    Number,
     Phrase,
     Sentence,
     Traced,
-    coefficient,
     count,
     date,
-    grouped,
-    interval,
     level,
     listed,
     named,
     number,
-    p_value,
     percent,
     phrase,
     plural,
@@ -33,7 +25,6 @@ from sense7_qual.report._text import (
     times,
 )
 from sense7_qual.report._text_record import Record
-from sense7_qual.report.tables._links import has_odds
 
 
 def counting(record: Record) -> Iterator[Sentence]:
@@ -270,288 +261,9 @@ def expected_themes(record: Record) -> Iterator[Sentence]:
     n_new = len(content["summary"]["theme"]) - len(found)
     new = runs.given(f'len({read}["summary"]["theme"]) - len({read}["expected"])', n_new)
     yield sentence(
-        "A topic model looked for the codes, by their definitions and examples, and for new themes: {n} had a "
-        "theme, {absent} seemed to be in no text, and {new} near no code.",
+        "A topic model looked for the codes, by their definitions and examples, and for new themes: {n} had "
+        "a theme, {absent} seemed to be in no text, and {new} near no code.",
         n=plural(runs.given(f'len({read}["expected"])', len(found)), "code"),
         absent=plural(runs.given(f'len({read}["parameters"]["codes_not_shown"])', len(absent)), "code"),
         new=plural(new, "theme was", "themes were"),
     )
-
-
-_NOTABLE: Final = 0.05  # adjusted p below which a code is named in the text
-
-
-def link_method(record: Record) -> Iterator[Sentence]:
-    """Yield the method of linking codes to a rating, as in the table of links."""
-    links = record.links
-    if links is None:
-        return
-    yield sentence(
-        "Ratings (“{rating}”) of texts with and without each code were compared{whose}.",
-        rating=_rating(record), whose=_whose(record),
-    )  # fmt: skip
-    if record.missing is not None:
-        yield from _missing_method(record)
-    if _with_odds(links):
-        yield sentence(
-            "The odds ratio of a higher rating with the code was estimated with a cumulative-link mixed "
-            "model with random intercepts for {clusters}, and tested with Student's t.",
-            clusters=record.clusters,
-        )
-        if links["caution"].str.contains("clusters_of_one", na=False).value.any():
-            yield sentence(
-                "Where none of the {clusters} had two texts, the model has no random intercepts.",
-                clusters=record.clusters,
-            )
-    yield _of_ranks(record, links)
-    if record.linked == "pooled":
-        scale = "the log odds ratio and on Fisher's z" if _with_odds(links) else "Fisher's z"
-        yield sentence(
-            "The coders' estimates were pooled on {scale} from their joint variance, so that intervals allow "
-            "for the differences between coders too; texts with a code are then those to which any coder "
-            "applied it.",
-            scale=scale,
-        )
-    n_tests = links[_adjusted(links)].notna().sum()
-    if n_tests.value > 1:
-        yield sentence(
-            "P values were adjusted across the {n} codes by the method of Benjamini and Hochberg (1995).",
-            n=count(n_tests),
-        )
-    yield sentence("These are associations, which do not show what raised or lowered a rating.")
-
-
-def _missing_method(record: Record) -> Iterator[Sentence]:
-    """Yield how many ratings are missing, and how it was examined what they could change."""
-    yield sentence(
-        "The rating was missing for {n} of {all} ({share}%), which these comparisons leave out.",
-        n=count(record.unrated.sum()), all=plural(record.unrated.shape[0], "coded text"),
-        share=percent(record.unrated.mean()),
-    )  # fmt: skip
-    yield sentence(
-        "What missing ratings could change was examined by bounds, over all values from the lowest to the "
-        "highest rating (Horowitz & Manski, 2000), and by a pattern-mixture model in which they differ from "
-        "the observed ones by δ points on average (Little, 1993){whose}.",
-        whose=" (decisions: the majority of the coders)" if record.linked == "pooled" else "",
-    )
-
-
-def missing_found(record: Record) -> Iterator[Sentence]:
-    """Yield for each notable link between what bounds missing ratings leave it, and what would undo it."""
-    links, missing = record.links, record.missing
-    if links is None or missing is None:
-        return
-    p = links.set_index("code").value[_adjusted(links)]
-    rows = missing.query("delta == 0 and direction == 'opposite'").set_index("code")
-    for code, label in record.labels().items():
-        if code in p.index and p[code] < _NOTABLE and code in rows.value.index:
-            own = rows.loc[code]
-            if own.value["n_missing_with"] + own.value["n_missing_without"]:
-                yield sentence(
-                    "Over all coded texts, the rank-biserial correlation of “{label}” lies between {low} and "
-                    "{high}, wherever on the scale the missing ratings are{tipping}.",
-                    label=named(label), low=coefficient(own["lowest"]), high=coefficient(own["highest"]),
-                    tipping=_tipping(own),
-                )  # fmt: skip
-
-
-def _tipping(own: Traced) -> Phrase:
-    """Return what differences of the missing ratings would bring 0 into an interval that excludes it."""
-    if not own.value["p"] < 1 - own.value["confidence_level"]:
-        return ()
-    delta = own["delta_interval"]
-    if pd.isna(delta.value):
-        return ("; no difference in opposite directions with and without it would bring its interval to 0",)
-    ways = ("lower", "higher") if delta.value < 0 else ("higher", "lower")
-    return phrase(
-        "; its interval would reach 0 if they were on average {delta} points {one} than observed ones with "
-        "it and as much {other} without it",
-        delta=replace(number(delta), printed=number(delta).printed.lstrip("−")), one=ways[0], other=ways[1],
-    )  # fmt: skip
-
-
-def whole_error_method(record: Record) -> Iterator[Sentence]:
-    """Yield how the multiverse was made, and over what its whole error is."""
-    every = record.multiverse
-    if every is None:
-        return
-    choices = every.query("analysis != 'whole'")[["source", "analysis", "exclusion"]].drop_duplicates()
-    yield sentence(
-        "Each link was also estimated under {n} of source, analysis and exclusion (a specification curve; "
-        "Simonsohn, Simmons & Nelson, 2020). For each code, all of them were tested together by permuting "
-        "the ratings within {clusters}.",
-        n=plural(choices.shape[0], "combination"), clusters=record.clusters,
-    )  # fmt: skip
-    whole = every.query("analysis == 'whole'")
-    if len(whole.value):
-        yield sentence(
-            "The whole error is over {clusters}, {coders} and {prompts}: what a prompt gets wrong was "
-            "measured on texts coded by hand, and taken out (Kluger, Lu, Zrnic, Wang & Bates, 2025).",
-            clusters=record.clusters, coders=plural(whole["n_coders"].max(), "coder"),
-            prompts=plural(whole["n_prompts"].max(), "prompt"),
-        )  # fmt: skip
-
-
-def whole_error_found(record: Record) -> Iterator[Sentence]:
-    """Yield each code's link over participants, coders and prompts, and p over all choices."""
-    every = record.multiverse
-    if every is None:
-        return
-    labels = record.labels()
-    for code in every.value["code"].unique():
-        rows = every.query(f"code == {code!r}")
-        whole = rows.query("analysis == 'whole' and source.str.endswith(' + human')", engine="python")
-        p = rows["whole_p"].iloc[0]
-        if pd.notna(p.value):
-            yield sentence(
-                "All choices together gave p {p} for the link of “{label}”{whole}.",
-                label=named(labels[code]) if code in labels else code, p=p_value(p),
-                whole=_whole(whole.iloc[0]) if len(whole.value) else (),
-            )  # fmt: skip
-
-
-def _whole(row: Traced) -> Phrase:
-    if pd.isna(row.value["low"]):
-        return ()
-    low, high = (coefficient(row[name]) for name in ("low", "high"))
-    return phrase(
-        "; the rank-biserial correlation, with its whole error, was {at}, {between}",
-        at=coefficient(row["estimate"]), between=interval(row["confidence_level"], low, high),
-    )  # fmt: skip
-
-
-def _of_ranks(record: Record, links: Traced) -> Sentence:
-    resampled = links["n_boot"].notna().value.any()
-    how: Phrase = ()
-    if resampled and record.linked != "pooled":
-        how = phrase(
-            ", with {level}% confidence intervals from {n} bootstrap resamples of whole {clusters} (seed "
-            "{seed})",
-            level=level(links["confidence_level"].max()), n=count(links["n_boot"].max()),
-            clusters=record.clusters, seed=named(links["seed"].max()),
-        )  # fmt: skip
-    elif record.linked == "pooled":
-        how = phrase(
-            ", with {level}% confidence intervals over {clusters}",
-            level=level(links["confidence_level"].max()), clusters=record.clusters,
-        )  # fmt: skip
-    first = "The rank-biserial correlation gives the size of the difference without a model"
-    alone = (
-        "The difference was measured as the rank-biserial correlation, tested with Student's t on its "
-        f"jackknife standard error over {record.clusters}"
-    )
-    return sentence("{what}{how}.", what=first if _with_odds(links) else alone, how=how)
-
-
-def _whose(record: Record) -> Phrase:
-    if record.linked == "pooled":
-        return (" for each coder's own decisions",)
-    if record.linked == "consensus":
-        return (" by the consensus of the coders",)
-    if record.linked == "majority":
-        return (" by the majority of the coders of each text, ties left out",)
-    return () if len(record.coders) == 1 else phrase(" by the decisions of “{name}”", name=record.linked)
-
-
-def links_found(record: Record) -> Iterator[Sentence]:
-    """Yield the notable associations, the range of the others, and those not computable."""
-    links = record.links
-    if links is None:
-        return
-    p, rows = _adjusted(links), links.set_index("code")
-    known = [code for code in record.labels() if code in rows.value.index]
-    tested = [code for code in known if pd.notna(rows.value.loc[code, p])]
-    notable = [code for code in tested if rows.value.loc[code, p] < _NOTABLE]
-    rest = [code for code in tested if code not in notable]
-    if len(tested) > 1:
-        yield sentence(
-            "Of {n} tested, {k} associated with “{rating}” at an adjusted p below .05.",
-            n=plural(links[p].notna().sum(), "code"), rating=_rating(record),
-            k=plural(links[p].lt(_NOTABLE).sum(), "was", "were", none="none"),
-        )  # fmt: skip
-    for code in [*notable, *(rest if len(rest) == 1 else [])]:
-        yield _of_code(links, code, named(record.labels()[code]))
-    if len(rest) > 1:
-        yield _of_the_others(links, others=bool(notable))
-    yield from _not_computable(record, links, [code for code in known if code not in tested])
-
-
-def _of_code(links: Traced, code: str, label: Number) -> Sentence:
-    cells, p = links.set_index("code").loc, _adjusted(links)
-    size = "odds_ratio" if _with_odds(links) else "rank_biserial"
-    row = cells.value[code]
-    higher = row[size] > (1 if size == "odds_ratio" else 0)
-    direction = "higher" if higher else "lower"
-    verb = f"were rated {direction}" if row[p] < _NOTABLE else "were not rated reliably higher or lower"
-    odds: Phrase = ()
-    if _with_odds(links):
-        odds = phrase("odds ratio {odds}, ", odds=_with_interval(links, code, "odds_ratio"))
-    return sentence(
-        "Texts with “{label}” ({n}, compared with {others} without it) {verb}: {odds}{ranks}, adjusted p "
-        "{p}{caution}.",
-        label=label, n=count(cells[code, "n_with"]), others=count(cells[code, "n_without"]), verb=verb,
-        odds=odds, ranks=phrase("rank-biserial r = {r}", r=_with_interval(links, code, "rank_biserial")),
-        p=p_value(cells[code, p]), caution=_caution(cells, code),
-    )  # fmt: skip
-
-
-def _with_interval(links: Traced, code: str, name: str) -> Phrase:
-    cells = links.set_index("code").loc
-    printed = number if name == "odds_ratio" else coefficient
-    if pd.isna(cells.value[code, f"{name}_low"]):
-        return phrase("{at} (no interval)", at=printed(cells[code, name]))
-    low, high = (printed(cells[code, f"{name}_{end}"]) for end in ("low", "high"))
-    between = interval(cells[code, "confidence_level"], low, high)
-    return phrase("{at}, {between}", at=printed(cells[code, name]), between=between)
-
-
-def _caution(cells: Traced, code: str) -> Phrase:
-    if pd.isna(cells.value[code, "caution"]):
-        return ()
-    said = cells[code, "caution"]
-    words = Number("; ".join(caution_words(said.value)), said.value, said.call, said.where)
-    return phrase(" (to be read with caution: {words})", words=words)
-
-
-def _of_the_others(links: Traced, *, others: bool) -> Sentence:
-    """Return the range of what is not below the limit."""
-    p = _adjusted(links)
-    rest = links.query(f"{p} >= {_NOTABLE}")
-    ranks = phrase(
-        "rank-biserial correlations were between {low} and {high}",
-        low=coefficient(rest["rank_biserial"].min()), high=coefficient(rest["rank_biserial"].max()),
-    )  # fmt: skip
-    if _with_odds(links):
-        ranks = phrase(
-            "odds ratios were between {low} and {high} and rank-biserial correlations between {r_low} and "
-            "{r_high}",
-            low=number(rest["odds_ratio"].min()), high=number(rest["odds_ratio"].max()),
-            r_low=coefficient(rest["rank_biserial"].min()), r_high=coefficient(rest["rank_biserial"].max()),
-        )  # fmt: skip
-    which = "For the others" if others else "Across all of them"
-    return sentence("{which}, {ranks} (smallest adjusted p {p}).",
-                    which=which, ranks=ranks, p=p_value(rest[p].min()))  # fmt: skip
-
-
-def _not_computable(record: Record, links: Traced, codes: Sequence[str]) -> Iterator[Sentence]:
-    cells = links.set_index("code").loc
-    column = "odds_ratio_reason" if _with_odds(links) else "reason"
-    why = [(str(cells.value[code, column]), named(record.labels()[code])) for code in codes]
-    for reason, labels in grouped(why).items():
-        place = next(code for code in codes if str(cells.value[code, column]) == reason)
-        said = cells[place, column]
-        words = Number(reason_words(said.value), said.value, said.call, said.where)
-        yield sentence("For {labels} no test could be computed: {words}.", labels=quoted(labels), words=words)
-
-
-def _with_odds(links: Traced) -> bool:
-    return has_odds(links.value.to_dict("records"))
-
-
-def _adjusted(links: Traced) -> str:
-    return "odds_ratio_p_adjusted" if _with_odds(links) else "p_adjusted"
-
-
-def _rating(record: Record) -> Any:
-    place = list(record.store.units.value.columns).index(record.rating)
-    return named(record.store.units.columns[place])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -13,7 +13,7 @@ from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import is_model
-from sense7_qual.links import MULTIVERSE
+from sense7_qual.links import MULTIVERSE, Adjustment, Margin
 from sense7_qual.report._review_facts import Study, read_once
 from sense7_qual.report._text import Traced, trace
 
@@ -36,6 +36,9 @@ class Record:
     source: str | None = None
     round: str | None = None
     multiverse: Traced | None = None
+    adjust: Adjustment = "bh"
+    equivalence: Margin | None = None
+    further: Traced | None = None
 
     def __getitem__(self, name: str) -> Traced:
         return self.names[name]
@@ -111,14 +114,29 @@ class Record:
         return applied.merge(whose, on="unit_id").groupby("code")[self.cluster].nunique()
 
     @cached_property
-    def links(self) -> Traced | None:
-        """How ratings differ with each code; None without a rating, participants, or anything decided."""
+    def every_link(self) -> Traced | None:
+        """How ratings differ with each code; None without a rating, participants, or anything decided.
+
+        By max-T of every source, because p is then adjusted over all of them.
+        """
         if self.rating is None or self.cluster is None or not len(self.decided.value):
             return None
+        asked: dict[str, Any] = {} if self.adjust == "bh" else {"adjust": self.adjust}
+        asked |= {"equivalence": [*self.equivalence]} if self.equivalence else {}
+        if self.adjust == "bh" or len(self.coders) == 1:
+            asked["sources"] = [self.linked]
         return self["links"].code_to_rating(
-            self.decided, self.store.units, rating=self.rating, cluster=self.cluster, sources=[self.linked],
-            n_boot=self.n_boot, seed=self.seed,
+            self.decided, self.store.units, rating=self.rating, cluster=self.cluster, n_boot=self.n_boot,
+            seed=self.seed, **asked,
         )  # fmt: skip
+
+    @property
+    def links(self) -> Traced | None:
+        """Of these the source that is reported."""
+        every = self.every_link
+        if every is None or every.value["source"].nunique() < 2:
+            return every
+        return every.query(f"source == {self.linked!r}")
 
     @cached_property
     def unrated(self) -> Traced:
@@ -248,6 +266,9 @@ def record_of(
     source: str | None = None,
     round: str | None = None,
     multiverse: pd.DataFrame | None = None,
+    adjust: Adjustment = "bh",
+    equivalence: Margin | None = None,
+    further: Mapping[str, Any] | None = None,
 ) -> Record:
     """Return the record of a study; participants are its clusters where every coded text has one.
 
@@ -266,13 +287,17 @@ def record_of(
     if multiverse is not None:
         MULTIVERSE.require(multiverse)
     tried = None if multiverse is None else Traced(MULTIVERSE.frame(multiverse), "multiverse")
-    record = Record(trace(store), with_agreement, rating, cluster, n_boot, seed, source, round, tried)
+    record = Record(
+        trace(store), with_agreement, rating, cluster, n_boot, seed, source, round, tried, adjust, equivalence
+    )
     known = [*record.coders, *COMPUTED]
     if source is not None and source not in known:
         raise ArgumentError(
             f"{function}: expected as source a coder, consensus, majority or pooled – found {word(source)} – "
             f"{did_you_mean(source, known)}"
         )
+    if further:
+        record = replace(record, further=Traced(dict(further), "further"))
     return record if cluster is not None else replace(record, cluster=_participants(record))
 
 

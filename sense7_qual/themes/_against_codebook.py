@@ -37,8 +37,8 @@ def against_codebook(
     times as often as in all units, so that a code on most texts of the study does not cover every theme. All
     other themes are *uncovered*: look for a missing code in their typical quotes. A decision here is one
     coder's finished unit; units that nobody finished do not count. If the themes were fitted with the
-    codebook, `expected` has the code whose definition and examples are near a theme: an uncovered theme of
-    which a code is expected is not `clear`, but a reason to read both again.
+    codebook, `expected` has the code whose definition and examples are near a theme: where people applied
+    another code to it, or none, read both again.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def against_codebook(
     Notes
     -----
     The best code is chosen from the data, so its limits are too favourable; a `clear` "uncovered" is not
-    affected, since every code must lie below. With a code hidden from the codebook, at 300 coded texts …
+    affected, since every code must lie below.
 
     Examples
     --------
@@ -103,7 +103,6 @@ def against_codebook(
     result = result.join(_counts(placed)).fillna({"n_decided": 0, "n_decisions": 0, "n_clusters": 0})
     result = result.astype(dict.fromkeys(["n_decided", "n_decisions", "n_clusters"], "int64"))
     result = result.join(_verdicts(shares, share, lift))
-    result["clear"] &= (result["verdict"] == "covered") | result["expected"].isna()
     few, none = result["n_clusters"] < FEWEST_CLUSTERS, result["n_decided"] == 0
     result[["verdict", "clear"]] = result[["verdict", "clear"]].mask(few, pd.NA)
     reason = pd.Series(

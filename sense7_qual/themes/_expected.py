@@ -143,8 +143,8 @@ def expected(
 
 
 def _closeness(to_texts: Floats, own: Floats) -> float:
-    """Return the share of texts whose nearest other text is further than the anchor's; mean of anchors."""
-    return float(np.searchsorted(own, to_texts.max(axis=1)).mean() / len(own))
+    """Return the share of texts whose nearest other text is no nearer than the anchor's; mean of anchors."""
+    return float(np.searchsorted(own, to_texts.max(axis=1), side="right").mean() / len(own))
 
 
 def _smooth(vectors: Vectors, graph: csr_matrix) -> Floats:

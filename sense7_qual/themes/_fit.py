@@ -64,9 +64,9 @@ def fit(
         Looks for expected themes along with new ones: a code has its theme where most of the texts nearest to
         its definition and examples are, a group of several codes is divided between them, and the other
         groups stay as they are. `summary["expected"]` has the code of each theme, `codes` a row per code:
-        its theme, or that no text seems to show it. On five labelled sets that nothing was tuned on it was
-        nearer to the labels that were in the codebook (see ``benchmarks/themes_expected.md``); which code a
-        theme really shows is for people to say.
+        its theme, or that no text seems to show it. On four labelled sets that nothing was tuned on themes
+        were nearer to the labels in the codebook than without it (``benchmarks/themes_expected.md``); which
+        code a theme really shows is for people to say.
     seed
         Seed of the communities and of the resamples, 0 or more.
     granularity

@@ -15,8 +15,8 @@ AGAINST_CODEBOOK: Final = Contract("against_codebook", ("theme",), {
     "verdict": text('"covered", "uncovered"; missing where not computable', missing=True),
     "clear": flag(
         "whether the data allow only this verdict: covered if the lower limits of some code lie above the "
-        "thresholds, uncovered if one upper limit of every code lies below, and if no code is expected; "
-        "missing without a verdict", missing=True),
+        "thresholds, uncovered if one upper limit of every code lies below; missing without a verdict",
+        missing=True),
     "n_units": count(missing=True),
     "n_decided": count("units that somebody finished"),
     "n_decisions": count("unit × coder"),

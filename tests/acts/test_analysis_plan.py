@@ -17,7 +17,7 @@ FULL = AnalysisPlan(
     n_participants=2, double_coded=0.25, n_repeated=1, level="span", codebook="open", blind=False,
     new_codes="add", rating_shown="finished", suggestions="shown", themes=True, discussion=True,
     settled_by="discussion", coding_until="2026-03-31", with_agreement=False, min_alpha=-0.5, rating="R",
-    models=("m-1",), prompts=("plain-1@sha256:0",),
+    models=("m-1",), prompts=("plain-1@sha256:0",), adjust="max-t", equivalence=("odds_ratio", 1.5),
     cluster="case_id", n_boot=50, seed=3, answers={"title": "So\nit is", "aims": ""},
 )  # fmt: skip
 
@@ -31,6 +31,14 @@ def test_every_field_is_written_and_read_back() -> None:
         assert default.fingerprint != FULL.fingerprint, one.name
 
 
+def test_a_plan_that_leaves_later_fields_open_has_the_fingerprint_that_it_had() -> None:
+    """Those of before models, and of before the adjustment and the margin were fields."""
+    plan = AnalysisPlan(question="Why?")
+    assert plan.fingerprint == "c31c87ce73a279cdd08dadeaff3d9d4c7eab1a66cafd6b037335b285257223de"
+    with_models = replace(plan, rating="R", models=("m",))
+    assert with_models.fingerprint == "96e5fcb5bb4c6d5935dc2be10f3ca0912f2f3e3dfcaf1d28b296f3404e7bf450"
+
+
 WRONG: list[dict[str, Any]] = [
     {"question": " "}, {"question": None}, {"coders": "ana"}, {"coders": ("ana", "ana")},
     {"coders": ("a b",)},
@@ -39,6 +47,9 @@ WRONG: list[dict[str, Any]] = [
     {"codebook": True}, {"blind": "yes"}, {"new_codes": "never"}, {"rating_shown": "never"},
     {"suggestions": "hidden"}, {"settled_by": "ruling"}, {"coding_until": "31.3.2026"}, {"rating": ""},
     {"n_boot": 1}, {"seed": None}, {"with_agreement": None}, {"answers": {"sampel": "x"}},
+    {"adjust": "holm"}, {"equivalence": 0.2}, {"equivalence": ("rank_biserial",)},
+    {"equivalence": ("rank_biserial", 1.2)}, {"equivalence": ("odds_ratio", 0.5)},
+    {"equivalence": ("odds_ratio", float("nan"))}, {"equivalence": ("mean", True)},
     {"answers": {"sampling": None}}, {"answers": ["x"]}, {"question": "\ud800"},
 ]  # fmt: skip
 
@@ -62,7 +73,7 @@ def test_another_text_is_no_plan(text: str | None) -> None:
 
 def test_the_repr_and_the_answers_show_and_change_nothing() -> None:
     assert "Why" not in repr(FULL)
-    assert repr(FULL) == "AnalysisPlan(24 things settled, 2 answers)"
+    assert repr(FULL) == "AnalysisPlan(26 things settled, 2 answers)"
     with pytest.raises(TypeError):
         FULL.answers["title"] = "Other"  # type: ignore[index]
 

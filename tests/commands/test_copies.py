@@ -1,4 +1,4 @@
-"""`sense7-qual verify`, `merge`, `backup` and `archive`: what they print, and their exit status."""
+"""`sense7-qual verify`, `merge`, `backup`, `archive` and `restore`: what they print, and their exit status."""
 
 from __future__ import annotations
 
@@ -41,6 +41,18 @@ def test_a_damaged_study_is_told_with_status_1(folder, capsys) -> None:
 
 
 @pytest.mark.long
+def test_an_archive_becomes_a_study_again_and_never_over_one(folder, tmp_path, capsys) -> None:
+    finish(folder, "t0/1")
+    assert main(["archive", str(folder), str(tmp_path / "study.zip")]) == 0
+    assert main(["restore", str(tmp_path / "study.zip"), str(tmp_path / "again")]) == 0
+    assert capsys.readouterr().out.endswith("with 1 act of 1 coder: all intact.\n")
+    assert qual.Store(tmp_path / "again").acts() == qual.Store(folder).acts()
+    finish(folder, "t1/1")
+    assert main(["restore", str(tmp_path / "study.zip"), str(folder)]) == 1
+    assert len(qual.Store(folder).acts()) == 2
+
+
+@pytest.mark.long
 def test_a_copy_is_made_verified_and_merged_back(folder, tmp_path, capsys) -> None:
     finish(folder, "t0/1")
     assert main(["backup", str(folder), str(tmp_path / "copy")]) == 0
@@ -79,6 +91,9 @@ def test_a_withdrawal_in_the_other_copy_has_to_be_repeated(folder, tmp_path, cap
         ["verify", "postgresql://ana:hush@127.0.0.1/lab"],
         ["merge", "{study}", "postgresql://ana:hush@127.0.0.1/lab"],
         ["verify", "postgresql://ana@127.0.0.1/lab?password=hush"],
+        ["restore", "nothing", "new"],
+        ["restore", "{taken}", "new"],
+        ["restore", "{taken}", "postgresql://ana:hush@127.0.0.1/lab"],
     ],
 )
 def test_an_error_is_one_sentence_and_changes_nothing(words, folder, tmp_path, monkeypatch, capsys) -> None:

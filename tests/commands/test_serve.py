@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -128,6 +130,12 @@ def test_only_what_widgets_say_goes_on_to_the_page(monkeypatch, kind) -> None:
     line.session = session
     line.handle_outgoing_message("iopub", session.serialize(session.msg(kind, {})))
     assert passed == (["iopub"] if kind in ("comm_msg", "status") else [])
+
+
+def test_a_coders_server_at_a_hub_loads_no_statistics() -> None:
+    """Each coder has such a process: pandas and what it brings would be a third of it."""
+    asked = "import sys, sense7_qual._commands.hub; print({'pandas', 'numpy', 'sqlalchemy'} & {*sys.modules})"
+    assert subprocess.check_output([sys.executable, "-c", asked], text=True) == "set()\n"
 
 
 class Kernel:

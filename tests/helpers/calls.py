@@ -194,6 +194,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         qual.exchange.write_project(store(), written)
         return written
 
+    def further() -> dict[str, Any]:
+        return {"Empathy": x.made("links.models.proportional_odds")}
+
     def coding_sheet() -> Path:
         return qual.exchange.write_coding_sheets(store(), path(), round="one")[0]
 
@@ -206,6 +209,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         study = fresh()
         study.append([opened])
         return study
+
+    linking = {"multiverse": lambda: None, "adjust": lambda: "bh", "equivalence": lambda: None}
 
     @cache
     def registered() -> qual.Store:
@@ -371,8 +376,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             n_participants=2, double_coded=0.5, n_repeated=0, level="unit", codebook="fixed", blind=True,
             new_codes="propose", rating_shown="hidden", suggestions="never", models=("m",), prompts=(),
             themes=False, discussion=False, settled_by="rulings", coding_until="2026-03-31",
-            with_agreement=True, min_alpha=0.667, rating="EmpathyOverall", cluster="case_id", n_boot=50,
-            seed=0, answers={"title": "So"}),
+            with_agreement=True, min_alpha=0.667, rating="EmpathyOverall", cluster="case_id",
+            adjust="max-t", equivalence=("odds_ratio", 1.5), n_boot=50, seed=0, answers={"title": "So"}),
         "acts.contents.AnalysisPlan.from_text": call(
             k.contents.AnalysisPlan.from_text, text=k.contents.AnalysisPlan(question="Why?").to_text()),
         "acts.preregister": call(
@@ -407,7 +412,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                        single=False),
         "adjudication.dawid_skene": call(
             qual.adjudication.dawid_skene, decisions=x.decisions, prevalence_by="EmpathyOverall",
-            units=x.units, cluster="case_id", n_draws=3, seed=0),
+            units=x.units, cluster="case_id", n_draws=3, confidence_level=0.95, seed=0),
         "adjudication.disagreements": call(qual.adjudication.disagreements, decisions=x.decisions,
                                            with_models=True),
         "adjudication.overruled": call(qual.adjudication.overruled, decisions=x.decisions,
@@ -422,8 +427,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "agreement.spans.alpha_u_2004": call(a.spans.alpha_u_2004, **spans),
         "agreement.diagnosis.alternative_annotator_test": call(
             a.diagnosis.alternative_annotator_test, decisions=with_model, models="gpt", epsilon=0.2,
-            by="code",
-            fdr=0.05, fewest_units=5),
+            by="code", fdr=0.05, fewest_units=5, units=x.units, cluster="case_id"),
         "agreement.difference": call(a.difference, first=x.decisions, second=x.decisions.head(70),
                                      discussion=True, codes={x.codebook.ids[0]: x.codebook.ids[0]},
                                      with_models=False,
@@ -645,8 +649,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "links.co_occurrence": call(s.co_occurrence, decisions=x.decisions, source="ana"),
         "links.code_to_rating": call(
             s.code_to_rating, **link, cluster="case_id", sources=["ana"], nested="document_id",
-            odds_ratios=False, sensitivity=False, pooling="joint", with_models=False, details=False,
-            progress=None, **boot),
+            odds_ratios=False, sensitivity=False, pooling="joint", adjust="max-t",
+            equivalence=("rank_biserial", 0.2), with_models=False, details=False, progress=None, **boot),
         "links.context": call(s.context, units=x.units, **rating, variables=["Model"], cluster="case_id",
                               confidence_level=0.95),
         "links.corrected": late(
@@ -769,6 +773,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "report.tables.model_card": drawn_from(
             p.tables.model_card, "agreement.diagnosis.model_card", **printed, words=None,
             models={"model-suggestions": "the study's own suggestions"}),
+        "report.tables.further": late(
+            p.tables.further, further=further, digits=lambda: 2, notes=lambda: ["More."]),
         "report.tables.human_model": drawn_from(p.tables.human_model, "agreement.human_model", **printed,
                                                models={"gpt": "a model"}),
         "report.tables.revision": call(
@@ -780,6 +786,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                         rating="Empathy"),
         "report.tables.missing": drawn_from(
             p.tables.missing, "links.models.missing_ratings", source="ana", **printed, rating="Empathy"),
+        "report.tables.multiverse": drawn_from(p.tables.multiverse, "links.multiverse", **printed,
+                                              rating="Empathy"),
         "report.tables.memo": call(p.tables.memo, memos=k.fold(x.acts).memos, units=x.units, earlier=[],
                                   codebook=x.codebook, max_length=80, notes=["A note."]),
         "report.tables.overruled": call(p.tables.overruled, overruled=qual.adjudication.overruled(
@@ -928,7 +936,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             paper_size=lambda: "letter", codebook_layout=lambda: "grid", conditions=lambda: ["document_id"],
             source=lambda: "ana", round=lambda: None, with_texts=lambda: False, names=lambda: ["Ann"],
             with_agreement=lambda: None, with_prose=lambda: True, positionality=lambda: None,
-            overwrite=lambda: True, progress=lambda: False),
+            multiverse=lambda: None, overwrite=lambda: True, progress=lambda: False),
         "report.deviations": late(
             qual.report.deviations, store=registered,
             analysis_plan=lambda: k.contents.AnalysisPlan(question="Why?", seed=1)),
@@ -939,16 +947,17 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.report.tables.theme, store=store, with_memos=lambda: True, notes=lambda: ["More."]),
         "report.review": late(
             qual.report.review, store=store, with_agreement=lambda: True,
-            rating=lambda: "EmpathyOverall", cluster=lambda: "case_id", n_boot=lambda: 5, seed=lambda: 0),
+            rating=lambda: "EmpathyOverall", cluster=lambda: "case_id", n_boot=lambda: 5, seed=lambda: 0,
+            multiverse=lambda: None, further=further),
         **{
             f"report.{name}": late(
                 getattr(qual.report, name), store=store, with_agreement=lambda: True, n_boot=lambda: 5,
                 seed=lambda: 0, **more)
             for name, more in {
                 "methods": {"rating": lambda: None, "cluster": lambda: None, "positionality": lambda: None,
-                            "source": lambda: "ana", "multiverse": lambda: None},
+                            "source": lambda: "ana", "further": further, **linking},
                 "results": {"rating": lambda: None, "cluster": lambda: None, "source": lambda: "ana",
-                            "multiverse": lambda: None},
+                            **linking},
                 "checklist": {"guideline": lambda: "coreq", "positionality": lambda: None},
                 "ai_statement": {"models": lambda: ()},
             }.items()
@@ -1033,8 +1042,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             codebook=lambda: x.codebook),
         "themes.recorded": late(qual.themes.recorded, acts=theme_acts, units=lambda: x.units),
         "themes.fit": call(
-            qual.themes.fit, units=x.units.head(60), embed=embed, seed=0, granularity=1.0, min_size=5,
-            n_resamples=0, stop_words="english", progress=False),
+            qual.themes.fit, units=x.units.head(60), embed=embed, codebook=x.codebook, seed=0,
+            granularity=1.0, min_size=5, n_resamples=0, stop_words="english", progress=False),
         "themes.nearest": call(qual.themes.nearest, units=x.units.head(20), embed=embed, k=2),
         "themes.nearest_codes": late(
             qual.themes.nearest_codes, themes=partial(x.made, "themes.fit"), units=lambda: x.units.head(60),

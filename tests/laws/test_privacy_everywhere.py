@@ -363,7 +363,7 @@ SHOWN = {
     "Inventory": {"values", "categories", "coders", "given"}, "Known": {"codebooks", "withdrawn", "copies"},
     "Pairs": {"codes", "units", "coders"}, "Patterns": {"categories"}, "Preview": {"by_code", "by_coder"},
     "Settings": {"options"}, "Split": {"sources"}, "State": {"merged", "reserved", "split", "taken", "used"},
-    "TrueCodes": {"posterior", "draws", "coders", "prevalence", "fits"},
+    "TrueCodes": {"posterior", "draws", "coders", "prevalence", "fits", "residuals"},
     "UnitCounts": {"codes", "units"}, "UnitizingAlphas": {"ku_alpha"}, "WideAlpha": {"categories"},
     "Wish": {"merged", "revisions", "split"},
 }  # fmt: skip

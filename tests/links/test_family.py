@@ -9,7 +9,15 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from benchmarks.links_family import Design, called_equivalent, draw, false_links, paired
+from benchmarks.links_family import (
+    Design,
+    called_equivalent,
+    draw,
+    estimated,
+    every_test,
+    false_links,
+    paired,
+)
 from sense7_qual import links
 from sense7_qual._bootstrap import holm
 from sense7_qual.errors import ArgumentError
@@ -58,9 +66,20 @@ def test_each_p_is_between_its_own_and_holms_however_small() -> None:
     assert max_t(np.zeros(2), np.eye(2)).max() < 1e-300
 
 
-def test_tests_go_together_as_clusters_move_them() -> None:
+def test_tests_go_together_as_clusters_move_them_less_what_is_chance() -> None:
     one, other = (Moves(np.array(ids), np.array([0.6, 0.8])) for ids in ([0, 2], [2, 5]))
-    np.testing.assert_allclose(correlation_of([one, other, None]), [[1, 0.48, 0], [0.48, 1, 0], [0, 0, 1]])
+    assert correlation_of([one, other, None]).tolist() == np.eye(3).tolist()  # of three clusters, all chance
+    rng = np.random.default_rng(5)
+    together = rng.multivariate_normal([0, 0, 0], [[1, 0.8, 0], [0.8, 1, 0], [0, 0, 1]], size=400).T
+    for n, least, most in ((400, 0.75, 0.85), (15, 0.3, 0.8)):
+        moved = together[:, :n] / np.sqrt(np.square(together[:, :n]).sum(axis=1))[:, None]
+        found = correlation_of([Moves(np.arange(n), each) for each in moved])
+        own = moved @ moved.T
+        squares = own[~np.eye(3, dtype=bool)] ** 2
+        by_hand = 1 - ((1 - squares) ** 2).sum() / (n - 1) / squares.sum()
+        assert found[0, 1] == pytest.approx(own[0, 1] * by_hand)
+        assert least < found[0, 1] < most
+        assert np.linalg.eigvalsh(found).min() > -1e-9
 
 
 @cache
@@ -90,10 +109,27 @@ def test_with_one_text_each_it_is_westfall_and_youngs_by_permutation() -> None:
     assert table["p_holm"].tolist() == pytest.approx(holm(table["p"].to_numpy()).tolist())
 
 
+SHIFTED = Design(participants=25, shift=1.2, prevalences=(0.5, 0.4, 0.4, 0.3))
+
+
 @cache
 def study() -> tuple[pd.DataFrame, pd.DataFrame]:
-    rng = np.random.default_rng(4)
-    return draw(Design(participants=25, shift=1.2), rng, {"a": 0.5, "b": 0.4, "c": 0.4})
+    return draw(SHIFTED, np.random.default_rng(4)).frames
+
+
+def test_the_benchmark_computes_what_code_to_rating_does() -> None:
+    drawn = draw(SHIFTED, np.random.default_rng(4))
+    table = links.code_to_rating(*study(), **RATED, adjust="max-t", odds_ratios=False)
+    own = every_test(drawn)
+    assert ["abcd"[code] for code in own.code] == table["code"].tolist()
+    np.testing.assert_allclose(own.p, table["p"], rtol=1e-9)
+    np.testing.assert_allclose(max_t(own.p, correlation_of(own.moves)), table["p_adjusted"], rtol=1e-6)
+    one = draw(Design(prevalences=(0.4,)), np.random.default_rng(2), coders=1)
+    for margin in (("rank_biserial", 0.3), ("odds_ratio", 3.0)):
+        row = links.code_to_rating(*one.frames, **RATED, equivalence=margin).iloc[0]
+        assert equivalence_p(estimated(one, margin[0]), margin) == pytest.approx(
+            row["equivalence_p"], rel=1e-6
+        )
 
 
 def test_the_family_is_all_codes_and_sources_of_the_table() -> None:
@@ -205,23 +241,21 @@ def test_another_margin_or_way_is_refused(given: dict[str, object], expected: st
 
 @pytest.mark.simulation
 def test_max_t_holds_its_size_and_finds_no_less_than_holm() -> None:
-    n = len(studies(200))
-    found = {
-        key: share for *key, share, _ in map(list, false_links(Design(), n, seed=3)) for key in [tuple(key)]
-    }
-    for effect in ("rank_biserial", "odds_ratio"):
-        assert found[effect, "max-T"] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)
-        assert found[effect, "as it is"] > 0.2
-    assert found["rank_biserial", "max-T, texts as clusters"] > 0.1
-    for _, holm_finds, max_t_finds, fewer, _ in paired(Design(shift=float(np.log(4))), n // 2, seed=4):
-        assert fewer == 0
-        assert max_t_finds >= holm_finds
+    n = len(studies(400))
+    found = false_links(Design(), n, seed=3)
+    assert found["max-T"] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)
+    assert found["as it is"] > 0.3
+    assert found["texts as clusters"] > 0.1
+    by_holm, by_max_t, fewer, false = paired(Design(shift=float(np.log(4))), n, seed=4)
+    assert fewer == 0
+    assert by_max_t > by_holm
+    assert false <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)
 
 
 @pytest.mark.simulation
 def test_a_link_at_the_margin_is_seldom_called_equivalent() -> None:
     n = len(studies(300))
-    design = Design(shift=float(np.log(5)), error=0.0)
-    own, naive, _ = called_equivalent(design, 0.5, "odds_ratio", 5.0, n, seed=2)
+    at = Design(shift=float(np.log(5)), error=0.0, prevalences=(0.5,))
+    own, naive = called_equivalent(at, "odds_ratio", 5.0, n, seed=2)
     assert own <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)
     assert naive > 0.1

@@ -318,12 +318,12 @@ def test_which_ratings_are_missing_depends_on_the_code_by_participants() -> None
 @pytest.mark.simulation
 @pytest.mark.parametrize("participants", nightly_but((12, 40), here=[12]))
 def test_the_interval_covers_where_the_rated_texts_alone_do_not(participants: int) -> None:
-    from benchmarks.missing_ratings import DESIGNS, adjusted as drawn
+    from benchmarks.missing_ratings import DESIGNS, adjusted as rows_of, draw
 
     design = DESIGNS[3]
     slopes, rng, held = design.slopes(), np.random.default_rng(participants), []
     for _ in studies(150):
-        table = drawn(design, slopes, participants, rng).set_index("delta")
+        table = rows_of(design, *draw(design, slopes, participants, rng)).set_index("delta")
         ends = table[["rank_biserial_low", "rank_biserial_high"]]
         held.append([ends.loc[at].iloc[0] <= 0 <= ends.loc[at].iloc[1] for at in (design.delta, 0.0)])
     adjusted_for, alone = np.mean(held, axis=0)

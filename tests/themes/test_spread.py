@@ -112,7 +112,7 @@ def test_the_effective_number_of_a_random_draw_is_that_of_draws() -> None:
 
 
 def test_the_difference_between_values_is_tested_over_participants() -> None:
-    """With one text per participant, chi-squared with the freedom of 120 participants; copies change nothing."""
+    """With one text per participant it is chi-squared, tested by F; copies of texts change nothing."""
     model = ["old"] * 60 + ["new"] * 60
     of_units = placed(*[0] * 24, *[1] * 36, *[0] * 12, *[1] * 48)
     units = frame(["x"] * 120).assign(case_id=[f"p{row}" for row in range(120)], model=model)

@@ -426,6 +426,23 @@ def test_a_run_says_what_it_would_change_before_it_is_recorded(store: Store) -> 
     assert store.themes.summary["name"].dropna().tolist() == ["Kept waiting"]
 
 
+def test_a_run_may_begin_with_the_codebook_and_says_what_it_expected(store: Store) -> None:
+    warm = Code(id="warm", label="Warm", definition="kind warm caring")
+    store.revise(Codebook(name="two", codes=(warm, BOOK["fast"])), why="defined", coder="lead")
+    reader = Reader(store, embed=embed, without_round=True)
+    assert {row["expected"] for row in reader.look()["rows"]} == {""}
+    reader.ask("run", granularity=1.0, expected=True)
+    reader.wait()
+    assert reader.act(kind="record_themes")["type"] == "done"
+    shown = reader.look()
+    said = {row["theme"]: row["expected"] for row in shown["rows"]}
+    of_units = store.themes.assignments.set_index("unit_id")["theme"]
+    [warm_theme] = [theme for theme in said if said[theme].startswith("“Warm”")]
+    assert set(of_units[of_units == warm_theme].index) == {f"u{row:02}" for row in range(1, N, 4)}
+    assert sum(words.startswith("No code:") for words in said.values()) == 3
+    assert "No text seems to show: “Fast”." in shown["words"]
+
+
 def test_texts_selected_on_the_map_are_known_by_their_ids(store: Store) -> None:
     reader = Reader(store, embed=embed)
     reader.look()

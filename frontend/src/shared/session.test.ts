@@ -1,6 +1,8 @@
 // What a session makes of messages: each type belongs to one feature, and of a failed question something is said.
+import { h, render } from "preact";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Model, Reply } from "./channel";
+import { Frame } from "./frame";
 import { WidgetSession, type Feature } from "./session";
 
 type Question = { type: "count" } | { type: "look" };
@@ -62,4 +64,31 @@ test("the same words are said twice to who hears only what differs", () => {
   session.say("Undone");
   session.say("Undone");
   expect([session.announced.value === "Undone", session.announced.value.trim()]).toEqual([false, "Undone"]);
+});
+
+test("what would be lost with the page is named, without a word of a participant", () => {
+  open();
+  expect(session.unsaved()).toEqual([]);
+  session.book.codebook.value = { title: "", version: "", facets: [], codes: [{ id: "interest", label: "Interest" }] } as never;
+  session.push({ kind: "apply", code: "interest", unit_id: "m1" }, { kind: "remove", code: "gone", unit_id: "m2" });
+  session.push({ kind: "memo", unit_id: "m2", text: "Ben’s own words" }, { kind: "undo" });
+  expect(session.unsaved()).toEqual(["“Interest” on text m1", "remove “gone” on text m2", "memo on text m2", "undo"]);
+});
+
+test("a frame tells the page what would be lost with it, as long as it is there", async () => {
+  open();
+  session.push({ kind: "finish", unit_id: "m1" });
+  const el = document.body.appendChild(document.createElement("div"));
+  const root = { current: null };
+  render(h(Frame, { session, root, name: "coding", label: "", keys: [], back: () => false, bar: h("b", {}), children: null } as never), el);
+  await new Promise((done) => setTimeout(done, 50));
+  const ask = () => {
+    const detail: string[] = [];
+    dispatchEvent(new CustomEvent("s7-unsaved", { detail }));
+    return detail;
+  };
+  expect(ask()).toEqual(["finish on text m1"]);
+  render(null, el);
+  await new Promise((done) => setTimeout(done, 50));
+  expect(ask()).toEqual([]);
 });

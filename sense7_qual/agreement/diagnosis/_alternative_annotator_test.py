@@ -9,17 +9,25 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._contract import holding
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._reasons import Reason
-from sense7_qual.agreement._counts import chosen_models
+from sense7_qual.agreement._counts import choose, chosen_models, cluster_numbers
+from sense7_qual.agreement._intervals._bootstrap import effective_clusters
 from sense7_qual.agreement._results import HUMANS, MODELS
-from sense7_qual.errors import ArgumentError
+from sense7_qual.agreement._values import by_coder, coded
+from sense7_qual.agreement.coefficients._weights import check_scale
+from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual.frames import clusters_by_unit, people as without_computed
 
-By = Literal["code", "set"]
+By = Literal["code", "set", "rating"]
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 _FEWEST_HUMANS: Final = 3
 
@@ -56,6 +64,8 @@ def alternative_annotator_test(
     by: By = "code",
     fdr: float = 0.05,
     fewest_units: int = 30,
+    units: pd.DataFrame | None = None,
+    cluster: str | None = None,
 ) -> AlternativeAnnotatorTest:
     """Test whether a model represents the human coders at least as well as each of them does.
 
@@ -74,8 +84,9 @@ def alternative_annotator_test(
     Parameters
     ----------
     decisions : DataFrame
-        unit_id, coder, code, applied (bool). A unit that a coder has not finished is missing. Decisions of
-        `consensus`, `majority` and `pooled` are left out.
+        unit_id, coder, code, applied (bool); with ``by="rating"`` a frame of `agreement.from_wide` with the
+        numbers that coders gave. A unit that a coder has not finished is missing. Decisions of `consensus`,
+        `majority` and `pooled` are left out.
     models : str or sequence of str, optional
         The coders that are models, each tested against the humans alone; all others are humans. By default
         those with a name that begins with "model-" (`frames.is_model`); if not named here, these are left out
@@ -84,14 +95,19 @@ def alternative_annotator_test(
         The advantage given to the model, because humans are more expensive and slower, 0–1. The paper
         suggests .2 if the humans are experts, .15 for skilled coders and .1 for crowd-workers. There is no
         default, because the result depends on it.
-    by : {"code", "set"}
+    by : {"code", "set", "rating"}
         Compare the presence of each code, in a test of its own; or the whole set of codes on a unit: two
-        coders agree only if their sets are equal, and have finished a unit if they decided on every code.
+        coders agree only if their sets are equal, and have finished a unit if they decided on every code. Or
+        compare ratings: a coder's score is then −|difference| from each of the other humans, on average.
     fdr : float
         The false discovery rate among the humans of a code, 0–1.
     fewest_units : int
         Humans with fewer units are left out (2 or more). Below the 30 of the paper, the t-test's
         approximation is poor.
+    units, cluster
+        One row per unit, with unit_id and the column `cluster` of its participant. Units of a participant are
+        not independent: the t-test is then over participants (six or more, else `few_clusters`), with the
+        degrees of freedom of clusters of equal size.
 
     Returns
     -------
@@ -107,7 +123,8 @@ def alternative_annotator_test(
     Raises
     ------
     TableError
-        `decisions` breaks its contract, or a model has no decisions.
+        `decisions` breaks its contract, or a model has no decisions; ratings are no numbers, or one looks
+        like a code for missing; a unit has no cluster.
     ArgumentError
         `epsilon`, `fdr` or `fewest_units` is out of its range, or `by` is unknown.
 
@@ -115,6 +132,9 @@ def alternative_annotator_test(
     -----
     A rare code is easy to pass: a coder who never applies it nearly always decides as the others. Read ω
     together with the prevalence and the agreement.
+
+    Where the model fails on some participants more than on others, the test that takes texts as independent
+    is wrong more often than it says; that over participants is not (benchmarks/alternative_annotator.md).
 
     References
     ----------
@@ -140,12 +160,17 @@ def alternative_annotator_test(
     """
     check_arguments(alternative_annotator_test, locals())
     _check(epsilon=epsilon, fdr=fdr, fewest_units=fewest_units, by=by)
-    models, own = chosen_models(decisions, models, function="alternative_annotator_test")
+    models, each = _values(decisions, models, by)
+    of_unit = clusters_by_unit(units, cluster)
     rows, parts = [], [HUMANS.empty()]
-    for code, values in _set_values(own) if by == "set" else _code_values(own):
+    for code, values in each:
         people = sorted(set(values["coder"]) - set(models))
         for model in models:
-            compared = _compared(values[values["coder"].isin([*people, model])], model)
+            scored = _closer if by == "rating" else _compared
+            compared = scored(values[values["coder"].isin([*people, model])], model)
+            if of_unit is not None:
+                numbers = cluster_numbers(pd.Index(compared["unit_id"].unique()), of_unit)
+                compared["cluster"] = numbers[pd.factorize(compared["unit_id"])[0]]
             tested = _tested(compared, people, epsilon=epsilon, fdr=fdr, fewest_units=fewest_units)
             parts.append(HUMANS.frame(tested.assign(code=code, model=model)))
             rows.append({"code": code, "model": model} | _summary(tested, compared))
@@ -172,6 +197,47 @@ def _check(*, epsilon: float, fdr: float, fewest_units: int, by: str) -> None:
             f"alternative_annotator_test: expected by to be {' or '.join(get_args(By))} – found {by!r} – "
             f"{did_you_mean(str(by), get_args(By))}"
         )
+
+
+def _values(
+    decisions: pd.DataFrame, models: str | Sequence[str] | None, by: By
+) -> tuple[list[str], Iterator[tuple[str | None, pd.DataFrame]]]:
+    """Return the models, and for each code what each coder gave each unit: unit_id, coder, value."""
+    if by != "rating":
+        chosen, own = chosen_models(decisions, models, function="alternative_annotator_test")
+        return chosen, _set_values(own) if by == "set" else _code_values(own)
+    values, coders, unit_ids = by_coder(decisions)
+    table = coded(values)
+    if len(table.categories) and table.categories.dtype.kind not in "biuf":
+        raise TableError("decisions: expected numbers with by='rating' – found strings – score them first.")
+    check_scale(table, None)
+    coder, unit = np.nonzero(table.codes)
+    ids = pd.RangeIndex(table.codes.shape[1]) if unit_ids is None else unit_ids
+    number = table.categories[table.codes[coder, unit].astype(np.int64) - 1].astype(np.float64)
+    rows = {"unit_id": ids[unit].astype(str), "coder": coders[coder].astype(str), "value": number}
+    own = without_computed(pd.DataFrame(rows), with_models=True)
+    chosen, own = choose(own, models, function="alternative_annotator_test")
+    return chosen, iter([(None, own)])
+
+
+def _closer(values: pd.DataFrame, model: str) -> pd.DataFrame:
+    """Return the same as `_compared` for ratings: who is nearer to the other humans, on average."""
+    wide = values.pivot_table(index="coder", columns="unit_id", values="value").sort_index()
+    of_model, humans = wide.loc[model].to_numpy(), wide.drop(index=model)
+    rated, parts = humans.to_numpy(), []
+    for place, human in enumerate(humans.index):
+        others = np.delete(rated, place, axis=0)
+        there = ~np.isnan(rated[place]) & ~np.isnan(of_model) & ~np.isnan(others).all(axis=0)
+        # Both are compared with the same humans, so sums take the place of means.
+        apart_human, apart_model = (
+            np.round(np.nansum(np.abs(others - own), axis=0)[there], 9) for own in (rated[place], of_model)
+        )
+        part = pd.DataFrame({"unit_id": humans.columns[there], "coder": human})
+        parts.append(
+            part.assign(model_ahead=apart_model <= apart_human, human_ahead=apart_human <= apart_model)
+        )
+    columns = ["unit_id", "coder", "model_ahead", "human_ahead"]
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
 
 
 def _code_values(own: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -237,15 +303,31 @@ def _t_test(units: pd.DataFrame, epsilon: float, fewest_units: int) -> dict[str,
         return {"n_units": 0, "reason": Reason.NO_PAIRABLE_UNITS}
     difference = ahead[:, 1] - ahead[:, 0]
     shares = {"advantage_model": ahead[:, 0].mean(), "advantage_human": ahead[:, 1].mean()}
-    row = {"n_units": n, **shares, "difference": difference.mean()}
+    row: dict[str, object] = {"n_units": n, **shares, "difference": difference.mean()}
+    number = None
+    if "cluster" in units:
+        number = np.unique(units["cluster"].to_numpy(), return_inverse=True)[1].astype(np.int64)
+        row["n_clusters"] = int(number.max()) + 1
     if n < fewest_units:
         return row | {"reason": Reason.FEW_UNITS}
+    if number is not None and number.max() + 1 < FEWEST_CLUSTERS:
+        return row | {"reason": Reason.FEW_CLUSTERS}
     above = difference.mean() - epsilon
     if np.ptp(difference) == 0:
         t = float(np.copysign(np.inf, above)) if above else np.nan
         return row | {"t": t, "p": float(above >= 0), "reason": Reason.NO_VARIATION}
-    t = above / (difference.std(ddof=1) / np.sqrt(n))
-    return row | {"t": t, "p": float(special.stdtr(n - 1, t)), "reason": None}
+    error, degrees = difference.std(ddof=1) / np.sqrt(n), n - 1.0
+    if number is not None:
+        error, degrees = _clustered(difference, number)
+    t = above / error if error > 0 else float(np.copysign(np.inf, above))
+    return row | {"t": t, "p": float(special.stdtr(degrees, t)), "reason": None}
+
+
+def _clustered(difference: Floats, number: Integers) -> tuple[float, float]:
+    """Return the standard error of a mean over clusters, and its degrees of freedom."""
+    k, away = len(np.unique(number)), difference - difference.mean()
+    error = float(np.sqrt(k / (k - 1) * np.square(np.bincount(number, away)).sum()) / len(difference))
+    return error, effective_clusters(away, np.ones(len(away)), number) - 1
 
 
 def _summary(tested: pd.DataFrame, compared: pd.DataFrame) -> dict[str, object]:
@@ -267,15 +349,19 @@ def _reason(tested: pd.DataFrame, n_tested: int) -> Reason | None:
         return Reason.NO_PAIRABLE_UNITS
     if (tested["reason"] == Reason.FEW_UNITS).any():
         return Reason.FEW_UNITS
+    if (tested["reason"] == Reason.FEW_CLUSTERS).any():
+        return Reason.FEW_CLUSTERS
     return Reason.FEW_HUMANS if n_tested < _FEWEST_HUMANS else None
 
 
 def _warn(results: pd.DataFrame, humans: pd.DataFrame) -> None:
-    left_out = humans.loc[humans["reason"] == Reason.FEW_UNITS, "human"].unique()
+    few_of = humans["reason"].isin([Reason.FEW_UNITS, Reason.FEW_CLUSTERS])
+    left_out = humans.loc[few_of, "human"].unique()
     few = int((results["n_humans"] < _FEWEST_HUMANS).sum())
     warnings_made = [f"{few} of {len(results)} tests have fewer than {_FEWEST_HUMANS} humans"] if few else []
     if len(left_out):
-        warnings_made.append(f"left out for too few units in some test: {first_three(left_out)}")
+        what = "participants" if (humans["reason"] == Reason.FEW_CLUSTERS).any() else "units"
+        warnings_made.append(f"left out for too few {what} in some test: {first_three(left_out)}")
     if warnings_made:
         warnings.warn(
             f"alternative_annotator_test: {'; '.join(warnings_made)}.", RuntimeWarning, stacklevel=3

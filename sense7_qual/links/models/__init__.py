@@ -24,7 +24,8 @@ from sense7_qual.links.models._r_script import r_script
 from sense7_qual.links.models._with_model import with_model
 
 __all__ = [
-    "by_hand", "cumulative_mixed", "marginal", "missing_ratings", "proportional_odds", "r_script", "with_model",
+    "by_hand", "cumulative_mixed", "marginal", "missing_ratings", "proportional_odds", "r_script",
+    "with_model",
 ]  # fmt: skip
 
 

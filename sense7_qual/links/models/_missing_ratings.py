@@ -23,7 +23,7 @@ Integers = npt.NDArray[np.int64]
 Ends = tuple[float, float]
 
 _DIRECTIONS: Final = {"same": (1.0, 1.0), "opposite": (1.0, -1.0)}
-_STEPS: Final = 40  # of the search for a tipping delta, twice
+_STEPS: Final = 20  # of the search for a tipping delta, twice
 _HALVINGS: Final = 45
 _CELLS: Final = 1_000_000
 _NO_ERROR: Final = 1e-12

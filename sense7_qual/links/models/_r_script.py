@@ -99,7 +99,7 @@ def r_script(
     variables : sequence of str
         Columns of numbers or truth values in the model.
     slopes : sequence of str
-        Those codes and variables whose effect varies between participants.
+        Those of the codes and variables with an effect that varies between participants.
     nested : str, optional
         The column of the conversation, distinguished within its participant: a random intercept for each.
     crossed : sequence of str

@@ -14,6 +14,7 @@ from sense7_qual.codebook import Change, Code, Codebook, Facet, Revision
 from sense7_qual.errors import ArgumentError, CodebookError
 from sense7_qual.report._review_facts import Study, minute, require_study
 from sense7_qual.report._table import Layout, Table, made_with
+from sense7_qual.report.tables._links import margin_words
 
 _CAPTION: Final = 300  # characters: TeX measures a caption on one line, which is 19 feet at most
 
@@ -289,6 +290,12 @@ def _stopping(plan: AnalysisPlan, store: Study) -> str:
     return f"Coding ends on {plan.coding_until}." if plan.coding_until else ""
 
 
+_ADJUSTED: Final = {
+    "bh": "Their p is adjusted over the codes by Benjamini and Hochberg's method.",
+    "max-t": "Their p is adjusted over all codes and sources of decisions by the max-T method.",
+}
+
+
 def _approach(plan: AnalysisPlan, store: Study) -> str:
     book = store.codebook
     level = {"unit": "whole texts", "span": "words of texts", None: "texts"}[plan.level]
@@ -310,6 +317,9 @@ def _approach(plan: AnalysisPlan, store: Study) -> str:
     if plan.rating:
         of = f", with intervals over {plan.cluster}" if plan.cluster else ""
         sentences.append(f"Codes are linked to {plan.rating}{of}.")
+        sentences += [_ADJUSTED[plan.adjust]] if plan.adjust else []
+    if plan.equivalence:
+        sentences.append(f"A link would not matter within {margin_words(*plan.equivalence)}.")
     return " ".join(sentences)
 
 

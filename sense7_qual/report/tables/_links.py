@@ -1,4 +1,4 @@
-"""Links of codes with a rating: each code by itself, missing ratings, and all codes in one model."""
+"""Links of codes with a rating: each code by itself, and all codes in one model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.links import JOINT, LINKS, MISSING_RATINGS
+from sense7_qual.links import JOINT, LINKS
 from sense7_qual.report._table import (
     Alignment,
     Table,
@@ -25,7 +25,7 @@ from sense7_qual.report._table import (
     row_label,
 )
 
-_SOURCES: Final[Mapping[str, str]] = {
+SOURCES: Final[Mapping[str, str]] = {
     "majority": "the majority of the coders",
     "consensus": "the consensus after adjudication",
     "pooled": "each coder's own, with the estimates combined (pooled)",
@@ -77,7 +77,8 @@ def link(
         Code, source (of several), texts with and without the code, mean difference, the odds ratio with
         interval, its p and adjusted p, and rank-biserial r with interval. The odds ratio's test is the
         sharper one and the one printed; where `links` was computed without, r has its own p and adjusted p.
-        With "pooled" the percentage of the variance of r that is due to the choice of coder.
+        With "pooled" the percentage of the variance of r that is due to the choice of coder. Where `links`
+        was computed with `equivalence`, its adjusted p.
 
     Raises
     ------
@@ -120,7 +121,7 @@ def link(
         headers=tuple(head for head, _ in columns),
         rows=tuple(zip(*(cells for _, cells in columns), strict=True)),
         notes=(
-            *_notes(rows, sources, interval, cluster_name),
+            *_notes(rows, sources, interval, cluster_name, _adjusted_note(links, rows)),
             "These are associations: they do not show that what a code describes raised or lowered a rating.",
             *notes,
             made_with(codebook, rows),
@@ -162,6 +163,9 @@ def _columns(
         columns += ranks + _tests(rows, "p")
     if "pooled" in sources:
         columns.append(("Between coders (%)", [_between(row) for row in rows]))
+    if _margin(rows):
+        p = [_present.p_value(row["equivalence_p_adjusted"]) for row in rows]
+        columns.append(("Equivalence, adjusted p", p))
     return columns
 
 
@@ -191,8 +195,49 @@ def has_odds(rows: Sequence[Mapping[Any, Any]]) -> bool:
     return any(not pd.isna(row["odds_ratio"]) or not pd.isna(row["odds_ratio_reason"]) for row in rows)
 
 
+def _margin(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the margin of equivalence in words; nothing where links were computed without one."""
+    of = next((row for row in rows if not pd.isna(row.get("equivalence_margin"))), None)
+    return "" if of is None else margin_words(of["equivalence_effect"], of["equivalence_margin"])
+
+
+def margin_words(effect: str, margin: float) -> str:
+    """Return what lies within a margin of equivalence, in words.
+
+    >>> margin_words("rank_biserial", 0.2), margin_words("odds_ratio", 1.5)
+    ('r between −.20 and .20', 'an odds ratio between 1/1.5 and 1.5')
+    """
+    if effect == "odds_ratio":
+        return f"an odds ratio between 1/{margin:.10g} and {margin:.10g}"
+    printed = _present.coefficient(margin, max(2, len(f"{margin:.10g}") - 2))
+    return f"r between −{printed} and {printed}"
+
+
+def _adjusted_note(links: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Name how p was adjusted, and over how many tests."""
+    p = "odds_ratio_p_adjusted" if has_odds(rows) else "p_adjusted"
+    how, then = family_note(rows, p), "adjusted in the same way"
+    if any(row.get("adjustment") == "max-t" for row in rows):
+        n = _present.count(links[p].notna().sum())
+        how = (
+            f"Adjusted p: step-down max-T over all codes × sources ({n} tests), printed here or not, with "
+            "their correlation from leaving out each cluster."
+        )
+        then = "adjusted over these by Holm's method"
+    if not _margin(rows):
+        return how
+    return (
+        f"{how} Equivalence: the larger p of two one-sided t tests that the link is at or beyond the margin "
+        f"({_margin(rows)}), {then}."
+    )
+
+
 def _notes(
-    rows: Sequence[Mapping[str, Any]], sources: Sequence[str], interval: str, cluster_name: str
+    rows: Sequence[Mapping[str, Any]],
+    sources: Sequence[str],
+    interval: str,
+    cluster_name: str,
+    adjusted: str,
 ) -> list[str]:
     notes = [_terms(rows, sources)]
     resampled = [row for row in rows if row["source"] != "pooled"]
@@ -206,9 +251,9 @@ def _notes(
             "Odds ratio = odds of a higher rating with the code over those without it, for the same rater: "
             f"cumulative-link mixed model with random intercepts for {cluster_name}, Student's t."
         )
-        notes.append(f"p: two-sided, of an odds ratio of 1. {family_note(rows, 'odds_ratio_p_adjusted')}")
+        notes.append(f"p: two-sided, of an odds ratio of 1. {adjusted}")
     else:
-        notes.append(f"p: two-sided, of r = 0, with {cluster_name} as clusters. {family_note(rows)}")
+        notes.append(f"p: two-sided, of r = 0, with {cluster_name} as clusters. {adjusted}")
     if "pooled" in sources:
         notes.append(_pooled_note(interval, rows))
     notes += _ties_note(rows)
@@ -240,7 +285,7 @@ def _with_model_note(interval: str, cluster_name: str, rows: Sequence[Mapping[st
 
 
 def _terms(rows: Sequence[Mapping[str, Any]], sources: Sequence[str]) -> str:
-    known = _WITH_MODEL if any("model_weight" in row for row in rows) else _SOURCES
+    known = _WITH_MODEL if any("model_weight" in row for row in rows) else SOURCES
     whose = "; ".join(known.get(source, f"coder {source}") for source in sources)
     return (
         f"Decisions: {whose}. n = rated texts with and without the code. Mean difference = mean rating "
@@ -277,117 +322,6 @@ def _pooled_note(interval: str, rows: Sequence[Mapping[str, Any]]) -> str:
         "variance of r. "
         "n with = texts to which any coder applied the code."
     )
-
-
-def missing(
-    missing: pd.DataFrame,
-    *,
-    source: str,
-    codebook: Codebook | None = None,
-    digits: int = 2,
-    rating: str | None = None,
-    cluster_name: str = "clusters",
-    notes: Sequence[str] = (),
-) -> Table:
-    """Tabulate how many ratings are missing, and what they could do to each code's link, a row per code.
-
-    Parameters
-    ----------
-    missing : DataFrame
-        The result of `links.models.missing_ratings`.
-    source : str
-        Whose decisions: a coder, "majority" or "consensus". There is no default.
-    codebook : Codebook, optional
-        Gives the labels and the order of the codes.
-    digits : int
-        Decimals of the effects, their intervals and the deltas (1–6); p has three, percentages one.
-    rating : str, optional
-        What was rated, for the title.
-    cluster_name : str
-        What the clusters are, as a plural, such as "participants".
-    notes : sequence of str
-        Further lines for the foot.
-
-    Returns
-    -------
-    Table
-        Code, missing ratings with and without it, p of their difference, rank-biserial r of the rated texts
-        with interval, its bounds, and the deltas at which sign and interval change, in either direction.
-
-    Raises
-    ------
-    TableError
-        A column is missing, there is no such source, or rows were computed with different levels.
-    CodebookError
-        A code is not in the codebook.
-    ArgumentError
-        `digits` is out of range.
-
-    Examples
-    --------
-    >>> result = MISSING_RATINGS.example(
-    ...     code="prosocial", source="majority", direction=["same", "opposite"], delta=0, n_with=38,
-    ...     n_without=62, n_missing_with=12, n_missing_without=8, missing_with=0.24, missing_without=0.114,
-    ...     missing_p=0.041, n_clusters=40, rank_biserial=0.31, rank_biserial_low=0.09,
-    ...     rank_biserial_high=0.53, lowest=-0.05, highest=0.5, delta_sign=[None, -1.618],
-    ...     delta_interval=[-2.2, -0.742], confidence_level=0.95)
-    >>> missing(result, source="majority").rows[0][:7]
-    ('prosocial', '12 (24.0)', '8 (11.4)', '.041', '.31', '[.09, .53]', '[−.05, .50]')
-    >>> missing(result, source="majority").rows[0][7:]
-    ('–', '−2.20', '−1.62', '−0.74')
-    """
-    check_arguments(globals()["missing"], locals())  # a parameter has its name
-    MISSING_RATINGS.require(missing)
-    observed = missing[missing["delta"] == 0]
-    ways = {way: observed[observed["direction"] == way] for way in ("same", "opposite")}
-    rows = _present.of_sources(ways["same"], [source], codebook)
-    other = ways["opposite"].loc[ways["opposite"]["source"] == source].set_index("code")
-    interval = _present.interval_name(rows, frame_name="missing")
-    return Table(
-        title=f"Missing {rating or 'ratings'} and what they could change",
-        headers=(
-            "Code", "Missing with (%)", "Missing without (%)", "p",
-            "Rank-biserial r", interval, "Bounds of r",
-            *(f"δ of {what}, {way}" for way in ways for what in ("r = 0", interval)),
-        ),
-        rows=tuple(_missing_row(row, other.loc[row["code"]], digits) for row in rows),
-        notes=(
-            *_missing_terms(source, interval, cluster_name),
-            *reason_notes(rows, ("rank_biserial", "rank_biserial_low")),
-            *notes,
-            made_with(codebook, rows),
-        ),
-        alignments=left_then_right(1, 10),
-    )  # fmt: skip
-
-
-def _missing_row(row: Mapping[str, Any], other: pd.Series, digits: int) -> tuple[str, ...]:
-    deltas = [one[name] for one in (row, other) for name in ("delta_sign", "delta_interval")]
-    return (
-        str(row["label"]),
-        *(
-            f"{_present.count(row[f'n_missing_{side}'])} ({_present.percent(row[f'missing_{side}'])})"
-            for side in ("with", "without")
-        ),
-        _present.p_value(row["missing_p"]),
-        _present.coefficient(row["rank_biserial"], digits),
-        _interval(row, digits),
-        _present.interval(row["lowest"], row["highest"], digits),
-        *(_present.number(delta, digits) for delta in deltas),
-    )
-
-
-def _missing_terms(source: str, interval: str, cluster_name: str) -> list[str]:
-    return [
-        f"Decisions: {_SOURCES.get(source, f'coder {source}')}. Missing = decided texts with, and without, "
-        f"the code that lack a rating (in percent); p: of equal shares, with {cluster_name} as clusters. "
-        "Rank-biserial r: of the rated texts, as if missing ratings were like them; "
-        f"{interval}: each of the {cluster_name} left out in turn, Student's t. Bounds: r of all texts lies "
-        "between them whatever the missing ratings are.",
-        "δ = how far, in points of the rating, missing ratings would on average have to be from the observed "
-        f"ones for r to be 0, and for its {interval} to begin to hold 0 (or cease to, if it does). Same: by "
-        "δ with and without the code; opposite: by δ with it and by −δ without it. – = at no δ on the scale.",
-    ]
 
 
 def joint(

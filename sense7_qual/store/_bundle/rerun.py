@@ -76,7 +76,14 @@ def numbers(store: Store, plan: AnalysisPlan) -> Iterator[tuple[str, Any]]:
         yield (
             "numbers_links.csv",
             links.code_to_rating(
-                decisions, units, rating=plan.rating, cluster=cluster, n_boot=plan.n_boot, seed=plan.seed
+                decisions,
+                units,
+                rating=plan.rating,
+                cluster=cluster,
+                n_boot=plan.n_boot,
+                seed=plan.seed,
+                adjust=plan.adjust or "bh",
+                equivalence=plan.equivalence,
             ),
         )
 

@@ -142,6 +142,7 @@ def unpack(source: Path, building: Path) -> None:
 
 @contextmanager
 def opened_file(source: Path) -> Iterator[BinaryIO]:
+    """Open an archive to read it; `StoreError` where it cannot be."""
     try:
         file = open_file(source)
     except OSError as error:
@@ -276,6 +277,7 @@ def line_of(values: Mapping[str, Any]) -> bytes:
 
 
 def refused(source: Path, problem: str) -> StoreError:
+    """Return the error for a file that is not an archive as it was written."""
     return StoreError(
         f"archive {source.name!r}: expected an archive as store.copies.archive wrote it – found {problem} – "
         "get the file again from where it was kept; nothing was restored."
