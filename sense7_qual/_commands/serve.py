@@ -83,8 +83,10 @@ class OneKernel(AsyncMappingKernelManager):  # type: ignore[misc]
         """End the kernel if it has had no page for too long; Jupyter ends one whose page is silent."""
         await super().cull_kernel_if_idle(kernel_id)
         if kernel_id in self and not self.kernel_model(kernel_id)["connections"]:
-            since = max(self._kernels[kernel_id].last_activity, self._left.get(kernel_id, self._emptied))
-            if (utcnow() - since).total_seconds() > ALONE:
+            kernel = self._kernels[kernel_id]
+            since = max(kernel.last_activity, self._left.get(kernel_id, self._emptied))
+            # One that is busy may be opening its page, on a computer that is busy, too.
+            if (utcnow() - since).total_seconds() > (OPEN if kernel.execution_state == "busy" else ALONE):
                 await self.shutdown_kernel(kernel_id)
 
 

@@ -129,6 +129,37 @@ def test_a_kernel_with_a_page_stays(address: str) -> None:
     asyncio.run(connected())
 
 
+#: The command, whose cell fails, or which Voilà fails to run.
+FAILING = """
+import sys
+from sense7_qual._commands import code, main, serve
+from voila.notebook_renderer import VoilaExecutor
+
+def made(parsed, notebook=code._notebook):
+    page = notebook(parsed)
+    page["cells"][0]["source"] = "raise RuntimeError('Zitronenfalter-4711')"
+    return page
+
+async def fails(*_, **__):
+    raise RuntimeError("Zitronenfalter-4711")
+
+if sys.argv[1] == "cell":
+    code._notebook = made
+else:
+    VoilaExecutor.execute_cell = fails
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("what", ["cell", pytest.param("run", marks=pytest.mark.nightly)])
+def test_a_page_that_fails_says_one_sentence_of_ours(tmp_path, what) -> None:
+    with page(tmp_path, "-c", FAILING, what) as address, urlopen(address, timeout=120) as answer:  # noqa: S310
+        body = answer.read().decode().partition('id="rendered_cells"')[2]
+    assert "The page could not be opened. Everything reported as saved is safe." in body
+    for word in ("Traceback", "RuntimeError", "tracebacks", "An exception", "There was an error", SENTINEL):
+        assert word not in body
+
+
 class Line:
     """A page's socket to its kernel, as any program may open it that has the page's token."""
 

@@ -1,4 +1,4 @@
-"""`sense7-qual verify`, `merge`, `backup`, `archive` and `restore`: what they print, and their exit status."""
+"""`sense7-qual verify`, `merge`, `backup`, `archive`, `restore`: what they print, and their exit status."""
 
 from __future__ import annotations
 

@@ -179,9 +179,12 @@ def test_a_kernel_ends_two_minutes_after_its_page_and_an_hour_after_the_last_mes
     kernels.add("back soon", idle=3000, connections=0, left=100)
     kernels.add("being opened", idle=100, connections=0)
     kernels.add("never opened", idle=130, connections=0)
-    kernels._emptied -= timedelta(seconds=1000)
+    for name, idle in (("busy opening", 3000), ("busy for long", 3700)):
+        kernels.add(name, idle=idle, connections=0)
+        kernels._kernels[name].execution_state = "busy"
+    kernels._emptied -= timedelta(seconds=4000)
     asyncio.run(kernels.cull_kernels())
-    assert kernels.ended == ["silent", "alone", "never opened"]
+    assert kernels.ended == ["silent", "alone", "never opened", "busy for long"]
 
 
 def test_a_new_page_ends_the_kernels_without_one_and_its_own_knows_no_token(kernels, monkeypatch) -> None:
