@@ -11,7 +11,7 @@ from scripts.measure_house import body_length, long_bodies
 from tests.helpers.modules import FILES, tree
 from tests.helpers.places import ROOT
 
-PLACES = ("sense7_qual", "scripts", "benchmarks", "tests", "frontend/src")
+PLACES = ("deploy", "sense7_qual", "scripts", "benchmarks", "tests", "frontend/src")
 PAGES = (*sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md", ROOT / "README.md")
 A_FILE = re.compile(r"(?<![\w./])((?:[\w.]+/)*\w+\.(?:py|tsx?|css|toml))\b(?!\()")
 A_PRIVATE_NAME = re.compile(r"`{1,2}(_[a-z]\w*)(?:\(\))?`{1,2}")

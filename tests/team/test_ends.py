@@ -83,6 +83,9 @@ def test_a_killed_proxy_costs_seconds(server: team_server.Server, browser: Brows
             until(lambda: not_saved(page), "the page says that it is not saved")
         finally:
             server.proxy.start()
+        for _ in range(30):  # it knows no page at first, which is not the end of one
+            page.wait_for_timeout(500)
+            assert page.locator("#s7-paused").count() == 0
         until(lambda: not not_saved(page) and page.locator(SAVED).count(), "saved by itself", 90)
     assert len(recorded("cleo")) == n + 1
 

@@ -19,11 +19,13 @@
     const token = document.cookie.match(/\b_xsrf=([^;]*)/)?.[1] ?? "";
     const asked = fetch(`${config.baseUrl}api/kernels/${config.kernelId}`, { headers: { "X-XSRFToken": token } });
     // Without a network there is no answer, and the widget says so itself; who is signed out is led to the hub's door.
-    const { status, redirected } = await asked.catch(() => ({}));
-    const isLost = status === 424 || status === 503;
+    const { status, redirected, headers } = await asked.catch(() => ({}));
+    // The server itself says in JSON that it has no such kernel; a proxy that has just started knows no page yet.
+    const isEnded = status === 404 && headers.get("content-type")?.includes("json");
+    const isLost = status === 424 || status === 503 || (status === 404 && !isEnded);
     lost = isLost ? lost || Date.now() : 0;
     const isOut = status === 403 || (status === 200 && redirected);
-    if (isOut || status === 404 || (isLost && Date.now() - lost > LOST_MS)) show(isOut);
+    if (isOut || isEnded || (isLost && Date.now() - lost > LOST_MS)) show(isOut);
   }
 
   function show(isOut) {
