@@ -134,6 +134,7 @@ c.Authenticator.any_allow_config = True  # who may come in is decided by `SignIn
 c.Authenticator.auth_refresh_age = 60
 c.Authenticator.refresh_pre_spawn = True
 c.Authenticator.enable_auth_state = False
+c.Spawner.poll_interval = 5  # seconds until a server that ended itself can be started again
 c.Spawner.env_keep = ["LANG", "LC_ALL"]
 c.Spawner.environment = {"PATH": f"{BIN}:/usr/local/bin:/usr/bin:/bin", "JUPYTER_PLATFORM_DIRS": "1"}
 c.Spawner.start_timeout = c.Spawner.http_timeout = 120  # twenty who sign in at once start at once

@@ -20,7 +20,7 @@ Integers = npt.NDArray[np.int64]
 _FEWEST_DRAWS: Final = 100
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Draws:
     """How many units each pattern has in each resample of clusters, and the parameters refitted to them."""
 

@@ -37,7 +37,8 @@ STATISTICS = (
     "agreement.spans.unitizing_alphas",
     "codings.development", "codings.majority", "codings.new_information", "codings.saturation",
     "codings.tally", "links.by_dimension", "links.co_occurrence", "links.code_to_rating", "links.disruption",
-    "links.distributions", "links.joint", "links.models.with_model", "links.multiverse",
+    "links.distributions", "links.joint", "links.models.missing_ratings", "links.models.r_script",
+    "links.models.with_model", "links.multiverse",
     "report.tables.condition", "suggestions.effect",
     "suggestions.fit", "suggestions.screen", "themes.against_codebook", "themes.codes_by_theme",
 )  # fmt: skip

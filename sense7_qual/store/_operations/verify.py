@@ -70,7 +70,7 @@ class Known:
     codebooks: frozenset[str]
     withdrawn: Sequence[Withdrawal]
     copies: Sequence[Copy]
-    withheld: frozenset[str] = frozenset()
+    withheld: frozenset[str] = field(default=frozenset(), repr=False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
