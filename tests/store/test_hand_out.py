@@ -11,6 +11,7 @@ from sense7_qual import acts, rounds
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
+from sense7_qual.widgets import CodingWidget
 from tests.helpers.small_study import CODEBOOK, frame_of, put
 
 NAMED = {"units": ["m1"], "coders": ["ana", "ben"], "coder": "lead", "codebook": CODEBOOK}
@@ -49,6 +50,17 @@ def test_a_coder_gets_what_they_need_and_nothing_of_the_others(store: Store, tmp
     assert store.copies.merge(handed.path).counts["new"] == 2
     assert {act.act_id for act in work} <= {act.act_id for act in store.acts(coder="ana")}
     assert store.verify()["ok"].all()
+
+
+def test_the_widget_of_a_folder_begins_with_its_round_and_lists_no_other(
+    store: Store, tmp_path: Path
+) -> None:
+    for name, unit_id in (("early", "m1"), ("two", "m2")):
+        store.append([rounds.open_round(name, **{**NAMED, "units": [unit_id], "coders": ["ben", "cleo"]})])
+    store.copies.hand_out("two", "cleo", tmp_path / "for cleo")
+    widget = CodingWidget(Store(tmp_path / "for cleo"), coder="cleo")
+    assert (widget._session.round, widget._session.unit_ids) == ("two", ["m2"])
+    assert widget._inbox.asked["inbox"]({})["items"] == []
 
 
 def test_a_lead_who_answered_somebody_elses_proposal_can_still_hand_out(store: Store, tmp_path: Path) -> None:

@@ -204,7 +204,8 @@ class Inbox:
         if session.round is not None:
             plan = study.plan
             own = plan[(plan["coder"] == session.coder) & plan["round"].isna()]
-            n_left = len(set(own["unit_id"]) - set(study.coverage(coder=session.coder)["unit_id"]))
+            there = set(own["unit_id"]) & set(study.units["unit_id"])
+            n_left = len(there - set(study.coverage(coder=session.coder)["unit_id"]))
             if n_left:
                 yield _item("round", f"Outside rounds: {_texts(n_left)} to go", "", here=False, round=None)
         for one in study.rounds:
@@ -214,7 +215,7 @@ class Inbox:
     def _of_round(self, one: Round, others: pd.DataFrame) -> Iterator[Item]:
         # By its name: without one, rounds of training and discussion are left out.
         done = self._study.coverage(coder=self._session.coder, round=one.name)
-        n_left = len(set(one.units) - set(done["unit_id"]))
+        n_left = len(set(one.units) & set(self._study.units["unit_id"]) - set(done["unit_id"]))
         notes = others[others["round"] == one.name]
         n_new = int((notes["at"].astype(str) > str(done["finished_at"].max() if len(done) else "")).sum())
         here = one.name == self._session.round

@@ -87,7 +87,9 @@ def round_of(study: Any, name: str | None) -> Round | None:
 def first_round(study: Any, coder: str) -> str | None:
     """Return the round to begin with where a coder has texts in rounds alone: the oldest with texts left."""
     plan = getattr(study, "plan", pd.DataFrame())
-    own = plan if plan.empty else plan[plan["coder"] == coder]
+    if plan.empty:
+        return None
+    own = plan[(plan["coder"] == coder) & plan["unit_id"].isin(study.units["unit_id"])]
     if own.empty or own["round"].isna().any():
         return None
     of_rounds = {str(name): set(units) for name, units in own.groupby("round", sort=False)["unit_id"]}
