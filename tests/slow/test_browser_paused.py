@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,12 +24,12 @@ pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="finds kernels as Linux shows them"),
 ]
 
-#: The command, whose hour has as many seconds as its first argument says.
+#: The command, whose hour has as many seconds as its first argument says, and its two minutes as the second.
 HOUR = """
 import sys
 from sense7_qual._commands import main, serve
-serve.OPEN, serve.ALONE = int(sys.argv[1]), 8
-sys.exit(main(sys.argv[2:]))
+serve.OPEN, serve.ALONE = int(sys.argv[1]), int(sys.argv[2])
+sys.exit(main(sys.argv[3:]))
 """
 
 
@@ -39,10 +42,10 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 
 @contextmanager
-def served(folder: Path, *more: str, hour: int = 3600) -> Iterator[Host]:
+def served(folder: Path, *more: str, hour: int = 3600, alone: int = 8) -> Iterator[Host]:
     pytest.importorskip("voila", reason="Voilà is not installed")
     words = ["code", str(study(folder / "study")), "--coder", "ana", "--no-browser", *more]
-    command = [sys.executable, "-c", HOUR, str(hour), *words]
+    command = [sys.executable, "-c", HOUR, str(hour), str(alone), *words]
     with hosted(folder, *command, until=r"http://127\.0\.0\.1:\d+/\?token=\S+") as host:
         yield host
 
@@ -116,6 +119,59 @@ def test_after_an_hour_the_page_pauses_and_goes_on(tmp_path, browser) -> None:
         page.wait_for_selector(".s7-saved")
         page.locator(".s7").focus()
         press(page, "5")
+        assert {code for _, code, _ in spans(host.study)} == {"interest", "response"}
+
+
+class Proxy:
+    """Passes on what comes to `port`, until it is stopped, and when it is started again."""
+
+    def __init__(self, to: int) -> None:
+        self.to, self.port, self.open = to, 0, list[socket.socket]()
+        self.start()
+
+    def start(self) -> None:
+        door = socket.create_server(("127.0.0.1", self.port))
+        self.port, self.open = door.getsockname()[1], [door]
+        threading.Thread(target=self._serve, args=(door,), daemon=True).start()
+
+    def stop(self) -> None:
+        for each in self.open:
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+
+    def _serve(self, door: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                near = door.accept()[0]
+                far = socket.create_connection(("127.0.0.1", self.to))
+                self.open += [near, far]
+                for one, other in ((near, far), (far, near)):
+                    threading.Thread(target=self._pass_on, args=(one, other), daemon=True).start()
+
+    def _pass_on(self, one: socket.socket, other: socket.socket) -> None:
+        with suppress(OSError):
+            while heard := one.recv(1 << 16):
+                other.sendall(heard)
+        with suppress(OSError):
+            other.shutdown(socket.SHUT_RDWR)
+
+
+@pytest.mark.nightly
+def test_a_line_that_was_cut_is_laid_again_soon_after_the_server_answers(tmp_path, browser) -> None:
+    with served(tmp_path, alone=120) as host:
+        proxy = Proxy(int(re.search(r":(\d+)/", host.address)[1]))
+        through = replace(host, address=re.sub(r":\d+/", f":{proxy.port}/", host.address))
+        with through.page(browser) as page:
+            page.evaluate("Math.random = () => 0.999")  # the host waits as long as it may, a minute and more
+            page.locator(".s7").focus()
+            press(page, "3")
+            proxy.stop()
+            page.keyboard.press("5")
+            page.wait_for_timeout(30_000)
+            proxy.start()
+            page.wait_for_selector(".s7-saved", timeout=25_000)
+            proxy.stop()
         assert {code for _, code, _ in spans(host.study)} == {"interest", "response"}
 
 

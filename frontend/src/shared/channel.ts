@@ -173,6 +173,7 @@ export interface Host {
     connectionStatus?: string;
     statusChanged?: { connect(heard: Heard): void; disconnect(heard: Heard): void };
     commsOverSubshells?: string;
+    reconnect?(): Promise<void>;
   } | null;
   get_model?(id: string): Promise<Model>;
 }
@@ -191,9 +192,11 @@ export class KernelWatch {
   ) {
     this.#kernel = model.widget_manager?.kernel;
     this.#kernel?.statusChanged?.connect(this.#changed);
+    addEventListener("s7-answers", this.#reconnect);
   }
 
   close(): void {
+    removeEventListener("s7-answers", this.#reconnect);
     this.#kernel?.statusChanged?.disconnect(this.#changed);
   }
 
@@ -210,6 +213,11 @@ export class KernelWatch {
     this.#idleSince = null;
     this.#replaced = false;
   }
+
+  /** The page's server answers: the host itself tries ever more seldom, and gives up after two minutes. */
+  readonly #reconnect = (): void => {
+    if (this.#kernel?.connectionStatus !== "connected") this.#kernel?.reconnect?.().catch(() => undefined);
+  };
 
   readonly #changed: Heard = (_, status) => {
     if (!STARTS.includes(status)) return;

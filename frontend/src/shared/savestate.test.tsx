@@ -54,6 +54,17 @@ test("one that is idle and silent for half a minute is gone; what it says or doe
   expect(kernel.commsOverSubshells).toBe("perCommTarget"); // other widgets may be heard all the same
 });
 
+test("a line that was cut is laid again once the page's server answers, and one that holds is left", () => {
+  const laid: string[] = [];
+  const kernel = (connectionStatus: string) => ({ connectionStatus, reconnect: () => (laid.push(connectionStatus), Promise.reject(new Error("gone"))) });
+  const watches = ["connecting", "connected", "disconnected"].map((status) => watching(kernel(status) as Kernel));
+  dispatchEvent(new Event("s7-answers"));
+  expect(laid).toEqual(["connecting", "disconnected"]);
+  watches.forEach((watch) => watch.close());
+  dispatchEvent(new Event("s7-answers"));
+  expect(laid).toHaveLength(2);
+});
+
 test.each<Kernel>([{ status: "dead" }, { status: "unknown", connectionStatus: "disconnected" }])("%o is gone at once", (kernel) => {
   expect(watching(kernel).sent()).toBe(true);
 });

@@ -3,7 +3,7 @@
   const AGAIN_MS = 5000;
   const LOST_MS = 60000; // a hub that restarts answers for a server that it has not found again yet
   const options = document.currentScript.dataset;
-  let gone = false, lost = 0, last = Date.now();
+  let gone = false, lost = 0, answers = 0, last = Date.now();
 
   const touched = (event) => {
     if (gone) event.stopImmediatePropagation();
@@ -24,6 +24,9 @@
     const isEnded = status === 404 && headers.get("content-type")?.includes("json");
     const isLost = status === 424 || status === 503 || (status === 404 && !isEnded);
     lost = isLost ? lost || Date.now() : 0;
+    // A line that was cut is laid again soon after the server answers, and not anew at each look.
+    answers = status === 200 && !redirected ? answers + 1 : 0;
+    if (answers % 3 === 2) dispatchEvent(new Event("s7-answers"));
     const isOut = status === 403 || (status === 200 && redirected);
     if (isOut || isEnded || (isLost && Date.now() - lost > LOST_MS)) show(isOut);
   }
