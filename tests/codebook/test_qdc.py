@@ -13,6 +13,7 @@ from sense7_qual.errors import CodebookError
 from tests.helpers.drawn_codebooks import codebooks
 from tests.helpers.places import SHARED
 
+SCHEMA = SHARED / "data" / "refi-qda" / "Codebook.xsd"
 FOREIGN = """<?xml version="1.0" encoding="utf-8"?>
 <CodeBook xmlns="{namespace}" origin="another program">
 <Codes>
@@ -76,9 +77,9 @@ def test_what_other_programs_look_for_is_where_they_look(tmp_path: Path) -> None
     assert (first[1].get("name"), first[1].get("isCodable")) == ("B", "false")
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="the schema of the standard is not here")
+@pytest.mark.skipif(not SCHEMA.exists(), reason="the schema of the standard is not here")
 def test_file_is_valid_by_the_schema_of_the_standard(tmp_path: Path) -> None:
-    schema = etree.XMLSchema(etree.parse(SHARED / "data" / "refi-qda" / "Codebook.xsd"))
+    schema = etree.XMLSchema(etree.parse(SCHEMA))
     sense7 = Codebook.read("sense7")
     for number, book in enumerate((sense7, Codebook(name="one", codes=(Code(id="a", label="A"),)))):
         book.write(tmp_path / f"{number}.qdc")

@@ -24,6 +24,7 @@ from tests.helpers.simulation import SOAK
 
 pytestmark = [pytest.mark.nightly, pytest.mark.browser, pytest.mark.usefixtures("nothing_went_wrong")]
 
+ESSAYS = SHARED / "data" / "empathic-reactions" / "messages.csv"
 CODERS = ("ana", "ben", "chi")
 N = 60
 N_SETTLED = N if SOAK else 24
@@ -68,7 +69,7 @@ def essays(folder: Path) -> qual.Store:
 
     Ana codes by words, Ben takes one code for another in a fifth of the texts, Chi overlooks a quarter.
     """
-    rows = pd.read_csv(SHARED / "data" / "empathic-reactions" / "messages.csv", dtype="string").head(400)
+    rows = pd.read_csv(ESSAYS, dtype="string").head(400)
     units = pd.DataFrame(
         {"unit_id": "e" + rows.index.astype("string"), "text": rows["essay"],
          "document_id": rows["response_id"], "case_id": rows["response_id"], "position": range(len(rows))}
@@ -92,7 +93,7 @@ def essays(folder: Path) -> qual.Store:
 
 @pytest.fixture(params=[example, essays], ids=["example", "essays"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> qual.Store:
-    if request.param is essays and not SHARED.exists():
+    if request.param is essays and not ESSAYS.exists():
         pytest.skip("the essays are not here")
     if request.param is essays and not SOAK:
         pytest.skip("the day on the essays is part of `make soak`")
