@@ -73,6 +73,9 @@ CALLS: dict[str, Call] = {
         u["stars"], u["other"] > 3, groups=u["case_id"], **k
     ),
     "marginal": lambda d, u, **k: links.models.marginal(u["stars"], u["other"] > 3, groups=u["case_id"], **k),
+    "proportional_odds": lambda d, u, **k: links.models.proportional_odds(
+        u["stars"], pd.Series(u["other"] > 3, name="high"), groups=u["case_id"], model="marginal", **k
+    ),
     "with_model": lambda d, u, **k: links.models.with_model(
         d[d["coder"] == "ana"][::2],
         u,

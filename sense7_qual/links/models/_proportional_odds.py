@@ -125,7 +125,8 @@ def _fitted(rows: Observed, split: int | None, model: Model) -> CumulativeModel:
     fit = cumulative_mixed if model == "mixed" else marginal
     level = rows.level if split is None else rows.level >= split
     predictors = pd.DataFrame(rows.predictors, columns=list(rows.names))
-    return fit(pd.Series(level.astype(np.float64)), predictors, groups=pd.Series(rows.cluster))
+    rating, whole = pd.Series(level.astype(np.float64)), (0, len(rows.labels))
+    return fit(rating, predictors, groups=pd.Series(rows.cluster), rating_range=whole)
 
 
 def _row(

@@ -145,7 +145,7 @@ def r_script(
     --------
     >>> import tempfile
     >>> units = pd.DataFrame({"unit_id": list("abcdef"), "empathy": [5, 4, 3, 4, 2, 1],
-    ...                       "case_id": ["p1", "p1", "p2", "p2", "p3", "p3"], "topic": list("xyxyxy")})
+    ...                       "case_id": ["p1", "p1", "p2", "p2", "p3", "p3"], "topic": list("xyzxyz")})
     >>> decisions = pd.DataFrame({"unit_id": list("abcdef"), "coder": "ana", "code": "warm",
     ...                           "applied": [True, False, True, True, False, False]})
     >>> with tempfile.TemporaryDirectory() as folder:
