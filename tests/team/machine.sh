@@ -46,7 +46,7 @@ command -v pg_createcluster > /dev/null || { apt-get update -qq && apt-get insta
 /usr/bin/python3 -c 'import venv, ensurepip' 2> /dev/null || apt-get install -y -qq python3-venv
 exec 9> "$CACHE/lock"
 flock 9  # one at a time prepares
-asked=$(cat "$ROOT/pyproject.toml" "$ROOT/deploy/constraints.txt" | sha256sum)
+asked=$(cd "$ROOT" && git ls-files -z pyproject.toml deploy sense7_qual | xargs -0 sha256sum | sha256sum)
 if [ "$(cat "$CACHE/asked" 2> /dev/null)" != "$asked" ]; then
   unshare --mount sh "$0" --prepare
   echo "$asked" > "$CACHE/asked"
