@@ -4,6 +4,7 @@
 its sign-in, is in `sign_in.py` there, which an update leaves alone.
 """
 
+import logging
 import os
 import pwd
 import sys
@@ -65,9 +66,10 @@ class SignIn(import_item(os.environ["SIGN_IN"]) if os.environ.get("SIGN_IN") els
             known, wrong = {}, [str(error.args[-1])]
         for each in wrong:
             self.log.warning("coders.csv, %s", each)
-        if normal(login) not in known:
+        seat = known.get(normal(login))
+        if seat not in {each.pw_name for each in pwd.getpwall()}:
             raise web.HTTPError(403, STRANGER)
-        return {"name": known[normal(login)], "admin": False}
+        return {"name": seat, "admin": False}
 
     def check_allowed(self, username, authentication=None):
         return username == LEAD or SEAT.fullmatch(username) is not None
@@ -116,6 +118,8 @@ class Server(LocalProcessSpawner):
 
 
 c = get_config()  # noqa: F821 – JupyterHub's
+# Its lines on cookies against forged forms hold the numbers of sessions.
+logging.getLogger("JupyterHub").addFilter(lambda record: record.module != "_xsrf_utils")
 c.JupyterHub.bind_url = "http://127.0.0.1:8000"
 c.JupyterHub.hub_bind_url = "http://127.0.0.1:8081"
 c.JupyterHub.cookie_secret_file = "cookie_secret"  # noqa: S105 – a name

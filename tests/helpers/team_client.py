@@ -20,13 +20,20 @@ PATIENCE: Final = 120.0
 """Seconds for which a lost line or a server that starts is tried again."""
 
 
+def _session() -> requests.Session:
+    """Return a session whose connections end with each answer, so that none is left open."""
+    session = requests.Session()
+    session.headers["Connection"] = "close"
+    return session
+
+
 @dataclass
 class Client:
     """One signed-in coder; at most one line to one kernel."""
 
     login: str
     password: str
-    web: requests.Session = field(default_factory=requests.Session)
+    web: requests.Session = field(default_factory=_session)
     line: websocket.WebSocket | None = None
     page: str = ""
     """The address of the coder's own page."""
