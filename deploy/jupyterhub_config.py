@@ -119,7 +119,7 @@ class Server(LocalProcessSpawner):
 
 c = get_config()  # noqa: F821 – JupyterHub's
 # Its lines on cookies against forged forms hold the numbers of sessions.
-logging.getLogger("JupyterHub").addFilter(lambda record: record.module != "_xsrf_utils")
+logging.getLogger("tornado.application").addFilter(lambda record: record.module != "_xsrf_utils")
 c.JupyterHub.bind_url = "http://127.0.0.1:8000"
 c.JupyterHub.hub_bind_url = "http://127.0.0.1:8081"
 c.JupyterHub.cookie_secret_file = "cookie_secret"  # noqa: S105 – a name
