@@ -13,6 +13,7 @@ import pandas as pd
 from sense7_qual._arguments import Progress, check_arguments
 from sense7_qual.acts import Act, check_coder, check_person, preregistrations
 from sense7_qual.acts.contents import AnalysisPlan
+from sense7_qual.adjudication import Choice
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.store import _open_study
 from sense7_qual.store._bundle import write as bundles
@@ -269,7 +270,7 @@ class Copies:
             cited=citation(authors, licence, keywords, software),
         )  # fmt: skip
         bundles.check(wish, [str(name) for name in known.units.columns])
-        decisions = decide.decide(self._study.acts(), known, log.coders(), decide.Choice())
+        decisions = decide.decisions(self._study.acts(), known, log.coders(), Choice(), codebook=None)
         if decisions.empty:
             raise ArgumentError(
                 "bundle: expected texts that a coder has finished – found none – make it once some are."

@@ -1,0 +1,379 @@
+"""What a number rests on: which decisions of a study are in it, and which were left out.
+
+A `Basis` travels as the column ``basis`` of a frame of decisions: its line, in every row, so that it survives
+what pandas does (merging, filtering, writing to CSV). The statistics read it and write the line of what they
+were given into their results; tables, figures, texts and widgets print it.
+
+What is *in* is counted from the rows in hand, so that a filter cannot lie; what was left out is remembered.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Final, TypeVar
+
+import pandas as pd
+
+from sense7_qual._coder_names import RESERVED_CODERS, is_model
+from sense7_qual._contract import Column
+
+COLUMN: Final = "basis"
+NOT_STATED: Final = "not stated"
+FIRST: Final = "first independent"
+LAST: Final = "last"
+ANY_CODER: Final = "any coder"
+"""The coder of decisions in which a code counts once anybody applied it."""
+BY_VALUE: Final[Mapping[str, str]] = {"narrow": "narrowed", "widen": "widened", "split": "split"}
+"""The changes of a code after which what waits for review depends on what was decided."""
+
+BASIS: Final = {f"{COLUMN}*": Column("any", "which decisions the numbers of the row rest on, in words")}
+"""The column of a basis, for the contract of a result."""
+
+_BETWEEN: Final = " · "
+_OUTSIDE: Final = "outside rounds, blindness not on record"
+_NO_ROUND: Final = "none"
+_PLAIN_NAME: Final = re.compile(r"[\w.@-]+(?: [\w.@-]+)*")
+_WAITS: Final = re.compile(r"(?P<code>“.*”) (?P<n>[\d,]+) of (?P<of>[\d,]+)(?: \((?P<how>\w+): no figure\))?")
+_TEXTS: Final = re.compile(r"(?:(?P<some>[\d,]+) of )?(?P<n>[\d,]+) texts?(?:: (?P<coders>.*))?")
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Decisions on a code that wait for review since the codebook changed.
+
+    Attributes
+    ----------
+    code : str
+        The code.
+    n, of : int
+        How many of how many decisions wait.
+    how : str
+        "narrowed", "widened" or "split", where what waits depends on what was decided: then the code has no
+        figure. Empty where every decision is asked for again.
+    """
+
+    code: str
+    n: int
+    of: int
+    how: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """What decisions rest on.
+
+    Attributes
+    ----------
+    rule : str
+        Which decision of a coder on a text counts, or how disagreements were settled.
+    rounds : tuple of str
+        The rounds of the decisions that are in; "" for those outside rounds.
+    codebook : str
+        The fingerprint of the codebook in whose codes they are, its first eight digits.
+    n_texts : int
+        The number of texts that were decided on.
+    selected : int or None
+        The number of these texts that are still in, where some were taken out since.
+    coders : tuple of (str, int)
+        Who decided, each on how many texts.
+    inside, left_out : tuple of (str, int)
+        What is in and what is not, with the number of texts, or of decisions where they were settled.
+    waiting : tuple of Waiting
+        What waits for review.
+    until : str
+        The time (UTC) of the last act that was read.
+    """
+
+    rule: str = NOT_STATED
+    rounds: tuple[str, ...] = ()
+    codebook: str = ""
+    n_texts: int = 0
+    selected: int | None = None
+    coders: tuple[tuple[str, int], ...] = ()
+    inside: tuple[tuple[str, int], ...] = ()
+    left_out: tuple[tuple[str, int], ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+    until: str = ""
+
+    def __str__(self) -> str:
+        return _BETWEEN.join(part for part in self._parts() if part)
+
+    def _parts(self) -> Iterator[str]:
+        yield self.rule
+        if self.rounds == ("",):
+            yield _OUTSIDE
+        elif self.rounds:
+            yield "rounds " + ", ".join(_quoted(name) if name else _NO_ROUND for name in self.rounds)
+        yield f"codebook {self.codebook}" if self.codebook else ""
+        yield self._texts()
+        yield _listed("inside", self.inside) if self.selected is None else ""
+        yield _listed("left out", self.left_out)
+        if self.waiting:
+            yield "waiting for review: " + ", ".join(map(_waits, self.waiting))
+        yield f"until {self.until}" if self.until else ""
+
+    def _texts(self) -> str:
+        if not self.n_texts:
+            return ""
+        said = f"{self.n_texts:,} {'text' if self.n_texts == 1 else 'texts'}"
+        if self.selected is not None:
+            said = f"{self.selected:,} of {said}"
+        alike = len({n for _, n in self.coders}) <= 1
+        names = [_name(name) if alike else f"{_name(name)} ({n:,})" for name, n in self.coders]
+        return f"{said}: {', '.join(names)}" if names else said
+
+    @classmethod
+    def parse(cls, line: str) -> Basis:
+        """Return the basis that a line says; "not stated" for any other text."""
+        rule, *parts = _split(line, _BETWEEN)
+        known: dict[str, Any] = {}
+        for part in parts:
+            for read in _READERS:
+                if (found := read(part)) is not None:
+                    known |= found
+                    break
+        return cls(rule=rule, **known) if known or rule == NOT_STATED else cls()
+
+    @classmethod
+    def of(cls, decisions: pd.DataFrame) -> Basis:
+        """Return the basis of decisions that have one; see `parts` for those that have several."""
+        every = parts(decisions)
+        return every[0][1] if len(every) == 1 else cls()
+
+    def with_rows(self, decisions: pd.DataFrame) -> Basis:
+        """Return this basis with the texts and coders counted from the rows in hand."""
+        n_texts = int(decisions["unit_id"].nunique())
+        coders = self.coders
+        if not set(decisions["coder"].unique()) <= {*RESERVED_CODERS, ANY_CODER}:
+            coders = _counted(decisions)
+        if self.rule == NOT_STATED or not self.n_texts:
+            return replace(self, n_texts=n_texts, coders=coders)
+        return replace(self, selected=n_texts if n_texts < self.n_texts else None, coders=coders)
+
+    def differs(self, other: Basis) -> tuple[str, ...]:
+        """Return the names of the fields in which two bases differ."""
+        return tuple(one.name for one in fields(self) if getattr(self, one.name) != getattr(other, one.name))
+
+
+def state(decisions: pd.DataFrame, basis: Basis) -> pd.DataFrame:
+    """Return decisions with a basis in every row."""
+    return decisions.assign(**{COLUMN: _column(str(basis), len(decisions), decisions.index)})
+
+
+def parts(decisions: pd.DataFrame) -> list[tuple[list[str], Basis]]:
+    """Return each basis of decisions, with the coders whose decisions rest on it, in the rows' order."""
+    if COLUMN not in decisions.columns:
+        return [(_coders(decisions), Basis().with_rows(decisions))]
+    column = decisions[COLUMN]
+    if not len(decisions):
+        known = list(column.cat.categories) if isinstance(column.dtype, pd.CategoricalDtype) else []
+        return [([], Basis.parse(str(known[0])) if known else Basis())]
+    lines = column.astype("object").where(column.notna(), NOT_STATED)
+    return [
+        (_coders(rows := decisions[lines == line]), Basis.parse(str(line)).with_rows(rows))
+        for line in lines.unique()
+    ]
+
+
+def is_mixed(decisions: pd.DataFrame) -> bool:
+    """Return True if people's decisions rest on several bases, so that one estimate would be of both."""
+    people = decisions[[_is_person(str(name)) for name in decisions["coder"]]]
+    return len(parts(people)) > 1
+
+
+def line_of(*frames: pd.DataFrame) -> str:
+    """Return the line of one or several frames of decisions; with several bases, who rests on which."""
+    each = [part for frame in frames for part in parts(frame)]
+    lines = list(dict.fromkeys(str(basis) for _, basis in each))
+    if len(lines) == 1:
+        return lines[0]
+    named = [f"{_who(coders)}: {basis}" for coders, basis in each]
+    return ("several – " if any(map(is_mixed, frames)) else "") + "; ".join(dict.fromkeys(named))
+
+
+def rests_on(*names: str) -> Callable[[Function], Function]:
+    """Decorate a function that takes decisions as the parameters `names`: its result states their basis.
+
+    A frame gets it as the column ``basis``; where it has a column `source`, each row that of its source. Any
+    other result gets it as its attribute ``basis``.
+    """
+
+    def add(function: Function) -> Function:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def stating(*args: Any, **named: Any) -> Any:
+            result = function(*args, **named)  # first: it refuses what is no frame of decisions
+            given = signature.bind(*args, **named).arguments
+            frames = [given[name] for name in names if isinstance(given.get(name), pd.DataFrame)]
+            return with_basis(result, [frame for frame in frames if "unit_id" in frame])
+
+        stating.__dict__["_rests_on"] = names
+        return stating  # type: ignore[return-value]
+
+    return add
+
+
+def with_basis(result: Any, frames: Sequence[pd.DataFrame]) -> Any:
+    """Return a result that states the basis of the decisions in `frames`."""
+    if isinstance(result, pd.DataFrame):
+        if "source" in result.columns and len(frames) == 1:
+            sources = result["source"]
+            lines = {name: line_of_source(frames[0], str(name)) for name in sources.unique()}
+            stated = pd.Categorical(sources.map(lines), categories=list(dict.fromkeys(lines.values())))
+            return result.assign(**{COLUMN: pd.Series(stated, index=result.index)})
+        return result.assign(**{COLUMN: _column(line_of(*frames), len(result), result.index)})
+    if is_dataclass(result) and any(one.name == COLUMN for one in fields(result)):
+        return replace(result, **{COLUMN: line_of(*frames)})  # type: ignore[type-var]
+    return result
+
+
+def line_of_source(decisions: pd.DataFrame, source: str) -> str:
+    """Return the line of one source of decisions: a coder, or what is computed from all people's."""
+    own = decisions[decisions["coder"].astype("string").str.strip() == source]
+    if len(own):
+        return line_of(own)
+    people = decisions[[_is_person(str(name)) for name in decisions["coder"]]]
+    line = line_of(people)
+    basis = Basis.parse(line)
+    return str(replace(basis, rule=source)) if source == "majority" and basis.rule == LAST else line
+
+
+def from_people(decisions: pd.DataFrame, rule: str, **changed: Any) -> Basis:
+    """Return the basis of what is computed from people's decisions by a rule."""
+    return replace(Basis.of(decisions), rule=rule, **changed)
+
+
+def _column(line: str, n: int, index: pd.Index) -> pd.Series:
+    return pd.Series(pd.Categorical([line] * n, categories=[line]), index=index)
+
+
+def _is_person(name: str) -> bool:
+    return name not in (*RESERVED_CODERS, ANY_CODER) and not is_model(name)
+
+
+def _coders(decisions: pd.DataFrame) -> list[str]:
+    return sorted(str(name) for name in decisions["coder"].unique())
+
+
+def _counted(decisions: pd.DataFrame) -> tuple[tuple[str, int], ...]:
+    n_texts = decisions.groupby("coder", observed=True)["unit_id"].nunique()
+    return tuple((str(name), int(n)) for name, n in sorted(n_texts.items()))
+
+
+def _who(coders: Iterable[str]) -> str:
+    names = list(coders)
+    return "people" if len(names) > 1 and all(map(_is_person, names)) else ", ".join(map(_name, names))
+
+
+def _quoted(name: str) -> str:
+    return "“" + name.replace("\\", "\\\\").replace("”", "\\”") + "”"
+
+
+def _unquoted(name: str) -> str:
+    return re.sub(r"\\(.)", r"\1", name[1:-1]) if name.startswith("“") else name
+
+
+def _name(name: str) -> str:
+    return name if _PLAIN_NAME.fullmatch(name) else _quoted(name)
+
+
+def _listed(what: str, counts: Iterable[tuple[str, int]]) -> str:
+    said = ", ".join(f"{n:,} {name}" for name, n in counts)
+    return f"{what}: {said}" if said else ""
+
+
+def _waits(one: Waiting) -> str:
+    how = f" ({one.how}: no figure)" if one.how else ""
+    return f"{_quoted(one.code)} {one.n:,} of {one.of:,}{how}"
+
+
+def _split(text: str, between: str) -> list[str]:
+    """Split at `between`, but not within quotation marks."""
+    found, start, place, inside = [], 0, 0, False
+    while place < len(text):
+        if text[place] == "\\":
+            place += 1
+        elif text[place] in "“”":
+            inside = text[place] == "“"
+        elif not inside and text.startswith(between, place):
+            found.append(text[start:place])
+            start = place = place + len(between)
+            continue
+        place += 1
+    return [*found, text[start:]]
+
+
+def _number(text: str) -> int:
+    return int(text.replace(",", ""))
+
+
+def _read_rounds(part: str) -> dict[str, Any] | None:
+    if part == _OUTSIDE:
+        return {"rounds": ("",)}
+    if not part.startswith("rounds "):
+        return None
+    names = _split(part.removeprefix("rounds "), ", ")
+    return {"rounds": tuple("" if name == _NO_ROUND else _unquoted(name) for name in names)}
+
+
+def _read_word(name: str, part: str) -> dict[str, Any] | None:
+    return {name: part.removeprefix(f"{name} ")} if part.startswith(f"{name} ") else None
+
+
+def _read_texts(part: str) -> dict[str, Any] | None:
+    found = _TEXTS.fullmatch(part)
+    if found is None:
+        return None
+    n_texts, some = _number(found["n"]), found["some"]
+    coders = []
+    for one in _split(found["coders"], ", ") if found["coders"] else []:
+        counted = re.fullmatch(r"(.*) \(([\d,]+)\)", one)
+        n = n_texts if some is None else _number(some)
+        name, n = (counted[1], _number(counted[2])) if counted else (one, n)
+        coders.append((_unquoted(name), n))
+    return {
+        "n_texts": n_texts,
+        "selected": None if some is None else _number(some),
+        "coders": tuple(coders),
+    }
+
+
+def _read_counts(name: str, part: str) -> dict[str, Any] | None:
+    said = name.replace("_", " ") + ": "
+    if not part.startswith(said):
+        return None
+    counts = (one.split(" ", 1) for one in _split(part.removeprefix(said), ", "))
+    # A number of thousands has a comma, though none with a space after it.
+    return {name: tuple((what, _number(n)) for n, what in counts)}
+
+
+def _read_waiting(part: str) -> dict[str, Any] | None:
+    said = "waiting for review: "
+    if not part.startswith(said):
+        return None
+    found = [_WAITS.fullmatch(one) for one in _split(part.removeprefix(said), ", ")]
+    return {
+        "waiting": tuple(
+            Waiting(_unquoted(one["code"]), _number(one["n"]), _number(one["of"]), one["how"] or "")
+            for one in found
+            if one is not None
+        )
+    }
+
+
+_READERS: Final[Sequence[Callable[[str], dict[str, Any] | None]]] = (
+    _read_rounds,
+    functools.partial(_read_word, "codebook"),
+    functools.partial(_read_word, "until"),
+    functools.partial(_read_counts, "inside"),
+    functools.partial(_read_counts, "left_out"),
+    _read_waiting,
+    _read_texts,
+)
