@@ -63,11 +63,12 @@ def decide(
     else:
         chosen, rule = _last(own, before, selection, codebook), LAST
     chosen.left_out.update(selection.models_left_out(acts))
-    under, until = _Under(codebook, revisions, choice.facet), _until(acts)
+    rulings = _rulings(acts, codebook, revisions) if choice.settled_by == "rulings" else []
+    ruled = frozenset((str(act.unit_id), str(act.code)) for act in rulings)
+    under, until = _Under(codebook, revisions, choice.facet, ruled), _until(acts)
     decided = _decided(chosen, under, leave_out=choice.leave_coders_out, rule=rule, until=until)
     if choice.settled_by not in (None, "nothing"):
-        made = codings.rulings(about(acts, "ruling"), codebook, revisions=revisions)
-        decided = _settled(decided, str(choice.settled_by), made)
+        decided = _settled(decided, str(choice.settled_by), rulings)
     models = selection.models(acts)
     if not models:
         return decided
@@ -270,21 +271,23 @@ def _of_models(made: Sequence[Act], selection: _Selection, codebook: Codebook) -
 
 @dataclass(frozen=True, slots=True)
 class _Under:
-    """In whose codes decisions are read, and by which facet."""
+    """In whose codes decisions are read, by which facet, and on which units and codes a ruling decides."""
 
     codebook: Codebook
     revisions: Sequence[Revision]
     facet: str | None
+    ruled: frozenset[tuple[str, str]]
 
     def decisions(self, chosen: _Chosen, coverage: pd.DataFrame) -> pd.DataFrame:
         """Return the decisions on some of the finished units that were chosen."""
-        return codings.decisions(
+        return codings.decided_on(
             _of_rows(chosen.codings, coverage),
             coverage,
             self.codebook,
             revisions=self.revisions,
             facet=self.facet,
             abstained=chosen.abstained,
+            ruled=self.ruled,
         )
 
 
@@ -343,7 +346,7 @@ def _settled(decided: pd.DataFrame, by: str, rulings: Sequence[Act]) -> pd.DataF
         tied = 2 * tally["n_applied"] == tally["n_coders"]
         kinds = kinds.mask(kinds.eq("split") & tied, "tied").replace({"split": "by more than half"})
     else:
-        ruled = _that_count(rulings, decided, basis) if by == "rulings" else []
+        ruled = _that_count(rulings, decided, basis)
         settled = consensus(decided, rulings=ruled, single=True)
         kinds = _with_rulings(kinds, tally, ruled).replace({"split": "unsettled"})
     counts = kinds.value_counts()
@@ -379,6 +382,11 @@ def _with_rulings(kinds: pd.Series, tally: pd.DataFrame, rulings: Sequence[Act])
         index=kinds.index,
         dtype="object",
     )
+
+
+def _rulings(acts: Sequence[Act], codebook: Codebook, revisions: Sequence[Revision]) -> list[Act]:
+    """Return the current rulings, in the codes of the codebook."""
+    return codings.rulings(about(acts, "ruling"), codebook, revisions=revisions)
 
 
 def _that_count(rulings: Sequence[Act], decided: pd.DataFrame, basis: Basis) -> list[Act]:

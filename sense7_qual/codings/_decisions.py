@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import pandas as pd
@@ -97,8 +97,31 @@ def decisions(
     (7, 1)
     """
     check_arguments(decisions, locals())
+    return decided_on(
+        *of_round(codings, coverage, round=round),
+        codebook,
+        revisions=revisions,
+        facet=facet,
+        abstained=abstained,
+    )
+
+
+def decided_on(
+    codings: pd.DataFrame,
+    coverage: pd.DataFrame,
+    codebook: Codebook,
+    *,
+    revisions: Sequence[Revision] | None = None,
+    facet: str | None = None,
+    abstained: pd.DataFrame | None = None,
+    ruled: Collection[tuple[str, str]] = (),
+) -> pd.DataFrame:
+    """Return the decisions on finished units, with their basis; each pair of unit and coder comes once.
+
+    On the units and codes in `ruled` a ruling decides: what waits there for review keeps no code from having
+    a figure.
+    """
     check_codebook(codebook)
-    codings, coverage = of_round(codings, coverage, round=round)
     undecided = None
     if revisions:
         codings, undecided = carried(codings, coverage, codebook, revisions=revisions)
@@ -115,13 +138,8 @@ def decisions(
     waiting: tuple[Waiting, ...] = ()
     if undecided is not None and len(undecided):
         earlier = before_change(coverage, codebook.fingerprint, revisions or ())
-        waiting = _waiting(undecided, earlier)
-        no_figure = {one.code for one in waiting if one.how}
-        earlier = earlier[earlier["code"].isin(no_figure)]
-        missing = pd.concat([undecided[earlier.columns], earlier]).drop_duplicates()
-        missing = missing.rename(columns={"code": "named"}).assign(waits=True)
-        grid = grid.merge(missing, how="left", on=["unit_id", "coder", "named"])
-        grid = grid[grid.pop("waits").isna()]
+        waiting = _waiting(undecided, earlier, ruled)
+        grid = _without(grid, _missing(undecided, earlier, waiting))
     applied = codings[["unit_id", "coder", "code"]].drop_duplicates()
     marked = grid.merge(applied, how="left", on=["unit_id", "coder", "code"], indicator="found")
     marked["applied"] = (marked.pop("found") == "both").to_numpy()
@@ -129,6 +147,19 @@ def decisions(
         marked = _without_abstained(marked, abstained, coverage, codebook, revisions or ())
     decided = DECISIONS.check(marked.drop(columns="named"), as_written=True)
     return state(decided, _basis(coverage, codebook, waiting))
+
+
+def _missing(undecided: pd.DataFrame, earlier: pd.DataFrame, waiting: Sequence[Waiting]) -> pd.DataFrame:
+    """Return what is missing: all that is undecided, and of codes without a figure all decided before."""
+    no_figure = {one.code for one in waiting if one.how}
+    dropped = earlier[earlier["code"].isin(no_figure)]
+    return pd.concat([undecided[dropped.columns], dropped]).drop_duplicates()
+
+
+def _without(grid: pd.DataFrame, missing: pd.DataFrame) -> pd.DataFrame:
+    named = missing.rename(columns={"code": "named"}).assign(waits=True)
+    joined = grid.merge(named, how="left", on=["unit_id", "coder", "named"])
+    return joined[joined.pop("waits").isna()]
 
 
 def _basis(coverage: pd.DataFrame, codebook: Codebook, waiting: tuple[Waiting, ...]) -> Basis:
@@ -145,16 +176,17 @@ def _basis(coverage: pd.DataFrame, codebook: Codebook, waiting: tuple[Waiting, .
     )
 
 
-def _waiting(undecided: pd.DataFrame, earlier: pd.DataFrame) -> tuple[Waiting, ...]:
+def _waiting(
+    undecided: pd.DataFrame, earlier: pd.DataFrame, ruled: Collection[tuple[str, str]]
+) -> tuple[Waiting, ...]:
     """Count what waits for review, of what was decided on each code before it changed."""
     n_earlier = earlier.groupby("code").size()
+    is_ruled = [key in ruled for key in zip(undecided["unit_id"], undecided["code"], strict=True)]
     found = []
-    for code, rows in undecided.groupby("code", sort=True):
+    for code, rows in undecided[~pd.Series(is_ruled, index=undecided.index, dtype=bool)].groupby("code"):
         by_value = [BY_VALUE[reason] for reason in rows["reason"] if reason in BY_VALUE]
-        n = len(rows)
-        found.append(
-            Waiting(str(code), n, max(n, int(n_earlier.get(code, 0))), by_value[0] if by_value else "")
-        )
+        n_before = max(len(rows), int(n_earlier.get(code, 0)))
+        found.append(Waiting(str(code), len(rows), n_before, by_value[0] if by_value else ""))
     return tuple(found)
 
 
