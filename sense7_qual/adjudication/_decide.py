@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from sense7_qual import codings
@@ -55,6 +56,12 @@ def decide(
     what the study's coders hold in the end, of their last decisions. Only rounds and coders of the registered
     plan count, unless others are asked for.
     """
+    everybody = tuple(sorted({act.coder for act in acts if act.kind == "finish"}))
+    if choice.facet is not None and choice.coders is not None and choice.coders != everybody:
+        every = decide(
+            acts, codebook, revisions, replace(choice, coders=everybody, settled_by=_unsettled(choice))
+        )
+        return _of_coders(every, choice)
     selection = _Selection.of(acts, choice)
     own = [act for act in acts if not is_model(act.coder)]
     before = independent(own, selection.rounds)
@@ -75,6 +82,20 @@ def decide(
     record = _of_models([act for act in acts if act.coder in models], selection, codebook)
     by_models = _decided(record, under, leave_out=False, rule=LAST, until=until)
     return pd.concat([decided, by_models], ignore_index=True)
+
+
+def _unsettled(choice: Choice) -> SettledBy | None:
+    return None if choice.settled_by is None else "nothing"
+
+
+def _of_coders(every: pd.DataFrame, choice: Choice) -> pd.DataFrame:
+    """Return some coders' decisions by a facet: with the values that anybody states, as among all."""
+    own = every[every["coder"].isin(choice.coders or ())].reset_index(drop=True)
+    basis = replace(Basis.of(own), n_texts=int(own["unit_id"].nunique()))
+    decided = state(own[list(DECISIONS.columns)], replace(basis.with_rows(own), selected=None))
+    if choice.settled_by in (None, "nothing"):
+        return decided
+    return _settled(decided, str(choice.settled_by), [])
 
 
 # Which rounds and coders --------------------------------------------------------------------------------
@@ -154,7 +175,7 @@ class _Selection:
             name: self.counts(name) or (discussions and self.discusses_counted(name))
             for name in set(_names(coverage))
         }
-        rows = coverage[[counts[name] for name in _names(coverage)]]
+        rows = coverage[np.array([counts[name] for name in _names(coverage)], dtype=bool)]
         return rows if self.wanted_coders is None else rows[rows["coder"].isin(self.wanted_coders)]
 
     def outside_plan(self, coverage: pd.DataFrame) -> dict[str, int]:
@@ -261,7 +282,7 @@ def _of_models(made: Sequence[Act], selection: _Selection, codebook: Codebook) -
         selection.counts(name) if selection.by_name else not selection.is_apart(name)
         for name in _names(every.coverage)
     ]
-    rows = every.coverage[counts]
+    rows = every.coverage[np.array(counts, dtype=bool)]
     coded, rows = codings.of_round(_of_rows(every.codings, rows), rows)
     return _Chosen(coded, rows, every.abstained, {}, {})
 
