@@ -48,7 +48,7 @@ def test_a_finished_unit_has_every_codable_code_in_the_codebooks_order() -> None
     assert found["code"].tolist() == ["warm", "cold", "other"]
     assert found["applied"].tolist() == [False, True, False]
     assert found["applied"].dtype == bool
-    assert list(found.columns) == ["unit_id", "coder", "code", "applied"]
+    assert list(found.columns) == ["unit_id", "coder", "code", "applied", "basis"]
 
 
 def test_not_coded_and_coded_absent_differ() -> None:
