@@ -108,7 +108,7 @@ for carry in (qual.codings.stale, qual.codings.carried):
     carry(store.codings(), store.coverage(), changed, revisions=store.revisions)
 qual.rounds.progress(qual.rounds.opened(store.acts()), store.coverage())
 qual.corpus.Limits().beyond("rows", name="a.csv", of="rows", remedy="split it")
-store.decisions(consensus=True)
+store.decisions(settled_by="rulings")
 store.codebooks, store.units, store.memos(), store.codings(), store.coverage()
 qual.Store.create(store.path, units=store.units, codebook=changed, exist_ok=True)
 store.copies.backup(folder + "-copy")
