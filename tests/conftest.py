@@ -35,7 +35,7 @@ LONGEST = (
     "browser_hosts", "adjudication", "codebook", "themes", "redact", "interval_limits", "hostile_files",
     "bundle", "deviations", "projects", "review", "gamma_alignment", "rubin", "alternative_annotator_test",
     "documents", "interrupts", "overview", "code_to_rating", "new", "lab", "by_code", "store_crash",
-    "fuzzed_studies", "sparse_files", "make_lab",
+    "fuzzed_studies", "sparse_files", "make_lab", "golden",
 )  # fmt: skip
 
 
