@@ -27,7 +27,7 @@ from typing import Final
 ROOT: Final = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from scripts.golden_texts import mask, readable  # noqa: E402 – not installed with the package
+from scripts.golden_texts import mask, readable, words_of_html  # noqa: E402 – not installed with the package
 
 GOLDEN: Final = ROOT / "tests" / "golden"
 OUTPUTS: Final = GOLDEN / "outputs"
@@ -122,7 +122,7 @@ def run_notebooks(folder: Path, out: Path) -> None:
         place = {"metadata": {"path": str(path.parent)}}
         NotebookClient(notebook, timeout=600, kernel_name="python3", resources=place).execute(env=environment)
         texts = [
-            str(output.get("text") or output.get("data", {}).get("text/plain", ""))
+            output.get("text") or of_a_cell(output.get("data", {}))
             for cell in notebook.cells
             if OF_THE_MODEL not in cell.metadata.get("tags", [])
             for output in cell.get("outputs", [])
@@ -130,6 +130,12 @@ def run_notebooks(folder: Path, out: Path) -> None:
         ]
         without_durations = _A_DURATION.sub("<duration>", "\n\n".join(texts))
         (out / path.stem).write_text(without_durations, "utf-8")
+
+
+def of_a_cell(shown: Mapping[str, str]) -> str:
+    """Return the words of what a cell shows: of a table its rows (in plain text it says its size alone)."""
+    rows = words_of_html(shown.get("text/html", ""))
+    return rows or str(shown.get("text/markdown") or shown.get("text/plain", ""))
 
 
 def accepted(folder: Path) -> dict[str, str]:

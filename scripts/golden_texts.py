@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import hashlib
+import html
 import io
 import re
 import sqlite3
@@ -132,6 +133,15 @@ def _lines(suffix: str, text: str) -> str:
     if suffix == ".html":
         text = re.sub(r"(</(?:t[dhr]|li|p|d[dt])>)(?=.)", r"\1\n", text)
     return sentences(text) if suffix in _PROSE else text
+
+
+def words_of_html(text: str) -> str:
+    """Return the words of a page, with a line for each row of a table and each paragraph."""
+    text = re.sub(r"<(style|script|svg)\b.*?</\1>", "", text, flags=re.DOTALL)
+    text = re.sub(r"</t[dh]>(?!\s*</tr>)", " | ", re.sub(r"\s+", " ", text))
+    text = re.sub(r"</(tr|p|li|d[dt]|h\d|caption|figcaption|div)>|<br ?/?>", "\n", text)
+    lines = (line.strip() for line in html.unescape(re.sub(r"<[^>]*>", "", text)).split("\n"))
+    return "\n".join(line for line in lines if line)
 
 
 def sentences(text: str) -> str:
