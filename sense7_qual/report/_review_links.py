@@ -48,6 +48,24 @@ def _inconclusive(facts: Facts) -> Iterator[Objection]:
         )  # fmt: skip
 
 
+def _of_participants(facts: Facts) -> Iterator[Objection]:
+    """Find a rating that is the same in all rated texts of each participant, though they wrote several."""
+    rating, cluster = facts.linked
+    if rating is None or rating not in facts.coded or cluster not in facts.coded:
+        return
+    grouped = facts.coded.dropna(subset=[rating, cluster]).groupby(cluster)[rating]
+    if not len(grouped) or grouped.size().max() < 2 or grouped.nunique().max() > 1:
+        return
+    yield Objection(
+        kind="rating_of_participants", n=len(grouped),
+        seen=f"“{rating}” is the same in all texts of each of {counted(len(grouped), 'participant')}.",
+        why="A participant's own texts then cannot be compared: a link is one between participants, and "
+        "whatever else they differ in counts in it.",
+        answer="Report r with its own interval and p (report.tables.link prints them), and write of "
+        "participants who rate higher or lower, not of texts that are rated so.",
+    )  # fmt: skip
+
+
 def _registered_links(facts: Facts) -> pd.DataFrame | None:
     """Return the links that were registered with a margin of equivalence; None where there are none."""
     plan, (rating, cluster) = facts.registered, facts.linked
@@ -102,7 +120,9 @@ def _one_prompt(facts: Facts, every: pd.DataFrame) -> Iterator[Objection]:
         )  # fmt: skip
 
 
-ON_LINKS: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (_adjustment_open, _inconclusive)
+ON_LINKS: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
+    _adjustment_open, _inconclusive, _of_participants,
+)  # fmt: skip
 ON_CHOICES: Final[tuple[Callable[[Facts, pd.DataFrame], Iterator[Objection]], ...]] = (
     _by_choice, _one_prompt,
 )  # fmt: skip

@@ -53,6 +53,11 @@ def link_method(record: Record) -> Iterator[Sentence]:
                 "Where none of the {clusters} had two texts, the model has no random intercepts.",
                 clusters=record.clusters,
             )
+    elif _without_odds(links):
+        yield sentence(
+            "There is no odds ratio of a participant's own texts: {why}.",
+            why=_reason_of(links.query("p >= 0")),
+        )
     yield _of_ranks(record, links)
     if record.linked == "pooled":
         scale = "the log odds ratio and on Fisher's z" if _with_odds(links) else "Fisher's z"
@@ -214,14 +219,27 @@ def _of_code(links: Traced, code: str, label: Number) -> Sentence:
     verb = f"were rated {direction}" if row[p] < NOTABLE else "were not rated reliably higher or lower"
     odds: Phrase = ()
     if _with_odds(links):
-        odds = phrase("odds ratio {odds}, ", odds=_with_interval(links, code, "odds_ratio"))
+        odds = phrase(
+            "odds ratio {odds}, adjusted p {p}; ",
+            odds=_with_interval(links, code, "odds_ratio"), p=p_value(cells[code, p]),
+        )  # fmt: skip
     return sentence(
-        "Texts with “{label}” ({n}, compared with {others} without it) {verb}: {odds}{ranks}, adjusted p "
-        "{p}{caution}.",
+        "Texts with “{label}” ({n}, compared with {others} without it) {verb}: {odds}{ranks}{caution}.",
         label=label, n=count(cells[code, "n_with"]), others=count(cells[code, "n_without"]), verb=verb,
-        odds=odds, ranks=phrase("rank-biserial r = {r}", r=_with_interval(links, code, "rank_biserial")),
-        p=p_value(cells[code, p]), caution=_caution(cells, code),
+        odds=odds, ranks=_rank(links, code), caution=_caution(cells, code),
     )  # fmt: skip
+
+
+def _rank(links: Traced, code: str) -> Phrase:
+    """Return the rank-biserial correlation with its own interval and p, adjusted if it has the test."""
+    cells = links.set_index("code").loc
+    adjusted: Phrase = ()
+    if not _with_odds(links):
+        adjusted = phrase(", adjusted p {p}", p=p_value(cells[code, "p_adjusted"]))
+    own: Phrase = ()
+    if pd.notna(cells.value[code, "p"]):
+        own = phrase(", p {p}{adjusted}", p=p_value(cells[code, "p"]), adjusted=adjusted)
+    return phrase("rank-biserial r = {r}{own}", r=_with_interval(links, code, "rank_biserial"), own=own)
 
 
 def _with_interval(links: Traced, code: str, name: str) -> Phrase:
@@ -290,9 +308,29 @@ def _not_computable(record: Record, links: Traced, codes: Sequence[str]) -> Iter
     why = [(str(cells.value[code, column]), named(record.labels()[code])) for code in codes]
     for reason, labels in grouped(why).items():
         place = next(code for code in codes if str(cells.value[code, column]) == reason)
-        said = cells[place, column]
-        words = Number(reason_words(said.value), said.value, said.call, said.where)
-        yield sentence("For {labels} no test could be computed: {words}.", labels=quoted(labels), words=words)
+        yield sentence(
+            "For {labels} no {what} could be computed: {words}.",
+            labels=quoted(labels), what="odds ratio" if _with_odds(links) else "test",
+            words=_words(cells[place, column]),
+        )  # fmt: skip
+    if _with_odds(links):
+        for code in (code for code in codes if pd.notna(cells.value[code, "p"])):
+            yield sentence("For texts with “{label}”, {ranks}.", label=named(record.labels()[code]),
+                           ranks=_rank(links, code))  # fmt: skip
+
+
+def _words(said: Traced) -> Number:
+    return Number(reason_words(said.value), said.value, said.call, said.where)
+
+
+def _reason_of(links: Traced) -> Number:
+    """Return why the first of the links has no odds ratio, in words."""
+    return _words(links["odds_ratio_reason"].iloc[0])
+
+
+def _without_odds(links: Traced) -> bool:
+    """Return True if odds ratios were asked for, and r alone could be tested."""
+    return not _with_odds(links) and bool(links.value["odds_ratio_reason"].notna().any())
 
 
 def _with_odds(links: Traced) -> bool:

@@ -218,6 +218,7 @@ def test_link_row_and_foot() -> None:
         ".122",
         ".21",
         "[−.01, .41]",
+        "< .001",
     )
     assert table.rows == (cells,)
     assert table.title == "Association of codes with Empathy_Overall"
@@ -250,8 +251,8 @@ def test_links_of_real_decisions_with_every_kind_of_missing() -> None:
     row = frame[frame["code"] == "warm"].iloc[0]
     assert table.rows[0][1] == str(int(applied["warm"].sum()))
     assert table.rows[0][3] == f"{row['mean_difference']:.2f}".replace("-", "−")
-    assert table.rows[1][3:] == ("–",) * 7
-    assert table.rows[2][3:] == ("–",) * 7
+    assert table.rows[1][3:] == ("–",) * 8
+    assert table.rows[2][3:] == ("–",) * 8
     notes = notes_of(table)
     assert "the code was never applied (cold)" in notes
     assert "the code was applied to every text (all)" in notes

@@ -75,8 +75,8 @@ def link(
     -------
     Table
         Code, source (of several), texts with and without the code, mean difference, the odds ratio with
-        interval, its p and adjusted p, and rank-biserial r with interval. The odds ratio's test is the
-        sharper one and the one printed; where `links` was computed without, r has its own p and adjusted p.
+        interval, its p and adjusted p, and rank-biserial r with its own interval and p. Where no odds ratio
+        has a test, as with ratings that are the same in all texts of each participant, r has the adjusted p.
         With "pooled" the percentage of the variance of r that is due to the choice of coder. Where `links`
         was computed with `equivalence`, its adjusted p.
 
@@ -106,7 +106,7 @@ def link(
     >>> link(result, source="majority").rows[0][:8]
     ('prosocial', '61', '239', '0.35', '1.52', '[0.97, 2.38]', '.068', '.120')
     >>> link(result, source="majority").rows[0][8:]
-    ('.21', '[−.01, .41]')
+    ('.21', '[−.01, .41]', '< .001')
     """
     check_arguments(link, locals())
     LINKS.require(links)
@@ -159,6 +159,7 @@ def _columns(
         odds = [("Odds ratio", [_present.number(row["odds_ratio"], digits) for row in rows])]
         odds.append((interval, [_odds_interval(row, digits) for row in rows]))
         columns += odds + _tests(rows, "odds_ratio_p") + ranks
+        columns.append(("p of r", [_present.p_value(row["p"]) for row in rows]))
     else:
         columns += ranks + _tests(rows, "p")
     if "pooled" in sources:
@@ -191,7 +192,12 @@ def _between(row: Mapping[str, Any]) -> str:
 
 
 def has_odds(rows: Sequence[Mapping[Any, Any]]) -> bool:
-    """Return True if odds ratios were computed for the rows: their test is then the one printed."""
+    """Return True if the tests of odds ratios are printed: they were computed, and not r alone has any."""
+    r_alone = any(not pd.isna(row["p"]) for row in rows) and all(pd.isna(row["odds_ratio_p"]) for row in rows)
+    return _asked_for_odds(rows) and not r_alone
+
+
+def _asked_for_odds(rows: Sequence[Mapping[Any, Any]]) -> bool:
     return any(not pd.isna(row["odds_ratio"]) or not pd.isna(row["odds_ratio_reason"]) for row in rows)
 
 
@@ -251,16 +257,19 @@ def _notes(
             "Odds ratio = odds of a higher rating with the code over those without it, for the same rater: "
             f"cumulative-link mixed model with random intercepts for {cluster_name}, Student's t."
         )
-        notes.append(f"p: two-sided, of an odds ratio of 1. {adjusted}")
+        notes.append(f"p: two-sided, of an odds ratio of 1; p of r: of r = 0. {adjusted}")
     else:
         notes.append(f"p: two-sided, of r = 0, with {cluster_name} as clusters. {adjusted}")
     if "pooled" in sources:
         notes.append(_pooled_note(interval, rows))
     notes += _ties_note(rows)
-    notes += reason_notes(rows, _RANKS if has_odds(rows) else (*_RANKS, "p", "p_adjusted"))
+    notes += reason_notes(rows, (*_RANKS, "p") if has_odds(rows) else (*_RANKS, "p", "p_adjusted"))
     if has_odds(rows):
         lacking = [row for row in rows if any(pd.isna(row[name]) for name in _ODDS)]
         notes += reason_notes(lacking, _ODDS, column="odds_ratio_reason", of="for the odds ratio")
+    elif _asked_for_odds(rows):
+        why = [row for row in rows if not pd.isna(row["p"])]
+        notes += reason_notes(why, _ODDS, column="odds_ratio_reason", of="for an odds ratio")
     return notes + caution_notes(rows)
 
 
