@@ -58,6 +58,8 @@ class Reason(Worded):
     NO_COMPARISON = auto(), "there is nothing to compare with"
     NO_COMMON_UNITS = auto(), "no text was decided on for both codes"
     NO_COMPLETE_ROWS = auto(), "no text has a value of every variable"
+    NO_OWN_COMPARISON = auto(), "no participant has texts with the code and texts without it"
+    FEW_OWN_COMPARISONS = auto(), "fewer than six participants have texts with the code and texts without it"
     NO_OWN_RATING = auto(), "no participant rated this"
     NO_PAIRS = auto(), "there is no pair of a true and a predicted value"
     NO_POOR_TURN = auto(), "no turn was rated as poor"
@@ -121,7 +123,14 @@ class Reason(Worded):
 class Caution(Worded):
     """What to know about a number. Some have the name of a reason, and mean less by it."""
 
-    FEWER_THAN_10_CLUSTERS = auto(), "fewer than 10 clusters have, or lack, the code"
+    FEWER_THAN_10_CLUSTERS = (
+        auto(),
+        "fewer than 10 clusters have the code, lack it, or have texts with and without it",
+    )
+    WITHIN_AND_BETWEEN_DIFFER = (
+        auto(),
+        "the link within participants and the link between them are not the same",
+    )
     FEW_CLUSTERS = auto(), "there are fewer than 10 clusters"
     VARIES_BETWEEN_ONLY = (
         auto(),

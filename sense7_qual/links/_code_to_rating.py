@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -18,24 +19,22 @@ import pandas as pd
 from sense7_qual import _decisions
 from sense7_qual._arguments import Progress, check_arguments, reporting
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
+from sense7_qual._messages import word
 from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import MODEL_PREFIX, RESERVED_CODERS, people
 from sense7_qual.links import _inputs, _resample
-from sense7_qual.links._family import Adjustment, Margin, adjusted, check_margin, equivalence_p
-from sense7_qual.links._inputs import RatingRange
-from sense7_qual.links._pooled import (
-    Analysis,
-    LogOdds,
-    Moves,
-    Pooling,
-    RankEffect,
-    analysed,
-    columns_of,
-    log_odds,
-    pooled_analysis,
-    population_averaged,
+from sense7_qual.links._family import (
+    Adjustment,
+    Margin,
+    adjusted,
+    check_margin,
+    equivalence_p,
+    of_margin,
 )
+from sense7_qual.links._inputs import RatingRange
+from sense7_qual.links._odds import EFFECTS, Hypothesis, LogOdds, Moves, log_odds, population_averaged
+from sense7_qual.links._pooled import Analysis, Pooling, RankEffect, alone, analysed, columns_of, pooled_analysis
 from sense7_qual.links._resample import jackknife_interval, left_out
 from sense7_qual.links._results import LINKS
 
@@ -57,6 +56,7 @@ def code_to_rating(
     pooling: Pooling = "joint",
     adjust: Adjustment = "bh",
     equivalence: Margin | None = None,
+    hypothesis: Hypothesis = "within",
     with_models: bool = False,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
@@ -195,13 +195,20 @@ def code_to_rating(
         raise ArgumentError(
             f"code_to_rating: expected pooling 'joint' or 'rubin' – found {pooling!r} – 'joint' is usual."
         )
+    if hypothesis not in get_args(Hypothesis):
+        raise ArgumentError(
+            f"code_to_rating: expected hypothesis 'within' or 'between' – found {word(str(hypothesis))} – "
+            "'within' compares a participant's own texts, 'between' compares participants."
+        )
     check_margin(equivalence, odds_ratios=odds_ratios)
     decisions = _inputs.checked_decisions(
         decisions, sources, function="code_to_rating", with_models=with_models
     )
     chosen = _inputs.chosen_sources(decisions, sources, with_models=with_models)
     weights = functools.cache(functools.partial(_resample.cluster_weights, n_boot=n_boot, seed=seed))
-    settings = _Settings(weights, confidence_level, seed, odds_ratios, sensitivity, pooling, equivalence)
+    settings = _Settings(
+        weights, confidence_level, seed, odds_ratios, sensitivity, pooling, equivalence, hypothesis
+    )
     study = _Study(
         decisions,
         _inputs.rated_units(decisions, units, rating, cluster, nested, rating_range=rating_range),
@@ -212,7 +219,11 @@ def code_to_rating(
     rows = [row for source in chosen for row in _rows(source, study, coders, analyses, settings)]
     table = adjusted(LINKS.frame([row for row, _ in rows]), [moves for _, moves in rows], adjust)
     table = LINKS.frame(table.reset_index(drop=True))
-    more = {"gee_": sensitivity, "equivalence_": equivalence is not None, "adjustment": adjust != "bh"}
+    table["hypothesis"] = hypothesis
+    more = {
+        "gee_": sensitivity, "equivalence_": equivalence is not None, "adjustment": adjust != "bh",
+        "hypothesis": hypothesis != "within", "between_odds_ratio_p_adjusted": hypothesis != "within",
+    }  # fmt: skip
     asked = [name for name in LINKS.columns if any(on and name.startswith(of) for of, on in more.items())]
     return table if details else table[[name for name in table if name in (*LINKS.printed, *asked)]]
 
@@ -228,6 +239,7 @@ class _Settings:
     sensitivity: bool
     pooling: Pooling
     equivalence: Margin | None
+    hypothesis: Hypothesis
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,11 +318,12 @@ def _analysis(decided: pd.DataFrame, settings: _Settings) -> Analysis:
         row |= _inferred(counts, rank, settings)
     nested = decided["nested"].to_numpy(dtype=np.int64) if "nested" in decided else None
     odds = _odds(applied, ratings, cluster, nested, counts, reason, settings)
-    for name, ratio in odds.items():
-        row |= columns_of(name, ratio.alone(), settings.confidence_level)
-    whole = odds.get("odds_ratio", LogOdds(reason=reason if settings.odds_ratios else None))
-    cautions = [] if np.isnan(effect) else _cautions(counts, whole)
-    row |= {"odds_ratio_reason": whole.reason, "caution": ", ".join(cautions) or None}
+    for name in (name for name in EFFECTS if name in odds):
+        row |= columns_of(name, alone(odds[name]), settings.confidence_level)
+    own = odds.get("odds_ratio", LogOdds(reason=reason if settings.odds_ratios else None))
+    cautions = [] if np.isnan(effect) else _cautions(counts, own)
+    row |= {"odds_ratio_reason": own.reason, "caution": ", ".join(cautions) or None}
+    row["contextual_p"] = odds["contextual"].p if "contextual" in odds else np.nan
     return analysed(row, rank, odds)
 
 
@@ -326,6 +339,7 @@ def _described(
         "n_clusters": counts.shape[0],
         "n_clusters_with": counts.sides[0],
         "n_clusters_without": counts.sides[1],
+        "n_clusters_both": counts.n_both,
         "mean_with": mean_with,
         "mean_without": mean_without,
         "mean_difference": mean_with - mean_without,
@@ -366,16 +380,19 @@ def _odds(
         return {}
     fewest, estimates = counts.fewest_clusters, {}
     if settings.odds_ratios:
-        estimates = log_odds(applied, ratings, cluster, fewest=fewest, varies=counts.varies, nested=nested)
+        estimates = log_odds(applied, ratings, cluster, nested=nested)
     if settings.sensitivity:
         estimates["gee_odds_ratio"] = population_averaged(applied, ratings, cluster, fewest=fewest)
     return estimates
 
 
 def _cautions(counts: _resample.Counts, odds: LogOdds) -> list[str]:
-    cautions = [Caution.FEWER_THAN_10_CLUSTERS] if counts.fewest_clusters < _resample.MANY_CLUSTERS else []
+    tested = np.isfinite(odds.standard_error)
+    fewest = min(counts.fewest_clusters, counts.n_both) if tested else counts.fewest_clusters
+    cautions = [Caution.FEWER_THAN_10_CLUSTERS] if fewest < _resample.MANY_CLUSTERS else []
     cautions += [Caution.VARIES_BETWEEN_ONLY] if counts.varies == "between" else []
-    return cautions + [caution for caution in odds.cautions if caution == Caution.CLUSTERS_OF_ONE]
+    of_model = (Caution.CLUSTERS_OF_ONE, Caution.WITHIN_AND_BETWEEN_DIFFER)
+    return cautions + [Caution(caution) for caution in odds.cautions if caution in of_model]
 
 
 def _rows(
@@ -384,8 +401,8 @@ def _rows(
     coders: list[str],
     analyses: dict[tuple[str, str], Analysis],
     settings: _Settings,
-) -> list[tuple[dict[str, object], Moves | None]]:
-    """Return the rows of one source, a code each, and how much each cluster moves its effect."""
+) -> list[tuple[dict[str, object], dict[str, Moves]]]:
+    """Return the rows of one source, a code each, and how much each cluster moves its effects."""
     shares = study.shares() if source in ("majority", "pooled") else None
     ties, rows = study.ties(source), []
     for code in study.codes:
@@ -403,7 +420,8 @@ def _rows(
             row["caution"] = study.with_caution(row.get("caution"), code)
         if settings.equivalence is not None:
             effect, margin = settings.equivalence
-            p = equivalence_p(found.tested.get(effect), settings.equivalence)
+            tested = found.tested.get(of_margin(settings.equivalence, settings.hypothesis))
+            p = equivalence_p(tested, settings.equivalence)
             row |= {"equivalence_effect": effect, "equivalence_margin": margin, "equivalence_p": p}
         row |= {
             "code": code,
