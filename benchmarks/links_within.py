@@ -82,9 +82,9 @@ def main() -> None:
         held = tested["odds_ratio_low"].le(true) & tested["odds_ratio_high"].ge(true)
         shares = [100 * (rows[name] < 0.05).mean() for name in ("odds_ratio_p", "mixed_odds_ratio_p")]
         medians = [rows[name].median() for name in ("odds_ratio", "mixed_odds_ratio")]
-        differ = 100 * (rows["contextual_p"] < 0.05).mean()
+        differ, covered = 100 * (rows["contextual_p"] < 0.05).mean(), 100 * held.mean()
         print(
-            f"| {prevalence} | {alike} | {true} | {shares[0]:.1f} | {medians[0]:.2f} | {100 * held.mean():.1f} "
+            f"| {prevalence} | {alike} | {true} | {shares[0]:.1f} | {medians[0]:.2f} | {covered:.1f} "
             f"| {shares[1]:.1f} | {medians[1]:.2f} | {differ:.1f} "
             f"| {100 * rows['odds_ratio_p'].isna().mean():.1f} |",
             flush=True,

@@ -34,7 +34,15 @@ from sense7_qual.links._family import (
 )
 from sense7_qual.links._inputs import RatingRange
 from sense7_qual.links._odds import EFFECTS, Hypothesis, LogOdds, Moves, log_odds, population_averaged
-from sense7_qual.links._pooled import Analysis, Pooling, RankEffect, alone, analysed, columns_of, pooled_analysis
+from sense7_qual.links._pooled import (
+    Analysis,
+    Pooling,
+    RankEffect,
+    alone,
+    analysed,
+    columns_of,
+    pooled_analysis,
+)
 from sense7_qual.links._resample import jackknife_interval, left_out
 from sense7_qual.links._results import LINKS
 
@@ -386,7 +394,7 @@ def _odds(
     return estimates
 
 
-def _cautions(counts: _resample.Counts, odds: LogOdds) -> list[str]:
+def _cautions(counts: _resample.Counts, odds: LogOdds) -> list[Caution]:
     tested = np.isfinite(odds.standard_error)
     fewest = min(counts.fewest_clusters, counts.n_both) if tested else counts.fewest_clusters
     cautions = [Caution.FEWER_THAN_10_CLUSTERS] if fewest < _resample.MANY_CLUSTERS else []

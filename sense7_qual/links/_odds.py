@@ -6,7 +6,6 @@ texts with it; participants by that share. One model has both, so neither takes 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
@@ -25,15 +24,14 @@ Truths = npt.NDArray[np.bool_]
 Integers = npt.NDArray[np.int64]
 Hypothesis = Literal["within", "between"]
 
-OF_HYPOTHESIS: Final = {"within": "odds_ratio", "between": "between_odds_ratio"}
+OF_HYPOTHESIS: Final[dict[str, str]] = {"within": "odds_ratio", "between": "between_odds_ratio"}
 """The odds ratio that each hypothesis is about."""
-EFFECTS: Final = ("odds_ratio", "between_odds_ratio", "mixed_odds_ratio", "gee_odds_ratio")
+EFFECTS: Final[tuple[str, ...]] = ("odds_ratio", "between_odds_ratio", "mixed_odds_ratio", "gee_odds_ratio")
 """The odds ratios of a row of `code_to_rating`; each has its own low, high and p."""
 
 _MOST_LEVELS: Final = 12
 _MERGED_LEVELS: Final = 10
 _DIFFER: Final = 0.05
-_DEPENDENT: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +131,11 @@ def _contextual(model: CumulativeModel, split: Split) -> LogOdds:
     """Return the log odds ratio between clusters less that within them."""
     if model.reason is not None or split.n_both < FEWEST_CLUSTERS:
         return LogOdds()
-    of = model.covariance
-    variance = (
-        of.loc["within", "within"] + of.loc["between", "between"] - 2 * of.loc["within", "between"]
-    )
+    parts = ["between", "within"]
+    covariance = model.covariance.loc[parts, parts].to_numpy(dtype=np.float64)
+    variance = float(np.array([1.0, -1.0]) @ covariance @ np.array([1.0, -1.0]))
     apart = float(model.coefficients["between"] - model.coefficients["within"])
-    return LogOdds(apart, float(np.sqrt(float(variance))), split.n_both - 1.0)
+    return LogOdds(apart, float(np.sqrt(variance)), split.n_both - 1.0)
 
 
 def population_averaged(applied: Truths, ratings: Floats, cluster: Integers, *, fewest: int) -> LogOdds:
@@ -159,35 +156,6 @@ def few_levels(ratings: Floats) -> Floats:
     middle = (np.cumsum(n) - n / 2) / n.sum()
     merged = np.unique(np.floor(middle * _MERGED_LEVELS), return_inverse=True)[1]
     return (merged[level] + 1).astype(np.float64)
-
-
-def with_shares(predictors: pd.DataFrame, cluster: Sequence[int] | Integers) -> pd.DataFrame:
-    """Return the predictors and each one's mean in its cluster: their coefficients are then those within.
-
-    A mean that follows from what is there already is left out, and changes nothing: that of a predictor that
-    does not vary within clusters (whose coefficient is between them), or has the same mean in all of them.
-    """
-    means = predictors.groupby(np.asarray(cluster)).transform("mean")
-    columns = predictors.copy()
-    for name in predictors:
-        tried = columns.assign(**{f"share of {name}": means[name]})
-        if _adds(columns, means[name]):
-            columns = tried
-    return columns
-
-
-def _adds(columns: pd.DataFrame, column: pd.Series) -> bool:
-    """Return True if no combination of the columns and a constant gives the column."""
-    known = np.column_stack([np.ones(len(columns)), columns.to_numpy(dtype=np.float64)])
-    values = column.to_numpy(dtype=np.float64)
-    rest = values - known @ np.linalg.lstsq(known, values, rcond=None)[0]
-    spread = float(np.square(values - values.mean()).sum())
-    return bool(spread > 1e-12 and float(rest @ rest) > _DEPENDENT * spread)
-
-
-def n_with_both(predictor: pd.Series, cluster: Sequence[int] | Integers) -> int:
-    """Count the clusters in which a predictor varies."""
-    return int((predictor.groupby(np.asarray(cluster)).nunique() > 1).sum())
 
 
 def _fitted(

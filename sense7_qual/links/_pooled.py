@@ -150,7 +150,9 @@ def _pooled_odds(
         moved = moved * errors[:, None]
         df = np.array([one.df for one in odds])
         estimates = np.array([one.estimate for one in odds])
-        pooled = _combined(estimates, covariance_of_moves(known, errors), df, _information(estimated), pooling)
+        pooled = _combined(
+            estimates, covariance_of_moves(known, errors), df, _information(estimated), pooling
+        )
         row |= columns_of(name, pooled, confidence_level)
         row[f"{name}_between_coder_share"] = pooled.between_share
         tested[name], moves[name] = pooled, _moves_of(pooled, clusters, moved)

@@ -75,9 +75,9 @@ LINKS: Final = Contract("links", ("source", "code"), {
     "family": text("the name of that family of tests"),
     "adjustment*": text('"Benjamini–Hochberg" or "max-t"; also returned with the latter'),
     "odds_ratio, odds_ratio_low, odds_ratio_high": number(
-        "above 0; of a higher rating of a unit with the code than of the same participant's units without it, "
-        "and its interval: cumulative-link mixed model with the code less the participant's share, that share, "
-        "and a random intercept for the participant", 0),
+        "above 0; of a higher rating of a unit with the code than of the same participant's units without "
+        "it, and its interval: cumulative-link mixed model with the code less the participant's share, that "
+        "share, and a random intercept for the participant", 0),
     "odds_ratio_df": number("degrees of freedom of its interval and p: n_clusters_both − 1; pooled by "
         "Satterthwaite's, or Barnard and Rubin's, formula", 0),
     "odds_ratio_p": number("of the hypothesis that **odds_ratio** is 1", 0, 1),
@@ -116,10 +116,11 @@ LINKS: Final = Contract("links", ("source", "code"), {
         'separates the code from who the participant is), or "both"', missing=True),
     "caution": reason(
         'warnings about a row with numbers, joined by ", ": `fewer_than_10_clusters` (on the rarer '
-        "side, or in n_clusters_both), `varies_between_only`, `clusters_of_one` (no participant has two units, "
-        "so the odds ratio between them is of a model without random intercepts), "
-        "`within_and_between_differ` (contextual_p is below .05), `coders_left_out` (pooled without the coders for whom the "
-        "code has no effect and interval), `ties_left_out` (see n_tied: the link is that of the undisputed "
+        "side, or in n_clusters_both), `varies_between_only`, `clusters_of_one` (no participant has two "
+        "units, so the odds ratio between them is of a model without random intercepts), "
+        "`within_and_between_differ` (contextual_p is below .05), `coders_left_out` (pooled without the "
+        "coders for whom the code has no effect and interval), `ties_left_out` (see n_tied: the link "
+        "is that of the undisputed "
         "units, which need not be the link of all), `models_counted` (`with_models`: a model is among the "
         "coders of the majority, or of the pooled estimate)"),
     **settings("those in which no unit or every unit had the code"),
@@ -292,6 +293,9 @@ JOINT: Final = Contract("joint", ("code", "effect", "level"), {
         "units with the code (of the condition `level`; where the code is not in the model, of all rated "
         "units, and missing for an interaction)", missing=True),
     "n_clusters": count("participants in the model"),
+    "n_clusters_both": count(
+        "those who have texts with the code and texts without it: the degrees of freedom are one less "
+        "(interaction: in `level`, or in `reference`, whichever are fewer)", missing=True),
     "odds_ratio, odds_ratio_low, odds_ratio_high": number(
         "above 0; of a participant's ratings with and without the code, the other codes being equal, with "
         "its interval; for an interaction the ratio of the odds ratio in `level` to that in `reference`", 0),
@@ -302,8 +306,9 @@ JOINT: Final = Contract("joint", ("code", "effect", "level"), {
         0, 1),
     "family": text("over which p is adjusted"),
     "variance_inflation": number(
-        "1 / (1 − R²) of the code given the other codes, 1 or more; its square root says by how much the "
-        "standard error grows because codes occur together. Infinite where the other codes determine "
+        "1 / (1 − R²) of the code given the other codes, all less their shares, 1 or more; its square root "
+        "says by how much the standard error grows because codes occur together. Infinite where "
+        "the other codes determine "
         "it", 1 - 1e-9),
     "confidence_level": _LEVEL,
     "caution": reason(
@@ -312,8 +317,10 @@ JOINT: Final = Contract("joint", ("code", "effect", "level"), {
         "`laplace_approximation`, `coarse_quadrature`"),
     "reason": reason(
         "why there is no estimate: `no_rated_units`, `code_never_applied`, `code_always_applied`, "
-        "`collinear_codes` (infinite variance_inflation), `separation` (all units with the code, or all "
-        "without it, are at the highest or at the lowest level: the odds ratio is infinite or 0; those units "
+        "`collinear_codes` (infinite variance_inflation), `no_own_comparison` (no participant has both), "
+        "`few_own_comparisons` (fewer than six have: no interval and no p), `separation` (all units with "
+        "the code, or all without it, are at the highest or at the lowest level: the odds ratio is infinite or "
+        "0; those units "
         "carry no information on the other codes, which are estimated from the rest), or the model's own "
         "(`CumulativeModel`): `no_complete_rows`, `constant_rating`, `one_cluster`, `levels_not_separable`, "
         "`no_variation_within_clusters`, `not_converged`"),

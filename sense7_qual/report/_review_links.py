@@ -11,6 +11,7 @@ from sense7_qual import links
 from sense7_qual._present import counted
 from sense7_qual.errors import TableError
 from sense7_qual.report._review_facts import Facts, Objection
+from sense7_qual.report.tables._links import of_hypothesis
 
 _FOUND: Final = 0.05
 _BOTH: Final = " + human"
@@ -35,7 +36,8 @@ def _inconclusive(facts: Facts) -> Iterator[Objection]:
     rows = _registered_links(facts)
     if rows is None:
         return
-    p = "odds_ratio_p_adjusted" if rows["odds_ratio_p"].notna().any() else "p_adjusted"
+    of = of_hypothesis(rows.to_dict("records"))
+    p = f"{of}_p_adjusted" if rows[f"{of}_p"].notna().any() else "p_adjusted"
     left_open = rows[(rows[p] >= _FOUND) & (rows["equivalence_p_adjusted"] >= _FOUND)]
     if len(left_open):
         yield Objection(
@@ -76,7 +78,7 @@ def _registered_links(facts: Facts) -> pd.DataFrame | None:
     try:
         every = links.code_to_rating(
             facts.decided, facts.units, rating=rating, cluster=cluster, adjust=plan.adjust or "bh",
-            equivalence=plan.equivalence, n_boot=2,
+            equivalence=plan.equivalence, hypothesis=plan.hypothesis or "within", n_boot=2,
             sources=None if plan.adjust == "max-t" and alone is None else [source],
         )  # fmt: skip
     except TableError:  # the rating, or whose it is, cannot be read: other checks say so

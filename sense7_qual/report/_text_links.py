@@ -27,7 +27,7 @@ from sense7_qual.report._text import (
     sentence,
 )
 from sense7_qual.report._text_record import Record
-from sense7_qual.report.tables._links import has_odds, margin_words
+from sense7_qual.report.tables._links import has_odds, margin_words, of_hypothesis
 
 NOTABLE: Final = 0.05
 """The adjusted p below which a code is named in the text."""
@@ -44,10 +44,13 @@ def link_method(record: Record) -> Iterator[Sentence]:
     )  # fmt: skip
     if _with_odds(links):
         yield sentence(
-            "The odds ratio of a higher rating with the code was estimated with a cumulative-link mixed "
-            "model with random intercepts for {clusters}, and tested with Student's t.",
-            clusters=record.clusters,
-        )
+            "A cumulative-link mixed model with random intercepts for {clusters} gave two odds ratios of a "
+            "higher rating: of texts with the code against the same writer's texts without it, and of writers "
+            "who have it in all of their texts against those who have it in none. They were tested with "
+            "Student's t, the former with as many degrees of freedom as {clusters} wrote both, less one. The "
+            "hypothesis is {about}.",
+            clusters=record.clusters, about=_about(links),
+        )  # fmt: skip
         if links["caution"].str.contains("clusters_of_one", na=False).value.any():
             yield sentence(
                 "Where none of the {clusters} had two texts, the model has no random intercepts.",
@@ -212,22 +215,49 @@ def links_found(record: Record) -> Iterator[Sentence]:
 
 def _of_code(links: Traced, code: str, label: Number) -> Sentence:
     cells, p = links.set_index("code").loc, adjusted_p(links)
-    size = "odds_ratio" if _with_odds(links) else "rank_biserial"
+    size = _of_hypothesis(links) if _with_odds(links) else "rank_biserial"
     row = cells.value[code]
-    higher = row[size] > (1 if size == "odds_ratio" else 0)
+    higher = row[size] > (0 if size == "rank_biserial" else 1)
     direction = "higher" if higher else "lower"
     verb = f"were rated {direction}" if row[p] < NOTABLE else "were not rated reliably higher or lower"
-    odds: Phrase = ()
-    if _with_odds(links):
-        odds = phrase(
-            "odds ratio {odds}, adjusted p {p}; ",
-            odds=_with_interval(links, code, "odds_ratio"), p=p_value(cells[code, p]),
-        )  # fmt: skip
+    than = " than the same participants' other texts" if size == "odds_ratio" else ""
+    whose = " of participants who use it more" if size == "between_odds_ratio" else ""
     return sentence(
-        "Texts with “{label}” ({n}, compared with {others} without it) {verb}: {odds}{ranks}{caution}.",
-        label=label, n=count(cells[code, "n_with"]), others=count(cells[code, "n_without"]), verb=verb,
-        odds=odds, ranks=_rank(links, code), caution=_caution(cells, code),
+        "Texts with “{label}”{whose} {verb}{than}{odds}. Over all texts ({n} with it, {others} without), "
+        "{ranks}{caution}.",
+        label=label, whose=whose, verb=verb, than=than, odds=_odds_of(links, code) if size != "rank_biserial" else (),
+        n=count(cells[code, "n_with"]), others=count(cells[code, "n_without"]),
+        ranks=_rank(links, code), caution=_caution(cells, code),
     )  # fmt: skip
+
+
+def _odds_of(links: Traced, code: str) -> Phrase:
+    """Return both odds ratios, that of the hypothesis first, each with its interval and p."""
+    cells = links.set_index("code").loc
+    is_own = _of_hypothesis(links) == "odds_ratio"
+    of: Phrase = ()
+    if pd.notna(cells.value[code, "odds_ratio_df"]):
+        of = phrase(
+            "; {both} of {n} participants wrote both", both=count(cells[code, "n_clusters_both"]),
+            n=count(cells[code, "n_clusters"]),
+        )  # fmt: skip
+    first, second = ("odds_ratio", "between_odds_ratio")[:: 1 if is_own else -1]
+    other: Phrase = ()
+    if pd.notna(cells.value[code, second]):
+        what = "between participants" if is_own else "of their own texts"
+        other = phrase(
+            "; the odds ratio {what} was {odds}{p}", what=what, odds=_with_interval(links, code, second),
+            p=_own_p(cells, code, f"{second}_p"),
+        )  # fmt: skip
+    return phrase(
+        " (odds ratio {odds}{p}, adjusted p {adjusted}{of}{other})",
+        odds=_with_interval(links, code, first), p=_own_p(cells, code, f"{first}_p"),
+        adjusted=p_value(cells[code, f"{first}_p_adjusted"]), of=of, other=other,
+    )  # fmt: skip
+
+
+def _own_p(cells: Traced, code: str, name: str) -> Phrase:
+    return phrase(", p {p}", p=p_value(cells[code, name])) if pd.notna(cells.value[code, name]) else ()
 
 
 def _rank(links: Traced, code: str) -> Phrase:
@@ -236,15 +266,15 @@ def _rank(links: Traced, code: str) -> Phrase:
     adjusted: Phrase = ()
     if not _with_odds(links):
         adjusted = phrase(", adjusted p {p}", p=p_value(cells[code, "p_adjusted"]))
-    own: Phrase = ()
-    if pd.notna(cells.value[code, "p"]):
-        own = phrase(", p {p}{adjusted}", p=p_value(cells[code, "p"]), adjusted=adjusted)
+    own = _own_p(cells, code, "p")
+    if own:
+        own = phrase("{own}{adjusted}", own=own, adjusted=adjusted)
     return phrase("rank-biserial r = {r}{own}", r=_with_interval(links, code, "rank_biserial"), own=own)
 
 
 def _with_interval(links: Traced, code: str, name: str) -> Phrase:
     cells = links.set_index("code").loc
-    printed = number if name == "odds_ratio" else coefficient
+    printed = coefficient if name == "rank_biserial" else number
     if pd.isna(cells.value[code, f"{name}_low"]):
         return phrase("{at} (no interval)", at=printed(cells[code, name]))
     low, high = (printed(cells[code, f"{name}_{end}"]) for end in ("low", "high"))
@@ -269,15 +299,19 @@ def _of_the_others(links: Traced, *, others: bool) -> Sentence:
         low=coefficient(rest["rank_biserial"].min()), high=coefficient(rest["rank_biserial"].max()),
     )  # fmt: skip
     if _with_odds(links):
+        name = _of_hypothesis(links)
         ranks = phrase(
-            "odds ratios were between {low} and {high} and rank-biserial correlations between {r_low} and "
-            "{r_high}",
-            low=number(rest["odds_ratio"].min()), high=number(rest["odds_ratio"].max()),
+            "odds ratios {what} were between {low} and {high} (smallest adjusted p {p}), and rank-biserial "
+            "correlations over all texts between {r_low} and {r_high} (smallest p {p_of_r})",
+            what="of own texts" if name == "odds_ratio" else "between participants",
+            low=number(rest[name].min()), high=number(rest[name].max()), p=p_value(rest[p].min()),
             r_low=coefficient(rest["rank_biserial"].min()), r_high=coefficient(rest["rank_biserial"].max()),
+            p_of_r=p_value(rest["p"].min()),
         )  # fmt: skip
+    else:
+        ranks = phrase("{ranks} (smallest adjusted p {p})", ranks=ranks, p=p_value(rest[p].min()))
     which = "For the others" if others else "Across all of them"
-    return sentence("{which}, {ranks} (smallest adjusted p {p}).",
-                    which=which, ranks=ranks, p=p_value(rest[p].min()))  # fmt: skip
+    return sentence("{which}, {ranks}.", which=which, ranks=ranks)
 
 
 def _equivalent(record: Record, links: Traced, rest: Sequence[str]) -> Iterator[Sentence]:
@@ -338,8 +372,17 @@ def _with_odds(links: Traced) -> bool:
 
 
 def adjusted_p(links: Traced) -> str:
-    """Return the column of the adjusted p that counts: that of the odds ratio, where there are any."""
-    return "odds_ratio_p_adjusted" if _with_odds(links) else "p_adjusted"
+    """Return the column of the adjusted p that counts: that of the hypothesis, where it has any."""
+    return f"{_of_hypothesis(links)}_p_adjusted" if _with_odds(links) else "p_adjusted"
+
+
+def _of_hypothesis(links: Traced) -> str:
+    return of_hypothesis(links.value.to_dict("records"))
+
+
+def _about(links: Traced) -> str:
+    is_own = _of_hypothesis(links) == "odds_ratio"
+    return "about a participant's own texts" if is_own else "about differences between participants"
 
 
 def _rating(record: Record) -> Any:

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.links_within import Design, draw, simulated
 from sense7_qual import links
 from sense7_qual.errors import ArgumentError
-from sense7_qual.links import _odds
+from sense7_qual.links import _shares
 from tests.helpers.rating_studies import frames, link, study
 
 DATA = Path(__file__).parents[1] / "data"
@@ -121,9 +121,11 @@ def test_a_hypothesis_between_participants_has_the_margin_and_the_adjusted_p() -
 
 def test_a_share_that_follows_from_the_others_is_left_out() -> None:
     case = np.repeat(np.arange(4), 2)
-    codes = pd.DataFrame({"a": [0.0, 1, 0, 0, 1, 1, 0, 1], "always_half": [0.0, 1] * 4})
-    columns = _odds.with_shares(codes.assign(between=case * 1.0), case)
-    assert list(columns) == ["a", "always_half", "between", "share of a"]
+    codes = pd.DataFrame({"a": [0.0, 1, 0, 0, 1, 1, 0, 1], "always_half": [0.0, 1] * 4, "person": case * 1.0})
+    codes["like_a"] = 1 - codes["a"]
+    within, shares = _shares.parts_of(codes, case)
+    assert list(within) == ["a", "always_half", "like_a"]
+    assert list(shares) == ["share of a", "share of person"]
 
 
 def test_joint_compares_own_texts_too() -> None:
@@ -132,7 +134,11 @@ def test_joint_compares_own_texts_too() -> None:
     decisions, units = draw(Design(participants=200, odds_ratio=1.0), rng)
     other = decisions.assign(code="other", applied=rng.random(len(decisions)) < 0.4)
     both = pd.concat([decisions, other])
-    row = links.joint(both, units, rating="rating", cluster="case_id", source="ana").set_index("code").loc["code"]
+    row = (
+        links.joint(both, units, rating="rating", cluster="case_id", source="ana")
+        .set_index("code")
+        .loc["code"]
+    )
     alone = links.code_to_rating(decisions, units, rating="rating", cluster="case_id", n_boot=2).iloc[0]
     assert row["odds_ratio"] == pytest.approx(alone["odds_ratio"], rel=0.05)
     assert row["n_clusters_both"] == alone["n_clusters_both"]

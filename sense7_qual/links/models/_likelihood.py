@@ -84,11 +84,13 @@ class Integral:
     by_sds: Floats
 
     def scores(self, patterns: Patterns, owner: Integers) -> Floats:
-        """Return what each cluster adds to the gradient (clusters, parameters); `owner` is that of patterns."""
+        """Return what each cluster adds to the gradient (clusters, parameters); `owner`: of each pattern."""
         upper, lower = patterns.count * self.by_bounds
         n, levels = int(owner[-1]) + 1, patterns.n_levels
         cell, shape = owner * levels + patterns.level, (n, levels)
-        above, below = (np.bincount(cell, side, minlength=n * levels).reshape(shape) for side in (upper, lower))
+        above, below = (
+            np.bincount(cell, side, minlength=n * levels).reshape(shape) for side in (upper, lower)
+        )
         starts = np.flatnonzero(np.diff(owner, prepend=-1))
         by_predictor = np.add.reduceat((upper + lower)[:, None] * patterns.predictors, starts, axis=0)
         return np.hstack([above[:, :-1] + below[:, 1:], -by_predictor, self.by_sds.T])
@@ -215,7 +217,7 @@ def _of_moving_nodes(
 
 
 def gathered(patterns: Patterns, by_bounds: Floats, by_sds: Floats) -> Floats:
-    """Return the gradient from what each row gives its upper and its lower threshold, and clusters the sds."""
+    """Return the gradient from what rows give their two thresholds, and clusters the sds."""
     upper, lower = patterns.count * by_bounds
     thresholds = np.bincount(patterns.level, upper, minlength=patterns.n_levels)[:-1]
     thresholds = thresholds + np.bincount(patterns.level, lower, minlength=patterns.n_levels)[1:]
