@@ -46,9 +46,9 @@ def link_method(record: Record) -> Iterator[Sentence]:
         yield sentence(
             "A cumulative-link mixed model with random intercepts for {clusters} gave two odds ratios of a "
             "higher rating: of texts with the code against the same writer's texts without it, and of writers "
-            "who have it in all of their texts against those who have it in none. They were tested with "
-            "Student's t, the former with as many degrees of freedom as {clusters} wrote both, less one. The "
-            "hypothesis is {about}.",
+            "with it in all of their texts against those with it in none. Both were tested with Student's t, "
+            "the former with as many degrees of freedom as {clusters} wrote both, less one. The hypothesis is "
+            "{about}.",
             clusters=record.clusters, about=_about(links),
         )  # fmt: skip
         if links["caution"].str.contains("clusters_of_one", na=False).value.any():
@@ -225,7 +225,8 @@ def _of_code(links: Traced, code: str, label: Number) -> Sentence:
     return sentence(
         "Texts with “{label}”{whose} {verb}{than}{odds}. Over all texts ({n} with it, {others} without), "
         "{ranks}{caution}.",
-        label=label, whose=whose, verb=verb, than=than, odds=_odds_of(links, code) if size != "rank_biserial" else (),
+        label=label, whose=whose, verb=verb, than=than,
+        odds=_odds_of(links, code) if size != "rank_biserial" else (),
         n=count(cells[code, "n_with"]), others=count(cells[code, "n_without"]),
         ranks=_rank(links, code), caution=_caution(cells, code),
     )  # fmt: skip

@@ -291,8 +291,8 @@ def record_of(
         MULTIVERSE.require(multiverse)
     tried = None if multiverse is None else Traced(MULTIVERSE.frame(multiverse), "multiverse")
     record = Record(
-        trace(store), with_agreement, rating, cluster, n_boot, seed, source, round, tried, adjust, equivalence,
-        hypothesis,
+        trace(store), with_agreement, rating, cluster, n_boot, seed, source, round, tried, adjust,
+        equivalence, hypothesis,
     )  # fmt: skip
     known = [*record.coders, *COMPUTED]
     if source is not None and source not in known:

@@ -13,6 +13,7 @@ import sense7_qual as qual
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.links.models import by_hand, cumulative_mixed, marginal, with_model
 from tests.helpers.model_studies import Design, draw, frames, rows
+from tests.helpers.rating_studies import with_means
 
 COLUMNS = {"rating": "empathy", "cluster": "case_id", "rating_range": (1, 5)}
 
@@ -340,7 +341,10 @@ def test_mixed_odds_ratios_where_participants_were_drawn_and_gee_where_texts_wer
     assert table["odds_ratio"].notna().all()
     assert table["gee_odds_ratio"].isna().all()
     frame = given["units"].merge(given["model"], on="unit_id")
-    model = cumulative_mixed(frame["empathy"], frame["applied"].rename("code"), groups=frame["case_id"])
+    code = with_means(frame[["applied"]].astype(float).set_axis(["code"], axis=1), frame["case_id"])
+    model = cumulative_mixed(frame["empathy"], code, groups=frame["case_id"])
+    both = frame.groupby("case_id")["applied"].nunique().eq(2).sum()
+    assert table.loc["model", "odds_ratio_df"] == table.loc["model", "n_clusters_both"] - 1 == both - 1
     assert table.loc["model", "odds_ratio"] == pytest.approx(float(np.exp(model.coefficients["code"])))
     width = np.log(table["odds_ratio_high"] / table["odds_ratio_low"])
     assert width["model + human"] < width["human"]

@@ -38,7 +38,7 @@ _WITH_MODEL: Final[Mapping[str, str]] = {
 _RANKS: Final = ("mean_difference", "rank_biserial", "rank_biserial_low")
 _ODDS: Final = ("odds_ratio", "odds_ratio_low", "odds_ratio_p")
 _OWN: Final = "Odds ratio (own texts)"
-_BETWEEN: Final = "Odds ratio (between)"
+_BETWEEN: Final = "Odds ratio (people)"
 
 
 def link(
@@ -107,7 +107,8 @@ def link(
     ...     p=0.0004, p_adjusted=0.0028, family="codes of majority", odds_ratio=1.52, odds_ratio_low=0.97,
     ...     odds_ratio_high=2.38, odds_ratio_p=0.068, odds_ratio_p_adjusted=0.12, odds_ratio_df=24,
     ...     n_clusters_both=25, between_odds_ratio=1.21, between_odds_ratio_low=0.55,
-    ...     between_odds_ratio_high=2.66, between_odds_ratio_p=0.64, n_boot=2000, confidence_level=0.95, seed=7)
+    ...     between_odds_ratio_high=2.66, between_odds_ratio_p=0.64, n_boot=2000, confidence_level=0.95,
+    ...     seed=7)
     >>> link(result, source="majority").rows[0][:9]
     ('prosocial', '61', '239', '0.35', '1.52', '[0.97, 2.38]', '24', '.068', '.120')
     >>> link(result, source="majority").rows[0][9:]
@@ -152,12 +153,12 @@ def _columns(
         ("Source", [str(row["source"]) for row in rows]),
         ("n with", [_present.count(row["n_with"]) for row in rows]),
         ("n without", [_present.count(row["n_without"]) for row in rows]),
-        ("Mean difference", [_present.number(row["mean_difference"], digits) for row in rows]),
+        ("Mean diff.", [_present.number(row["mean_difference"], digits) for row in rows]),
     ]
     if len(sources) == 1:
         del columns[1]
     ranks = [
-        ("Rank-biserial r (all texts)", [_present.coefficient(row["rank_biserial"], digits) for row in rows]),
+        ("r (all texts)", [_present.coefficient(row["rank_biserial"], digits) for row in rows]),
         (interval, [_interval(row, digits) for row in rows]),
     ]
     if has_odds(rows):
@@ -199,7 +200,7 @@ def _between_columns(
     return [
         (_BETWEEN, [_present.number(row[name], digits) for row in rows]),
         (interval, [_ends(row, name, digits) for row in rows]),
-        ("p between", [_present.p_value(row[f"{name}_p"]) for row in rows]),
+        ("p (people)", [_present.p_value(row[f"{name}_p"]) for row in rows]),
     ]
 
 
@@ -318,9 +319,10 @@ def _no_between(row: Mapping[str, Any]) -> bool:
 def _odds_note(rows: Sequence[Mapping[str, Any]], cluster_name: str) -> str:
     """Say what each odds ratio compares, and how many participants carry that of their own texts."""
     model = f"cumulative-link mixed model with random intercepts for {cluster_name}, Student's t"
+    pooled = " (pooled: Satterthwaite's)" if any(row["source"] == "pooled" for row in rows) else ""
     own = (
         f"{_OWN} = odds of a higher rating of a text with the code over those of the same writer's texts "
-        f"without it; df = {cluster_name} who wrote both (of {_present.count_range(_with_both(rows))}), less 1."
+        f"without it; df = {cluster_name} who wrote both, less 1{pooled}."
     )
     between = (
         f"{_BETWEEN} = odds of a higher rating where a writer has the code in all texts over those where in "
@@ -328,11 +330,7 @@ def _odds_note(rows: Sequence[Mapping[str, Any]], cluster_name: str) -> str:
     )
     said = [own] * has_odds(rows) + [between] * (not all(_no_between(row) for row in rows))
     of = "Hypothesis: between writers." if of_hypothesis(rows) != "odds_ratio" else "Hypothesis: own texts."
-    return " ".join([*said, f"Both from one {model}.", of])
-
-
-def _with_both(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
-    return [row["n_clusters_both"] for row in rows if not pd.isna(row["n_clusters_both"])]
+    return " ".join([*said, f"From one {model}.", of])
 
 
 def _with_model_note(interval: str, cluster_name: str, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -359,7 +357,7 @@ def _terms(rows: Sequence[Mapping[str, Any]], sources: Sequence[str]) -> str:
     known = _WITH_MODEL if any("model_weight" in row for row in rows) else SOURCES
     whose = "; ".join(known.get(source, f"coder {source}") for source in sources)
     return (
-        f"Decisions: {whose}. n = rated texts with and without the code. Mean difference = mean rating "
+        f"Decisions: {whose}. n = rated texts with and without the code. Mean diff. = mean rating "
         "with the code minus without. Rank-biserial r = probability that a text with the code is rated "
         "higher than one without, minus the probability that it is rated lower; positive = rated higher with "
         "the code."
