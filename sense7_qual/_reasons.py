@@ -144,6 +144,7 @@ class Caution(Worded):
     MODELS_COUNTED = auto(), "models count among the coders"
     MODEL_DIFFERS = auto(), "the model's link differs from people's on the same texts"
     MODEL_NOT_USED = auto(), "the model's codes made the estimate no more precise and are not used"
+    SAMPLE_DIFFERS = auto(), "the texts coded by hand are rated otherwise than all texts, more than by chance"
     DRAWN_NOT_CODED = auto(), "some of the texts that were drawn have no human decision"
     TIES_LEFT_OUT = auto(), "texts on which the coders were tied are left out, and so the disputed ones"
     ZERO_VARIANCE = auto(), "the variance between clusters was estimated as 0"

@@ -207,6 +207,7 @@ WITH_MODEL: Final = Contract("with_model", ("source", "code"), {
     "caution": reason(
         'warnings, joined by ", ": `fewer_than_10_clusters` (on the rarer side), `varies_between_only`, '
         "`clusters_of_one`, `within_and_between_differ`, `ties_left_out`; "
+        "`sample_differs` (ratings of the texts coded by hand differ from those of all, p below .05); "
         "`drawn_not_coded` (texts that were drawn have no human decision, so those that do may not represent "
         "all); `model_differs` (row `model`: its link is not people's, Holm's p below .05); `model_not_used` "
         f"(row {_OF_CODED}: model_weight is 0, so rank_biserial is people's)"),

@@ -126,7 +126,7 @@ def whole_rows(
         out = left_out(by_hand, one.learned, None, function="multiverse")
         known = rated[~rated["unit_id"].isin(one.learned)]
         texts = read(known, by_hand[~out], one.arms[0].decided, one.inclusion, function="multiverse")
-        refuse_picked(texts, function="multiverse")
+        refuse_picked(texts, rating="rating", function="multiverse")
         index = known.set_index("unit_id")
         for of_code in texts:
             code, weight = of_code.code, of_code.weight

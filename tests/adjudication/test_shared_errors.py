@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from sense7_qual import adjudication
+from sense7_qual._bootstrap import widened_quantile
 from sense7_qual.adjudication import _latent_class
 from sense7_qual.adjudication._latent_class import Patterns, fit_latent_class, log_likelihood
 from sense7_qual.adjudication._shared_errors import Draws, residuals
@@ -82,6 +83,25 @@ def test_two_who_share_errors_stand_out_and_those_who_do_not_do_not() -> None:
         assert first["observed"] == pytest.approx((wide["c0"] == wide["c1"]).mean())
         assert (fitted.coders["sensitivity_low"] < fitted.coders["sensitivity"]).all()
         assert (fitted.coders["specificity"] < fitted.coders["specificity_high"]).all()
+
+
+def test_the_intervals_of_pairs_hold_together() -> None:
+    """Each of six pairs has the level 1 − .05 / 6; of independent coders few studies then have one above 0."""
+    rng = np.random.default_rng(4)
+    drawn = rng.normal(size=(200, 6))
+    draws = Draws([], [], 30, 0.95)
+    alone, together = draws.half(drawn), draws.half(drawn, together=6)
+    assert together == pytest.approx(alone * widened_quantile(30, 1 - 0.05 / 6) / widened_quantile(30, 0.95))
+    decisions, units = study(20, 0.0, seed=3)
+    fitted = adjudication.dawid_skene(decisions, units=units, cluster="case_id", n_draws=100, seed=1)
+    half = (fitted.residuals["high"] - fitted.residuals["low"]) / 2
+    one = adjudication.dawid_skene(
+        decisions, units=units, cluster="case_id", n_draws=100, seed=1, confidence_level=1 - 0.05 * 6
+    ).residuals
+    unadjusted = (one["high"] - one["low"]) / 2 * widened_quantile(20, 0.95)
+    assert half / widened_quantile(20, 1 - 0.05 / 6) == pytest.approx(
+        unadjusted / widened_quantile(20, 0.95) ** 2
+    )
 
 
 def test_intervals_are_over_participants_and_need_draws_of_them() -> None:

@@ -431,7 +431,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "agreement.spans.alpha_u_2004": call(a.spans.alpha_u_2004, **spans),
         "agreement.diagnosis.alternative_annotator_test": call(
             a.diagnosis.alternative_annotator_test, decisions=with_model, models="gpt", epsilon=0.2,
-            by="code", fdr=0.05, fewest_units=5, units=x.units, cluster="case_id"),
+            by="code", distance="absolute", fdr=0.05, fewest_units=5, units=x.units, cluster="case_id"),
         "agreement.difference": call(a.difference, first=x.decisions, second=x.decisions.head(70),
                                      discussion=True, codes={x.codebook.ids[0]: x.codebook.ids[0]},
                                      with_models=False,

@@ -331,6 +331,39 @@ def test_refusals_of_frames_and_settings() -> None:
         linked({**given, "model": "model-a"})
 
 
+@pytest.mark.parametrize("picked", ["the poor ones", "the ends of the scale"])
+def test_texts_that_were_chosen_by_their_rating_are_refused(picked: str) -> None:
+    given = study(drawn="texts", share=1.0)
+    by_rating = given["units"]["empathy"].to_numpy()
+    odd = by_rating <= 3 if picked == "the poor ones" else np.isin(by_rating, [1, 5])
+    rng = np.random.default_rng(1)
+    taken = given["units"]["unit_id"][odd & (rng.random(len(odd)) < 0.6)]
+    chosen = {**given, "decisions": given["decisions"][given["decisions"]["unit_id"].isin(taken)]}
+    with pytest.raises(TableError, match="have 'empathy' of"):
+        linked(chosen, inclusion="equal")
+    at_random = given["units"]["unit_id"][rng.random(len(odd)) < 0.3]
+    fair = {**given, "decisions": given["decisions"][given["decisions"]["unit_id"].isin(at_random)]}
+    assert not linked(fair, inclusion="equal")["caution"].str.contains("sample_differs", na=False).any()
+
+
+def test_texts_a_little_off_in_their_ratings_are_cautioned_about() -> None:
+    given = study(drawn="texts", share=1.0)
+    rng, rating = np.random.default_rng(3), given["units"]["empathy"].to_numpy()
+    taken = given["units"]["unit_id"][rng.random(len(rating)) < np.where(rating <= 2, 0.42, 0.28)]
+    chosen = {**given, "decisions": given["decisions"][given["decisions"]["unit_id"].isin(taken)]}
+    caution = linked(chosen, inclusion="equal")["caution"].fillna("")
+    assert {name: "sample_differs" in said for name, said in caution.items()} == {
+        "human": True, "model": False, "model + human": True,
+    }  # fmt: skip
+
+
+def test_more_texts_than_the_probabilities_allow_are_refused() -> None:
+    given = study(drawn="texts", share=1.0)
+    chance = pd.DataFrame({"unit_id": given["units"]["unit_id"], "probability": 0.3})
+    with pytest.raises(TableError, match="sum of the probabilities"):
+        linked(given, inclusion=chance)
+
+
 # Odds ratios ------------------------------------------------------------------------------------------------
 
 

@@ -103,9 +103,10 @@ def with_model(
     ------
     TableError
         A frame lacks what is named here; `inclusion` does not cover every text coded by hand, or says that it
-        was not drawn; the model's codes show that texts were not drawn with these probabilities (a code is
-        much commoner, or rarer, in the texts coded by hand: p < .001 over participants and codes); the model
-        has learned from all participants coded by hand.
+        was not drawn, or more texts than its probabilities allow; the model's codes, or the ratings, show
+        that texts were not drawn with these probabilities (a code, or a rating, is much commoner, or rarer,
+        in the texts coded by hand: p < .001 over participants, and codes or ratings; below .05 for ratings
+        there is a caution); the model has learned from all participants coded by hand.
     ArgumentError
         `confidence_level` is out of its range.
 
@@ -165,9 +166,11 @@ def with_model(
     out = left_out(people, learned, shown, function="with_model")
     known = rated[~rated["unit_id"].isin(learned)]
     texts = read(known, people[~out], made, inclusion, function="with_model")
-    refuse_picked(texts, function="with_model")
+    is_other = refuse_picked(texts, rating=rating, function="with_model") < _DIFFERS
     linked = [_links(one, odds_ratios=odds_ratios) for one in texts]
     table = _table(linked, _tied(checked, name, rated), confidence_level)
+    if is_other:
+        table = _cautioned(table, table["source"] != "model", Caution.SAMPLE_DIFFERS)
     n_left_out = table["code"].map(people.loc[out, "code"].value_counts())
     return WITH_MODEL.frame(table.assign(n_left_out=n_left_out.fillna(0)))
 
@@ -350,7 +353,12 @@ def _table(linked: list[_Links], ties: pd.Series | None, confidence_level: float
         tables.append(table.assign(family=f"codes of {source}"))
     table = pd.concat(tables, ignore_index=True)
     differs = (table["differs_p_holm"] < _DIFFERS).to_numpy(dtype=np.bool_)
-    told = table["caution"].where(~differs, table["caution"].fillna("") + f", {Caution.MODEL_DIFFERS}")
+    return _cautioned(table, pd.Series(differs, index=table.index), Caution.MODEL_DIFFERS)
+
+
+def _cautioned(table: pd.DataFrame, rows: pd.Series, caution: Caution) -> pd.DataFrame:
+    """Return the table with a further caution in some rows."""
+    told = table["caution"].where(~rows, table["caution"].fillna("") + f", {caution}")
     return table.assign(caution=told.str.removeprefix(", "))
 
 
