@@ -83,7 +83,9 @@ def by_code(
     inclusion : DataFrame, optional
         For units drawn with unequal probabilities to be coded by several coders: unit_id, probability, as
         `corpus.inclusion` returns it. Every number except n_units, n_coders, n_models and n_clusters is then
-        weighted back to all units that could have been drawn. Equal probabilities need no weights.
+        weighted back to all units that could have been drawn. Equal probabilities need no weights. It has
+        every unit that could have been drawn: more units coded twice than its probabilities add up to are
+        refused.
     with_models : bool
         Whether models count as coders, so that the numbers are no longer of people alone (`human_model`
         separates the two).

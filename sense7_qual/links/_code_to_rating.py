@@ -105,6 +105,10 @@ def code_to_rating(
     adjust : {"bh", "max-t"}
         How p is adjusted: over the codes of each source (Benjamini–Hochberg), or over all codes × sources of
         the table, so that the chance of any false link in it is 5 %: see Notes.
+    hypothesis : {"within", "between"}
+        Whether the hypothesis is about a participant's own texts (`odds_ratio`) or about participants
+        (`between_odds_ratio`). Both are in the table in any case; a margin of an odds ratio, and the tables'
+        adjusted p, are of this one.
     equivalence : pair of str and float, optional
         The largest effect that would not matter, named before the results are seen: ("rank_biserial", 0.2),
         or ("odds_ratio", 1.5) for odds ratios between 1 / 1.5 and 1.5. Adds the p of being at it or beyond.
@@ -119,7 +123,7 @@ def code_to_rating(
     seed : int
         The same seed gives the same intervals; no p, and no interval of an odds ratio, depends on it.
     details : bool
-        Whether to add the 29 columns marked with a star. Tables and figures print the 27 others.
+        Whether to add the 29 columns marked with a star. Tables and figures print the 33 others.
     progress : bool or callable, optional
         True shows a bar; a function is told (done, total).
 
@@ -140,15 +144,16 @@ def code_to_rating(
     interval is the expanded percentile bootstrap of Hesterberg (2015) over clusters, which covered the true
     effect in 92 to 97 % (20 to 60 participants, ten units each: benchmarks/links_designs.py). Both use k − 1
     degrees of freedom, k being the number of clusters on the rarer side (with the code, or without it),
-    because those few carry the uncertainty; so do the odds ratios. Nothing makes p and the interval agree
+    because those few carry the uncertainty. Nothing makes p and the interval agree
     exactly: near the edge one may exclude 0 and the other not (benchmarks/links_coverage.py).
 
-    Where there is an odds ratio, it is the result to report: it compares a participant's own texts and takes
-    out how participants differ, which rank_biserial does not, so that its test finds more. Its degrees of
-    freedom are conservative: with 15 participants p fell below .05 in 0 to 4 % of studies without an effect
-    (3 to 5 % with the degrees of freedom of the units) where the code has the same effect for everybody;
-    where its effect differs between participants (sd .7 on the log odds, none on average) in 3 to 5 % (6 to
-    10 %), and with 40 participants in 7 to 10 % (9 to 11 %): benchmarks/links_pooling.md.
+    Where there is an odds ratio, it is the result to report: it compares a participant's own texts, and takes
+    out how participants differ, which rank_biserial does not. The model has the code less the participant's
+    share of texts with it, and that share (Neuhaus & Kalbfleisch 1998): one coefficient for both, as in a
+    mixed model of the code alone, finds links within that are between participants (p below .05 in 20 to 26 %
+    of simulated studies without any within, 4 % here: benchmarks/links_within.md). Only participants with
+    both carry it, so its degrees of freedom are their number less one; those of the odds ratio between
+    participants are those of rank_biserial. Both are R's `clmm` to four decimals.
 
     Pooled rows estimate the mean, over coders like these, of the effect of the code as a coder applies it (on
     Fisher's z, and on the log odds ratio). They do not correct for coders' errors; `corrected` does.

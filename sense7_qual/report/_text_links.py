@@ -45,10 +45,10 @@ def link_method(record: Record) -> Iterator[Sentence]:
     if _with_odds(links):
         yield sentence(
             "A cumulative-link mixed model with random intercepts for {clusters} gave two odds ratios of a "
-            "higher rating: of texts with the code against the same writer's texts without it, and of writers "
-            "with it in all of their texts against those with it in none. Both were tested with Student's t, "
-            "the former with as many degrees of freedom as {clusters} wrote both, less one. The hypothesis is "
-            "{about}.",
+            "higher rating: of texts with the code against the same writer's texts without it, and of "
+            "writers with it in all of their texts against those with it in none. Both were tested with "
+            "Student's t, the former with as many degrees of freedom as {clusters} wrote both, less one. "
+            "The hypothesis is {about}.",
             clusters=record.clusters, about=_about(links),
         )  # fmt: skip
         if links["caution"].str.contains("clusters_of_one", na=False).value.any():

@@ -471,5 +471,6 @@ def test_a_draw_is_not_refused_by_chance() -> None:
             for _ in range(25):
                 refuse_picked(
                     [draw(rng, replace(Design(drawn=drawn, participants=30), prevalence=prevalence))],
+                    rating="rating",
                     function="with_model",
                 )

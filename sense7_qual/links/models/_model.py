@@ -38,6 +38,9 @@ class CumulativeModel:
         By pair of neighbouring levels ("1|2"), rising.
     covariance : DataFrame
         Of thresholds, coefficients and, where they were estimated above 0, cluster_sd and nested_sd.
+    moves : DataFrame or None
+        How much each cluster (a row, by its label) moves each coefficient: its part of the likelihood's
+        gradient times the covariance. None without a likelihood.
     cluster_variance, cluster_sd : float
         Variance, and standard deviation, of the clusters' random intercepts; NaN in a model without them.
     nested_variance, nested_sd : float
