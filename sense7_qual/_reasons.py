@@ -58,6 +58,8 @@ class Reason(Worded):
     NO_COMPARISON = auto(), "there is nothing to compare with"
     NO_COMMON_UNITS = auto(), "no text was decided on for both codes"
     NO_COMPLETE_ROWS = auto(), "no text has a value of every variable"
+    NO_OWN_COMPARISON = auto(), "no participant has texts with the code and texts without it"
+    FEW_OWN_COMPARISONS = auto(), "fewer than six participants have texts with the code and texts without it"
     NO_OWN_RATING = auto(), "no participant rated this"
     NO_PAIRS = auto(), "there is no pair of a true and a predicted value"
     NO_POOR_TURN = auto(), "no turn was rated as poor"
@@ -77,7 +79,10 @@ class Reason(Worded):
     COLLINEAR_CODES = auto(), "the other codes say exactly whether the code is applied"
     COLLINEAR_PREDICTORS = auto(), "one variable follows from the others"
     CODE_VARIES_BETWEEN_ONLY = auto(), "each cluster has the code in all of its texts or in none"
-    NO_VARIATION_WITHIN_CLUSTERS = auto(), "nothing differs within the clusters, only between them"
+    NO_VARIATION_WITHIN_CLUSTERS = (
+        auto(),
+        "the rating is the same in all texts of each cluster, or of each conversation",
+    )
     SEPARATION = (
         auto(),
         "the code tells the ratings apart without exception, so the effect has no finite estimate",
@@ -118,7 +123,14 @@ class Reason(Worded):
 class Caution(Worded):
     """What to know about a number. Some have the name of a reason, and mean less by it."""
 
-    FEWER_THAN_10_CLUSTERS = auto(), "fewer than 10 clusters have, or lack, the code"
+    FEWER_THAN_10_CLUSTERS = (
+        auto(),
+        "fewer than 10 clusters have the code, lack it, or have texts with and without it",
+    )
+    WITHIN_AND_BETWEEN_DIFFER = (
+        auto(),
+        "the link within participants and the link between them are not the same",
+    )
     FEW_CLUSTERS = auto(), "there are fewer than 10 clusters"
     VARIES_BETWEEN_ONLY = (
         auto(),
@@ -132,6 +144,7 @@ class Caution(Worded):
     MODELS_COUNTED = auto(), "models count among the coders"
     MODEL_DIFFERS = auto(), "the model's link differs from people's on the same texts"
     MODEL_NOT_USED = auto(), "the model's codes made the estimate no more precise and are not used"
+    SAMPLE_DIFFERS = auto(), "the texts coded by hand are rated otherwise than all texts, more than by chance"
     DRAWN_NOT_CODED = auto(), "some of the texts that were drawn have no human decision"
     TIES_LEFT_OUT = auto(), "texts on which the coders were tied are left out, and so the disputed ones"
     ZERO_VARIANCE = auto(), "the variance between clusters was estimated as 0"

@@ -23,7 +23,7 @@ ANSWERS: Final = (
 )  # fmt: skip
 """The names of `AnalysisPlan.answers`, after the form of Haven et al. (2020)."""
 
-_LATER: Final = ("models", "prompts", "adjust", "equivalence")
+_LATER: Final = ("models", "prompts", "adjust", "equivalence", "hypothesis")
 _LISTS: Final = ("hypotheses", "coders", "rounds", "models", "prompts")
 _LONGEST: Final = 20_000
 _MOST: Final = 10_000_000
@@ -79,6 +79,9 @@ class AnalysisPlan:
         How the p of links are adjusted, and over which, as for `links.code_to_rating`.
     equivalence : pair of str and float, optional
         The largest link that would not matter, as for `links.code_to_rating`: ("rank_biserial", 0.2).
+    hypothesis : {"within", "between"}, optional
+        Whether links are hypotheses about a participant's own texts or about participants, as for
+        `links.code_to_rating`; left open, about their own texts.
     n_boot, seed : int
         For the intervals, as for `agreement.by_code`.
     answers : mapping of str to str
@@ -126,6 +129,7 @@ class AnalysisPlan:
     cluster: str | None = None
     adjust: Literal["bh", "max-t"] | None = None
     equivalence: tuple[str, float] | None = None
+    hypothesis: Literal["within", "between"] | None = None
     n_boot: int = 2000
     seed: int = 0
     answers: Mapping[str, str] = field(default_factory=dict)
@@ -333,6 +337,7 @@ _EXPECTED: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "discussion": _SWITCH,
     "with_agreement": _SWITCH,
     "adjust": _one_of("bh", "max-t"),
+    "hypothesis": _one_of("within", "between"),
     "rating": _COLUMN,
     "cluster": _COLUMN,
     "coding_until": (_is_date, "a day such as '2026-03-31'"),

@@ -87,7 +87,9 @@ RESIDUALS: Final = Contract("residuals", ("code", "coder_a", "coder_b"), {
     "observed": share("share of them on which both decided alike"),
     "expected": share("the same under the model, where coders err independently"),
     "difference": number("observed − expected, −1 to 1; above 0 the two share errors", -1, 1),
-    "low, high": number(f"ends of its interval; {_RESAMPLED}", -1, 1),
+    "low, high": number(
+        f"ends of its interval, adjusted for the pairs of the code (Bonferroni): where coders err "
+        f"independently, it is above 0 for some pair in 2.5 % of studies or fewer; {_RESAMPLED}", -1, 1),
     "reason": reason(
         f"why numbers are: {_NO_MODEL}; `saturated` (three coders without levels: the model meets their "
         "agreement exactly, whatever they share)"),

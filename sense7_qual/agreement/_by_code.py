@@ -19,7 +19,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
-from sense7_qual._debias import probabilities_of
+from sense7_qual._debias import probabilities_of, refuse_more_than_drawn
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._counts import cluster_numbers
@@ -83,7 +83,9 @@ def by_code(
     inclusion : DataFrame, optional
         For units drawn with unequal probabilities to be coded by several coders: unit_id, probability, as
         `corpus.inclusion` returns it. Every number except n_units, n_coders, n_models and n_clusters is then
-        weighted back to all units that could have been drawn. Equal probabilities need no weights.
+        weighted back to all units that could have been drawn. Equal probabilities need no weights. It has
+        every unit that could have been drawn: more units coded twice than its probabilities add up to are
+        refused.
     with_models : bool
         Whether models count as coders, so that the numbers are no longer of people alone (`human_model`
         separates the two).
@@ -151,6 +153,8 @@ def by_code(
     rows: list[dict[str, Any]] = []
     if inclusion is not None:
         known = probabilities_of(inclusion)
+        n_coders = people(decisions, with_models=True).groupby("unit_id")["coder"].nunique()
+        refuse_more_than_drawn(known, int((n_coders > 1).sum()), function="by_code")
         for code, table, groups, unit_ids in _named_tables(decisions, units, cluster):
             row = weighted_row(table, unit_ids, groups, known, confidence_level)
             rows.append({"code": code, **row, **settings})

@@ -23,8 +23,8 @@ from sense7_qual.links.models._by_hand import Inclusion
 # Each model's columns in the result of `code_to_rating`: the effect, its p, and why there is none.
 _ANALYSES: Final = {
     "rank_biserial": ("rank_biserial", "p", "reason"),
-    "mixed": ("odds_ratio", "odds_ratio_p", "odds_ratio_reason"),
-    "within": ("within_odds_ratio", "within_odds_ratio_p", "odds_ratio_reason"),
+    "within": ("odds_ratio", "odds_ratio_p", "odds_ratio_reason"),
+    "mixed": ("mixed_odds_ratio", "mixed_odds_ratio_p", "odds_ratio_reason"),
     "gee": ("gee_odds_ratio", "gee_odds_ratio_p", "odds_ratio_reason"),
 }
 
@@ -38,7 +38,7 @@ def multiverse(
     cluster: str,
     rating_range: RatingRange = None,
     sources: Sequence[str] | None = None,
-    analyses: Sequence[str] = ("rank_biserial", "mixed", "within"),
+    analyses: Sequence[str] = ("rank_biserial", "within"),
     exclusions: Sequence[str] = ("none", "single_texts", "disputed", "single_coder"),
     arms: Mapping[str, pd.DataFrame] | None = None,
     inclusion: Inclusion | None = None,
@@ -54,9 +54,10 @@ def multiverse(
     decisions, units, rating, cluster, rating_range, sources
         As for `code_to_rating`.
     analyses : sequence of str
-        "rank_biserial"; "mixed" (odds ratio of the mixed model), "within" (its part within participants) and
-        "gee" (ordinal estimating equations). There is no test that treats a participant's units as
-        independent, because it would be wrong.
+        "rank_biserial" (all texts); "within" (odds ratio of a participant's own texts); "mixed" (one odds
+        ratio within and between participants, another estimand where they differ) and "gee" (ordinal
+        estimating equations). There is no test that treats a participant's units as independent, because it
+        would be wrong.
     exclusions : sequence of str
         "none"; "single_texts" (without participants with one rated unit); "disputed" (without each unit ×
         code on which its coders disagree); "single_coder" (without each unit × code that only one coder
@@ -186,10 +187,10 @@ def _specifications(table: pd.DataFrame, analysis: str, every: pd.MultiIndex) ->
         n_units=table["n_with"] + table["n_without"],
         reason=table[reason],
     )
+    # The reason for odds ratios is that of the one within participants: others may be there without it.
+    rows["reason"] = rows["reason"].mask(rows["low"].notna())
     unexplained = rows["estimate"].isna() & rows["reason"].isna()
-    rows["reason"] = rows["reason"].mask(
-        unexplained, Reason.CODE_VARIES_BETWEEN_ONLY if analysis == "within" else Reason.NOT_ESTIMATED
-    )
+    rows["reason"] = rows["reason"].mask(unexplained, Reason.NOT_ESTIMATED)
     return rows
 
 

@@ -438,6 +438,7 @@ FIELDS: Final[Mapping[str, str]] = {
     "cluster": "Participants",
     "adjust": "Adjustment of p (bh: over the codes; max-t: over codes and sources)",
     "equivalence": "Largest link that would not matter",
+    "hypothesis": "Links within participants or between them",
     "n_boot": "Bootstrap resamples", "seed": "Seed of the intervals",
     "answers": "Answers in the form",
 }  # fmt: skip
@@ -454,7 +455,9 @@ def of_analysis(registered: AnalysisPlan, analysed: AnalysisPlan) -> Iterator[De
     hypotheses tested, of which it said nothing. What the analysis leaves open is not done otherwise: the
     record shows whether it was.
     """
-    analysed = replace(analysed, adjust=analysed.adjust or "bh")  # p is adjusted in any case
+    # p is adjusted in any case, and links are about own texts unless a plan says otherwise
+    analysed = replace(analysed, adjust=analysed.adjust or "bh", hypothesis=analysed.hypothesis or "within")
+    registered = replace(registered, hypothesis=registered.hypothesis or "within")
     for one in fields(AnalysisPlan):
         planned, done = getattr(registered, one.name), getattr(analysed, one.name)
         if one.name == "answers":

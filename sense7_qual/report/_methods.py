@@ -8,7 +8,7 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, read_mapping
-from sense7_qual.links import Adjustment, Margin
+from sense7_qual.links import Adjustment, Hypothesis, Margin
 from sense7_qual.report import (
     _text_agreement as coders,
     _text_findings as findings,
@@ -69,6 +69,7 @@ def methods(
     multiverse: pd.DataFrame | None = None,
     adjust: Adjustment = "bh",
     equivalence: Margin | None = None,
+    hypothesis: Hypothesis = "within",
     further: Mapping[str, Any] | None = None,
 ) -> Text:
     """Write the methods section of a study in full sentences, filled from its record.
@@ -97,7 +98,7 @@ def methods(
         Whose decisions are counted and linked, as for `paper`.
     multiverse : DataFrame, optional
         The result of `links.multiverse`. In the calls of its numbers it is called ``multiverse``.
-    adjust, equivalence
+    adjust, equivalence, hypothesis
         As for `links.code_to_rating`.
     further : mapping of str to result, optional
         Statistics with a sentence of their own, as for `report.tables.further`. In the calls of their numbers
@@ -136,7 +137,7 @@ def methods(
     record = record_of(
         store, function="methods", with_agreement=with_agreement, rating=rating, cluster=cluster,
         n_boot=n_boot, seed=seed, source=source, multiverse=multiverse, further=read, adjust=adjust,
-        equivalence=equivalence,
+        equivalence=equivalence, hypothesis=hypothesis,
     )  # fmt: skip
     return methods_of(record, positionality=positionality)
 
@@ -162,6 +163,7 @@ def results(
     multiverse: pd.DataFrame | None = None,
     adjust: Adjustment = "bh",
     equivalence: Margin | None = None,
+    hypothesis: Hypothesis = "within",
 ) -> Text:
     """Write the results section of a study in full sentences, filled from its record.
 
@@ -170,7 +172,7 @@ def results(
 
     Parameters
     ----------
-    store, with_agreement, rating, cluster, n_boot, seed, source, multiverse, adjust, equivalence
+    store, with_agreement, rating, cluster, n_boot, seed, source, multiverse, adjust, equivalence, hypothesis
         As for `methods`.
 
     Returns
@@ -191,7 +193,7 @@ def results(
     record = record_of(
         store, function="results", with_agreement=with_agreement, rating=rating, cluster=cluster,
         n_boot=n_boot, seed=seed, source=source, multiverse=multiverse, adjust=adjust,
-        equivalence=equivalence,
+        equivalence=equivalence, hypothesis=hypothesis,
     )  # fmt: skip
     return results_of(record)
 

@@ -172,7 +172,7 @@ def paper(
     record = record_of(
         store, function="paper", with_agreement=plan.with_agreement, rating=plan.rating, cluster=plan.cluster,
         n_boot=plan.n_boot, seed=plan.seed, source=source, round=round, adjust=plan.adjust or "bh",
-        equivalence=plan.equivalence, multiverse=multiverse,
+        equivalence=plan.equivalence, hypothesis=plan.hypothesis or "within", multiverse=multiverse,
     )  # fmt: skip
     sources = Sources(record, plan, with_texts=with_texts, names=names, positionality=positionality)
     page = Page(style, page_columns, paper_size)

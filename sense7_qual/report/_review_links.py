@@ -11,6 +11,7 @@ from sense7_qual import links
 from sense7_qual._present import counted
 from sense7_qual.errors import TableError
 from sense7_qual.report._review_facts import Facts, Objection
+from sense7_qual.report.tables._links import of_hypothesis
 
 _FOUND: Final = 0.05
 _BOTH: Final = " + human"
@@ -35,7 +36,8 @@ def _inconclusive(facts: Facts) -> Iterator[Objection]:
     rows = _registered_links(facts)
     if rows is None:
         return
-    p = "odds_ratio_p_adjusted" if rows["odds_ratio_p"].notna().any() else "p_adjusted"
+    of = of_hypothesis(rows.to_dict("records"))
+    p = f"{of}_p_adjusted" if rows[f"{of}_p"].notna().any() else "p_adjusted"
     left_open = rows[(rows[p] >= _FOUND) & (rows["equivalence_p_adjusted"] >= _FOUND)]
     if len(left_open):
         yield Objection(
@@ -48,6 +50,24 @@ def _inconclusive(facts: Facts) -> Iterator[Objection]:
         )  # fmt: skip
 
 
+def _of_participants(facts: Facts) -> Iterator[Objection]:
+    """Find a rating that is the same in all rated texts of each participant, though they wrote several."""
+    rating, cluster = facts.linked
+    if rating is None or rating not in facts.coded or cluster not in facts.coded:
+        return
+    grouped = facts.coded.dropna(subset=[rating, cluster]).groupby(cluster)[rating]
+    if not len(grouped) or grouped.size().max() < 2 or grouped.nunique().max() > 1:
+        return
+    yield Objection(
+        kind="rating_of_participants", n=len(grouped),
+        seen=f"“{rating}” is the same in all texts of each of {counted(len(grouped), 'participant')}.",
+        why="A participant's own texts then cannot be compared: a link is one between participants, and "
+        "whatever else they differ in counts in it.",
+        answer="Report r with its own interval and p (report.tables.link prints them), and write of "
+        "participants who rate higher or lower, not of texts that are rated so.",
+    )  # fmt: skip
+
+
 def _registered_links(facts: Facts) -> pd.DataFrame | None:
     """Return the links that were registered with a margin of equivalence; None where there are none."""
     plan, (rating, cluster) = facts.registered, facts.linked
@@ -58,7 +78,7 @@ def _registered_links(facts: Facts) -> pd.DataFrame | None:
     try:
         every = links.code_to_rating(
             facts.decided, facts.units, rating=rating, cluster=cluster, adjust=plan.adjust or "bh",
-            equivalence=plan.equivalence, n_boot=2,
+            equivalence=plan.equivalence, hypothesis=plan.hypothesis or "within", n_boot=2,
             sources=None if plan.adjust == "max-t" and alone is None else [source],
         )  # fmt: skip
     except TableError:  # the rating, or whose it is, cannot be read: other checks say so
@@ -102,7 +122,9 @@ def _one_prompt(facts: Facts, every: pd.DataFrame) -> Iterator[Objection]:
         )  # fmt: skip
 
 
-ON_LINKS: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (_adjustment_open, _inconclusive)
+ON_LINKS: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
+    _adjustment_open, _inconclusive, _of_participants,
+)  # fmt: skip
 ON_CHOICES: Final[tuple[Callable[[Facts, pd.DataFrame], Iterator[Objection]], ...]] = (
     _by_choice, _one_prompt,
 )  # fmt: skip

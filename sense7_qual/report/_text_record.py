@@ -13,7 +13,7 @@ from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, word
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import is_model
-from sense7_qual.links import MULTIVERSE, Adjustment, Margin
+from sense7_qual.links import MULTIVERSE, Adjustment, Hypothesis, Margin
 from sense7_qual.report._review_facts import Study, read_once
 from sense7_qual.report._text import Traced, trace
 
@@ -38,6 +38,7 @@ class Record:
     multiverse: Traced | None = None
     adjust: Adjustment = "bh"
     equivalence: Margin | None = None
+    hypothesis: Hypothesis = "within"
     further: Traced | None = None
 
     def __getitem__(self, name: str) -> Traced:
@@ -123,6 +124,7 @@ class Record:
             return None
         asked: dict[str, Any] = {} if self.adjust == "bh" else {"adjust": self.adjust}
         asked |= {"equivalence": [*self.equivalence]} if self.equivalence else {}
+        asked |= {"hypothesis": self.hypothesis} if self.hypothesis != "within" else {}
         if self.adjust == "bh" or len(self.coders) == 1:
             asked["sources"] = [self.linked]
         return self["links"].code_to_rating(
@@ -268,6 +270,7 @@ def record_of(
     multiverse: pd.DataFrame | None = None,
     adjust: Adjustment = "bh",
     equivalence: Margin | None = None,
+    hypothesis: Hypothesis = "within",
     further: Mapping[str, Any] | None = None,
 ) -> Record:
     """Return the record of a study; participants are its clusters where every coded text has one.
@@ -288,8 +291,9 @@ def record_of(
         MULTIVERSE.require(multiverse)
     tried = None if multiverse is None else Traced(MULTIVERSE.frame(multiverse), "multiverse")
     record = Record(
-        trace(store), with_agreement, rating, cluster, n_boot, seed, source, round, tried, adjust, equivalence
-    )
+        trace(store), with_agreement, rating, cluster, n_boot, seed, source, round, tried, adjust,
+        equivalence, hypothesis,
+    )  # fmt: skip
     known = [*record.coders, *COMPUTED]
     if source is not None and source not in known:
         raise ArgumentError(

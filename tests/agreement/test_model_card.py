@@ -222,3 +222,18 @@ def test_intervals_hold_the_truth() -> None:
     control = held(Design(), len(studies(100)), np.random.default_rng(6), naive=True)
     assert control.loc["prevalence_all", "held"] < 0.9
     assert truth(replace(design, participants=2000, share=1.0, weighted=False))["sensitivity"] < 0.9
+
+
+def test_texts_picked_by_a_number_in_the_groups_are_refused() -> None:
+    rng, n = np.random.default_rng(3), 400
+    ids, stars = [f"u{i:03}" for i in range(n)], rng.integers(1, 6, n)
+    units = pd.DataFrame({"unit_id": ids, "case_id": np.arange(n) % 80, "stars": stars})
+    true = rng.random(n) < 0.4
+    model = pd.DataFrame({
+        "unit_id": ids, "coder": "model-a", "code": "x", "applied": true ^ (rng.random(n) < 0.1),
+    })  # fmt: skip
+    people = pd.DataFrame({"unit_id": ids, "coder": "ana", "code": "x", "applied": true})
+    settings = {"model": model, "units": units, "cluster": "case_id", "inclusion": "equal", "by": ["stars"]}
+    with pytest.raises(TableError, match="have 'stars' of"):
+        model_card(people[(stars >= 4) & (rng.random(n) < 0.7)], n_boot=20, **settings)
+    assert len(model_card(people[rng.random(n) < 0.3], n_boot=20, **settings))

@@ -210,7 +210,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         study.append([opened])
         return study
 
-    linking = {"multiverse": lambda: None, "adjust": lambda: "bh", "equivalence": lambda: None}
+    linking = {
+        "multiverse": lambda: None, "adjust": lambda: "bh", "equivalence": lambda: None,
+        "hypothesis": lambda: "within",
+    }  # fmt: skip
 
     @cache
     def registered() -> qual.Store:
@@ -377,7 +380,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             new_codes="propose", rating_shown="hidden", suggestions="never", models=("m",), prompts=(),
             themes=False, discussion=False, settled_by="rulings", coding_until="2026-03-31",
             with_agreement=True, min_alpha=0.667, rating="EmpathyOverall", cluster="case_id",
-            adjust="max-t", equivalence=("odds_ratio", 1.5), n_boot=50, seed=0, answers={"title": "So"}),
+            adjust="max-t", equivalence=("odds_ratio", 1.5), hypothesis="within",
+            n_boot=50, seed=0, answers={"title": "So"}),
         "acts.contents.AnalysisPlan.from_text": call(
             k.contents.AnalysisPlan.from_text, text=k.contents.AnalysisPlan(question="Why?").to_text()),
         "acts.preregister": call(
@@ -427,7 +431,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "agreement.spans.alpha_u_2004": call(a.spans.alpha_u_2004, **spans),
         "agreement.diagnosis.alternative_annotator_test": call(
             a.diagnosis.alternative_annotator_test, decisions=with_model, models="gpt", epsilon=0.2,
-            by="code", fdr=0.05, fewest_units=5, units=x.units, cluster="case_id"),
+            by="code", distance="absolute", fdr=0.05, fewest_units=5, units=x.units, cluster="case_id"),
         "agreement.difference": call(a.difference, first=x.decisions, second=x.decisions.head(70),
                                      discussion=True, codes={x.codebook.ids[0]: x.codebook.ids[0]},
                                      with_models=False,
@@ -650,7 +654,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "links.code_to_rating": call(
             s.code_to_rating, **link, cluster="case_id", sources=["ana"], nested="document_id",
             odds_ratios=False, sensitivity=False, pooling="joint", adjust="max-t",
-            equivalence=("rank_biserial", 0.2), with_models=False, details=False, progress=None, **boot),
+            equivalence=("rank_biserial", 0.2), hypothesis="within", with_models=False, details=False,
+            progress=None, **boot),
         "links.context": call(s.context, units=x.units, **rating, variables=["Model"], cluster="case_id",
                               confidence_level=0.95),
         "links.corrected": late(

@@ -27,11 +27,14 @@ _RELIABILITY = {
     "alpha_low": "α+1", "alpha_high": "α+1",
 }  # fmt: skip
 _LINKS = {
-    "n_with": "n with", "n_without": "n without", "mean_difference": "Mean difference",
-    "odds_ratio": "Odds ratio", "odds_ratio_low": "Odds ratio+1", "odds_ratio_high": "Odds ratio+1",
-    "odds_ratio_p": "p", "odds_ratio_p_adjusted": "Adjusted p", "p": "p", "p_adjusted": "Adjusted p",
-    "rank_biserial": "Rank-biserial r", "rank_biserial_low": "Rank-biserial r+1",
-    "rank_biserial_high": "Rank-biserial r+1",
+    "n_with": "n with", "n_without": "n without", "mean_difference": "Mean diff.",
+    "odds_ratio": "Odds ratio (own texts)", "odds_ratio_low": "Odds ratio (own texts)+1",
+    "odds_ratio_high": "Odds ratio (own texts)+1", "odds_ratio_df": "df",
+    "odds_ratio_p": "p", "odds_ratio_p_adjusted": "Adjusted p", "p": "p of r", "p_adjusted": "Adjusted p",
+    "between_odds_ratio": "Odds ratio (people)", "between_odds_ratio_low": "Odds ratio (people)+1",
+    "between_odds_ratio_high": "Odds ratio (people)+1", "between_odds_ratio_p": "p (people)",
+    "rank_biserial": "r (all texts)", "rank_biserial_low": "r (all texts)+1",
+    "rank_biserial_high": "r (all texts)+1",
 }  # fmt: skip
 _MISSING = {
     "lowest": "Bounds of r", "highest": "Bounds of r", "delta_interval": "δ of 95% CI, opposite",
@@ -43,6 +46,7 @@ _TABLES = {
     "links.models.missing_ratings": ("missing_ratings", _MISSING),
     "agreement.difference": ("discussion", _DISCUSSED),
 }
+_PARTICIPANTS = re.compile(r'"n_clusters(_both)?"\]$')
 _WORDS = re.compile(r'\.label$|\.columns\[\d+\]$|(reason|caution)"\]$')
 #: Of all codes together, or of one code among none: no table has it.
 _ALONE = ("agreement.overall", "codebook.emerged", "codings.new_information", "codings.saturation")
@@ -146,6 +150,8 @@ def in_table(row: dict[str, str], folder: Path, labels: dict[str, str]) -> tuple
     """Return the table that has a number of the text, and what it prints for it; None where none has it."""
     call, where = row["call"], row["where"]
     kind = next((one for one in _TABLES if call.startswith(one)), None)
+    if kind and _PARTICIPANTS.search(where):
+        return None  # the table has their degrees of freedom
     if kind:
         name, heads = _TABLES[kind]
         cells = Cells(folder / f"{name}.csv")
@@ -216,7 +222,7 @@ def test_the_figures_draw_the_numbers_of_the_tables(source: str | None, tmp_path
     parts, _ = parts_of(sources, (), with_prose=False, codebook_layout="list")
     made = {part.name: part for part in parts}
     for figure, table, head in (
-        ("links_plot", "links", "Rank-biserial r"),
+        ("links_plot", "links", "r (all texts)"),
         ("agreement", "reliability", "α"),
     ):
         words, printed = made[figure].make().description, made[table].make().frame

@@ -60,6 +60,8 @@ def link_frame(**changes: object) -> pd.DataFrame:
         "rank_biserial_low": -0.012, "rank_biserial_high": 0.41, "p": 0.0004, "p_adjusted": 0.0028,
         "family": "codes of majority", "odds_ratio": 1.5214, "odds_ratio_low": 0.971,
         "odds_ratio_high": 12.384, "odds_ratio_p": 0.0612, "odds_ratio_p_adjusted": 0.122,
+        "odds_ratio_df": 24, "n_clusters_both": 25, "between_odds_ratio": 1.21,
+        "between_odds_ratio_low": 0.55, "between_odds_ratio_high": 2.66, "between_odds_ratio_p": 0.64,
         "n_boot": 2000, "n_undefined": 0, "confidence_level": 0.95, "seed": 7,
     }  # fmt: skip
     return LINKS.example(**(row | changes))
@@ -214,10 +216,15 @@ def test_link_row_and_foot() -> None:
         "0.35",
         "1.52",
         "[0.97, 12.38]",
+        "24",
         ".061",
         ".122",
+        "1.21",
+        "[0.55, 2.66]",
+        ".640",
         ".21",
         "[−.01, .41]",
+        "< .001",
     )
     assert table.rows == (cells,)
     assert table.title == "Association of codes with Empathy_Overall"
@@ -227,8 +234,10 @@ def test_link_row_and_foot() -> None:
     )
     assert "Decisions: the majority of the coders." in notes
     assert "Benjamini–Hochberg within each family (number of tests): codes of majority (1)." in notes
-    assert "p: two-sided, of an odds ratio of 1." in notes
-    assert "odds of a higher rating with the code" in notes
+    assert "p: two-sided, of an odds ratio of 1; p of r: of r = 0." in notes
+    assert "odds of a higher rating of a text with the code" in notes
+    assert "df = participants who wrote both, less 1" in notes
+    assert "Hypothesis: own texts." in notes
     assert "These are associations" in notes
     coder = report.tables.link(link_frame(source="ana"), source="ana")
     assert "Decisions: coder ana." in notes_of(coder)
@@ -250,8 +259,8 @@ def test_links_of_real_decisions_with_every_kind_of_missing() -> None:
     row = frame[frame["code"] == "warm"].iloc[0]
     assert table.rows[0][1] == str(int(applied["warm"].sum()))
     assert table.rows[0][3] == f"{row['mean_difference']:.2f}".replace("-", "−")
-    assert table.rows[1][3:] == ("–",) * 7
-    assert table.rows[2][3:] == ("–",) * 7
+    assert table.rows[1][3:] == ("–",) * 12
+    assert table.rows[2][3:] == ("–",) * 12
     notes = notes_of(table)
     assert "the code was never applied (cold)" in notes
     assert "the code was applied to every text (all)" in notes
@@ -260,7 +269,8 @@ def test_links_of_real_decisions_with_every_kind_of_missing() -> None:
     without = links.code_to_rating(
         decisions, units, rating="stars", cluster="case_id", n_boot=200, seed=1, odds_ratios=False
     )
-    assert "Odds ratio" not in report.tables.link(without, source="ana").headers
+    heads = " ".join(report.tables.link(without, source="ana").headers)
+    assert "Odds ratio" not in heads
 
 
 @pytest.mark.long
@@ -275,13 +285,14 @@ def test_sources_stand_beside_each_other_under_every_code() -> None:
     assert table.headers[-1] == "Between coders (%)"
     assert table.rows[2][-1] == f"{100 * pooled['between_coder_share']:.1f}"
     assert table.rows[0][-1] == table.rows[1][-1] == ""
-    assert table.headers[5:9] == ("Odds ratio", "95% CI", "p", "Adjusted p")
+    assert table.headers[5:10] == ("Odds ratio (own texts)", "95% CI", "df", "p", "Adjusted p")
+    assert table.headers[10:13] == ("Odds ratio (people)", "95% CI", "p (people)")
     assert table.rows[2][5] == f"{pooled['odds_ratio']:.2f}"
-    assert table.rows[2][9] == f"{pooled['rank_biserial']:.2f}".replace("0.", ".").replace("-", "−")
+    assert table.rows[2][13] == f"{pooled['rank_biserial']:.2f}".replace("0.", ".").replace("-", "−")
     notes = notes_of(table)
     assert "each coder's own, with the estimates combined (pooled)" in notes
     assert "codes of majority (2), codes of ana (2), codes of pooled (2)" in notes
-    assert "longtable" in table.latex()
+    assert "\\begin{longtable}" in report.tables.link(frame, source="pooled").latex()
 
 
 def test_cautions_of_links_are_spelt_out() -> None:
@@ -290,8 +301,8 @@ def test_cautions_of_links_are_spelt_out() -> None:
         source=["majority", "ana"],
     )
     assert (
-        "To be read with caution: fewer than 10 clusters have, or lack, the code (warm / majority)."
-        in table.notes
+        "To be read with caution: fewer than 10 clusters have the code, lack it, or have texts with and "
+        "without it (warm / majority)." in table.notes
     )
     assert sum("no cluster has two texts" in note for note in table.notes) == 1
 

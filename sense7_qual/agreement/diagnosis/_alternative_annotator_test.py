@@ -26,6 +26,7 @@ from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import clusters_by_unit, people as without_computed
 
 By = Literal["code", "set", "rating"]
+Distance = Literal["absolute", "squared"]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
@@ -62,6 +63,7 @@ def alternative_annotator_test(
     models: str | Sequence[str] | None = None,
     epsilon: float,
     by: By = "code",
+    distance: Distance = "absolute",
     fdr: float = 0.05,
     fewest_units: int = 30,
     units: pd.DataFrame | None = None,
@@ -98,7 +100,10 @@ def alternative_annotator_test(
     by : {"code", "set", "rating"}
         Compare the presence of each code, in a test of its own; or the whole set of codes on a unit: two
         coders agree only if their sets are equal, and have finished a unit if they decided on every code. Or
-        compare ratings: a coder's score is then −|difference| from each of the other humans, on average.
+        compare ratings: a coder's score is then minus the distance from the other humans.
+    distance : {"absolute", "squared"}
+        Of ratings: the mean of |difference|, as in the paper, or the root of the mean squared difference, as
+        in its authors' code, in which one far-off human weighs more. Say which; the results differ.
     fdr : float
         The false discovery rate among the humans of a code, 0–1.
     fewest_units : int
@@ -159,15 +164,15 @@ def alternative_annotator_test(
     [['ana', 0.8, -0.2], ['ben', 0.8, -0.2], ['cleo', 0.8, -0.2]]
     """
     check_arguments(alternative_annotator_test, locals())
-    _check(epsilon=epsilon, fdr=fdr, fewest_units=fewest_units, by=by)
+    _check(epsilon=epsilon, fdr=fdr, fewest_units=fewest_units, by=by, distance=distance)
     models, each = _values(decisions, models, by)
     of_unit = clusters_by_unit(units, cluster)
     rows, parts = [], [HUMANS.empty()]
     for code, values in each:
         people = sorted(set(values["coder"]) - set(models))
         for model in models:
-            scored = _closer if by == "rating" else _compared
-            compared = scored(values[values["coder"].isin([*people, model])], model)
+            both = values[values["coder"].isin([*people, model])]
+            compared = _closer(both, model, distance) if by == "rating" else _compared(both, model)
             if of_unit is not None:
                 numbers = cluster_numbers(pd.Index(compared["unit_id"].unique()), of_unit)
                 compared["cluster"] = numbers[pd.factorize(compared["unit_id"])[0]]
@@ -180,7 +185,7 @@ def alternative_annotator_test(
     return AlternativeAnnotatorTest(tuple(models), float(epsilon), float(fdr), results, humans)
 
 
-def _check(*, epsilon: float, fdr: float, fewest_units: int, by: str) -> None:
+def _check(*, epsilon: float, fdr: float, fewest_units: int, by: str, distance: str) -> None:
     for name, value, usual in (("epsilon", epsilon, "0.2 for experts"), ("fdr", fdr, "0.05")):
         if not isinstance(value, numbers.Real) or not 0 <= value <= 1:
             raise ArgumentError(
@@ -196,6 +201,11 @@ def _check(*, epsilon: float, fdr: float, fewest_units: int, by: str) -> None:
         raise ArgumentError(
             f"alternative_annotator_test: expected by to be {' or '.join(get_args(By))} – found {by!r} – "
             f"{did_you_mean(str(by), get_args(By))}"
+        )
+    if distance not in get_args(Distance):
+        raise ArgumentError(
+            f"alternative_annotator_test: expected distance {' or '.join(get_args(Distance))} – found "
+            f"{distance!r} – {did_you_mean(str(distance), get_args(Distance))}"
         )
 
 
@@ -220,17 +230,18 @@ def _values(
     return chosen, iter([(None, own)])
 
 
-def _closer(values: pd.DataFrame, model: str) -> pd.DataFrame:
+def _closer(values: pd.DataFrame, model: str, distance: Distance) -> pd.DataFrame:
     """Return the same as `_compared` for ratings: who is nearer to the other humans, on average."""
     wide = values.pivot_table(index="coder", columns="unit_id", values="value").sort_index()
     of_model, humans = wide.loc[model].to_numpy(), wide.drop(index=model)
-    rated, parts = humans.to_numpy(), []
+    rated, parts, power = humans.to_numpy(), [], 2 if distance == "squared" else 1
     for place, human in enumerate(humans.index):
         others = np.delete(rated, place, axis=0)
         there = ~np.isnan(rated[place]) & ~np.isnan(of_model) & ~np.isnan(others).all(axis=0)
-        # Both are compared with the same humans, so sums take the place of means.
+        # Both are compared with the same humans, so sums take the place of means, and of their roots.
         apart_human, apart_model = (
-            np.round(np.nansum(np.abs(others - own), axis=0)[there], 9) for own in (rated[place], of_model)
+            np.round(np.nansum(np.abs(others - own) ** power, axis=0)[there], 9)
+            for own in (rated[place], of_model)
         )
         part = pd.DataFrame({"unit_id": humans.columns[there], "coder": human})
         parts.append(

@@ -16,7 +16,7 @@ from sense7_qual._atomic import refuse_taken, save
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._inputs import RatingRange, checked_units, numbered, rated_units, ratings_of
-from sense7_qual.links._pooled import few_levels
+from sense7_qual.links._odds import few_levels
 from sense7_qual.links._resample import decided_by
 from sense7_qual.links.models._likelihood import Link
 
