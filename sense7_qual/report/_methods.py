@@ -8,9 +8,11 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, read_mapping
+from sense7_qual.adjudication import SettledBy
 from sense7_qual.links import Adjustment, Margin
 from sense7_qual.report import (
     _text_agreement as coders,
+    _text_basis as basis,
     _text_findings as findings,
     _text_further as further_statistics,
     _text_links as linked,
@@ -28,7 +30,7 @@ Topic = Callable[[Record], Iterator[Sentence]]
 _METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Material", None, (material.material, material.redaction)),
     ("Codebook", None, (material.codebook,)),
-    ("Coding", None, (material.training, material.coding, material.blinding)),
+    ("Coding", None, (material.training, material.coding, material.blinding, basis.not_registered)),
     ("Agreement between coders", True, (coders.agreement_method,)),
     ("Disagreements", True, (coders.settling, findings.counting)),
     ("Reflexivity", False, (reflexivity,)),
@@ -38,9 +40,11 @@ _METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Codes and ratings", None, (linked.link_method, missing.missing_method, linked.whole_error_method)),
     ("Further statistics", None, (further_statistics.further,)),
     ("Memos", True, (material.memos,)),
+    ("What the numbers rest on", True, (basis.differing,)),
     ("Software and record", None, (material.software,)),
 )
 _RESULTS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
+    ("What the numbers rest on", True, (basis.differing,)),
     ("Agreement between coders", True, (coders.agreement_by_code,)),
     ("Disagreements", True, (coders.settled, coders.discussions)),
     ("Codes", True, (findings.frequencies,)),
@@ -65,7 +69,8 @@ def methods(
     positionality: str | None = None,
     n_boot: int = 2000,
     seed: int = 0,
-    source: str | None = None,
+    settled_by: SettledBy | None = None,
+    source: None = None,
     multiverse: pd.DataFrame | None = None,
     adjust: Adjustment = "bh",
     equivalence: Margin | None = None,
@@ -93,8 +98,8 @@ def methods(
         The memo_id of a memo on the study (``store.memos()``); its words are printed as they are.
     n_boot, seed
         Of the intervals, as for `agreement.by_code`.
-    source : str, optional
-        Whose decisions are counted and linked, as for `paper`.
+    settled_by, source
+        As for `paper`.
     multiverse : DataFrame, optional
         The result of `links.multiverse`. In the calls of its numbers it is called ``multiverse``.
     adjust, equivalence
@@ -111,8 +116,9 @@ def methods(
     Raises
     ------
     ArgumentError
-        `store` is no open study, `rating` or `cluster` is no column of its units, nobody named as `source`
-        coded, `positionality` is no memo on the study, or a setting is out of its range.
+        `store` is no open study, `rating` or `cluster` is no column of its units, several coders decided and
+        nothing says how disagreements count, `positionality` is no memo on the study, or a setting is out of
+        its range.
     TableError
         `multiverse` lacks a column, or `further` has another result.
 
@@ -129,14 +135,14 @@ def methods(
 
     Examples
     --------
-    ``report.methods(store).write("methods.docx")``
+    ``report.methods(store, settled_by="rulings").write("methods.docx")``
     """
-    check_arguments(methods, locals(), but=("store",))
+    check_arguments(methods, locals(), but=("store", "source"))
     read = read_further(read_mapping(further), function="methods")
     record = record_of(
         store, function="methods", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse, further=read, adjust=adjust,
-        equivalence=equivalence,
+        n_boot=n_boot, seed=seed, settled_by=settled_by, source=source, multiverse=multiverse, further=read,
+        adjust=adjust, equivalence=equivalence,
     )  # fmt: skip
     return methods_of(record, positionality=positionality)
 
@@ -158,7 +164,8 @@ def results(
     cluster: str | None = None,
     n_boot: int = 2000,
     seed: int = 0,
-    source: str | None = None,
+    settled_by: SettledBy | None = None,
+    source: None = None,
     multiverse: pd.DataFrame | None = None,
     adjust: Adjustment = "bh",
     equivalence: Margin | None = None,
@@ -170,7 +177,7 @@ def results(
 
     Parameters
     ----------
-    store, with_agreement, rating, cluster, n_boot, seed, source, multiverse, adjust, equivalence
+    store, with_agreement, rating, cluster, n_boot, seed, settled_by, source, multiverse, adjust, equivalence
         As for `methods`.
 
     Returns
@@ -185,12 +192,12 @@ def results(
 
     Examples
     --------
-    ``report.results(store, rating="EmpathyOverall").frame[["printed", "call", "where"]]``
+    ``report.results(store, settled_by="rulings", rating="EmpathyOverall").frame[["printed", "call"]]``
     """
-    check_arguments(results, locals(), but=("store",))
+    check_arguments(results, locals(), but=("store", "source"))
     record = record_of(
         store, function="results", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse, adjust=adjust,
+        n_boot=n_boot, seed=seed, settled_by=settled_by, source=source, multiverse=multiverse, adjust=adjust,
         equivalence=equivalence,
     )  # fmt: skip
     return results_of(record)
