@@ -210,9 +210,8 @@ def links_found(record: Record) -> Iterator[Sentence]:
         yield _of_the_others(links, others=bool(notable))
     if record.equivalence:
         yield from _equivalent(record, links, rest)
-    yield from _not_computable(
-        record, links, [code for code in known if code not in [*tested, *record.waiting]]
-    )
+    left = [code for code in known if code not in tested and code not in record.waiting]
+    yield from _not_computable(record, links, left)
 
 
 def _of_code(links: Traced, code: str, label: Number) -> Sentence:
