@@ -396,9 +396,9 @@ def quote_candidates(
         and for each code one disconfirming case is taken, of a participant who is not quoted for the code,
         where there is one: the first of these three kinds. A *near miss* (a coder applied the code, and it
         was settled that it does not apply; the one that most coders applied); a case *against the trend* of
-        the rating (the code applies, and the rating lies beyond the mean of the texts without the code, away from the mean of
-        those with it; the farthest); a *disputed* case (some coders applied the code, others did not, and
-        nothing is settled; the one that most applied).
+        the rating (the code applies, and the rating lies beyond the mean of the texts without the code, away
+        from the mean of those with it; the farthest); a *disputed* case (some coders applied the code, others
+        did not, and nothing is settled; the one that most applied).
     quotes : DataFrame, optional
         What is decided about quotes (`Store.quotes`): a passage is not drawn if it was refused, if a
         paraphrase replaces its words, or if one waits for approval.

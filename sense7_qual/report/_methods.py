@@ -23,7 +23,7 @@ from sense7_qual.report._further import read_further
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._text import Paragraph, Sentence, Text
 from sense7_qual.report._text_material import positionality_memo, reflexivity
-from sense7_qual.report._text_record import Record, record_of
+from sense7_qual.report._text_record import Record, record_of, refuse_removed
 
 Topic = Callable[[Record], Iterator[Sentence]]
 
@@ -70,11 +70,11 @@ def methods(
     n_boot: int = 2000,
     seed: int = 0,
     settled_by: SettledBy | None = None,
-    source: None = None,
     multiverse: pd.DataFrame | None = None,
     adjust: Adjustment = "bh",
     equivalence: Margin | None = None,
     further: Mapping[str, Any] | None = None,
+    **removed: object,
 ) -> Text:
     """Write the methods section of a study in full sentences, filled from its record.
 
@@ -98,7 +98,7 @@ def methods(
         The memo_id of a memo on the study (``store.memos()``); its words are printed as they are.
     n_boot, seed
         Of the intervals, as for `agreement.by_code`.
-    settled_by, source
+    settled_by
         As for `paper`.
     multiverse : DataFrame, optional
         The result of `links.multiverse`. In the calls of its numbers it is called ``multiverse``.
@@ -137,11 +137,12 @@ def methods(
     --------
     ``report.methods(store, settled_by="rulings").write("methods.docx")``
     """
-    check_arguments(methods, locals(), but=("store", "source"))
+    check_arguments(methods, locals(), but=("store", "removed"))
+    refuse_removed(removed, function="methods")
     read = read_further(read_mapping(further), function="methods")
     record = record_of(
         store, function="methods", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, settled_by=settled_by, source=source, multiverse=multiverse, further=read,
+        n_boot=n_boot, seed=seed, settled_by=settled_by, multiverse=multiverse, further=read,
         adjust=adjust, equivalence=equivalence,
     )  # fmt: skip
     return methods_of(record, positionality=positionality)
@@ -165,10 +166,10 @@ def results(
     n_boot: int = 2000,
     seed: int = 0,
     settled_by: SettledBy | None = None,
-    source: None = None,
     multiverse: pd.DataFrame | None = None,
     adjust: Adjustment = "bh",
     equivalence: Margin | None = None,
+    **removed: object,
 ) -> Text:
     """Write the results section of a study in full sentences, filled from its record.
 
@@ -177,7 +178,7 @@ def results(
 
     Parameters
     ----------
-    store, with_agreement, rating, cluster, n_boot, seed, settled_by, source, multiverse, adjust, equivalence
+    store, with_agreement, rating, cluster, n_boot, seed, settled_by, multiverse, adjust, equivalence
         As for `methods`.
 
     Returns
@@ -194,10 +195,11 @@ def results(
     --------
     ``report.results(store, settled_by="rulings", rating="EmpathyOverall").frame[["printed", "call"]]``
     """
-    check_arguments(results, locals(), but=("store", "source"))
+    check_arguments(results, locals(), but=("store", "removed"))
+    refuse_removed(removed, function="results")
     record = record_of(
         store, function="results", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, settled_by=settled_by, source=source, multiverse=multiverse, adjust=adjust,
+        n_boot=n_boot, seed=seed, settled_by=settled_by, multiverse=multiverse, adjust=adjust,
         equivalence=equivalence,
     )  # fmt: skip
     return results_of(record)

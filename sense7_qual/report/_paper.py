@@ -26,7 +26,7 @@ from sense7_qual.report._paper_basis import NAME as BASIS_NAME, basis_of
 from sense7_qual.report._paper_parts import Part, Sources, parts_of
 from sense7_qual.report._review_facts import Study, read_once
 from sense7_qual.report._table import Layout, Table, made_with
-from sense7_qual.report._text_record import record_of, refuse_source
+from sense7_qual.report._text_record import record_of, refuse_removed
 
 _FORMATS = ("docx", "tex", "csv", "md", "html")
 _PICTURES = ("pdf", "png")
@@ -90,7 +90,6 @@ def paper(
     codebook_layout: Layout = "list",
     conditions: Sequence[str] = (),
     settled_by: SettledBy | None = None,
-    source: None = None,
     round: str | None = None,
     with_texts: bool = False,
     names: Collection[str] = (),
@@ -100,6 +99,7 @@ def paper(
     multiverse: pd.DataFrame | None = None,
     overwrite: bool = False,
     progress: Progress | bool | None = None,
+    **removed: object,
 ) -> PaperFolder:
     """Write everything that a paper prints about a study into a folder, and list the files.
 
@@ -134,8 +134,6 @@ def paper(
     settled_by : {"rulings", "discussion", "majority", "nothing", "any"}, optional
         How disagreements count in counts, links and quotes, as for `Store.decisions`; by default as the plan
         says, or the registered one. Once two coders decided it has no other default.
-    source
-        There is no such argument any more: `settled_by` took its place.
     round : str, optional
         Only what was coded in this round; by default the rounds of the plan, or all.
     with_texts : bool
@@ -175,8 +173,8 @@ def paper(
     --------
     ``report.paper(store, None, "paper", settled_by="rulings").table``
     """
-    check_arguments(paper, locals(), but=("store", "source"))
-    refuse_source(source, function="paper")
+    check_arguments(paper, locals(), but=("store", "removed"))
+    refuse_removed(removed, function="paper")
     store = read_once(store, function="paper")
     _check_formats(formats)
     plan = _plan(store, analysis_plan, with_agreement=with_agreement, conditions=conditions)

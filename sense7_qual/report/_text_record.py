@@ -278,7 +278,6 @@ def record_of(
     function: str,
     plan: AnalysisPlan | None = None,
     settled_by: SettledBy | None = None,
-    source: str | None = None,
     with_agreement: bool = True,
     rating: str | None = None,
     cluster: str | None = None,
@@ -298,7 +297,6 @@ def record_of(
     Raises `ArgumentError`, as of `function`, where `store` is no open study or a setting is none of its, and
     `TableError` where `multiverse` lacks a column or mixes decisions on several bases.
     """
-    refuse_source(source, function=function)
     store = read_once(store, function=function)
     check_resampling(function, n_boot=n_boot, confidence_level=0.95, seed=seed)
     columns = [name for name in store.units.columns if name not in ("unit_id", "text", "context")]
@@ -318,14 +316,16 @@ def record_of(
     return record if cluster is not None else replace(record, cluster=_participants(record))
 
 
-def refuse_source(source: str | None, *, function: str) -> None:
-    """Raise `ArgumentError` for the argument that `settled_by` took the place of."""
-    if source is not None:
-        raise ArgumentError(
-            f"{function}: expected no argument 'source' – found it – pass settled_by: 'rulings' (was "
-            "'consensus'), 'majority', or 'nothing' (was 'pooled'); for one coder's decisions, a plan that "
-            "names them: AnalysisPlan(coders=('ana',))."
-        )
+def refuse_removed(arguments: Mapping[str, object], *, function: str) -> None:
+    """Raise `ArgumentError` for an argument that there is no more, and say what took its place."""
+    for name in arguments:
+        instead = "an argument that its documentation lists"
+        if name == "source":
+            instead = (
+                "settled_by: 'rulings' (was 'consensus'), 'majority' or 'nothing' (was 'pooled'); for one "
+                "coder, a plan that names them, AnalysisPlan(coders=('ana',))"
+            )
+        raise ArgumentError(f"{function}: expected no argument {name!r} – found it – pass {instead}.")
 
 
 def _choice(store: Study, plan: AnalysisPlan | None, settled_by: SettledBy | None) -> dict[str, Any]:
