@@ -390,14 +390,15 @@ def quote_candidates(
     rating : str, optional
         The column of `units` with the rating; passages without one are drawn last.
     decisions : DataFrame, optional
-        What was decided (``store.decisions(consensus=True, single=True)``). With it, a text shows a code only
-        where all coders of it applied the code, or where it was settled that it applies; and for each code
-        one disconfirming case is taken, of a participant who is not quoted for the code, where there is one:
-        the first of these three kinds. A *near miss* (a coder applied the code, and it was settled that it
-        does not apply; the one that most coders applied); a case *against the trend* of the rating (the code
-        applies, and the rating lies beyond the mean of the texts without the code, away from the mean of
-        those with it; the farthest); a *disputed* case (some coders applied the code, others did not, and
-        nothing is settled; the one that most applied).
+        What was decided: the coders' last decisions with what is settled, as `paper` passes them
+        (``pd.concat([store.decisions(settled_by=one) for one in ("nothing", "rulings")])``). With it, a text
+        shows a code only where all coders of it applied the code, or where it was settled that it applies;
+        and for each code one disconfirming case is taken, of a participant who is not quoted for the code,
+        where there is one: the first of these three kinds. A *near miss* (a coder applied the code, and it
+        was settled that it does not apply; the one that most coders applied); a case *against the trend* of
+        the rating (the code applies, and the rating lies beyond the mean of the texts without the code, away
+        from the mean of those with it; the farthest); a *disputed* case (some coders applied the code, others
+        did not, and nothing is settled; the one that most applied).
     quotes : DataFrame, optional
         What is decided about quotes (`Store.quotes`): a passage is not drawn if it was refused, if a
         paraphrase replaces its words, or if one waits for approval.

@@ -11,6 +11,7 @@ from sense7_qual import links
 from sense7_qual._present import counted
 from sense7_qual.errors import TableError
 from sense7_qual.report._review_facts import Facts, Objection
+from sense7_qual.report._settled_by import linked_source
 from sense7_qual.report.tables._links import of_hypothesis
 
 _FOUND: Final = 0.05
@@ -28,6 +29,20 @@ def _adjustment_open(facts: Facts) -> Iterator[Objection]:
             why="Whoever chooses this after the results can choose which links are found.",
             answer="Report p by max-T over all codes and sources (links.code_to_rating(…, adjust='max-t')); "
             "in the next plan name it: AnalysisPlan(adjust='max-t').",
+        )  # fmt: skip
+
+
+def _settled_by_open(facts: Facts) -> Iterator[Objection]:
+    """Find a registered plan that links codes and leaves open how disagreements count."""
+    plan = facts.registered
+    if plan is not None and plan.rating is not None and plan.settled_by is None and facts.disagreements:
+        yield Objection(
+            kind="settled_by_open", n=len(facts.disagreements),
+            seen=f"The registered plan links codes to “{plan.rating}” and leaves open how "
+            f"{counted(len(facts.disagreements), 'disagreement')} count.",
+            why="Whoever chooses this after the results can choose which links are found.",
+            answer="Report the links under each choice (links.multiverse); in the next plan name it: "
+            "AnalysisPlan(settled_by='rulings').",
         )  # fmt: skip
 
 
@@ -71,15 +86,16 @@ def _of_participants(facts: Facts) -> Iterator[Objection]:
 def _registered_links(facts: Facts) -> pd.DataFrame | None:
     """Return the links that were registered with a margin of equivalence; None where there are none."""
     plan, (rating, cluster) = facts.registered, facts.linked
-    if plan is None or not plan.equivalence or rating is None or facts.decisions.empty:
+    if plan is None or not plan.equivalence or rating is None or facts.settled_by is None:
         return None
-    alone = facts.coders[0] if len(facts.coders) == 1 else None
-    source = alone or ("pooled" if facts.n_unsettled else "consensus")
+    if facts.settled.empty:
+        return None
+    source = linked_source(facts.settled_by, facts.coders)
     try:
         every = links.code_to_rating(
-            facts.decided, facts.units, rating=rating, cluster=cluster, adjust=plan.adjust or "bh",
+            facts.settled, facts.units, rating=rating, cluster=cluster, adjust=plan.adjust or "bh",
             equivalence=plan.equivalence, hypothesis=plan.hypothesis or "within", n_boot=2,
-            sources=None if plan.adjust == "max-t" and alone is None else [source],
+            sources=None if plan.adjust == "max-t" and source == "pooled" else [source],
         )  # fmt: skip
     except TableError:  # the rating, or whose it is, cannot be read: other checks say so
         return None
@@ -123,7 +139,7 @@ def _one_prompt(facts: Facts, every: pd.DataFrame) -> Iterator[Objection]:
 
 
 ON_LINKS: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
-    _adjustment_open, _inconclusive, _of_participants,
+    _adjustment_open, _settled_by_open, _inconclusive, _of_participants,
 )  # fmt: skip
 ON_CHOICES: Final[tuple[Callable[[Facts, pd.DataFrame], Iterator[Objection]], ...]] = (
     _by_choice, _one_prompt,

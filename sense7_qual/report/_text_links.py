@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -62,7 +62,7 @@ def link_method(record: Record) -> Iterator[Sentence]:
             why=_reason_of(links.query("p >= 0")),
         )
     yield _of_ranks(record, links)
-    if record.linked == "pooled":
+    if record.is_pooled:
         scale = "the log odds ratio and on Fisher's z" if _with_odds(links) else "Fisher's z"
         yield sentence(
             "The coders' estimates were pooled on {scale} from their joint variance, so that intervals allow "
@@ -158,14 +158,14 @@ def _whole(row: Traced) -> Phrase:
 def _of_ranks(record: Record, links: Traced) -> Sentence:
     resampled = links["n_boot"].notna().value.any()
     how: Phrase = ()
-    if resampled and record.linked != "pooled":
+    if resampled and not record.is_pooled:
         how = phrase(
             ", with {level}% confidence intervals from {n} bootstrap resamples of whole {clusters} (seed "
             "{seed})",
             level=level(links["confidence_level"].max()), n=count(links["n_boot"].max()),
             clusters=record.clusters, seed=named(links["seed"].max()),
         )  # fmt: skip
-    elif record.linked == "pooled":
+    elif record.is_pooled:
         how = phrase(
             ", with {level}% confidence intervals over {clusters}",
             level=level(links["confidence_level"].max()), clusters=record.clusters,
@@ -179,13 +179,21 @@ def _of_ranks(record: Record, links: Traced) -> Sentence:
 
 
 def _whose(record: Record) -> Phrase:
-    if record.linked == "pooled":
+    if record.is_pooled:
         return (" for each coder's own decisions",)
-    if record.linked == "consensus":
-        return (" by the consensus of the coders",)
-    if record.linked == "majority":
-        return (" by the majority of the coders of each text, ties left out",)
-    return () if len(record.coders) == 1 else phrase(" by the decisions of “{name}”", name=record.linked)
+    if len(record.coders) == 1:
+        return ()
+    nobody_ruled = record.settled_by == "rulings" and not record.is_ruled
+    return (_NOBODY_RULED if nobody_ruled else _BY[record.settled_by],)
+
+
+_NOBODY_RULED: Final = " by what the coders agreed on, or one alone decided"
+_BY: Final[Mapping[str, str]] = {
+    "rulings": " by what the coders agreed on, one alone decided, or was ruled",
+    "discussion": " by what the coders agreed on in the end, or one alone decided",
+    "majority": " by the majority of the coders of each text, ties left out",
+    "any": ", a text having a code where any coder had applied it",
+}
 
 
 def links_found(record: Record) -> Iterator[Sentence]:
@@ -210,7 +218,8 @@ def links_found(record: Record) -> Iterator[Sentence]:
         yield _of_the_others(links, others=bool(notable))
     if record.equivalence:
         yield from _equivalent(record, links, rest)
-    yield from _not_computable(record, links, [code for code in known if code not in tested])
+    left = [code for code in known if code not in tested and code not in record.waiting]
+    yield from _not_computable(record, links, left)
 
 
 def _of_code(links: Traced, code: str, label: Number) -> Sentence:

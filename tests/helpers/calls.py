@@ -922,8 +922,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.copies.bundle": method(
             "copies.bundle", store, path=path, texts=lambda: "withheld",
             analysis_plan=lambda: k.contents.AnalysisPlan(question="Why?", n_boot=5), rating=lambda: None,
-            cluster=lambda: None, seed=lambda: 0, conditions=list, variables=list, names=list,
-            accept=list, formats=lambda: ["csv"], title=lambda: None, authors=lambda: ["Doe, Jane"],
+            cluster=lambda: None, settled_by=lambda: "rulings", seed=lambda: 0, conditions=list,
+            variables=list, names=list, accept=list, formats=lambda: ["csv"],
+            title=lambda: None, authors=lambda: ["Doe, Jane"],
             licence=lambda: "CC-BY-4.0", keywords=lambda: ["warmth"],
             software=lambda: "https://example.org/a",
             overwrite=lambda: False, progress=lambda: None),
@@ -939,7 +940,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             analysis_plan=lambda: k.contents.AnalysisPlan(question="Why?", n_boot=5), path=path,
             formats=lambda: ["csv"], style=lambda: "plain", page_columns=lambda: 2,
             paper_size=lambda: "letter", codebook_layout=lambda: "grid", conditions=lambda: ["document_id"],
-            source=lambda: "ana", round=lambda: None, with_texts=lambda: False, names=lambda: ["Ann"],
+            settled_by=lambda: "rulings", round=lambda: None, with_texts=lambda: False, names=lambda: ["Ann"],
             with_agreement=lambda: None, with_prose=lambda: True, positionality=lambda: None,
             multiverse=lambda: None, overwrite=lambda: True, progress=lambda: False),
         "report.deviations": late(
@@ -952,18 +953,19 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.report.tables.theme, store=store, with_memos=lambda: True, notes=lambda: ["More."]),
         "report.review": late(
             qual.report.review, store=store, with_agreement=lambda: True,
-            rating=lambda: "EmpathyOverall", cluster=lambda: "case_id", n_boot=lambda: 5, seed=lambda: 0,
-            multiverse=lambda: None, further=further),
+            rating=lambda: "EmpathyOverall", cluster=lambda: "case_id", settled_by=lambda: "rulings",
+            n_boot=lambda: 5, seed=lambda: 0, multiverse=lambda: None, further=further),
         **{
             f"report.{name}": late(
                 getattr(qual.report, name), store=store, with_agreement=lambda: True, n_boot=lambda: 5,
                 seed=lambda: 0, **more)
             for name, more in {
                 "methods": {"rating": lambda: None, "cluster": lambda: None, "positionality": lambda: None,
-                            "source": lambda: "ana", "further": further, **linking},
-                "results": {"rating": lambda: None, "cluster": lambda: None, "source": lambda: "ana",
+                            "settled_by": lambda: "rulings", "further": further, **linking},
+                "results": {"rating": lambda: None, "cluster": lambda: None, "settled_by": lambda: "rulings",
                             **linking},
-                "checklist": {"guideline": lambda: "coreq", "positionality": lambda: None},
+                "checklist": {"guideline": lambda: "coreq", "positionality": lambda: None,
+                              "settled_by": lambda: "rulings"},
                 "ai_statement": {"models": lambda: ()},
             }.items()
         },

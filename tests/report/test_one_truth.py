@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sense7_qual import report
+from sense7_qual.adjudication import SettledBy
 from sense7_qual.report._paper_parts import Sources, parts_of
 from sense7_qual.report._text_record import record_of
 from sense7_qual.store import Store
@@ -47,15 +48,15 @@ _TABLES = {
     "agreement.difference": ("discussion", _DISCUSSED),
 }
 _PARTICIPANTS = re.compile(r'"n_clusters(_both)?"\]$')
-_WORDS = re.compile(r'\.label$|\.columns\[\d+\]$|(reason|caution)"\]$')
+_WORDS = re.compile(r'\["basis"\]\.iloc\[0\]$|\.label$|\.columns\[\d+\]$|(reason|caution)"\]$')
 #: Of all codes together, or of one code among none: no table has it.
 _ALONE = ("agreement.overall", "codebook.emerged", "codings.new_information", "codings.saturation")
 
-STUDIES: dict[str, tuple[Callable[[Path], Store], str | None]] = {
-    "shipped": (shipped, None),
-    "consensus asked for": (shipped, "consensus"),
-    "wholly settled": (settled, None),
-    "the other one, by one coder": (lambda path: shipped(path, "follow_up"), "ana"),
+STUDIES: dict[str, tuple[Callable[[Path], Store], str]] = {
+    "shipped": (shipped, "rulings"),
+    "by the majority": (shipped, "majority"),
+    "wholly settled": (settled, "rulings"),
+    "the other one, each coder's own": (lambda path: shipped(path, "follow_up"), "nothing"),
 }
 
 
@@ -131,10 +132,10 @@ def same(printed: str, in_table: str) -> bool:
 
 @pytest.fixture(scope="module", params=nightly_but(STUDIES, here=["shipped"]))
 def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Store]:
-    make, source = STUDIES[request.param]
+    make, settled_by = STUDIES[request.param]
     folder = tmp_path_factory.mktemp("paper")
     store = make(folder / "study")
-    report.paper(store, PLAN, folder / "paper", formats=["csv", "md"], source=source)
+    report.paper(store, PLAN, folder / "paper", formats=["csv", "md"], settled_by=settled_by)
     return folder / "paper", store
 
 
@@ -204,7 +205,7 @@ def test_the_methods_say_what_the_tables_did(written: tuple[Path, Store]) -> Non
     methods, links = ((folder / f"{name}.md").read_text("utf-8") for name in ("methods", "links"))
     assert ("mixed model" in methods) == ("Odds ratio" in links)
     assert ("pooled" in methods) == ("(pooled)" in links)
-    assert ("consensus" in methods.lower()) == ("consensus after adjudication" in links)
+    assert ("was ruled" in methods) == ("what was ruled" in links)
     (n_tests,) = set(re.findall(r"codes of \w+ \((\d+)\)", links))
     assert f"adjusted across the {n_tests} codes" in methods
     assert "60 bootstrap resamples" in methods
@@ -212,11 +213,11 @@ def test_the_methods_say_what_the_tables_did(written: tuple[Path, Store]) -> Non
     assert ("resamples" in links) == ("pooled" not in methods)
 
 
-@pytest.mark.parametrize("source", nightly_but([None, "consensus"], here=[None]))
-def test_the_figures_draw_the_numbers_of_the_tables(source: str | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize("settled_by", nightly_but(["rulings", "nothing"], here=["rulings"]))
+def test_the_figures_draw_the_numbers_of_the_tables(settled_by: SettledBy, tmp_path: Path) -> None:
     store = shipped(tmp_path / "study")
     record = record_of(
-        store, function="paper", rating=PLAN.rating, n_boot=PLAN.n_boot, seed=PLAN.seed, source=source
+        store, function="paper", rating=PLAN.rating, n_boot=PLAN.n_boot, seed=PLAN.seed, settled_by=settled_by
     )
     sources = Sources(record, PLAN, with_texts=False, names=(), positionality=None)
     parts, _ = parts_of(sources, (), with_prose=False, codebook_layout="list")

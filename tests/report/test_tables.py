@@ -154,7 +154,7 @@ def test_a_text_counts_an_alpha_just_below_a_convention_as_below_it(tmp_path: Pa
         applied = [acts.apply(code="warm", **each) for each in named[:n_warm]]
         applied += [acts.apply(code="cold", **each) for each in named[:n_cold]]
         store.append([*applied, *(acts.finish(**each) for each in named)])
-    told = str(report.results(store, n_boot=20))
+    told = str(report.results(store, settled_by="rulings", n_boot=20))
     assert "at least .667 but below .800 for 1 code and below .667 for 1 code (“Coldness”)" in told
 
 

@@ -12,7 +12,7 @@ from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.frames import DECISIONS, check_people, labels_by_unit, require_column
+from sense7_qual.frames import DECISIONS, check_people, labels_by_unit, people, require_column
 from sense7_qual.links import CO_OCCURRENCE
 from sense7_qual.report._table import Table, check_numbers, left_then_right, made_with, reason_notes
 
@@ -188,6 +188,7 @@ def _listed(
 
 _MOST: Final = 12  # conditions, a column each
 _EVERY: Final = "All texts"
+POOLED: Final = "pooled"
 
 
 def condition(
@@ -216,8 +217,8 @@ def condition(
         The column with the condition, of at most 12 values. Units without one are left out. By default all
         texts are counted together.
     source : str
-        Whose decisions are counted: a coder, "consensus" (where it is among the decisions), or "majority"
-        (ties are left out).
+        Whose decisions are counted: a coder, "consensus" (where it is among the decisions), "majority"
+        (ties are left out), or "pooled": the mean over the coders of each text, without participants.
     cluster : str, optional
         The column with the participant, such as "case_id".
     codebook : Codebook, optional
@@ -246,6 +247,7 @@ def condition(
     checked = DECISIONS.check(decisions, as_written=True)
     check_people(checked)
     decided = _of_source(checked, source)
+    cluster = None if source == POOLED else cluster
     decided = _labelled(decided, units, condition, cluster)
     without = decided[decided["condition"].isna()]["unit_id"].nunique()
     conditions = (
@@ -268,6 +270,9 @@ def condition(
 
 def _of_source(decisions: pd.DataFrame, source: str) -> pd.DataFrame:
     known = sorted(str(name) for name in decisions["coder"].unique())
+    if source == POOLED:
+        by_text = people(decisions).groupby(["unit_id", "code"], observed=True, sort=False)
+        return by_text["applied"].mean().reset_index()
     if source == "majority" and source not in known:
         return codings.majority(decisions)
     if source not in known:
@@ -318,8 +323,10 @@ def _conditions(column: pd.Series, used: pd.Series) -> list[str]:
 def _cell(decided: pd.DataFrame | None, cluster: str | None) -> str:
     if decided is None or not len(decided):
         return _present.MISSING
+    share = _present.percent(decided["applied"].mean())
+    if decided["applied"].dtype.kind == "f":
+        return f"{share}% of {_present.count(len(decided))}"
     having = decided[decided["applied"].astype(bool)]
-    share = _present.percent(len(having) / len(decided))
     line = f"{_present.count(len(having))} / {_present.count(len(decided))} ({share})"
     if cluster is None:
         return line
@@ -328,10 +335,13 @@ def _cell(decided: pd.DataFrame | None, cluster: str | None) -> str:
 
 
 def _notes(source: str, cluster: str | None, without: int, decided: pd.DataFrame) -> list[str]:
-    told = [
-        f"Texts with the code / texts decided on, by {source} (percentage)."
-        + (" Below: participants with such a text / participants." if cluster else "")
-    ]
+    if source == POOLED:
+        told = ["Mean share of a text’s coders who applied the code, of the texts that were decided on."]
+    else:
+        told = [
+            f"Texts with the code / texts decided on, by {source} (percentage)."
+            + (" Below: participants with such a text / participants." if cluster else "")
+        ]
     if source == "majority":
         told.append("Texts on which coders were tied about a code are left out of its row.")
     if without:

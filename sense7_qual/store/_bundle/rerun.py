@@ -23,7 +23,7 @@ from typing import Any
 
 import pandas as pd
 
-from sense7_qual import agreement, links, report
+from sense7_qual import report
 from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.store import Store
 
@@ -55,37 +55,28 @@ def compute(target: Path, *, bundle: Path = HERE, progress: Callable[[int, int],
 
 def numbers(store: Store, plan: AnalysisPlan) -> Iterator[tuple[str, Any]]:
     """Yield what the tables are printed from, unrounded: the decisions, agreement, and links."""
-    decisions, independent = (
-        store.decisions(consensus=True, single=True),
-        store.decisions(before_suggestions=True),
-    )
-    units = store.units
-    yield "numbers_decisions.csv", decisions
+    record = report.record_of(
+        store, function="rerun", plan=plan, with_agreement=plan.with_agreement, rating=plan.rating,
+        cluster=plan.cluster, n_boot=plan.n_boot, seed=plan.seed, adjust=plan.adjust or "bh",
+        equivalence=plan.equivalence,
+    )  # fmt: skip
+    yield "numbers_decisions.csv", _decisions(record)
     said = report.ai_statement(
         store, with_agreement=plan.with_agreement, n_boot=plan.n_boot, seed=plan.seed
     ).sentences
     yield "numbers_use_of_ai.csv", pd.DataFrame({"sentence": [str(one) for one in said]})
-    cases = units.set_index("unit_id")["case_id"].reindex(decisions["unit_id"].unique())
-    cluster = plan.cluster or (None if cases.isna().any() else "case_id")
-    if plan.with_agreement and independent.groupby("unit_id")["coder"].nunique().gt(1).any():
-        yield (
-            "numbers_agreement.csv",
-            agreement.by_code(independent, units=units, cluster=cluster, n_boot=plan.n_boot, seed=plan.seed),
-        )
-    if plan.rating is not None and cluster is not None:
-        yield (
-            "numbers_links.csv",
-            links.code_to_rating(
-                decisions,
-                units,
-                rating=plan.rating,
-                cluster=cluster,
-                n_boot=plan.n_boot,
-                seed=plan.seed,
-                adjust=plan.adjust or "bh",
-                equivalence=plan.equivalence,
-            ),
-        )
+    if plan.with_agreement and record.n_double.value:
+        yield "numbers_agreement.csv", record.alphas.value
+    if record.every_link is not None:
+        yield "numbers_links.csv", record.every_link.value
+
+
+def _decisions(record: report.Record) -> pd.DataFrame:
+    """Return each coder's first and last decisions, and what is settled; `basis` says which is which."""
+    frames: list[pd.DataFrame] = [record.independent.value] if record.with_agreement else []
+    frames.append(record.last.value)
+    frames += [] if record.settled_by == "nothing" else [record.settled.value]
+    return pd.concat(frames, ignore_index=True)
 
 
 def compare(again: Path, *, bundle: Path = HERE) -> list[str]:
