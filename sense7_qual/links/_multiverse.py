@@ -9,6 +9,7 @@ import pandas as pd
 
 from sense7_qual import _decisions
 from sense7_qual._arguments import Progress, check_arguments, reporting
+from sense7_qual._basis import rests_on
 from sense7_qual._messages import did_you_mean
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
@@ -29,6 +30,7 @@ _ANALYSES: Final = {
 }
 
 
+@rests_on("decisions")
 @MULTIVERSE.returns
 def multiverse(
     decisions: pd.DataFrame,
