@@ -284,6 +284,8 @@ def rests_on(*names: str, called: Sequence[str] = (), models: bool = False) -> C
 
 def with_basis(result: Any, frames: Mapping[str, pd.DataFrame], *, with_models: bool = False) -> Any:
     """Return a result that states the basis of the decisions in `frames`, by what they are called."""
+    if not frames:
+        return result  # no decisions were given
     own = {name: _that_count(frame, with_models=with_models) for name, frame in frames.items()}
     if isinstance(result, pd.DataFrame):
         if "source" in result.columns and len(frames) == 1:
@@ -295,6 +297,11 @@ def with_basis(result: Any, frames: Mapping[str, pd.DataFrame], *, with_models: 
     if is_dataclass(result) and any(one.name == COLUMN for one in fields(result)):
         return replace(result, **{COLUMN: _line_of_several(own)})  # type: ignore[type-var]
     return result
+
+
+def line_of_people(decisions: pd.DataFrame) -> str:
+    """Return the line of people's decisions; of computed ones where there is nothing else."""
+    return line_of(_that_count(decisions, with_models=False))
 
 
 def _line_of_several(frames: Mapping[str, pd.DataFrame]) -> str:

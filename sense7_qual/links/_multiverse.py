@@ -69,7 +69,7 @@ def multiverse(
         that it was asked about, and the rows of the whole error are added: see Notes. A text that is an
         example of the code in the codebook is left out; so is one with a true `learned`, a column to add
         where the model learned from the text or its participant. Texts must have been coded by hand before
-        any suggestion: ``store.decisions(before_suggestions=True)``.
+        any suggestion: ``store.decisions()``.
     inclusion : "equal" or DataFrame
         With `arms`: how the texts coded by hand were drawn, as for `models.with_model`.
     n_boot, confidence_level, seed, progress

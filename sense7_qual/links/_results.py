@@ -121,8 +121,8 @@ LINKS: Final = Contract("links", ("source", "code"), {
     "reason": reason(f"why rank_biserial, its interval and p are missing: {_WHY}; {_WAITING}"),
     "odds_ratio_reason": reason(
         f"why the odds ratio is missing: a reason as above, such as {_WAITING}, `no_rated_units`, "
-        "`code_never_applied`, `code_always_applied`, `constant_rating`, `one_cluster`, `few_clusters`, `fewer_than_two_coders`; "
-        "also "
+        "`code_never_applied`, `code_always_applied`, `constant_rating`, `one_cluster`, `few_clusters`, "
+        "`fewer_than_two_coders`; also "
         f"{_WHY_NO_ODDS}"),
     **BASIS,
 }, row="One row per source and code, in the order in which they first appear, majority, consensus and pooled "

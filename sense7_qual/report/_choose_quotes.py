@@ -393,7 +393,7 @@ def quote_candidates(
     rating : str, optional
         The column of `units` with the rating; passages without one are drawn last.
     decisions : DataFrame, optional
-        What was decided (``store.decisions(consensus=True, single=True)``). With it, a text shows a code only
+        What was decided (``store.decisions(settled_by="rulings")``). With it, a text shows a code only
         where all coders of it applied the code, or where it was settled that it applies; and for each code
         one disconfirming case is taken, of a participant who is not quoted for the code, where there is one:
         the first of these three kinds. A *near miss* (a coder applied the code, and it was settled that it

@@ -73,7 +73,7 @@ def with_model(
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool): people's decisions on texts that were drawn, made without seeing
-        the model's codes: ``store.decisions(before_suggestions=True)``.
+        the model's codes: ``store.decisions()``.
     units : DataFrame
         All texts: unit_id and the columns named by `rating` and `cluster`. One without a rating is left out.
     model : DataFrame
