@@ -225,6 +225,19 @@ def short(line: str) -> str:
     return str(replace(basis, codebook="", coders=(), inside=(), left_out=(), until=""))
 
 
+def in_short(lines: Mapping[str, Sequence[str]]) -> str:
+    """Return lines in short, each with the sources that rest on it, and once what they have in common."""
+    every = {line: _split(short(line), _BETWEEN) for line in lines}
+    if len(every) == 1:
+        return _BETWEEN.join(*every.values())
+    common = [part for part in next(iter(every.values())) if all(part in parts for parts in every.values())]
+    own = {
+        f"{', '.join(lines[line])}: {_BETWEEN.join(part for part in parts if part not in common)}"
+        for line, parts in every.items()
+    }
+    return "; ".join(sorted(own)) + (f"; all: {_BETWEEN.join(common)}" if common else "")
+
+
 def to_be_reviewed(line: object, code: str) -> str:
     """Return in words how many decisions on a code wait for review, as a line says.
 

@@ -200,12 +200,15 @@ def majority(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFr
     """
     check_arguments(majority, locals())
     counts = tally(decisions, with_models=with_models)
-    counts = counts[2 * counts["n_applied"] != counts["n_coders"]]
+    is_tied = 2 * counts["n_applied"] == counts["n_coders"]
+    n_tied, counts = int(is_tied.sum()), counts[~is_tied]
     applied = 2 * counts["n_applied"] > counts["n_coders"]
     decided = counts[_KEY].assign(coder="majority", applied=applied.astype(bool))
     settled = DECISIONS.check(decided[list(DECISIONS.columns)], as_written=True)
     basis = from_people(decisions, "majority", with_models=with_models)
-    return state(settled, replace(basis, n_texts=settled["unit_id"].nunique(), selected=None))
+    left_out = ((("tied", n_tied),) if n_tied else ()) + basis.left_out
+    stated = replace(basis, n_texts=settled["unit_id"].nunique(), selected=None, left_out=left_out)
+    return state(settled, stated)
 
 
 @rests_on("decisions")

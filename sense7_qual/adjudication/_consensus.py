@@ -204,7 +204,7 @@ def overruled(decisions: pd.DataFrame, *, rulings: Iterable[Act]) -> pd.DataFram
         for row in own.itertuples()
         if (act := latest.get((str(row.unit_id), str(row.code)))) is not None
     ]  # fmt: skip
-    frame = OVERRULED.frame(rows)
+    frame = OVERRULED.frame(pd.DataFrame(rows, columns=list(OVERRULED.columns)[:-1]))  # all but the basis
     order = frame.sort_values(
         ["coder", "overruled", "code", "unit_id"], ascending=[True, False, True, True], kind="stable"
     )
@@ -302,7 +302,7 @@ def queue(
     rows = disagreements(decisions, with_models=with_models)
     latest = latest_rulings(rulings)
     keys = zip(rows["unit_id"], rows["code"], strict=True)
-    settled = pd.DataFrame([_said(latest.get(key)) for key in keys], columns=list(QUEUE.columns)[-4:])
+    settled = pd.DataFrame([_said(latest.get(key)) for key in keys], columns=list(QUEUE.columns)[-5:-1])
     rows = QUEUE.frame(rows.join(settled)).drop(columns="group")
     return rows if by == "split" else _grouped(rows, by, participants)
 

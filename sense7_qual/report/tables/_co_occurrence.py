@@ -9,7 +9,7 @@ import pandas as pd
 
 from sense7_qual import _present, codings
 from sense7_qual._arguments import check_arguments, check_least
-from sense7_qual._basis import line_of_source, to_be_reviewed, waiting_in
+from sense7_qual._basis import line_of, to_be_reviewed, waiting_in
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
@@ -263,7 +263,7 @@ def condition(
     waiting = [one.code for one in waiting_in(of_whom)]
     frame = pd.DataFrame({"code": [*decided["code"].unique(), *waiting]}, dtype="string")
     rows = _present.rows(frame, frame_name="decisions", codebook=codebook)
-    line = line_of_source(checked, source)
+    line = line_of(of_whom)
     of_cell = dict(iter(decided.groupby(["code", decided["condition"].astype("string")])))
     return Table(
         title=f"Codes by {condition}" if condition else "How often each code was applied",

@@ -272,7 +272,7 @@ def _notes(
     notes += _ties_note(rows)
     notes += reason_notes(rows, _RANKS if has_odds(rows) else (*_RANKS, "p", "p_adjusted"))
     if has_odds(rows):
-        lacking = [row for row in rows if any(pd.isna(row[name]) for name in _ODDS)]
+        lacking = [row for row in rows if any(pd.isna(row[name]) for name in _ODDS) and not waits(row)]
         notes += reason_notes(lacking, _ODDS, column="odds_ratio_reason", of="for the odds ratio")
     return notes + caution_notes(rows)
 
