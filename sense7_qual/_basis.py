@@ -12,7 +12,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Final, TypeVar
 
@@ -20,6 +20,7 @@ import pandas as pd
 
 from sense7_qual._coder_names import RESERVED_CODERS, is_model
 from sense7_qual._contract import Column
+from sense7_qual._reasons import Caution, Reason
 
 COLUMN: Final = "basis"
 NOT_STATED: Final = "not stated"
@@ -33,12 +34,16 @@ BY_VALUE: Final[Mapping[str, str]] = {"narrow": "narrowed", "widen": "widened", 
 BASIS: Final = {f"{COLUMN}*": Column("any", "which decisions the numbers of the row rest on, in words")}
 """The column of a basis, for the contract of a result."""
 
+SEVERAL: Final = "several – "
+"""How the line begins where one estimate is of decisions that rest on several bases."""
 _BETWEEN: Final = " · "
 _OUTSIDE: Final = "outside rounds, blindness not on record"
 _NO_ROUND: Final = "none"
 _PLAIN_NAME: Final = re.compile(r"[\w.@-]+(?: [\w.@-]+)*")
-_WAITS: Final = re.compile(r"(?P<code>“.*”) (?P<n>[\d,]+) of (?P<of>[\d,]+)(?: \((?P<how>\w+): no figure\))?")
-_TEXTS: Final = re.compile(r"(?:(?P<some>[\d,]+) of )?(?P<n>[\d,]+) texts?(?:: (?P<coders>.*))?")
+_WAITS: Final = re.compile(
+    r"(?P<code>“.*”) (?P<n>[\d,]+) of (?P<of>[\d,]+)(?: \((?P<how>\w+): no figure\))?", re.DOTALL
+)
+_TEXTS: Final = re.compile(r"(?:(?P<some>[\d,]+) of )?(?P<n>[\d,]+) texts?(?:: (?P<coders>.*))?", re.DOTALL)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -124,13 +129,19 @@ class Basis:
         said = f"{self.n_texts:,} {'text' if self.n_texts == 1 else 'texts'}"
         if self.selected is not None:
             said = f"{self.selected:,} of {said}"
-        alike = len({n for _, n in self.coders}) <= 1
+        every = self.n_texts if self.selected is None else self.selected
+        alike = {n for _, n in self.coders} <= {every}
         names = [_name(name) if alike else f"{_name(name)} ({n:,})" for name, n in self.coders]
         return f"{said}: {', '.join(names)}" if names else said
 
     @classmethod
     def parse(cls, line: str) -> Basis:
-        """Return the basis that a line says; "not stated" for any other text."""
+        """Return the basis that a line says; "not stated" for any other text.
+
+        A line of several bases is kept as it is: it says what an estimate is of, and nothing can be counted.
+        """
+        if line.startswith(SEVERAL):
+            return cls(rule=line)
         rule, *parts = _split(line, _BETWEEN)
         known: dict[str, Any] = {}
         for part in parts:
@@ -148,9 +159,11 @@ class Basis:
 
     def with_rows(self, decisions: pd.DataFrame) -> Basis:
         """Return this basis with the texts and coders counted from the rows in hand."""
-        n_texts = int(decisions["unit_id"].nunique())
+        if self.rule.startswith(SEVERAL):
+            return self
+        n_texts = len({str(unit).strip() for unit in decisions["unit_id"].unique()})
         coders = self.coders
-        if not set(decisions["coder"].unique()) <= {*RESERVED_CODERS, ANY_CODER}:
+        if "coder" in decisions and not set(_coders(decisions)) <= {*RESERVED_CODERS, ANY_CODER}:
             coders = _counted(decisions)
         if self.rule == NOT_STATED or not self.n_texts:
             return replace(self, n_texts=n_texts, coders=coders)
@@ -167,7 +180,7 @@ def state(decisions: pd.DataFrame, basis: Basis) -> pd.DataFrame:
 
 
 def parts(decisions: pd.DataFrame) -> list[tuple[list[str], Basis]]:
-    """Return each basis of decisions, with the coders whose decisions rest on it, in the rows' order."""
+    """Return each basis of decisions, and the coders whose decisions rest on it, people first."""
     if COLUMN not in decisions.columns:
         return [(_coders(decisions), Basis().with_rows(decisions))]
     column = decisions[COLUMN]
@@ -175,16 +188,23 @@ def parts(decisions: pd.DataFrame) -> list[tuple[list[str], Basis]]:
         known = list(column.cat.categories) if isinstance(column.dtype, pd.CategoricalDtype) else []
         return [([], Basis.parse(str(known[0])) if known else Basis())]
     lines = column.astype("object").where(column.notna(), NOT_STATED)
-    return [
-        (_coders(rows := decisions[lines == line]), Basis.parse(str(line)).with_rows(rows))
-        for line in lines.unique()
-    ]
+    read = {line: Basis.parse(str(line)) for line in lines.unique()}
+    said = lines.map({line: str(basis) for line, basis in read.items()})
+    found = []
+    for basis in {str(basis): basis for basis in read.values()}.values():
+        rows = decisions[(said == str(basis)).to_numpy(dtype=bool)]
+        found.append((_coders(rows), basis.with_rows(rows)))
+    return sorted(found, key=lambda part: (_rank(part[0]), part[0], str(part[1])))
 
 
 def is_mixed(decisions: pd.DataFrame) -> bool:
-    """Return True if people's decisions rest on several bases, so that one estimate would be of both."""
-    people = decisions[[_is_person(str(name)) for name in decisions["coder"]]]
-    return len(parts(people)) > 1
+    """Return True if people's decisions rest on several bases, so that one estimate would be of both.
+
+    Also where computed decisions were computed from such.
+    """
+    if any(basis.rule.startswith(SEVERAL) for _, basis in parts(decisions)):
+        return True
+    return "coder" in decisions and len(parts(_of_people(decisions))) > 1
 
 
 def line_of(*frames: pd.DataFrame) -> str:
@@ -193,15 +213,65 @@ def line_of(*frames: pd.DataFrame) -> str:
     lines = list(dict.fromkeys(str(basis) for _, basis in each))
     if len(lines) == 1:
         return lines[0]
-    named = [f"{_who(coders)}: {basis}" for coders, basis in each]
-    return ("several – " if any(map(is_mixed, frames)) else "") + "; ".join(dict.fromkeys(named))
+    named = [f"{_who(coders)}: {basis}".replace(SEVERAL, "") for coders, basis in each]
+    return (SEVERAL if any(map(is_mixed, frames)) else "") + "; ".join(dict.fromkeys(named))
 
 
-def rests_on(*names: str) -> Callable[[Function], Function]:
+def short(line: str) -> str:
+    """Return a line without what was left out, who decided, and until when: for a figure."""
+    basis = Basis.parse(line)
+    if str(basis) != line:  # of several, or in words of its own
+        return line
+    return str(replace(basis, codebook="", coders=(), inside=(), left_out=(), until=""))
+
+
+def in_short(lines: Mapping[str, Sequence[str]]) -> str:
+    """Return lines in short, each with the sources that rest on it, and once what they have in common."""
+    every = {line: _split(short(line), _BETWEEN) for line in lines}
+    if len(every) == 1:
+        return _BETWEEN.join(*every.values())
+    common = [part for part in next(iter(every.values())) if all(part in parts for parts in every.values())]
+    own = {
+        f"{', '.join(lines[line])}: {_BETWEEN.join(part for part in parts if part not in common)}"
+        for line, parts in every.items()
+    }
+    return "; ".join(sorted(own)) + (f"; all: {_BETWEEN.join(common)}" if common else "")
+
+
+def to_be_reviewed(line: object, code: str) -> str:
+    """Return in words how many decisions on a code wait for review, as a line says.
+
+    >>> to_be_reviewed("last · waiting for review: “cold” 15 of 44 (narrowed: no figure)", "cold")
+    '15 of 44 to be reviewed'
+    """
+    found = re.search(re.escape(_quoted(code)) + r" ([\d,]+) of ([\d,]+)", str(line))
+    return f"{found[1]} of {found[2]} to be reviewed" if found else "to be reviewed"
+
+
+def waiting_in(*frames: pd.DataFrame) -> tuple[Waiting, ...]:
+    """Return the codes without a row here that have no figure until their decisions are reviewed.
+
+    These are the codes of which what waits depends on what was decided, and those that wait altogether.
+    """
+    every = {one.code: one for frame in frames for _, basis in parts(frame) for one in basis.waiting}
+    there = {_stem(str(code)) for frame in frames if "code" in frame for code in frame["code"].unique()}
+    return tuple(one for one in every.values() if (one.how or one.n == one.of) and one.code not in there)
+
+
+def partly_reviewed(*frames: pd.DataFrame) -> set[str]:
+    """Return the codes that were asked for again on some texts, and rest on the others meanwhile."""
+    waiting = {one.code for frame in frames for _, basis in parts(frame) for one in basis.waiting}
+    there = {str(code) for frame in frames if "code" in frame for code in frame["code"].unique()}
+    return {code for code in there if _stem(code) in waiting}
+
+
+def rests_on(*names: str, called: Sequence[str] = (), models: bool = False) -> Callable[[Function], Function]:
     """Decorate a function that takes decisions as the parameters `names`: its result states their basis.
 
     A frame gets it as the column ``basis``; where it has a column `source`, each row that of its source. Any
-    other result gets it as its attribute ``basis``.
+    other result gets it as its attribute ``basis``. Where there are decisions of several parameters, `called`
+    says what each is called in the line. Models are left out of it unless `models` says that the function
+    counts them, or the call with `with_models`.
     """
 
     def add(function: Function) -> Function:
@@ -211,8 +281,13 @@ def rests_on(*names: str) -> Callable[[Function], Function]:
         def stating(*args: Any, **named: Any) -> Any:
             result = function(*args, **named)  # first: it refuses what is no frame of decisions
             given = signature.bind(*args, **named).arguments
-            frames = [given[name] for name in names if isinstance(given.get(name), pd.DataFrame)]
-            return with_basis(result, [frame for frame in frames if "unit_id" in frame])
+            frames = {
+                label: given[name]
+                for label, name in zip(called or names, names, strict=True)
+                if isinstance(given.get(name), pd.DataFrame) and "unit_id" in given[name]
+            }
+            counted = models or bool(given.get("with_models", False))
+            return with_basis(result, frames, with_models=counted)
 
         stating.__dict__["_rests_on"] = names
         return stating  # type: ignore[return-value]
@@ -220,34 +295,100 @@ def rests_on(*names: str) -> Callable[[Function], Function]:
     return add
 
 
-def with_basis(result: Any, frames: Sequence[pd.DataFrame]) -> Any:
-    """Return a result that states the basis of the decisions in `frames`."""
+def with_basis(result: Any, frames: Mapping[str, pd.DataFrame], *, with_models: bool = False) -> Any:
+    """Return a result that states the basis of the decisions in `frames`, by what they are called."""
+    if not frames:
+        return result  # no decisions were given
+    own = {name: _that_count(frame, with_models=with_models) for name, frame in frames.items()}
     if isinstance(result, pd.DataFrame):
         if "source" in result.columns and len(frames) == 1:
-            sources = result["source"]
-            lines = {name: line_of_source(frames[0], str(name)) for name in sources.unique()}
-            stated = pd.Categorical(sources.map(lines), categories=list(dict.fromkeys(lines.values())))
-            return result.assign(**{COLUMN: pd.Series(stated, index=result.index)})
-        return result.assign(**{COLUMN: _column(line_of(*frames), len(result), result.index)})
+            [decisions] = frames.values()
+            return _by_source(result, decisions, with_models=with_models)
+        mixed = any(map(is_mixed, own.values()))
+        stated = result.assign(**{COLUMN: _column(_line_of_several(own), len(result), result.index)})
+        return _with_cautions(stated, [mixed] * len(result), partly_reviewed(*own.values()))
     if is_dataclass(result) and any(one.name == COLUMN for one in fields(result)):
-        return replace(result, **{COLUMN: line_of(*frames)})  # type: ignore[type-var]
+        return replace(result, **{COLUMN: _line_of_several(own)})  # type: ignore[type-var]
     return result
 
 
-def line_of_source(decisions: pd.DataFrame, source: str) -> str:
+def line_of_people(decisions: pd.DataFrame) -> str:
+    """Return the line of people's decisions; of computed ones where there is nothing else."""
+    return line_of(_that_count(decisions, with_models=False))
+
+
+def _line_of_several(frames: Mapping[str, pd.DataFrame]) -> str:
+    lines = {name: line_of(frame) for name, frame in frames.items()}
+    if len(set(lines.values())) <= 1:
+        return next(iter(lines.values()), NOT_STATED)
+    mixed = SEVERAL if any(line.startswith(SEVERAL) for line in lines.values()) else ""
+    return mixed + "; ".join(f"{name}: {line.removeprefix(SEVERAL)}" for name, line in lines.items())
+
+
+def _by_source(result: pd.DataFrame, decisions: pd.DataFrame, *, with_models: bool) -> pd.DataFrame:
+    sources = result["source"].astype("object")
+    lines = {name: line_of_source(decisions, str(name), with_models=with_models) for name in sources.unique()}
+    stated = pd.Categorical(sources.map(lines), categories=list(dict.fromkeys(lines.values())))
+    mixed = [lines[name].startswith(SEVERAL) for name in sources]
+    stating = result.assign(**{COLUMN: pd.Series(stated, index=result.index)})
+    return _with_cautions(stating, mixed, partly_reviewed(decisions))
+
+
+def _with_cautions(result: pd.DataFrame, mixed: Sequence[bool], partly: Collection[str]) -> pd.DataFrame:
+    """Add what the basis says to the cautions of rows that have a number."""
+    if "caution" not in result or "code" not in result or not (any(mixed) or partly):
+        return result
+    reasons = result["reason"] if "reason" in result else pd.Series(None, index=result.index, dtype="object")
+    cautions = []
+    rows = zip(result["caution"], reasons, result["code"], mixed, strict=True)
+    for said, reason, code, of_several in rows:
+        if not pd.isna(reason) and reason == Reason.WAITING_FOR_REVIEW:
+            cautions.append(said)
+            continue
+        every = [] if pd.isna(said) else [str(said)]
+        every += [Caution.MIXED_BASIS] if of_several else []
+        every += [Caution.PARTLY_REVIEWED] if str(code) in partly else []
+        cautions.append(", ".join(every) or None)
+    column = pd.Series(pd.array(cautions, dtype="object"), index=result.index)
+    return result.assign(caution=column.astype(result["caution"].dtype))
+
+
+def line_of_source(decisions: pd.DataFrame, source: str, *, with_models: bool = False) -> str:
     """Return the line of one source of decisions: a coder, or what is computed from all people's."""
-    own = decisions[decisions["coder"].astype("string").str.strip() == source]
-    if len(own):
-        return line_of(own)
-    people = decisions[[_is_person(str(name)) for name in decisions["coder"]]]
+    people = _of_people(decisions, with_models=with_models)
+    if source == "majority" and len(people):
+        return str(from_people(people, source, with_models=with_models))
+    own = decisions[[name == source for name in _stripped(decisions["coder"])]]
+    return line_of(own if len(own) else people)
+
+
+def from_people(decisions: pd.DataFrame, rule: str, *, with_models: bool = False, **changed: Any) -> Basis:
+    """Return the basis of what is computed from people's decisions by a rule.
+
+    A rule is applied to each coder's last decisions; which others it was applied to is named with it.
+    """
+    people = _of_people(decisions, with_models=with_models) if "coder" in decisions else decisions
     line = line_of(people)
     basis = Basis.parse(line)
-    return str(replace(basis, rule=source)) if source == "majority" and basis.rule == LAST else line
+    if basis.rule.startswith(SEVERAL):
+        return replace(basis, **changed)
+    if len(found := parts(people)) > 1:  # of people and models
+        return Basis(rule=f"{rule} of {line}")
+    basis = found[0][1]
+    return replace(basis, rule=rule if basis.rule == LAST else f"{rule} ({basis.rule})", **changed)
 
 
-def from_people(decisions: pd.DataFrame, rule: str, **changed: Any) -> Basis:
-    """Return the basis of what is computed from people's decisions by a rule."""
-    return replace(Basis.of(decisions), rule=rule, **changed)
+def _of_people(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
+    names = _stripped(decisions["coder"])
+    return decisions[[_is_person(name) or (with_models and is_model(name)) for name in names]]
+
+
+def _that_count(decisions: pd.DataFrame, *, with_models: bool) -> pd.DataFrame:
+    """Return people's decisions, and models' that count; computed decisions where there is nothing else."""
+    if "coder" not in decisions:
+        return decisions
+    own = _of_people(decisions, with_models=with_models)
+    return own if len(own) or not len(decisions) else decisions
 
 
 def _column(line: str, n: int, index: pd.Index) -> pd.Series:
@@ -258,17 +399,36 @@ def _is_person(name: str) -> bool:
     return name not in (*RESERVED_CODERS, ANY_CODER) and not is_model(name)
 
 
+def _stripped(names: pd.Series) -> list[str]:
+    known = {name: str(name).strip() for name in names.unique()}
+    return [known[name] for name in names]
+
+
 def _coders(decisions: pd.DataFrame) -> list[str]:
-    return sorted(str(name) for name in decisions["coder"].unique())
+    return sorted({str(name).strip() for name in decisions["coder"].unique()} if "coder" in decisions else [])
+
+
+def _rank(coders: Sequence[str]) -> int:
+    """Return the place of people, of computed decisions, of models."""
+    return 0 if any(map(_is_person, coders)) else 2 if any(map(is_model, coders)) else 1
+
+
+def _stem(code: str) -> str:
+    """Return the code of a decision by a facet (relational.valence=met: relational)."""
+    return code.partition("=")[0].rpartition(".")[0] if "=" in code else code
 
 
 def _counted(decisions: pd.DataFrame) -> tuple[tuple[str, int], ...]:
-    n_texts = decisions.groupby("coder", observed=True)["unit_id"].nunique()
-    return tuple((str(name), int(n)) for name, n in sorted(n_texts.items()))
+    n_texts: dict[str, int] = {}
+    for name, n in decisions.groupby("coder", observed=True)["unit_id"].nunique().items():
+        n_texts[str(name).strip()] = n_texts.get(str(name).strip(), 0) + int(n)
+    return tuple(sorted(n_texts.items()))
 
 
 def _who(coders: Iterable[str]) -> str:
     names = list(coders)
+    if not names:
+        return "decisions"
     return "people" if len(names) > 1 and all(map(_is_person, names)) else ", ".join(map(_name, names))
 
 
@@ -334,7 +494,7 @@ def _read_texts(part: str) -> dict[str, Any] | None:
     n_texts, some = _number(found["n"]), found["some"]
     coders = []
     for one in _split(found["coders"], ", ") if found["coders"] else []:
-        counted = re.fullmatch(r"(.*) \(([\d,]+)\)", one)
+        counted = re.fullmatch(r"(.*) \(([\d,]+)\)", one, re.DOTALL)
         n = n_texts if some is None else _number(some)
         name, n = (counted[1], _number(counted[2])) if counted else (one, n)
         coders.append((_unquoted(name), n))

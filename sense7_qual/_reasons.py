@@ -103,6 +103,7 @@ class Reason(Worded):
     MANY_LEVELS = auto(), "the rating has too many levels for an interval"
     NEGATIVE_ESTIMATE = auto(), "the component came out below zero and counts as zero"
     NOT_DECIDED = auto(), "there is no decision on the code"
+    WAITING_FOR_REVIEW = auto(), "the code has no figure until the texts that it was changed for are reviewed"
     BLANK_TEXT = auto(), "the text is blank"
     LOW_AGREEMENT = auto(), "people do not agree on where the code applies, so they are no standard for it"
     PROMISE_NOT_KEPT = auto(), "no level keeps the promise on these texts"
@@ -156,6 +157,8 @@ class Caution(Worded):
     )
     COARSE_QUADRATURE = auto(), "with more quadrature nodes the estimate would move"
     NOT_PROPORTIONAL = auto(), "the odds ratio is not the same all along the scale"
+    MIXED_BASIS = auto(), "the decisions rest on several bases, so the number is of no one of them"
+    PARTLY_REVIEWED = auto(), "some texts wait for review of the code, and are not in the number"
     TURN_OR_MOOD = auto(), "first turns that are rated otherwise, or a mood that lasts, count in it too"
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._basis import NOT_STATED, rests_on
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._contract import Contract, holding
 from sense7_qual._messages import first_three
@@ -39,7 +40,7 @@ _NO_LEVEL: Final = "missing"
 @dataclass(frozen=True, slots=True)
 class TrueCodes:
     """The result of `dawid_skene`: frames `posterior`, `draws`, `coders`, `prevalence`,
-    `fits` and `residuals`."""
+    `fits` and `residuals`; and `basis`, which decisions they rest on, in words."""
 
     posterior: pd.DataFrame
     draws: pd.DataFrame
@@ -47,6 +48,7 @@ class TrueCodes:
     prevalence: pd.DataFrame
     fits: pd.DataFrame
     residuals: pd.DataFrame
+    basis: str = NOT_STATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class _Resampling:
     confidence_level: float
 
 
+@rests_on("decisions")
 @holding(
     posterior=POSTERIOR,
     draws=DRAWS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from sense7_qual._basis import BASIS
 from sense7_qual._contract import Contract, count, estimated, flag, number, reason, share, text
 
 _NO_MODEL: Final = (
@@ -16,6 +17,7 @@ DISAGREEMENTS: Final = Contract("disagreements", ("unit_id", "code"), {
     "n_coders, n_applied": count("coders who decided, and those of them who applied the code"),
     "applied_by, not_applied_by": text('their pseudonyms, sorted, joined by ", "'),
     "disagreement": share("share of pairs of coders that disagree"),
+    **BASIS,
 }, row="One row per disputed unit × code, by disagreement, then by the number of codes disputed on the unit, "
        "both falling, then by unit_id and code")  # fmt: skip
 
@@ -27,6 +29,7 @@ QUEUE: Final = Contract("disagreements", ("unit_id", "code"), {
         "open", missing=True),
     "reason": text("one of those that `acts.rule` takes, or missing", missing=True),
     "ruled_by*, ruled_at*": text("missing: open", missing=True),
+    **BASIS,
 }, row=DISAGREEMENTS.row)  # fmt: skip
 
 REMAINING: Final = Contract("remaining", ("code",), {
@@ -40,6 +43,7 @@ REMAINING: Final = Contract("remaining", ("code",), {
     "share_open": share(
         "n_open / n_units: the share of units for which consensus, and every link from it, lacks "
         "the code", "missing where n_units is 0"),
+    **BASIS,
 }, row="One row per code, the one with most open first")  # fmt: skip
 
 OVERRULED: Final = Contract("overruled", ("coder", "unit_id", "code"), {
@@ -50,6 +54,7 @@ OVERRULED: Final = Contract("overruled", ("coder", "unit_id", "code"), {
     "reason": text("one of those that `acts.rule` takes, or missing", missing=True),
     "note*": text("the adjudicator's words, which may quote a participant", missing=True),
     "ruled_by*, ruled_at*": text(),
+    **BASIS,
 }, row="One row per decision of a coder on a unit × code that was ruled on, by coder, then what was "
        "overruled first, then by code and unit")  # fmt: skip
 

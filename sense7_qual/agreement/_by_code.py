@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import rests_on, waiting_in
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._debias import probabilities_of, refuse_more_than_drawn
 from sense7_qual._messages import first_three
@@ -48,6 +49,7 @@ _ABSENT_APPLIED: Final = np.array([0.0, 1.0])
 _EQUAL = 1e-12
 
 
+@rests_on("decisions")
 @AGREEMENT.returns
 def by_code(
     decisions: pd.DataFrame,
@@ -158,13 +160,14 @@ def by_code(
         for code, table, groups, unit_ids in _named_tables(decisions, units, cluster):
             row = weighted_row(table, unit_ids, groups, known, confidence_level)
             rows.append({"code": code, **row, **settings})
-        return _result(rows, decisions)
+        return _result(rows, decisions, settings)
     for code, table, groups in code_tables(decisions, units, cluster):
         row = row_of_table(table, groups, n_boot, confidence_level, seed)
         rows.append({"code": code, **row, **_others(table), **settings})
-    return _result(rows, decisions)
+    return _result(rows, decisions, settings)
 
 
+@rests_on("decisions")
 @OVERALL.returns
 def overall(
     decisions: pd.DataFrame,
@@ -335,13 +338,17 @@ def row_of_table(
     }
 
 
-def _result(rows: list[dict[str, object]], decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the number of models among the coders of each code."""
+def _result(rows: list[dict[str, object]], decisions: pd.DataFrame, settings: dict[str, Any]) -> pd.DataFrame:
+    """Return the rows with the number of models among the coders of each code, and those that wait."""
     coders = people(decisions, with_models=True)
     pairable = coders.groupby(["code", "unit_id"])["coder"].transform("size") >= 2
     models = coders[pairable & coders["coder"].map(is_model).astype(bool)].groupby("code")["coder"].nunique()
     table = pd.DataFrame(rows, columns=["code"] if not rows else None)
-    return AGREEMENT.frame(table.assign(n_models=table["code"].map(models).fillna(0)))
+    table = table.assign(n_models=table["code"].map(models).fillna(0))
+    waiting = [
+        {"code": one.code, "reason": Reason.WAITING_FOR_REVIEW} | settings for one in waiting_in(decisions)
+    ]
+    return AGREEMENT.frame([*table.to_dict("records"), *waiting] if waiting else table)
 
 
 def weighted_row(

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._basis import NOT_STATED, rests_on
 from sense7_qual._contract import holding
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
@@ -56,6 +57,8 @@ class Mastery:
     reason : str
         Why there is no verdict, or no kappa; None if both exist.
     by_code : DataFrame
+    basis : str
+        Which decisions it rests on, in words.
     """
 
     verdict: str
@@ -71,6 +74,7 @@ class Mastery:
     confidence_level: float
     reason: str | None
     by_code: pd.DataFrame = field(repr=False, compare=False)
+    basis: str = NOT_STATED
 
 
 class Evidence(NamedTuple):
@@ -82,6 +86,7 @@ class Evidence(NamedTuple):
     log_odds: Floats
 
 
+@rests_on("decisions", "gold")
 def mastery(
     decisions: pd.DataFrame,
     *,

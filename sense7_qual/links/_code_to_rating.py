@@ -18,6 +18,7 @@ import pandas as pd
 
 from sense7_qual import _decisions
 from sense7_qual._arguments import Progress, check_arguments, reporting
+from sense7_qual._basis import rests_on, waiting_in
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual._messages import word
 from sense7_qual._reasons import Caution, Reason
@@ -49,6 +50,7 @@ from sense7_qual.links._results import LINKS
 Floats = npt.NDArray[np.float64]
 
 
+@rests_on("decisions")
 @LINKS.returns
 def code_to_rating(
     decisions: pd.DataFrame,
@@ -229,7 +231,7 @@ def code_to_rating(
     )
     coders = _inputs.coders_of(decisions, with_models=with_models) if "pooled" in chosen else []
     analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), settings, progress)
-    rows = [row for source in chosen for row in _rows(source, study, coders, analyses, settings)]
+    rows = [row for source in chosen for row in _with_waiting(source, study, coders, analyses, settings)]
     table = adjusted(LINKS.frame([row for row, _ in rows]), [moves for _, moves in rows], adjust)
     table = LINKS.frame(table.reset_index(drop=True))
     table["hypothesis"] = hypothesis
@@ -275,6 +277,11 @@ class _Study:
     def coders(self) -> pd.DataFrame:
         """The decisions of those who count in `majority` and `pooled`."""
         return people(self.decisions, with_models=self.with_models)
+
+    def of_source(self, source: str) -> pd.DataFrame:
+        """Return the decisions of a source, or those of the coders from which it is computed."""
+        own = self.decisions[self.decisions["coder"] == source]
+        return self.coders if source in ("majority", "pooled") and len(self.coders) else own
 
     def with_caution(self, caution: object, code: str) -> str | None:
         """Return a row's cautions with that of the models, where one is among the coders of the code."""
@@ -406,6 +413,23 @@ def _cautions(counts: _resample.Counts, odds: LogOdds) -> list[Caution]:
     cautions += [Caution.VARIES_BETWEEN_ONLY] if counts.varies == "between" else []
     of_model = (Caution.CLUSTERS_OF_ONE, Caution.WITHIN_AND_BETWEEN_DIFFER)
     return cautions + [Caution(caution) for caution in odds.cautions if caution in of_model]
+
+
+def _with_waiting(
+    source: str,
+    study: _Study,
+    coders: list[str],
+    analyses: dict[tuple[str, str], Analysis],
+    settings: _Settings,
+) -> list[tuple[dict[str, object], Moves | None]]:
+    """Return the rows of one source, those last of codes without a figure until their texts are reviewed."""
+    waiting = [one.code for one in waiting_in(study.of_source(source))]
+    rows = _rows(source, study, coders, analyses, settings)
+    with_figure = [(row, moves) for row, moves in rows if row["code"] not in waiting]
+    reasons = {"reason": Reason.WAITING_FOR_REVIEW}
+    reasons |= {"odds_ratio_reason": Reason.WAITING_FOR_REVIEW} if settings.odds_ratios else {}
+    stated = reasons | {"confidence_level": settings.confidence_level, "seed": settings.seed}
+    return with_figure + [({"code": code, "source": source} | stated, None) for code in waiting]
 
 
 def _rows(

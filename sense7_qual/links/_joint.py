@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import rests_on
 from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._inputs import RatingRange, checked_decisions, checked_units, rated_units, tied
@@ -26,6 +27,7 @@ _DEPENDENT: Final = 1e-9
 _RATIO: Final = ("odds_ratio", "odds_ratio_low", "odds_ratio_high")
 
 
+@rests_on("decisions")
 @JOINT.returns
 def joint(
     decisions: pd.DataFrame,
@@ -359,6 +361,7 @@ def _adjusted(table: pd.DataFrame, family: str) -> pd.DataFrame:
     return with_adjusted(table, "p").assign(family=family)
 
 
+@rests_on("decisions")
 @CO_OCCURRENCE.returns
 def co_occurrence(decisions: pd.DataFrame, *, source: str) -> pd.DataFrame:
     """Count how often each two codes are applied to the same unit, and compare with chance.

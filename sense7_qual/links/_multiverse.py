@@ -9,6 +9,7 @@ import pandas as pd
 
 from sense7_qual import _decisions
 from sense7_qual._arguments import Progress, check_arguments, reporting
+from sense7_qual._basis import rests_on
 from sense7_qual._messages import did_you_mean
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
@@ -29,6 +30,7 @@ _ANALYSES: Final = {
 }
 
 
+@rests_on("decisions")
 @MULTIVERSE.returns
 def multiverse(
     decisions: pd.DataFrame,
@@ -68,7 +70,7 @@ def multiverse(
         that it was asked about, and the rows of the whole error are added: see Notes. A text that is an
         example of the code in the codebook is left out; so is one with a true `learned`, a column to add
         where the model learned from the text or its participant. Texts must have been coded by hand before
-        any suggestion: ``store.decisions(before_suggestions=True)``.
+        any suggestion: ``store.decisions()``.
     inclusion : "equal" or DataFrame
         With `arms`: how the texts coded by hand were drawn, as for `models.with_model`.
     n_boot, confidence_level, seed, progress

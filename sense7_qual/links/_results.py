@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from sense7_qual._basis import BASIS
 from sense7_qual._contract import (
     Contract,
     coefficient,
@@ -33,6 +34,7 @@ CO_OCCURRENCE: Final = Contract("pairs", ("code", "other"), {
         "n_both over the number expected if they were unrelated, 0 or more (1 = as by chance); NaN where one "
         "is applied to none", 0),
     "reason": reason("`no_common_units`, `code_never_applied`, `code_always_applied`"),
+    **BASIS,
 }, row="One row per pair of codes, in the order in which they first appear")  # fmt: skip
 
 _WHY: Final = (
@@ -41,6 +43,11 @@ _WHY: Final = (
     "but no interval and no p); `complete_separation` (effect of ±1: no interval and no p); "
     "`no_variation_between_clusters` (leaving out any cluster leaves the effect as it is: no interval and no "
     "p); `fewer_than_two_coders` (pooled: fewer than two coders have an effect and an interval)"
+)
+_WAITING: Final = "`waiting_for_review` (the code has no figure until its texts are reviewed)"
+_OF_BASIS: Final = (
+    "`mixed_basis` (the decisions rest on several bases, see the column basis), `partly_reviewed` (some "
+    "texts wait for review of the code)"
 )
 _WHY_NO_ODDS: Final = (
     "`separation` (it would be infinite or 0), `no_variation_within_clusters` (of the rating), "
@@ -51,12 +58,13 @@ LINKS: Final = Contract("links", ("source", "code"), {
     "code, source": text(),
     "n_with, n_without": count(
         "rated units with and without the code (pooled: units to which any of its coders, and to which none, "
-        "applied it: each unit once)"),
+        "applied it: each unit once)", missing=True),
     "n_clusters, n_clusters_with*, n_clusters_without*": count(
-        "participants of all these units, of those with, and of those without it (one can be in both)"),
+        "participants of all these units, of those with, and of those without it (one can be in both)",
+        missing=True),
     "n_clusters_both": count(
         "participants with units with the code and units without it: they alone carry odds_ratio (pooled: by "
-        "the code of any of its coders)"),
+        "the code of any of its coders)", missing=True),
     "n_coders*": count("the coders who decided (consensus: missing; pooled: those in the estimate)",
         missing=True),
     "n_tied": count(
@@ -122,15 +130,16 @@ LINKS: Final = Contract("links", ("source", "code"), {
         "coders for whom the code has no effect and interval), `ties_left_out` (see n_tied: the link "
         "is that of the undisputed "
         "units, which need not be the link of all), `models_counted` (`with_models`: a model is among the "
-        "coders of the majority, or of the pooled estimate)"),
+        f"coders of the majority, or of the pooled estimate); {_OF_BASIS}"),
     **settings("those in which no unit or every unit had the code"),
-    "reason": reason(f"why rank_biserial, its interval and p are missing: {_WHY}"),
+    "reason": reason(f"why rank_biserial, its interval and p are missing: {_WHY}; {_WAITING}"),
     "odds_ratio_reason": reason(
-        "why the odds ratio is missing: a reason as above, such as `no_rated_units`, `code_never_applied`, "
-        "`code_always_applied`, `constant_rating`, `one_cluster`, `few_clusters`, `fewer_than_two_coders`; "
-        "also `no_own_comparison` (the code varies between participants only), `few_own_comparisons` "
-        "(n_clusters_both is below six: no interval and no p), "
+        f"why the odds ratio is missing: a reason as above, such as {_WAITING}, `no_rated_units`, "
+        "`code_never_applied`, `code_always_applied`, `constant_rating`, `one_cluster`, `few_clusters`, "
+        "`fewer_than_two_coders`; also `no_own_comparison` (the code varies between participants only), "
+        "`few_own_comparisons` (n_clusters_both is below six: no interval and no p), "
         f"{_WHY_NO_ODDS}"),
+    **BASIS,
 }, row="One row per source and code, in the order in which they first appear, majority, consensus and pooled "
        "last")  # fmt: skip
 
@@ -210,7 +219,7 @@ WITH_MODEL: Final = Contract("with_model", ("source", "code"), {
         "`sample_differs` (ratings of the texts coded by hand differ from those of all, p below .05); "
         "`drawn_not_coded` (texts that were drawn have no human decision, so those that do may not represent "
         "all); `model_differs` (row `model`: its link is not people's, Holm's p below .05); `model_not_used` "
-        f"(row {_OF_CODED}: model_weight is 0, so rank_biserial is people's)"),
+        f"(row {_OF_CODED}: model_weight is 0, so rank_biserial is people's); {_OF_BASIS}"),
     **settings("none, because nothing is resampled"),
     "reason": reason(f"why rank_biserial, its interval and p are missing: {_WHY}"),
     "odds_ratio_reason": reason(
@@ -219,6 +228,7 @@ WITH_MODEL: Final = Contract("with_model", ("source", "code"), {
         "`code_to_rating`: `no_rated_units`, `code_never_applied`, `code_always_applied`, `constant_rating`, "
         "`one_cluster`, `few_clusters`, `no_own_comparison`, `few_own_comparisons`; "
         f"{_WHY_NO_ODDS}"),
+    **BASIS,
 }, row="Three rows per code, by source, in the order in which the codes first appear in `decisions`. "
        "`report.tables.link` and `figures.link_plot` take the frame")  # fmt: skip
 
@@ -271,6 +281,7 @@ MISSING_RATINGS: Final = Contract("missing_ratings", ("source", "code", "directi
     "mean_lowest, mean_highest": number("bounds of mean_difference"),
     "confidence_level": _LEVEL,
     "reason": reason(f"why rank_biserial, its interval and p are missing, as in `code_to_rating`: {_WHY}"),
+    **BASIS,
 }, row="One row per source, code, direction and delta; what does not depend on the last two is in each of "
        "them")  # fmt: skip
 
@@ -280,6 +291,7 @@ DISTRIBUTIONS: Final = Contract("distributions", ("source", "code", "applied", "
     "level": number("every rating that occurs on a decided unit, rising"),
     "n": count("units"),
     "share": share("of the units with, or without, the code", "missing where there are none"),
+    **BASIS,
 }, row="One row per source, code, applied and level, also where there is no unit")  # fmt: skip
 
 JOINT: Final = Contract("joint", ("code", "effect", "level"), {
@@ -315,7 +327,7 @@ JOINT: Final = Contract("joint", ("code", "effect", "level"), {
     "caution": reason(
         "several with a space between: `ties_left_out`, where n_tied is above 0, and those of "
         "`CumulativeModel`: `few_clusters`, `clusters_of_one`, `zero_variance`, `zero_nested_variance`, "
-        "`laplace_approximation`, `coarse_quadrature`"),
+        f"`laplace_approximation`, `coarse_quadrature`; {_OF_BASIS}"),
     "reason": reason(
         "why there is no estimate: `no_rated_units`, `code_never_applied`, `code_always_applied`, "
         "`collinear_codes` (infinite variance_inflation), `no_own_comparison` (no participant has both), "
@@ -326,6 +338,7 @@ JOINT: Final = Contract("joint", ("code", "effect", "level"), {
         "carry no information on the other codes, which are estimated from the rest), or the model's own "
         "(`CumulativeModel`): `no_complete_rows`, `constant_rating`, `one_cluster`, `levels_not_separable`, "
         "`no_variation_within_clusters`, `not_converged`"),
+    **BASIS,
 }, row="One row per code (effect `code`) and, with `interaction`, one more per code and condition but the "
        "first (effect `interaction`)")  # fmt: skip
 
@@ -377,6 +390,7 @@ MULTIVERSE: Final = Contract("multiverse", ("code", "source", "analysis", "exclu
     "rank*": count(
         "the place of the estimate, from 1, among those of its code and effect, equal ones by the names of "
         "analysis, exclusion and source; missing where there is none, and for the whole error", missing=True),
+    **BASIS,
 }, row="One row per code × source × analysis × exclusion, by code as it first appears, effect and rank, "
        "missing last; with `arms` three more for the whole error at the end of each code")  # fmt: skip
 
@@ -422,11 +436,13 @@ DISRUPTION: Final = Contract("disruption", ("contrast", "code"), {
     "caution*": reason(
         "`selection` for `later_turns` and outcomes: the difference is also, or only, that between poorer "
         "and better conversations; `turn_or_mood` for `within_document`: also that of first turns "
-        "rated differently, or of lasting moods; missing for `later_turns_adjusted`"),
+        "rated differently, or of lasting moods; missing for `later_turns_adjusted`; "
+        f"{_OF_BASIS}"),
     "reason": reason(
         "`no_rated_units`, `no_poor_turn`, `no_comparison` (nothing to compare with), `constant_rating` (no "
         "spread to divide by); or, with an effect but no interval and no p, `few_clusters` (fewer than six "
         "on a side), `no_variation_between_clusters`"),
+    **BASIS,
 }, row="One row per contrast, overall and then for each code. Negative = lower where a turn was "
        "poor")  # fmt: skip
 
@@ -451,6 +467,7 @@ BY_DIMENSION: Final = Contract("by_dimension", ("code", "dimension"), {
         "`rating_not_computable` (one of the ratings that the contrast needs); or with an estimate, but no "
         "interval and no p: `few_clusters` (with the code, or without it, fewer than six), "
         "`complete_separation`, `no_variation_between_clusters`"),
+    **BASIS,
 }, row="For each code one row per rating, then one for the contrast")  # fmt: skip
 
 CONSISTENCY: Final = Contract("internal_consistency", ("without",), {

@@ -12,6 +12,7 @@ import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import BASIS, rests_on
 from sense7_qual._contract import Column, Contract, count, flag, text
 from sense7_qual._present import divides
 from sense7_qual.codebook import Codebook
@@ -346,10 +347,12 @@ CANDIDATES: Final = Contract("candidates", ("code", "unit_id", "start", "end"), 
         missing=True),
     "drawn": flag(),
     "why": text("why it was drawn, or why it cannot be; empty: others were"),
+    **BASIS,
 }, row="One row per passage, without its words, by code as in the codebook, the drawn ones "
        "first")  # fmt: skip
 
 
+@rests_on("decisions")
 @CANDIDATES.returns
 def quote_candidates(
     codings: pd.DataFrame,

@@ -180,7 +180,9 @@ def results(
 
     Parameters
     ----------
-    store, with_agreement, rating, cluster, n_boot, seed, settled_by, multiverse, adjust, equivalence, hypothesis
+    store, with_agreement, rating, cluster, n_boot, seed, settled_by, multiverse
+        As for `methods`.
+    adjust, equivalence, hypothesis
         As for `methods`.
 
     Returns

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._basis import rests_on
 from sense7_qual._reasons import Reason
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import TableError
@@ -59,6 +60,7 @@ class _Decided:
     usual: _Seen
 
 
+@rests_on("decisions")
 def fit(
     units: pd.DataFrame,
     decisions: pd.DataFrame,

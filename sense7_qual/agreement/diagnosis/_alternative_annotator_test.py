@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import NOT_STATED, rests_on
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._contract import holding
 from sense7_qual._messages import did_you_mean, first_three
@@ -48,6 +49,8 @@ class AlternativeAnnotatorTest:
         The false discovery rate, 0–1.
     results : DataFrame
     humans : DataFrame
+    basis : str
+        Which decisions it rests on, in words.
     """
 
     models: tuple[str, ...]
@@ -55,8 +58,10 @@ class AlternativeAnnotatorTest:
     fdr: float
     results: pd.DataFrame
     humans: pd.DataFrame
+    basis: str = NOT_STATED
 
 
+@rests_on("decisions", models=True)
 def alternative_annotator_test(
     decisions: pd.DataFrame,
     *,

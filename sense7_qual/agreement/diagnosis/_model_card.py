@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import (
     FEWEST_CLUSTERS,
     check_resampling,
@@ -52,6 +53,7 @@ _ARMS: Final = ("run", "wording", "order")
 _PER_BIN: Final = 20
 
 
+@rests_on("decisions", "model", called=("people", "model"), models=True)
 @MODEL_CARD.returns
 def model_card(
     decisions: pd.DataFrame,

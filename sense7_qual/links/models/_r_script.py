@@ -13,6 +13,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import refuse_taken, save
+from sense7_qual._basis import line_of_source
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._inputs import RatingRange, checked_units, numbered, rated_units, ratings_of
@@ -24,6 +25,7 @@ _SCRIPT: Final = """\
 # Made with sense7_qual {version}. In this folder: Rscript {name}
 # Needs R's package ordinal: install.packages("ordinal"). Data: {data} holds numbers only; participants,
 # conversations and other groups are numbered, and there is no text and no name in it.
+# Basis: {basis}
 library(ordinal)
 
 data <- read.csv({data})
@@ -165,7 +167,7 @@ def r_script(
     decided = decided_by(decisions, units, source, function="r_script")
     rows = _rows(decided, units, names, rating, cluster, rating_range)
     written = {path.with_suffix(".csv"): rows.to_csv(index=False, lineterminator="\n"),
-               path: names.script(path, link)}  # fmt: skip
+               path: names.script(path, link, line_of_source(decisions, source))}  # fmt: skip
     for each in written:
         refuse_taken(each, overwrite=overwrite)
     for each, content in written.items():
@@ -209,8 +211,8 @@ class _Names:
                     f"{did_you_mean(name, every)}"
                 )
 
-    def script(self, path: Path, link: str) -> str:
-        """Return the script for the data next to `path`."""
+    def script(self, path: Path, link: str, basis: str) -> str:
+        """Return the script for the data next to `path`, which rest on decisions as `basis` says."""
         known = self.predictors
         inner = " + ".join(["1", *(known[name] for name in dict.fromkeys(self.slopes))])
         terms = [*known.values(), f"({inner} | participant)"]
@@ -219,7 +221,7 @@ class _Names:
         groups = ["participant", *(["conversation"] if self.nested else []), *self.groups.values()]
         labels = ", ".join(f"{short} = {_quoted(name)}" for name, short in known.items())
         return _SCRIPT.format(
-            version=version("sense7_qual"), name=_quoted(path.name),
+            version=version("sense7_qual"), basis=" ".join(basis.split()), name=_quoted(path.name),
             data=_quoted(path.with_suffix(".csv").name), estimates=_quoted(f"{path.stem}_estimates.csv"),
             groups=f"c({', '.join(map(_quoted, groups))})", predictors=f"c({labels})",
             formula=f"rating ~ {' + '.join(terms)}", link=link,

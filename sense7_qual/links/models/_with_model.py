@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._debias import Debiased, debiased, model_codes
 from sense7_qual._reasons import Caution, Reason
@@ -45,6 +46,7 @@ _NO_EFFECT: Final = (
 )  # fmt: skip
 
 
+@rests_on("decisions", "model", called=("people", "model"), models=True)
 @WITH_MODEL.returns
 def with_model(
     decisions: pd.DataFrame,
@@ -71,7 +73,7 @@ def with_model(
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool): people's decisions on texts that were drawn, made without seeing
-        the model's codes: ``store.decisions(before_suggestions=True)``.
+        the model's codes: ``store.decisions()``.
     units : DataFrame
         All texts: unit_id and the columns named by `rating` and `cluster`. One without a rating is left out.
     model : DataFrame

@@ -9,12 +9,20 @@ import pandas as pd
 
 from sense7_qual import _present, codings
 from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._basis import line_of, to_be_reviewed, waiting_in
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, check_people, labels_by_unit, people, require_column
 from sense7_qual.links import CO_OCCURRENCE
-from sense7_qual.report._table import Table, check_numbers, left_then_right, made_with, reason_notes
+from sense7_qual.report._table import (
+    Table,
+    basis_notes,
+    check_numbers,
+    left_then_right,
+    made_with,
+    reason_notes,
+)
 
 _Row = Mapping[str, Any]
 _IN_A_MATRIX: Final = 14
@@ -99,6 +107,7 @@ def co_occurrence(
         headers=headers,
         rows=cells,
         notes=(
+            *basis_notes(pairs),
             *_terms(rows, explained, with_phi=with_phi),
             *(reason_notes(rows, ("phi", "lift") if form == "pairs" else ("phi",)) if with_phi else ()),
             *notes,
@@ -246,24 +255,33 @@ def condition(
     check_arguments(globals()["condition"], locals())  # a parameter has its name
     checked = DECISIONS.check(decisions, as_written=True)
     check_people(checked)
-    decided = _of_source(checked, source)
+    of_whom = _of_source(checked, source)
     cluster = None if source == POOLED else cluster
-    decided = _labelled(decided, units, condition, cluster)
+    decided = _labelled(of_whom, units, condition, cluster)
     without = decided[decided["condition"].isna()]["unit_id"].nunique()
     conditions = (
         [_EVERY] if condition is None else _conditions(units[condition], decided["condition"].dropna())
     )
-    frame = pd.DataFrame({"code": decided["code"].astype("string").unique()})
+    waiting = [one.code for one in waiting_in(of_whom)]
+    frame = pd.DataFrame({"code": [*decided["code"].unique(), *waiting]}, dtype="string")
     rows = _present.rows(frame, frame_name="decisions", codebook=codebook)
+    line = line_of(of_whom)
     of_cell = dict(iter(decided.groupby(["code", decided["condition"].astype("string")])))
     return Table(
         title=f"Codes by {condition}" if condition else "How often each code was applied",
         headers=("Code", *conditions),
         rows=tuple(
-            (row["label"], *(_cell(of_cell.get((row["code"], one)), cluster) for one in conditions))
+            (row["label"], to_be_reviewed(line, row["code"]), *[""] * (len(conditions) - 1))
+            if row["code"] in waiting
+            else (row["label"], *(_cell(of_cell.get((row["code"], one)), cluster) for one in conditions))
             for row in rows
         ),
-        notes=(*_notes(source, cluster, without, decided), *notes, made_with(codebook, rows)),
+        notes=(
+            f"Basis: {line}",
+            *_notes(source, cluster, without, decided),
+            *notes,
+            made_with(codebook, rows),
+        ),
         alignments=left_then_right(1, len(conditions)),
     )
 

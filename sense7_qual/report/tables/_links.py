@@ -11,11 +11,12 @@ from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import TableError
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links import JOINT, LINKS
 from sense7_qual.report._table import (
     Alignment,
     Table,
+    basis_notes,
     bootstrap_note,
     caution_notes,
     family_note,
@@ -23,13 +24,10 @@ from sense7_qual.report._table import (
     made_with,
     reason_notes,
     row_label,
+    waiting_cells,
+    waits,
 )
 
-SOURCES: Final[Mapping[str, str]] = {
-    "majority": "the majority of the coders",
-    "consensus": "the consensus after adjudication",
-    "pooled": "each coder's own, with the estimates combined (pooled)",
-}
 _WITH_MODEL: Final[Mapping[str, str]] = {
     "human": "people's, on the texts coded by hand",
     "model": "the model's, on all texts, as if it made no errors",
@@ -44,7 +42,7 @@ _BETWEEN: Final = "Odds ratio (people)"
 def link(
     links: pd.DataFrame,
     *,
-    source: str | Sequence[str],
+    source: str | Sequence[str] | None = None,
     codebook: Codebook | None = None,
     digits: int = 2,
     rating: str | None = None,
@@ -58,10 +56,10 @@ def link(
     links : DataFrame
         The result of `links.code_to_rating` or `links.models.with_model`. A missing number is printed as "–"
         and its reason in the foot.
-    source : str, or sequence of str
+    source : str, or sequence of str, optional
         Whose decisions: a coder, "majority", "consensus" or "pooled" (of `with_model` "human", "model" or
-        "model + human"); or several, for a row each under every code. There is no default: which sources are
-        printed is a choice to be made before the results.
+        "model + human"); or several, for a row each under every code. It has to be said where `links` has
+        several: which are printed is a choice to be made before the results.
     codebook : Codebook, optional
         Gives the labels and the order of the codes.
     digits : int
@@ -116,17 +114,22 @@ def link(
     """
     check_arguments(link, locals())
     LINKS.require(links)
-    sources = [source] if isinstance(source, str) else list(source)
+    sources = [source] if isinstance(source, str) else list(source or _only_source(links))
     rows = [
         row | {"row_label": _labelled(row, sources)} for row in _present.of_sources(links, sources, codebook)
     ]
     interval = _present.interval_name(rows, frame_name="links")
     columns = _columns(rows, sources, interval, digits)
+    n_left = sum(_side(head) == "left" for head, _ in columns)
     return Table(
         title=f"Association of codes with {rating or 'the rating'}",
         headers=tuple(head for head, _ in columns),
-        rows=tuple(zip(*(cells for _, cells in columns), strict=True)),
+        rows=tuple(
+            (*cells[:n_left], *waiting_cells(row, len(columns) - n_left)) if waits(row) else cells
+            for row, cells in zip(rows, zip(*(cells for _, cells in columns), strict=True), strict=True)
+        ),
         notes=(
+            *basis_notes(links[links["source"].astype("string").isin(sources)]),
             *_notes(rows, sources, interval, cluster_name, _adjusted_note(links, rows)),
             "These are associations: they do not show that what a code describes raised or lowered a rating.",
             *notes,
@@ -134,6 +137,16 @@ def link(
         ),
         alignments=tuple(_side(head) for head, _ in columns),
     )
+
+
+def _only_source(links: pd.DataFrame) -> list[str]:
+    known = [str(name) for name in links["source"].unique()]
+    if len(known) > 1:
+        raise ArgumentError(
+            "link: expected source where links are of several – found none, and the sources "
+            f"{first_three(known)} – name one, or several in a list."
+        )
+    return known
 
 
 def _labelled(row: Mapping[str, Any], sources: Sequence[str]) -> str:
@@ -304,7 +317,7 @@ def _notes(
     notes += _ties_note(rows)
     notes += reason_notes(rows, (*_RANKS, "p") if has_odds(rows) else (*_RANKS, "p", "p_adjusted"))
     if has_odds(rows):
-        lacking = [row for row in rows if any(pd.isna(row[name]) for name in _ODDS)]
+        lacking = [row for row in rows if any(pd.isna(row[name]) for name in _ODDS) and not waits(row)]
         notes += reason_notes(lacking, _ODDS, column="odds_ratio_reason", of="for the odds ratio")
     elif _asked_for_odds(rows):
         why = [row for row in rows if not pd.isna(row["p"])]
@@ -354,13 +367,13 @@ def _with_model_note(interval: str, cluster_name: str, rows: Sequence[Mapping[st
 
 
 def _terms(rows: Sequence[Mapping[str, Any]], sources: Sequence[str]) -> str:
-    known = _WITH_MODEL if any("model_weight" in row for row in rows) else SOURCES
-    whose = "; ".join(known.get(source, f"coder {source}") for source in sources)
+    with_model = any("model_weight" in row for row in rows)
+    whose = "; ".join(_WITH_MODEL.get(source, source) for source in sources) if with_model else ""
     return (
-        f"Decisions: {whose}. n = rated texts with and without the code. Mean diff. = mean rating "
-        "with the code minus without. Rank-biserial r = probability that a text with the code is rated "
-        "higher than one without, minus the probability that it is rated lower; positive = rated higher with "
-        "the code."
+        f"{f'Decisions: {whose}. ' if whose else ''}n = rated texts with and without the code. Mean diff. = "
+        "mean rating with the code minus without. Rank-biserial r = probability that a text with the code is "
+        "rated higher than one without, minus the probability that it is rated lower; positive = rated higher "
+        "with the code."
     )
 
 
@@ -455,6 +468,7 @@ def joint(
         headers=(*heads, "p", "Adjusted p", "VIF"),
         rows=tuple(_joint_row(row, digits, compared) for row in rows),
         notes=(
+            *basis_notes(joint),
             _joint_terms(rows, cluster_name),
             *([_conditions(rows)] if compared else []),
             f"p: two-sided, of an odds ratio of 1. {family_note(rows)}",
@@ -506,7 +520,7 @@ def _joint_terms(rows: Sequence[Mapping[str, Any]], cluster_name: str) -> str:
     main = [row for row in rows if _is_code(row)]
     source = str(main[0]["source"]) if main else "none"
     return (
-        f"Decisions: {source}. Cumulative-link mixed model with random intercepts "
+        f"Source: {source}. Cumulative-link mixed model with random intercepts "
         f"({_present.count_range(row['n'] for row in main)} texts of "
         f"{_present.count_range(row['n_clusters'] for row in main)} {cluster_name}). Odds ratio = odds of a "
         "higher rating of a text with the code over those of the same writer's texts without it, with the "

@@ -15,6 +15,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.report._table import (
     Table,
+    basis_notes,
     check_numbers,
     grouped,
     left_then_right,
@@ -100,6 +101,7 @@ def model_card(
         headers=("Code", "Measure", "n", "Participants", "Value", interval, "p (Holm)"),
         rows=tuple(_row(row, digits) for row in rows),
         notes=(
+            *basis_notes(card),
             "n = texts that a number rests on. Sensitivity, specificity, precision and prevalence: against "
             "what people settled, each text by 1 / probability of being drawn. α = Krippendorff's alpha; κ = "
             "cross-kappa (Wong et al., 2021). Differences are of the first group less the second; an "
