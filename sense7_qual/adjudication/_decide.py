@@ -37,9 +37,12 @@ _SEEN: Final[Mapping[str, str]] = {"others": "after seeing others", "suggestion"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Which decisions are asked for; as the parameters of `Store.decisions`."""
+    """Which decisions are asked for; as the parameters of `Store.decisions`.
 
-    rounds: tuple[str, ...] | None = None
+    Among the rounds, None is what was coded outside rounds.
+    """
+
+    rounds: tuple[str | None, ...] | None = None
     coders: tuple[str, ...] | None = None
     facet: str | None = None
     settled_by: SettledBy | None = None
@@ -110,7 +113,7 @@ class _Selection:
     rounds : tuple of Round
         All of the study.
     wanted_rounds, wanted_coders : tuple of str or None
-        Those that count; None for all.
+        Those that count; None for all. Among the rounds, None is what was coded outside rounds.
     by_name : bool
         Whether the rounds were asked for by name.
     by_plan : bool
@@ -120,7 +123,7 @@ class _Selection:
     """
 
     rounds: tuple[Round, ...]
-    wanted_rounds: tuple[str, ...] | None
+    wanted_rounds: tuple[str | None, ...] | None
     wanted_coders: tuple[str, ...] | None
     by_name: bool
     by_plan: bool

@@ -317,7 +317,9 @@ def test_figures_are_those_of_the_statistics(store: Store) -> None:
     found = lead.counted("figures")["figures"]
     assert (found["warm"]["n"], found["warm"]["n_both"]) == (2, 2)
     assert found["warm"]["prevalence"] == "80.0 %"  # four of the five decisions
-    assert found["cold"] == {"n": 0, "prevalence": "0.0 %", "alpha": "", "value": None, "n_both": 2}
+    assert found["cold"] == {
+        "n": 0, "prevalence": "0.0 %", "alpha": "", "value": None, "n_both": 2, "waits": ""
+    }  # fmt: skip
     value = found["warm"]["value"]
     assert found["warm"]["alpha"].split(" ")[0] == coefficient(value, 2)
     assert lead.counted("figures")["n_split"] == 0

@@ -39,6 +39,8 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   readonly selected = signal<string | null>(null);
   readonly code = computed(() => this.codes.value.find(({ id }) => id === this.selected.value));
   readonly figures = signal<Record<string, Figures> | null>(null);
+  /** What they rest on. */
+  readonly basis = signal("");
   readonly preview = signal<Preview | null>(null);
   /** Why nothing could be counted. */
   readonly uncounted = signal("");
@@ -114,9 +116,10 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
           this.message.value = message;
         },
         uncounted: ({ message }) => void (this.uncounted.value = message),
-        figures: ({ figures, n_proposals, n_split }) => {
+        figures: ({ figures, words, n_proposals, n_split }) => {
           batch(() => {
             this.figures.value = figures;
+            this.basis.value = words;
             this.nProposals.value = n_proposals;
             this.nSplit.value = n_split;
             this.uncounted.value = "";
