@@ -421,15 +421,16 @@ def _with_waiting(
     coders: list[str],
     analyses: dict[tuple[str, str], Analysis],
     settings: _Settings,
-) -> list[tuple[dict[str, object], Moves | None]]:
+) -> list[tuple[dict[str, object], dict[str, Moves]]]:
     """Return the rows of one source, those last of codes without a figure until their texts are reviewed."""
     waiting = [one.code for one in waiting_in(study.of_source(source))]
     rows = _rows(source, study, coders, analyses, settings)
     with_figure = [(row, moves) for row, moves in rows if row["code"] not in waiting]
-    reasons = {"reason": Reason.WAITING_FOR_REVIEW}
+    reasons: dict[str, object] = {"reason": Reason.WAITING_FOR_REVIEW}
     reasons |= {"odds_ratio_reason": Reason.WAITING_FOR_REVIEW} if settings.odds_ratios else {}
     stated = reasons | {"confidence_level": settings.confidence_level, "seed": settings.seed}
-    return with_figure + [({"code": code, "source": source} | stated, None) for code in waiting]
+    no_moves: dict[str, Moves] = {}
+    return with_figure + [({"code": code, "source": source} | stated, no_moves) for code in waiting]
 
 
 def _rows(

@@ -1,4 +1,4 @@
-"""Every public function that takes decisions states what they rest on, and every number rests on what it says.
+"""Every public function that takes decisions states their basis, and every number rests on what it says.
 
 The functions are found by their signatures. Each is called three times: with decisions that say their basis,
 with the same frame without the column, and with people's decisions of two bases. What the basis of the

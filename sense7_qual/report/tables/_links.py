@@ -371,9 +371,9 @@ def _terms(rows: Sequence[Mapping[str, Any]], sources: Sequence[str]) -> str:
     whose = "; ".join(_WITH_MODEL.get(source, source) for source in sources) if with_model else ""
     return (
         f"{f'Decisions: {whose}. ' if whose else ''}n = rated texts with and without the code. Mean diff. = "
-        "mean rating with the code minus without. Rank-biserial r = probability that a text with the code is "
-        "rated higher than one without, minus the probability that it is rated lower; positive = rated higher "
-        "with the code."
+        "mean rating with the code minus without. Rank-biserial r = probability that a text with the code "
+        "is rated higher than one without, minus the probability that it is rated lower; positive = rated "
+        "higher with the code."
     )
 
 
