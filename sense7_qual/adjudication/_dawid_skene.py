@@ -183,7 +183,15 @@ def dawid_skene(
     for code, of_code in own.groupby("code", sort=False):
         for key, frame in _of_code(of_code, level, levels, how).items():
             parts[key].append(frame.assign(code=code, prevalence_by=prevalence_by))
-    return TrueCodes(*(_frame(one, parts[one.name]) for one in _FRAMES))
+    frames = {one.name: _frame(one, parts[one.name]) for one in _FRAMES}
+    return TrueCodes(
+        posterior=frames["posterior"],
+        draws=frames["draws"],
+        coders=frames["coders"],
+        prevalence=frames["prevalence"],
+        fits=frames["fits"],
+        residuals=frames["residuals"],
+    )
 
 
 def _of_code(
