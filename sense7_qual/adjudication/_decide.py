@@ -437,6 +437,8 @@ def _keys(coverage: pd.DataFrame) -> list[tuple[str, str, str | None]]:
 
 def _earliest(coverage: pd.DataFrame) -> pd.DataFrame:
     """Return the row of the round in which each coder first finished each unit."""
+    if coverage.empty:  # then it need not have the column of times
+        return coverage
     at = pd.to_datetime(coverage["first_finished_at"], utc=True, format="ISO8601")
     order = at.sort_values(kind="stable").index
     return coverage.loc[order].drop_duplicates(_PAIR).sort_index()
