@@ -22,6 +22,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments, require_column
 from sense7_qual._messages import did_you_mean, first_three, outside
+from sense7_qual._missing_words import words_for_missing
 from sense7_qual.errors import TableError
 
 RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
@@ -226,10 +227,16 @@ def check_coder_names(names: Iterable[str], *, frame_name: str) -> None:
     """Raise `TableError` if names differ only in case: two coders', or one and that of a model or consensus.
 
     "Consensus" would count as a person next to the people it settles, "Model-x" as a person, "Ana" as a coder
-    other than "ana". "model-" alone names no model.
+    other than "ana". "model-" alone names no model, and "NA" or "?" nobody.
     """
     check_arguments(check_coder_names, locals())
     known = list(dict.fromkeys(name.strip() for name in names))
+    nobody = words_for_missing(known)
+    if nobody:
+        raise TableError(
+            f"{frame_name}: expected a coder in every row – found {first_three(nobody)}, as what is missing "
+            "is called – fill in who coded, or drop these rows; if it is a person, take another pseudonym."
+        )
     computed = [name for name in known if name.lower() in RESERVED_CODERS and name not in RESERVED_CODERS]
     if computed:
         raise TableError(

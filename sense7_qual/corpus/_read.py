@@ -14,6 +14,7 @@ from sense7_qual._arguments import canonical, check_arguments
 from sense7_qual._formats import Recognised, recognise
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, places, shown
+from sense7_qual._missing_words import no_answers
 from sense7_qual._rating_values import ratings_of
 from sense7_qual.corpus._columns import (
     QUESTION,
@@ -56,7 +57,7 @@ def read(
     header: int | Sequence[int] | None = None,
     kind: str | None = None,
     limits: Limits | None = None,
-    empty: Literal["error", "skip"] = "error",
+    empty: Literal["error", "skip", "keep"] = "error",
     preview: Literal["error", "skip", "keep"] = "error",
 ) -> pd.DataFrame:
     """Read the texts to be coded, with their ratings and variables, one unit per row and column of texts.
@@ -117,7 +118,9 @@ def read(
     limits
         The most that a file may hold (default: `Limits()`).
     empty
-        Whether a row without any text is an error or is skipped.
+        Whether a row without any text is an error or is skipped. A word for "no answer" that comes back in
+        a column of texts ("N/A", "-", "none"), and what programs alone write (−99, "#N/A"), is no text;
+        "keep" keeps these words as texts, and a row without anything is still an error.
     preview
         Whether responses that the survey program marks as previews or tests are an error, skipped or kept.
 
@@ -348,15 +351,29 @@ def _refuse_names(
         )
 
 
+def _called(said: pd.Series) -> str:
+    """Say which words for "no answer" stand in place of texts."""
+    if said.empty:
+        return ""
+    words = first_three(said.unique())
+    return f"(in {len(said)} a word for “no answer”: {words}; empty='keep' keeps these as texts) "
+
+
 def _with_text(units: pd.DataFrame, columns: Sequence[str], empty: str) -> tuple[pd.DataFrame, pd.Series]:
     """Return the units with a text, and for each question the number of blank answers in other rows."""
+    said = pd.Series("", index=range(0), dtype="string")
+    if empty != "keep":
+        questions = units[QUESTION] if QUESTION in units and len(columns) > 1 else None
+        no_answer = no_answers(units["text"].reset_index(drop=True), questions).to_numpy()
+        said = units.loc[no_answer, "text"]
+        units = units.assign(text=units["text"].mask(no_answer))
     where = f"column {columns[0]!r}" if len(columns) == 1 else f"one of columns {first_three(columns)}"
     blank = units["text"].fillna("").map(str.strip) == ""
     in_all = blank.groupby(level=0).transform("all")
-    if in_all.any() and empty == "error":
+    if in_all.any() and empty != "skip":
         raise TableError(
             f"expected a text in every row of {where} – found none in {places(units.index[in_all].unique())} "
-            "– fill them in, or leave these rows out with empty='skip'."
+            f"{_called(said)}– fill them in, or leave these rows out with empty='skip'."
         )
     if blank.all():
         raise TableError(f"expected at least one text in {where} – found none – check the file.")
