@@ -125,6 +125,11 @@ def clusters_by_unit(units: pd.DataFrame | None, cluster: str | None) -> pd.Seri
             "cluster: expected units and the name of their column, such as 'case_id' – found "
             f"{'units' if cluster is None else 'the name'} alone – pass both, or neither."
         )
+    if cluster == "unit_id":
+        raise ArgumentError(
+            "cluster: expected the column of the participant, or of another group of texts – found 'unit_id', "
+            "of which each text is its own – name another column, or leave out units and cluster."
+        )
     for column in ("unit_id", cluster):
         require_column(units, column, frame_name="units")
     labels = indexed_by_unit(units.set_index("unit_id")[cluster], name="cluster")

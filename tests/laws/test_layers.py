@@ -17,6 +17,7 @@ from tests.helpers.places import ROOT
 FLOORS = {
     0: ["_messages", "errors"],
     1: [
+        "_absent_rows",
         "_arguments",
         "_atomic",
         "_bootstrap",
@@ -32,6 +33,7 @@ FLOORS = {
         "_missing_words",
         "_rating_values",
         "_reasons",
+        "_suspicious_names",
         "frames",
     ],
     2: ["acts", "agreement", "codebook", "codings", "corpus", "links", "ratings", "redact", "rounds"],

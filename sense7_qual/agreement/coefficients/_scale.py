@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 import warnings
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from sense7_qual._coder_names import spelling
 from sense7_qual._messages import first_three, outside, shown
 from sense7_qual._missing_words import words_for_missing
 from sense7_qual._rating_values import codes_for_missing, counted, zeros_for_missing
@@ -27,6 +27,8 @@ _USUAL: Final = 3
 """A category that was given once is pointed out among so many cells, where every other has so many."""
 _LOOKS_LIKE: Final = {"o": "0", "l": "1", "i": "1"}
 """Letters that are typed for a digit."""
+_VARIATION: Final = re.compile("[\ufe0e\ufe0f\u200b-\u200d]")
+"""What makes two emoji, or words, that look alike differ."""
 _STATE: Final = "state the scale if they are values: categories=[…] with every value"
 
 
@@ -98,7 +100,8 @@ def _refuse_two_spellings(words: Sequence[str]) -> None:
 
 
 def _spelling(word: str) -> str:
-    folded = re.sub(r"[\s_-]+", " ", unicodedata.normalize("NFKC", word).casefold()).strip(" .:;!")
+    bare = _VARIATION.sub("", spelling(word))
+    folded = re.sub(r"[\s_-]+", " ", bare).strip(" .:;!")
     try:
         return repr(float(folded.replace(",", "."))) if folded else word
     except ValueError:
