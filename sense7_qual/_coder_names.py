@@ -25,6 +25,7 @@ from sense7_qual._absent_rows import (
 from sense7_qual._arguments import check_arguments, require_column
 from sense7_qual._messages import did_you_mean, first_three, outside
 from sense7_qual._missing_words import words_for_missing
+from sense7_qual._suspicious_names import PERSON_PREFIX, is_known, likely_models, likely_results
 from sense7_qual.errors import TableError
 
 RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
@@ -162,14 +163,15 @@ def as_models(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
 def as_people(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
     """Rename models as people, so that they count as people everywhere.
 
-    For those who treat a model as one more coder: report it in the paper.
+    For those who treat a model as one more coder: report it in the paper. For a person whose name is asked
+    about, too: a coder called "final" or "gpt" gets the name of a person, "person-final".
 
     Parameters
     ----------
     frame : DataFrame
         As for `as_models`.
     models : sequence of str
-        The models; "model-gpt" becomes "gpt".
+        The models, or people with such names; "model-gpt" and "gpt" become "person-gpt", "model-x" "x".
 
     Returns
     -------
@@ -179,23 +181,30 @@ def as_people(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
     Raises
     ------
     TableError
-        As for `as_models`; or a name in `models` is not a model's name.
+        As for `as_models`; or a name in `models` is neither a model's nor asked about.
 
     Examples
     --------
     >>> decisions = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "model-gpt"], "code": "interest",
     ...                           "applied": [True, False]})
     >>> as_people(decisions, ["model-gpt"])["coder"].tolist()
-    ['ana', 'gpt']
+    ['ana', 'person-gpt']
     """
     check_arguments(as_people, locals())
-    others = [name for name in models if not is_model(name)]
+    others = [name for name in models if not is_model(name) and _as_person(name) == name]
     if others:
         raise TableError(
             f"as_people: expected names of models, such as 'model-gpt' – found {first_three(others)} – leave "
             "these out."
         )
-    return _renamed(frame, models, lambda name: name.removeprefix(MODEL_PREFIX))
+    return _renamed(frame, models, _as_person)
+
+
+def _as_person(name: str) -> str:
+    """Return the name of a person: without what marks a model, and marked where it would be asked about."""
+    bare = name.removeprefix(MODEL_PREFIX)
+    asked = not is_known(bare) and (likely_models([bare]) or likely_results([bare]))
+    return PERSON_PREFIX + bare if asked else bare
 
 
 def pseudonyms(coder: pd.Series, named: Mapping[str, str] | None) -> pd.Series:
@@ -360,8 +369,8 @@ def _refuse_incomplete(people: pd.DataFrame, *, frame_name: str) -> None:
         more = f" and {len(of_code) - 1} more" if len(of_code) > 1 else ""
         raise TableError(
             f"{frame_name}: expected each coder's absent decisions, too – found {int(of_code['n'].sum())} "
-            f"of coder {first['coder']!r} on code {first['code']!r}{more}, all applied, and none on other texts "
-            "of that coder, on which others decided – add a row with applied=False where "
+            f"of coder {first['coder']!r} on code {first['code']!r}{more}, all applied, and none on other "
+            "texts of that coder, on which others decided – add a row with applied=False where "
             "the code is not on a text that they coded; if a code was not open there, drop the others' rows."
         )
     coders = applied_only_where_incomplete(people)

@@ -127,8 +127,8 @@ def clusters_by_unit(units: pd.DataFrame | None, cluster: str | None) -> pd.Seri
         )
     if cluster == "unit_id":
         raise ArgumentError(
-            "cluster: expected the column of the participant, or of another group of texts – found 'unit_id', "
-            "of which each text is its own – name another column, or leave out units and cluster."
+            "cluster: expected the column of the participant, or of another group of texts – found "
+            "'unit_id', of which each text is its own – name another column, or leave out units and cluster."
         )
     for column in ("unit_id", cluster):
         require_column(units, column, frame_name="units")

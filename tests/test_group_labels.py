@@ -15,15 +15,22 @@ RNG = np.random.default_rng(3)
 TRUTH = RNG.random(N) < 0.4
 DECISIONS = pd.concat(
     pd.DataFrame(
-        {"unit_id": [f"m{i}" for i in range(N)], "coder": coder, "code": "warm",
-         "applied": TRUTH ^ (RNG.random(N) < 0.1)}
+        {
+            "unit_id": [f"m{i}" for i in range(N)],
+            "coder": coder,
+            "code": "warm",
+            "applied": TRUTH ^ (RNG.random(N) < 0.1),
+        }
     )
     for coder in ("ana", "ben")
-)  # fmt: skip
+)
 UNITS = pd.DataFrame(
-    {"unit_id": [f"m{i}" for i in range(N)], "case_id": [f"P{i % 40:02}" for i in range(N)],
-     "stars": RNG.integers(1, 6, N)}
-)  # fmt: skip
+    {
+        "unit_id": [f"m{i}" for i in range(N)],
+        "case_id": [f"P{i % 40:02}" for i in range(N)],
+        "stars": RNG.integers(1, 6, N),
+    }
+)
 
 
 def test_one_participant_in_two_spellings_is_refused_wherever_clusters_are_read() -> None:

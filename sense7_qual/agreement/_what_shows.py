@@ -45,12 +45,12 @@ def who_is_no_person(names: list[str]) -> Iterator[str]:
     if models := likely_models(names):
         yield (
             f"{first_three(models)} counts as a person. If it is a model, say so: frames.as_models(…, "
-            f"[{models[0]!r}]); if it is a person, call them 'person-{models[0]}'."
+            f"[{models[0]!r}]); if it is a person: frames.as_people(…, [{models[0]!r}])."
         )
     if results := [name for name in likely_results(names) if name not in models]:
         yield (
             f"{first_three(results)} counts as a person. If it is what others decided together, leave it "
-            f"out, or call it 'consensus'; if it is a person, call them 'person-{results[0]}'."
+            f"out, or call it 'consensus'; if it is a person: frames.as_people(…, [{results[0]!r}])."
         )
 
 

@@ -1,12 +1,13 @@
 """A hundred plausible wrong calls, no two alike: what is called, and what the right call gives.
 
-Each is a mistake that people make with a sheet, a file or a frame. `shows` says whether the data show it; where
-they do, the call must be refused, or say so, or give the right number anyway.
+Each is a mistake that people make with a sheet, a file or a frame. `shows` says whether the data show it;
+where they do, the call must be refused, or say so, or give the right number anyway.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,9 +51,14 @@ def _drawn() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     warm = decisions.query("code == 'warm' and coder == 'ana'")["applied"].to_numpy()
     stars = np.clip(np.round(3 + warm + rng.normal(0, 1, N)), 1, 5)
     units = pd.DataFrame(
-        {"unit_id": IDS, "text": "It heard me.", "case_id": [f"P{i % 20:02}" for i in range(N)],
-         "stars": stars, "system": np.where(np.arange(N) % 2 == 0, "a", "b")}
-    )  # fmt: skip
+        {
+            "unit_id": IDS,
+            "text": "It heard me.",
+            "case_id": [f"P{i % 20:02}" for i in range(N)],
+            "stars": stars,
+            "system": np.where(np.arange(N) % 2 == 0, "a", "b"),
+        }
+    )
     mood = rng.choice(["good", "fair", "poor"], N)
     rated = rng.integers(1, 6, N)
     words = {c: np.where(rng.random(N) < 0.8, mood, rng.choice(["good", "fair", "poor"], N)) for c in CODERS}
@@ -161,15 +167,15 @@ def of(coder: str, code: str | None = None) -> pd.Series:
 
 ABSENT = ~DECISIONS["applied"]
 NO_CODE = ~DECISIONS.groupby(["unit_id", "coder"])["applied"].transform("any")
-RIGHT = lambda: alpha(DECISIONS)  # noqa: E731
-RIGHT_MARKS = lambda: words(MARKS)  # noqa: E731
-RIGHT_WORDS = lambda: words(WORDS)  # noqa: E731
-RIGHT_STARS = lambda: stars(STARS)  # noqa: E731
-RIGHT_WIDTH = lambda: width(UNITS)  # noqa: E731
-RIGHT_LINK = lambda: link(UNITS)  # noqa: E731
+RIGHT = partial(alpha, DECISIONS)
+RIGHT_MARKS = partial(words, MARKS)
+RIGHT_WORDS = partial(words, WORDS)
+RIGHT_STARS = partial(stars, STARS)
+RIGHT_WIDTH = partial(width, UNITS)
+RIGHT_LINK = partial(link, UNITS)
 TRAINEE = DECISIONS[DECISIONS["coder"] == "ben"]
 GOLD = DECISIONS[DECISIONS["coder"] == "ana"]
-RIGHT_KAPPA = lambda: kappa(TRAINEE, GOLD)  # noqa: E731
+RIGHT_KAPPA = partial(kappa, TRAINEE, GOLD)
 OTHER_CASE = {"good": "Good", "fair": "Fair", "poor": "Poor"}
 SAID = ["It heard me.", "It lectured me.", "It asked how I was.", "No idea, really."]
 LATIN = str.maketrans({"a": "а"})  # the Cyrillic letter

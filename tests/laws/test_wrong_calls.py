@@ -1,4 +1,4 @@
-"""A hundred plausible wrong calls: none gives a wrong number without a word, where the data show the mistake."""
+"""Plausible wrong calls: none gives a wrong number without a word, where the data show the mistake."""
 
 from __future__ import annotations
 
@@ -65,10 +65,8 @@ def test_the_right_calls_are_heard_of_by_nobody() -> None:
 
 def counts() -> dict[str, int]:
     """Count the outcomes; wrong ones that the data cannot show by themselves."""
-    found = [(outcome(call), call.shows) for call in CALLS]
-    return dict(
-        Counter(what if shows or what != WRONG else "wrong, and nothing shows it" for what, shows in found)
-    )
+    found = [outcome(call) if call.shows else f"{outcome(call)}, not shown by the data" for call in CALLS]
+    return dict(Counter(found))
 
 
 if __name__ == "__main__":
