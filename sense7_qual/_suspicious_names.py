@@ -40,8 +40,8 @@ PERSON_PREFIX: Final = "person-"
 
 
 def is_known(name: str) -> bool:
-    """Return True for a name that says itself whether it is a person's or a model's."""
-    return name.startswith((PERSON_PREFIX, "model-"))
+    """Return True for a name that says itself whether it is a person's, a model's or computed."""
+    return name.startswith((PERSON_PREFIX, "model-")) or name in ("consensus", "majority", "pooled")
 
 
 def likely_results(names: Iterable[str]) -> list[str]:

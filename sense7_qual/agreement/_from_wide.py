@@ -166,12 +166,11 @@ def _check_columns(by_coder: pd.DataFrame, keep: set[str]) -> None:
         used = Counter(word for own in words.values() for word in own)
         alone = [name for name, own in words.items() if max(used[word] for word in own) == 1]
         _refuse(alone if len(words) > 1 else [], "no word that another column has")
-    values = {name: _comparable(column) for name, column in columns.items()}
-    _refuse(
-        only_one_of_two(values),
-        "one value and blanks alone (write 0 where it is absent)",
-    )
-    say_what_shows(values)
+    if set(kinds.values()) <= {"numbers", "words"}:
+        values = {name: _comparable(column) for name, column in columns.items()}
+        what = "ones" if "numbers" in kinds.values() else "one word"
+        _refuse(only_one_of_two(values), f"{what} and blanks alone (write 0 where it is absent)")
+        say_what_shows(values)
 
 
 def _comparable(column: pd.Series) -> pd.Series:
