@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
+import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import canonical, check_arguments
@@ -15,7 +16,7 @@ from sense7_qual._formats import Recognised, recognise
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, places, shown
 from sense7_qual._missing_words import no_answers
-from sense7_qual._rating_values import ratings_of
+from sense7_qual._rating_values import codes_for_missing, counted, ratings_of
 from sense7_qual.corpus._columns import (
     QUESTION,
     Columns,
@@ -150,6 +151,7 @@ def read(
     UserWarning
         Header rows, columns of labels or of personal data, or blank answers to one of several questions were
         left out: their number and place, never their content.
+        Or a rating looks like a code for missing (−99).
 
     Examples
     --------
@@ -190,7 +192,22 @@ def read(
     units, blank = _with_text(units.astype({"text": "string", "context": "string"}), list(texts), empty)
     checked = UNITS.check(units, as_written=True)
     _warn_of_left_out(found, left_out, labels_left, personal, blank)
+    _warn_of_codes(checked, list(dict.fromkeys(name for of in rated for name in of.values())))
     return checked
+
+
+def _warn_of_codes(units: pd.DataFrame, ratings: Sequence[str]) -> None:
+    """Warn of ratings that look like codes for missing values: every statistic of them would be wrong."""
+    for name in ratings:
+        levels, counts = np.unique(units[name].dropna().to_numpy(dtype=np.float64), return_counts=True)
+        codes = codes_for_missing(levels) if len(levels) else np.zeros(0, dtype=np.bool_)
+        if codes.any():
+            warnings.warn(
+                f"rating {shown(name)!r}: {counted(levels[codes], counts[codes])} looks like a code for "
+                'missing. Make it missing: rating_labels={"-99": None}.',
+                UserWarning,
+                stacklevel=3,
+            )
 
 
 def _seen(source: str | os.PathLike[str] | pd.DataFrame | Recognised, **how: Any) -> Recognised:

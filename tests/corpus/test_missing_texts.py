@@ -42,3 +42,11 @@ def test_of_several_questions_they_are_no_answer() -> None:
 def test_a_blank_row_is_an_error_also_where_words_are_kept() -> None:
     with pytest.raises(TableError, match="expected a text in every row"):
         corpus.read(SURVEY.assign(why=["", *SAID[1:]]), text="why", unit_id="id", empty="keep")
+
+
+def test_a_code_for_missing_among_ratings_is_said_at_reading() -> None:
+    rated = pd.DataFrame({"why": ["One.", "Two.", "Three.", "Four."], "stars": ["1", "5", "3", "-99"]})
+    with pytest.warns(UserWarning, match="code for missing"):
+        corpus.read(rated, text="why", ratings=["stars"])
+    units = corpus.read(rated, text="why", ratings=["stars"], rating_labels={"-99": None})
+    assert units["stars"].isna().tolist() == [False, False, False, True]
