@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sense7_qual._commands.words import count
 from sense7_qual._messages import did_you_mean, places
+from sense7_qual._missing_words import no_answers
 from sense7_qual.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -252,7 +253,7 @@ class _Question:
         table = self._found.rows_of(names)[names]
         if self._previews and choice.preview != "keep":
             table = table.drop(index=self._previews.at)
-        blank = table.fillna("").apply(lambda column: column.str.strip() == "")
+        blank = table.apply(lambda column: column.fillna("").str.strip().eq("") | no_answers(column))
         without = blank.all(axis="columns") & bool(names)
         return table.index[without], int(blank[~without].to_numpy().sum())
 

@@ -35,6 +35,7 @@ from sense7_qual.agreement._intervals._bootstrap import (
     without_disagreement,
 )
 from sense7_qual.agreement._results import AGREEMENT, OVERALL
+from sense7_qual.agreement._what_shows import say_what_shows
 from sense7_qual.agreement.coefficients._compute import compute, evidence
 from sense7_qual.agreement.coefficients._patterns import Coded, coded
 from sense7_qual.agreement.sets import set_table
@@ -151,6 +152,8 @@ def by_code(
     decisions = DECISIONS.check(decisions)
     if not with_models:
         decisions = without_models(decisions, function="by_code")
+    if inclusion is None:
+        say_what_shows(people(decisions, with_models=True), function="by_code")
     settings = {"confidence_level": confidence_level, "seed": seed}
     rows: list[dict[str, Any]] = []
     if inclusion is not None:

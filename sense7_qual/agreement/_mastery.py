@@ -13,10 +13,12 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
 from sense7_qual._basis import NOT_STATED, rests_on
+from sense7_qual._coder_names import refuse_applied_only
 from sense7_qual._contract import holding
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._results import GOLD
+from sense7_qual.agreement._what_shows import say_what_shows
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import DECISIONS, without_models
 
@@ -173,6 +175,7 @@ def mastery(
     check_least(mastery, 1, fail_within=fail_within, pass_within=pass_within)
     _check(fail_at, pass_at, error, confidence_level)
     theirs, own = _of_one("decisions", decisions), _of_one("gold", gold)
+    _refuse_incomparable(theirs, own)
     truth, given, codes = _matched(theirs, own, order)
     shown = evidence(truth, given, fail_at=fail_at, pass_at=pass_at)
     verdict, at, sure = verdict_of(
@@ -274,6 +277,17 @@ def _of_one(name: str, frame: pd.DataFrame) -> pd.DataFrame:
             f"one: {name}[{name}['coder'] == {coders[0]!r}]."
         )
     return checked
+
+
+def _refuse_incomparable(theirs: pd.DataFrame, own: pd.DataFrame) -> None:
+    """Refuse decisions, or gold, that lack what was absent of the codes that both have."""
+    name = str(next(iter(theirs["coder"]), "coder"))
+    standard = "gold" if name != "gold" else "gold decisions"
+    both = pd.concat([theirs.assign(coder=name), own.assign(coder=standard)])
+    shared = set(theirs["code"]) & set(own["code"])
+    both = both[both["code"].isin(shared)]
+    refuse_applied_only(both, frame_name="decisions and gold")
+    say_what_shows(both, function="mastery", named=both["coder"].unique())
 
 
 def _matched(

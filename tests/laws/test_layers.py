@@ -17,6 +17,7 @@ from tests.helpers.places import ROOT
 FLOORS = {
     0: ["_messages", "errors"],
     1: [
+        "_absent_rows",
         "_arguments",
         "_atomic",
         "_bootstrap",
@@ -26,10 +27,13 @@ FLOORS = {
         "_languages",
         "_decisions",
         "_formats",
+        "_group_labels",
         "_limits",
         "_parquet",
+        "_missing_words",
         "_rating_values",
         "_reasons",
+        "_suspicious_names",
         "frames",
     ],
     2: ["acts", "agreement", "codebook", "codings", "corpus", "links", "ratings", "redact", "rounds"],

@@ -22,7 +22,7 @@ from sense7_qual.agreement._counts import choose, chosen_models, cluster_numbers
 from sense7_qual.agreement._intervals._bootstrap import effective_clusters
 from sense7_qual.agreement._results import HUMANS, MODELS
 from sense7_qual.agreement._values import by_coder, coded
-from sense7_qual.agreement.coefficients._weights import check_scale
+from sense7_qual.agreement.coefficients._scale import check_scale
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import clusters_by_unit, people as without_computed
 
@@ -225,7 +225,7 @@ def _values(
     table = coded(values)
     if len(table.categories) and table.categories.dtype.kind not in "biuf":
         raise TableError("decisions: expected numbers with by='rating' – found strings – score them first.")
-    check_scale(table, None)
+    check_scale(table, None, takes_categories=False)
     coder, unit = np.nonzero(table.codes)
     ids = pd.RangeIndex(table.codes.shape[1]) if unit_ids is None else unit_ids
     number = table.categories[table.codes[coder, unit].astype(np.int64) - 1].astype(np.float64)

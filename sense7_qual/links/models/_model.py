@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._group_labels import check_groups
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError, TableError
@@ -374,6 +375,7 @@ def observed(
     labelled = (label.notna() & inner_label.notna()).to_numpy(dtype=np.bool_)
     complete = ~np.isnan(values) & ~np.isnan(x).any(axis=1) & labelled
     distinct, level = np.unique(values[complete], return_inverse=True)
+    check_groups(label[complete], name=f"{function}: cluster")
     number, clusters = pd.factorize(label[complete].astype(str), sort=True)
     within = pd.DataFrame({"cluster": number, "nested": inner_label[complete].astype(str).to_numpy()})
     inner_number = within.groupby(["cluster", "nested"]).ngroup().to_numpy().astype(np.int64)
