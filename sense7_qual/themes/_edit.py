@@ -250,8 +250,8 @@ def match_recorded(themes: Themes, acts: Iterable[Act]) -> pd.DataFrame:
 
     Two themes are one if their Jaccard similarity, over the units of both runs, is .5 or more; among such
     pairs, those with the largest sum are taken. The theme keeps its number and so its name, its code, and
-    whether it is merged or dismissed. A theme without a partner is compared with merged themes, and with themes
-    before they were split, as a whole. Otherwise it is new.
+    whether it is merged or dismissed. A theme without a partner is compared with merged themes, and with
+    themes before they were split, as a whole. Otherwise it is new.
 
     Parameters
     ----------

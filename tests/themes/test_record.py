@@ -136,9 +136,11 @@ def test_a_pair_below_the_threshold_does_not_take_a_theme_from_its_own_number(st
     store.edit_theme(0, coder="lead", name="Waiting")
     store.edit_theme(0, coder="lead", dismissed=True)
     matched = store.record_themes(run([0, 1, 3], [2]), coder="lead").set_index("run_theme")
-    assert matched["theme"].tolist() == [0, 2, 1] and matched["jaccard"].tolist()[:2] == [0.5, 1 / 3]
+    assert matched["theme"].tolist() == [0, 2, 1]
+    assert matched["jaccard"].tolist()[:2] == [0.5, 1 / 3]
     kept = store.themes.summary.set_index("theme").loc[0]
-    assert kept["name"] == "Waiting" and kept["dismissed"]
+    assert kept["name"] == "Waiting"
+    assert kept["dismissed"]
 
 
 def test_themes_keep_the_numbers_that_the_best_pairing_of_pairs_that_count_gives() -> None:
