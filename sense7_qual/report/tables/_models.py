@@ -167,7 +167,7 @@ def _told(words: pd.DataFrame, labels: Mapping[str, str]) -> Iterator[str]:
             for code, flaws in zip(codes, marks, strict=True)
         ]
         yield f"{_WORDS.get(str(word), str(word)).capitalize()}: {', '.join(said)}."
-    if "steady" in words and len(words):
+    if "differs" in words and len(words):
         yield _limits(words.iloc[0])
 
 
