@@ -218,12 +218,14 @@ MODEL_WORDS: Final = Contract("words", ("code", "model"), {
     "marks": text("flaws that were found, missing without any: `label` (follows it, not the definition), "
                   "`definition`, `rules` (examples and counter-examples), `order`, `instruction` (obeys "
                   "the text), `form` (replies that cannot be used), `quotes`, `groups` (they differ), "
-                  "`sensitivity`, `precision`", missing=True),
+                  "`link` (that of its codes differs from people's), `sensitivity`, `precision`",
+                  missing=True),
     "lacks": text("what is missing or not good enough for `one_more_coder`: `winning_rate`, "
                   "`agreement_difference`, `retest`", missing=True),
     "fewest_participants*": count("as given"),
-    "people_agree*, usable*, passed*, half*, narrower*, behind*, steady*, failed_quotes*, groups*": share(
+    "people_agree*, usable*, passed*, half*, narrower*, behind*, steady*": share(
         "the limits of the words, as given"),
+    "failed_quotes*, groups*, differs*": share("the limits of marks, as given"),
 }, row="One row per code of the card, in its order")  # fmt: skip
 
 OVER_TIME: Final = Contract("over_time", ("code", "place"), {

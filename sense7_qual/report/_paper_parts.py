@@ -205,7 +205,9 @@ def _of_prose(sources: Sources) -> Iterator[Part | LeftOut]:
 
 def _of_codebook(sources: Sources, layout: Layout) -> Iterator[Part | LeftOut]:
     book, store = sources.codebook, sources.store
-    yield Part("codebook", "table", "What the codes mean", lambda: tables.codebook(book, layout=layout))
+    yield Part("codebook", "table", "What the codes mean",
+               lambda: tables.codebook(book, layout=layout, revisions=store.revisions,
+                                       codebooks=store.codebooks))  # fmt: skip
     if store.revisions:
         yield Part("revisions", "table", "How the codebook came about",
                    lambda: tables.revision(store.revisions, codebooks=store.codebooks))  # fmt: skip

@@ -468,7 +468,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "agreement.diagnosis.model_words": drawn_from(
             a.diagnosis.model_words, "agreement.diagnosis.model_card", behaviour=None, linked=None,
             fewest_participants=10, people_agree=0.6, usable=0.9, passed=0.8, half=0.5, narrower=0.9,
-            behind=0.1, steady=0.8, failed_quotes=0.05, groups=0.01),
+            behind=0.1, steady=0.8, failed_quotes=0.05, groups=0.01, differs=0.01),
         "agreement.coefficients.icc": call(
             a.coefficients.icc, values=[[1.0, 2, 3, 5], [2.0, 2, 4, 5]], kind="agreement", n_averaged=1,
                               categories=[1, 2, 3, 4, 5]),
@@ -762,7 +762,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                found=partial(x.made, "redact.find"), width=lambda: 20),
         "redact.summary": late(qual.redact.summary, units=lambda: x.units.head(40),
                                found=partial(x.made, "redact.find")),
-        "report.tables.codebook": call(p.tables.codebook, codebook=x.codebook, layout="list",
+        "report.tables.codebook": call(p.tables.codebook, codebook=x.codebook, layout="list", revisions=(),
+                                      codebooks={x.codebook.fingerprint: x.codebook},
                                       notes=["A note."]),
         "report.tables.co_occurrence": drawn_from(p.tables.co_occurrence, "links.co_occurrence",
                                                  form="matrix", most=3, with_phi=False,

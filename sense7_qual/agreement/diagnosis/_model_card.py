@@ -321,7 +321,9 @@ def _agreement(study: _Study, texts: Texts) -> Iterator[Row]:
     ).iloc[0]  # fmt: skip
     sizes = {name: int(row[name]) for name in ("n_units", "n_clusters")}
     pairs = own.groupby("unit_id")["applied"].agg(["size", "sum"]).query("size > 1")
-    few = _few(pairs["sum"], pairs["size"], cluster_numbers(pairs.index, study.clusters))
+    few = not pd.isna(row["alpha"]) and _few(
+        pairs["sum"], pairs["size"], cluster_numbers(pairs.index, study.clusters)
+    )
     ends = {"reason": Reason.FEW_CLUSTERS} if few else {
         "low": row["alpha_low"], "high": row["alpha_high"], "reason": row["reason"]}  # fmt: skip
     yield sizes | {"measure": "alpha_people", "value": row["alpha"]} | ends
