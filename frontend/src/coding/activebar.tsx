@@ -62,7 +62,7 @@ function Nudges({ session, unit }: { session: Session; unit: Unit }) {
 /** On which words it was before its edge was moved, or its key was pressed on other words. */
 function Before({ session, unit, take }: { session: Session; unit: Unit; take: (action: () => void) => void }) {
   const [moving, widened] = [session.edges.moving.value, session.widened.value];
-  const from = moving?.coding ?? widened?.from;
+  const from = moving?.codings[0] ?? widened?.from;
   if (!from) return null;
   return (
     <span class="s7-before">

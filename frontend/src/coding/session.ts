@@ -4,6 +4,7 @@ import type { Model } from "../shared/channel";
 import { WidgetSession } from "../shared/session";
 import type { Act, Code, Coding, Span } from "../shared/protocol";
 import { sameSpan } from "../shared/spans";
+import { ActiveWords } from "./activewords";
 import { Colleagues } from "./colleagues";
 import { Edges, moveTo, overlapped } from "./edges";
 import { Facets, type Mark } from "./facets";
@@ -92,14 +93,14 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     return unit && this.outbox.waiting.value.reduce(withAct, unit);
   });
   readonly marked = signal<Mark | null>(null);
+  readonly words: ActiveWords = new ActiveWords({ marked: this.marked, selecting: this.selecting, unit: () => this.unit.value });
   readonly edges: Edges = new Edges({
-    marked: this.marked,
+    words: this.words,
     still: this.#still,
-    selected: () => this.selecting.span.value,
     seek: (span, edge) => this.selecting.seek(span, edge),
     label: (code) => this.label(code),
     say: (words) => this.say(words),
-    do: (act, unit) => this.#do(act, unit),
+    do: (act, unit) => void this.#do(act, unit),
   });
   readonly unit: ReadonlySignal<Unit | null> = this.edges.shown;
   override readonly held = computed(() => this.edges.moving.value !== null);
@@ -258,7 +259,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     if (ofMemos && this.side.value === "memos") this.memoList.list.renew();
   }
 
-  /** What Shift and an arrow moves: an edge of the marked coding, or of the selection. */
+  /** What Shift and an arrow moves: an edge of codings, or of the selection. */
   get mover(): Pick<Edges, "move"> {
     return this.edges.isReady ? this.edges : this.selecting;
   }
@@ -317,6 +318,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   }
 
   protected override recorded(done: Done, { mine, settled }: { mine: boolean; settled: boolean }): void {
+    const [before, held] = [this.unit.value, this.words.codings.value];
     if (mine) this.#noticed(done);
     if (mine && done.kind === "finish") this.inbox.finished();
     this.flags.value =
@@ -326,8 +328,10 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     if (mended && this.message.value === this.#lasting) this.message.value = null;
     // Taking something back shows the unit where that happened.
     const more = this.outbox.waiting.value.some(({ kind }) => kind === done.kind);
-    if (settled && (done.kind === "undo" || done.kind === "redo") && !more) this.#target.value = done.unit.place;
+    const takesBack = done.kind === "undo" || done.kind === "redo";
+    if (settled && takesBack && !more) this.#target.value = done.unit.place;
     this.#heardUnit(done.unit);
+    if (takesBack && before?.unit_id === this.unit.value?.unit_id) this.words.follow(before!, held);
     this.texts.recorded(done);
     this.colleagues.recorded(done.unit.place);
     this.grid.recorded(done.kind, done.unit.place);
@@ -414,7 +418,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   /** Go there at once. */
   #reach(place: number, what: Span | Mark | null): void {
     const then = () => {
-      if (what && "code" in what) this.marked.value = what;
+      if (what && "code" in what) this.words.mark(what);
       else this.selecting.select(what);
       if (what && what.start !== null) this.selecting.seek({ start: what.start, end: what.end! }, "start");
     };
@@ -517,18 +521,19 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     const { coding: before, others } = overlapped(unit.codings, code.id, stands ? null : span);
     if (before) return this.#widen(before, span!, others);
     this.#do({ kind: stands ? "remove" : "apply", code: code.id, ...target });
-    const where = this.selecting.span.value ? "the selection" : "the whole text";
+    const where = span ? "the selection" : "the whole text";
     this.say(`${code.label} ${stands ? "removed from" : "applied to"} ${where}`);
     this.book.definition.ask(code.id);
     if (!stands) this.book.recent.use(code, this.#takenKeys());
-    this.marked.value = stands ? null : { code: code.id, ...target };
+    if (stands) this.words.remark();
+    else this.words.add(code.id);
   }
 
   /** The words of a coding with this code that overlap the selection become the selection; what it states stays. */
   #widen(from: Coding, to: Span, others: number): void {
     this.#do(moveTo(from, to));
-    this.marked.value = { code: from.code, ...to };
-    this.widened.value = { from, to: this.marked.value };
+    this.words.add(from.code);
+    this.widened.value = { from, to: { code: from.code, ...to } };
     const more = others ? `; ${others === 1 ? "another one overlaps" : `${others} others overlap`} these words` : "";
     this.say(`${this.label(from.code)} moved to the selection${more}`);
     this.book.definition.ask(from.code);
@@ -580,7 +585,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     if (!coding) return;
     const { code, start, end } = coding;
     this.#do({ kind: "remove", code, start, end });
-    this.marked.value = null;
+    this.words.remark();
     this.say(`${this.label(code)} removed`);
   }
 
@@ -589,7 +594,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     if (!suggestion) return this.say("There is no suggestion to apply");
     const { code, start, end } = suggestion;
     this.#do({ kind: "apply", code, start, end });
-    this.marked.value = { code, start, end };
+    this.words.mark(suggestion);
     this.say(`${this.label(code)} applied as suggested`);
   }
 
@@ -661,8 +666,8 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     const codings = inOrder(unit?.codings ?? []);
     const from = this.stands.value < 0 ? (step === 1 ? -1 : 0) : codings.indexOf(unit!.codings[this.stands.value]!);
     const coding = codings[(from + step + codings.length) % codings.length];
-    this.marked.value = coding ?? null;
     if (!coding) return this.say("This text has no codings");
+    this.words.mark(coding);
     this.say(`${codings.indexOf(coding) + 1} of ${codings.length}, ${this.described(coding, unit!)}`);
     if (coding.start !== null) this.selecting.seek({ start: coding.start, end: coding.end! }, "start");
   }

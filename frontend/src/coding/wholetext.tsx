@@ -31,7 +31,7 @@ export function marginItems(session: Session, unit: Unit): MarginItem[] {
       title: session.described(coding, unit),
       names: ["s7-coding", coding.pending && "s7-pending"],
       active: index === session.active.value,
-      onPick: () => take(() => (session.marked.value = coding)),
+      onPick: () => take(() => session.words.mark(coding)),
     }];
   });
   const bare = unit.memos.filter((memo) => !unit.codings.some((coding) => sameSpan(coding, memo)));
@@ -91,7 +91,7 @@ export function WholeText({ session, unit }: { session: Session; unit: Unit }) {
             const look = session.book.look(coding.code);
             return (
               <li key={coding.code} class={joined(["s7-coding", coding.pending && "s7-pending", active && "s7-active"])} style={{ "--s7-c": look.colour }}>
-                <Label {...{ look, active }} name={session.shortName(coding.code)} more={stated(session, unit, coding)} title={session.described(coding, unit)} onClick={() => take(() => (session.marked.value = coding))} />
+                <Label {...{ look, active }} name={session.shortName(coding.code)} more={stated(session, unit, coding)} title={session.described(coding, unit)} onClick={() => take(() => session.words.mark(coding))} />
               </li>
             );
           })}

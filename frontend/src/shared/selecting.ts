@@ -33,8 +33,9 @@ export class Selecting {
     private readonly say: (words: string) => void,
   ) {}
 
+  /** Each selection is an object of its own, so that it can be told from an earlier one of the same words. */
   select(span: Span | null): void {
-    this.span.value = span;
+    this.span.value = span && { ...span };
     if (span) this.say(`Selected: ${this.text().slice(span.start, span.end)}`);
   }
 
@@ -45,13 +46,16 @@ export class Selecting {
     const word = snapped(text, { start: at, end: at + 1 }, "word");
     if (!word) return;
     const more = now && now === this.#tapped ? { start: Math.min(now.start, word.start), end: Math.max(now.end, word.end) } : word;
-    this.select((this.#tapped = more));
+    this.select(more);
+    this.#tapped = this.span.value;
   }
 
   /** One edge of the selection was dragged to this place. */
   drag(edge: Edge, at: number, exact: boolean): void {
     const span = this.span.value && dragged(this.text(), this.span.value, edge, at, exact);
-    if (span && span.start < span.end) this.select((this.#tapped = span));
+    if (!span || span.start >= span.end) return;
+    this.select(span);
+    this.#tapped = this.span.value;
   }
 
   /** What is selected was coded: the next tap begins another selection. */
