@@ -98,7 +98,7 @@ export const counted = (n: number, what: string) => `${n} ${what}${n === 1 ? "" 
 export function described(row: HistoryRow, label: (code: string) => string): string {
   const facets = [...Object.values(row.facets), ...(row.unsure ? ["unsure"] : [])].join(", ");
   const code = row.code === null ? "" : label(row.code);
-  if (row.moved_from !== null) return `moved ${code} from “${row.moved_from}” to`;
+  if (row.moved_from !== null) return `moved ${code}${row.also ? ` and ${row.also} more` : ""} from “${row.moved_from}” to`;
   if (row.found) return `applied ${code} to ${counted(row.found, "hit")} of a search, the first`;
   switch (row.kind) {
     case "apply":

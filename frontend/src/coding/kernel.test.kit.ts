@@ -291,7 +291,7 @@ export class Kernel {
       const quote = start === null ? "" : this.texts[place!]!.slice(start, end!);
       const stands = this.done.some((one) => one.id === id);
       const [time, state] = [new Date(1000 * at(n)).toISOString(), stands ? ("stands" as const) : ("undone" as const)];
-      return { act_id: id, kind, at: time, unit_id, place, code, on: target_kind, start, end, quote, moved_from: null, found: act.found?.length ?? 0, facets: act.facets ?? {}, unsure: false, words: text, state, taken_back: stands ? null : time };
+      return { act_id: id, kind, at: time, unit_id, place, code, on: target_kind, start, end, quote, moved_from: null, also: 0, found: act.found?.length ?? 0, facets: act.facets ?? {}, unsure: false, words: text, state, taken_back: stands ? null : time };
     });
     const times = Uint32Array.from(acts.map((_, n) => at(n))).reverse();
     return { type: "history", n: rows.length, first: 0, times: base64(new Uint8Array(times.buffer)), rows: rows.reverse() };
