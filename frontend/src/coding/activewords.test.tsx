@@ -299,7 +299,7 @@ test("drawn sequences of keys, drags, clicks, undo and redo: the record has what
         throw error;
       });
     }
-    for (const { from, also } of kernel.acts()) if (from) moved[also ? "together" : "alone"]++;
+    for (const { from, also } of kernel.acts()) if (from) moved[also?.length ? "together" : "alone"]++;
     // All of it, taken back step by step.
     for (let at = 0; at < 2 * STEPS && kernel.unit(0).codings.length; at++) await press("z"), await settle(), compare();
     expect(recorded()).toEqual([]);

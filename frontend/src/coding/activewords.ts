@@ -7,13 +7,8 @@ import type { Unit } from "./messages";
 
 /** Whether both are the same code on the same words. */
 export const isOn = (one: Mark, other: Mark) => one.code === other.code && sameSpan(one, other);
-
-interface Host {
-  marked: Signal<Mark | null>;
-  selecting: { span: Signal<Span | null> };
-  /** The text on screen. */
-  unit: () => Unit | null;
-}
+export const codesOf = (codings: readonly Mark[]) => codings.map(({ code }) => code);
+export const WHOLE = { start: null, end: null };
 
 /**
  * What is selected belongs to nothing until a code's key is pressed; from then on it is the words of that coding, and
@@ -21,54 +16,61 @@ interface Host {
  * another object, even on the same words, and belongs to nothing again.
  */
 export class ActiveWords {
+  readonly #marked: Signal<Mark | null>;
+  readonly #span: Signal<Span | null>;
+  readonly #unit: () => Unit | null;
   /** The words of codings, and their codes; `chosen` if they were selected before they were coded. */
   readonly #held = signal<{ span: Span; codes: readonly string[]; chosen: boolean } | null>(null);
 
-  constructor(private readonly host: Host) {}
+  /** In a view with this marked coding, this selection, and this text on screen. */
+  constructor(marked: Signal<Mark | null>, selected: Signal<Span | null>, unit: () => Unit | null) {
+    [this.#marked, this.#span, this.#unit] = [marked, selected, unit];
+  }
+
+  #those(fit: (coding: Coding) => boolean): Coding[] {
+    return this.#unit()?.codings.filter(fit) ?? [];
+  }
 
   /** The codings whose words are selected, the marked one first: their ends are moved together, and the selection with them. */
   readonly codings = computed((): readonly Coding[] => {
-    const [held, mark] = [this.#held.value, this.host.marked.value];
-    if (!held || held.span !== this.host.selecting.span.value) return [];
-    const own = this.host.unit()?.codings.filter((one) => held.codes.includes(one.code) && sameSpan(one, held.span)) ?? [];
-    const first = own.findIndex((one) => one.code === mark?.code);
-    return first > 0 ? [own[first]!, ...own.toSpliced(first, 1)] : own;
+    const [held, mark] = [this.#held.value, this.#marked.value];
+    if (!held || held.span !== this.#span.value) return [];
+    const own = this.#those((one) => held.codes.includes(one.code) && sameSpan(one, held.span));
+    return own.sort((a, b) => Number(b.code === mark?.code) - Number(a.code === mark?.code));
   });
 
   /** What Shift and an arrow moves: those codings; where nothing is selected the marked one, if it is of words. */
   readonly movable = computed((): readonly Coding[] => {
-    const mark = this.host.marked.value;
-    if (this.host.selecting.span.value || !mark || mark.start === null) return this.codings.value;
-    return this.host.unit()?.codings.filter((one) => isOn(one, mark)) ?? [];
+    const mark = this.#marked.value;
+    return this.#span.value ? this.codings.value : this.#those((one) => !!mark && mark.start !== null && isOn(one, mark));
   });
 
   /** Mark a coding: the next code goes to its words, too. */
   mark({ code, start, end }: Mark): void {
-    if (start === null) {
-      this.host.marked.value = { code, start, end };
-      this.host.selecting.span.value = null;
-    } else this.hold({ start, end: end! }, [code]);
+    if (start !== null) return this.hold({ start, end: end! }, [code]);
+    this.#span.value = null;
+    this.add(code);
   }
 
   /** These are the words of codings with these codes, the first of which is marked. */
   hold(span: Span, codes: readonly string[]): void {
     this.#held.value = { span, codes, chosen: false };
-    this.host.selecting.span.value = span;
-    this.host.marked.value = { code: codes[0]!, ...span };
+    this.#span.value = span;
+    this.#marked.value = { code: codes[0]!, ...span };
   }
 
   /** What is selected was given another code; where nothing is, the whole text was. */
   add(code: string): void {
-    const [span, codings] = [this.host.selecting.span.value, this.codings.value];
+    const [span, codings] = [this.#span.value, this.codings.value];
     const chosen = !codings.length || this.#held.value!.chosen;
-    if (span) this.#held.value = { span, codes: [...codings.map((one) => one.code), code], chosen };
-    this.host.marked.value = { code, start: span?.start ?? null, end: span?.end ?? null };
+    if (span) this.#held.value = { span, codes: [...codesOf(codings), code], chosen };
+    this.#marked.value = { code, ...(span ?? WHOLE) };
   }
 
   /** The marked coding may be gone: mark another one of these words, the last. */
   remark(): void {
-    const [mark, codings] = [this.host.marked.value, this.codings.value];
-    if (!mark || !codings.some((one) => isOn(one, mark))) this.host.marked.value = codings.at(-1) ?? null;
+    const [mark, codings] = [this.#marked.value, this.codings.value];
+    if (!mark || !codings.some((one) => isOn(one, mark))) this.#marked.value = codings.at(-1) ?? null;
   }
 
   /**
@@ -78,8 +80,8 @@ export class ActiveWords {
   follow(before: Unit, held: readonly Coding[]): void {
     if (this.codings.value.length) return this.remark();
     if (this.#held.value?.chosen) return;
-    const came = this.host.unit()?.codings.filter((one) => one.start !== null && held.some(({ code }) => code === one.code) && !before.codings.some((other) => isOn(one, other))) ?? [];
-    const first = came.find(({ code }) => code === this.host.marked.value?.code) ?? came[0];
-    if (first) this.hold({ start: first.start!, end: first.end! }, [first, ...came].map(({ code }) => code));
+    const came = this.#those((one) => one.start !== null && codesOf(held).includes(one.code) && !before.codings.some((other) => isOn(one, other)));
+    const first = came.find(({ code }) => code === this.#marked.value?.code) ?? came[0];
+    if (first) this.hold({ start: first.start!, end: first.end! }, codesOf([first, ...came]));
   }
 }

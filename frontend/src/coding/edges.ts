@@ -3,7 +3,7 @@ import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Act, Coding, Span } from "../shared/protocol";
 import { sameSpan } from "../shared/spans";
 import { dragged, moved, pieces, type Edge, type Granularity, type Step } from "../shared/words";
-import { isOn, type ActiveWords } from "./activewords";
+import { codesOf, isOn, type ActiveWords } from "./activewords";
 import type { Unit } from "./messages";
 
 /** Without a key for so long, what was moved is recorded. */
@@ -11,33 +11,38 @@ export const KEPT_MS = 1000;
 
 interface Host {
   words: ActiveWords;
-  /** The text on screen, without what is moving. */
-  still: ReadonlySignal<Unit | null>;
-  seek: (span: Span, edge: Edge) => void;
-  label: (code: string) => string;
-  say: (words: string) => void;
-  do: (act: Omit<Act, "id" | "unit_id">, unit: Unit) => void;
+  selecting: { seek(span: Span, edge: Edge): void };
+  label(code: string): string;
+  say(words: string): void;
 }
+
+type Do = (act: Omit<Act, "id" | "unit_id">, unit: Unit) => void;
 
 /** Codings of the same words, the marked one first, and where their words are now. */
 interface Moving { unit: Unit; codings: readonly Coding[]; span: Span; }
 
 export class Edges {
   readonly moving = signal<Moving | null>(null);
+  readonly #host: Host;
+  readonly #still: ReadonlySignal<Unit | null>;
+  readonly #record: Do;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly host: Host) {}
+  /** `still` is the text on screen, without what is moving. */
+  constructor(host: Host, still: ReadonlySignal<Unit | null>, record: Do) {
+    [this.#host, this.#still, this.#record] = [host, still, record];
+  }
 
   /** The codings of a unit with the words of the moving ones as they are on the screen. */
   readonly shown = computed(() => {
-    const [unit, moving] = [this.host.still.value, this.moving.value];
+    const [unit, moving] = [this.#still.value, this.moving.value];
     if (!unit || unit.unit_id !== moving?.unit.unit_id) return unit;
     return { ...unit, codings: unit.codings.map((one) => (moving.codings.some((other) => isOn(one, other)) ? { ...one, ...moving.span } : one)) };
   });
 
   /** Whether Shift and an arrow moves an edge of codings, and no selection's. */
   get isReady(): boolean {
-    return this.moving.value !== null || this.host.words.movable.value.length > 0;
+    return this.moving.value !== null || this.#host.words.movable.value.length > 0;
   }
 
   /** Move an edge by a word or a sentence. */
@@ -53,23 +58,19 @@ export class Edges {
 
   #to(edge: Edge, next: (text: string, span: Span) => Span | null): void {
     clearTimeout(this.#timer);
-    const [unit, codings] = [this.host.still.value, this.moving.value?.codings ?? this.host.words.movable.value];
+    const [unit, codings] = [this.#still.value, this.moving.value?.codings ?? this.#host.words.movable.value];
     const [first] = codings;
     if (!unit || !first) return;
     const span = next(unit.text, this.moving.value?.span ?? { start: first.start!, end: first.end! });
     if (!span || span.start >= span.end) return;
     this.moving.value = { unit, codings, span };
-    this.#hold(codings, span);
-    this.host.seek(span, edge);
-    this.host.say(`${this.#labels(codings)}: ${unit.text.slice(span.start, span.end)}`);
-  }
-
-  #hold(codings: readonly Coding[], span: Span): void {
-    this.host.words.hold(span, codings.map(({ code }) => code));
+    this.#host.words.hold(span, codesOf(codings));
+    this.#host.selecting.seek(span, edge);
+    this.#host.say(`${this.#labels(codings)}: ${unit.text.slice(span.start, span.end)}`);
   }
 
   #labels(codings: readonly Coding[]): string {
-    return codings.map(({ code }) => this.host.label(code)).join(", ");
+    return codings.map(({ code }) => this.#host.label(code)).join(", ");
   }
 
   /** Record the words as they are now. */
@@ -81,9 +82,9 @@ export class Edges {
     if (!moving || !first || sameSpan(first, moving.span)) return;
     const { unit, codings, span } = moving;
     const there = codings.filter(({ code }) => unit.codings.some((one) => isOn(one, { code, ...span })));
-    if (!there.length) return this.host.do({ ...moveTo(first, span), ...(others.length ? { also: others.map(({ code }) => code) } : {}) }, unit);
-    this.host.words.remark();
-    this.host.say(`${this.#labels(there)} is already applied there`);
+    if (!there.length) return this.#record({ ...moveTo(first, span), also: codesOf(others) }, unit);
+    this.#host.words.remark();
+    this.#host.say(`${this.#labels(there)} is already applied there`);
   }
 
   /** Leave the words as they were; false where nothing moves. */
@@ -93,8 +94,8 @@ export class Edges {
     const [first] = codings;
     if (!first) return false;
     this.moving.value = null;
-    this.#hold(codings, { start: first.start!, end: first.end! });
-    this.host.say(`${this.#labels(codings)} as it was`);
+    this.#host.words.hold({ start: first.start!, end: first.end! }, codesOf(codings));
+    this.#host.say(`${this.#labels(codings)} as it was`);
     return true;
   }
 }

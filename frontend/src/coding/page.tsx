@@ -1,6 +1,6 @@
 // The coding widget on screen: its header, the unit with its codings, the codebook; and what each key does there.
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Button } from "../shared/button";
+import { Button, Space } from "../shared/button";
 import { scrollDefinition } from "../shared/definition";
 import { startDrag } from "../shared/drag";
 import { Frame, WAITING } from "../shared/frame";
@@ -33,7 +33,7 @@ function Footer({ session, unit }: { session: Session; unit: Unit | null }) {
   const words = session.training.isOn.value && !unit?.finished ? "Finish and compare ⏎" : "Finish and next ⏎";
   return (
     <footer class="s7-footer">
-      {unit ? <UnitMemo key={unit.unit_id} session={session} unit={unit} /> : <span class="s7-space" />}
+      {unit ? <UnitMemo key={unit.unit_id} session={session} unit={unit} /> : <Space />}
       <Button class="s7-finish" disabled={!unit} aria-pressed={unit?.finished ?? false} onClick={() => take(() => session.finish())} words={unit?.finished ? "✓ Finished" : "Finish"} />
       <Button class="s7-primary" disabled={!unit} onClick={() => take(() => session.finishAndNext())} words={words} />
     </footer>

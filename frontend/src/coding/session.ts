@@ -3,8 +3,7 @@ import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Model } from "../shared/channel";
 import { WidgetSession } from "../shared/session";
 import type { Act, Code, Coding, Span } from "../shared/protocol";
-import { sameSpan } from "../shared/spans";
-import { ActiveWords } from "./activewords";
+import { ActiveWords, isOn, WHOLE } from "./activewords";
 import { Colleagues } from "./colleagues";
 import { Edges, moveTo, overlapped } from "./edges";
 import { Facets, type Mark } from "./facets";
@@ -33,7 +32,6 @@ const CACHED_UNITS = 100;
 const AHEAD = 3;
 /** How many places are looked at for those to be fetched ahead. */
 const LOOKED_AT = 1000;
-const WHOLE = { start: null, end: null };
 
 export type SideName = "texts" | "memos" | "history" | "inbox";
 
@@ -93,15 +91,8 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     return unit && this.outbox.waiting.value.reduce(withAct, unit);
   });
   readonly marked = signal<Mark | null>(null);
-  readonly words: ActiveWords = new ActiveWords({ marked: this.marked, selecting: this.selecting, unit: () => this.unit.value });
-  readonly edges: Edges = new Edges({
-    words: this.words,
-    still: this.#still,
-    seek: (span, edge) => this.selecting.seek(span, edge),
-    label: (code) => this.label(code),
-    say: (words) => this.say(words),
-    do: (act, unit) => void this.#do(act, unit),
-  });
+  readonly words: ActiveWords = new ActiveWords(this.marked, this.selecting.span, () => this.unit.value);
+  readonly edges: Edges = new Edges(this, this.#still, (act, unit) => void this.#do(act, unit));
   readonly unit: ReadonlySignal<Unit | null> = this.edges.shown;
   override readonly held = computed(() => this.edges.moving.value !== null);
   /** The coding whose words became the selection because its code's key was pressed on some of them, and from where. */
@@ -109,7 +100,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   /** Its index on the unit on screen, -1 where it does not stand there. */
   readonly stands = computed(() => {
     const mark = this.marked.value;
-    return this.unit.value?.codings.findIndex((coding) => mark && coding.code === mark.code && sameSpan(coding, mark)) ?? -1;
+    return this.unit.value?.codings.findIndex((coding) => mark && isOn(coding, mark)) ?? -1;
   });
   /** The index of the coding that the next key changes: the marked one, or else the last. */
   readonly active = computed(() => (this.stands.value >= 0 ? this.stands.value : (this.unit.value?.codings.length ?? 0) - 1));
@@ -510,17 +501,22 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     return this.push({ ...act, ...(act.kind === "finish" ? { seen: n_acts } : {}), unit_id });
   }
 
+  /** Whether the code is on what is selected, or else on the whole text. */
+  #stands({ id }: Code): boolean {
+    const target = { code: id, ...(this.selecting.span.value ?? WHOLE) };
+    return !!this.unit.value?.codings.some((coding) => isOn(coding, target));
+  }
+
   /** Apply the code to the selection or the whole unit; where it stands there already, remove it. */
   toggle(code: Code): void {
     const unit = this.unit.value;
     if (!unit || !code.codable) return;
     const span = this.selecting.span.value;
-    const target = span ?? WHOLE;
-    const stands = unit.codings.some((coding) => coding.code === code.id && sameSpan(coding, target));
+    const stands = this.#stands(code);
     this.selecting.endTaps();
     const { coding: before, others } = overlapped(unit.codings, code.id, stands ? null : span);
     if (before) return this.#widen(before, span!, others);
-    this.#do({ kind: stands ? "remove" : "apply", code: code.id, ...target });
+    this.#do({ kind: stands ? "remove" : "apply", code: code.id, ...(span ?? WHOLE) });
     const where = span ? "the selection" : "the whole text";
     this.say(`${code.label} ${stands ? "removed from" : "applied to"} ${where}`);
     this.book.definition.ask(code.id);
@@ -558,9 +554,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   /** Apply the code; where it stands there already, leave it. */
   apply(code: Code): void {
-    const target = this.selecting.span.value ?? WHOLE;
-    const stands = this.unit.value?.codings.some((coding) => coding.code === code.id && sameSpan(coding, target));
-    if (stands) this.say(`${code.label} is already applied there`);
+    if (this.#stands(code)) this.say(`${code.label} is already applied there`);
     else this.toggle(code);
   }
 

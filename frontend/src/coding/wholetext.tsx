@@ -1,6 +1,6 @@
 // What is coded on the text as a whole, and what is said of the text; and the codings of its words, for the margin.
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Button } from "../shared/button";
+import { Button, Space } from "../shared/button";
 import { UNKNOWN } from "../shared/colours";
 import { Label, type MarginItem } from "../shared/margin";
 import type { Coding } from "../shared/protocol";
@@ -97,7 +97,7 @@ export function WholeText({ session, unit }: { session: Session; unit: Unit }) {
           })}
         </ul>
       )}
-      <span class="s7-space" />
+      <Space />
       <span class="s7-unit-line">
         <span class="s7-unit-id">{unit.unit_id}</span>
         {unit.finished && <span class="s7-done">✓ finished</span>}
