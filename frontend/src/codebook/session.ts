@@ -9,6 +9,7 @@ import { dropped, isWithin, moved, type Drop, type Place, type Way } from "./mov
 import { LackingThemes } from "./lackingthemes";
 import { Sorter } from "./sorter";
 import { Typed } from "./typed";
+import { placeIn } from "../shared/words";
 
 /** The tab that is open: what had the focus may be gone once the kernel has answered. */
 export const TAB = '.s7-side-tabs [aria-pressed="true"]';
@@ -249,7 +250,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   go(by: number): void {
     const rows = this.book.rows.value;
     const at = rows.findIndex(({ code }) => code.id === this.selected.value);
-    const to = rows[Math.max(0, Math.min(at + by, rows.length - 1))];
+    const to = rows[placeIn(rows.length, at + by)];
     if (to) this.select(to.code.id);
   }
 

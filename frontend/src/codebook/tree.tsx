@@ -1,7 +1,7 @@
 // The tree of codes: moved through and changed by keys, and by dragging; with how each code is used.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { BasisLine } from "../shared/basis";
-import { Button } from "../shared/button";
+import { Button, Space } from "../shared/button";
 import { sample, UNKNOWN } from "../shared/colours";
 import { Search } from "../shared/fields";
 import type { DraftCode } from "./messages";
@@ -91,7 +91,7 @@ export function CodeTree({ session }: { session: Session }) {
       <div class="s7-pane-line">
         <h4>Codes</h4>
         <span class="s7-numbers">{session.codes.value.length}</span>
-        <span class="s7-space" />
+        <Space />
         <Button title="Add a code (+)" onClick={() => session.begin("add")} words="+ Code" />
       </div>
       <BasisLine words={session.uncounted.value || session.basis.value || "Counting…"} />

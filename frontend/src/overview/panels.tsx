@@ -5,7 +5,7 @@ import { sample, UNKNOWN } from "../shared/colours";
 import { axisFrom, DotAndLine, Line, ShareBar, TwoDots } from "./charts";
 import type { AgreementRow, CoderRow, LeaningRow, RoundAgreement, RoundRow, Door, UsedRow } from "./messages";
 import type { Session } from "./session";
-import { Button } from "../shared/button";
+import { Button, Space } from "../shared/button";
 
 interface Props { session: Session; }
 
@@ -76,7 +76,7 @@ function RoundOf({ session, row }: Props & { row: RoundRow }) {
       <h5>
         <span dir="auto">{name}</span>
         {row.state !== "none" && <span class="s7-round-state">{row.state}</span>}
-        <span class="s7-space" />
+        <Space />
         <NumberDoor session={session} door={{ of: "planned", round: row.round }} n={row.n_units} label={`${row.n_units} texts of ${name}`}>
           {row.n_units} texts
         </NumberDoor>

@@ -33,8 +33,9 @@ export class Selecting {
     private readonly say: (words: string) => void,
   ) {}
 
+  /** Each selection is an object of its own, so that it can be told from an earlier one of the same words. */
   select(span: Span | null): void {
-    this.span.value = span;
+    this.span.value = span && { ...span };
     if (span) this.say(`Selected: ${this.text().slice(span.start, span.end)}`);
   }
 
@@ -44,14 +45,20 @@ export class Selecting {
     if (now && now.start <= at && at < now.end) return this.select(null);
     const word = snapped(text, { start: at, end: at + 1 }, "word");
     if (!word) return;
-    const more = now && now === this.#tapped ? { start: Math.min(now.start, word.start), end: Math.max(now.end, word.end) } : word;
-    this.select((this.#tapped = more));
+    const more = now && now === this.#tapped ? around(now, word) : word;
+    this.#take(more);
   }
 
   /** One edge of the selection was dragged to this place. */
   drag(edge: Edge, at: number, exact: boolean): void {
     const span = this.span.value && dragged(this.text(), this.span.value, edge, at, exact);
-    if (span && span.start < span.end) this.select((this.#tapped = span));
+    if (span && span.start < span.end) this.#take(span);
+  }
+
+  /** Select what the next tap extends. */
+  #take(span: Span): void {
+    this.select(span);
+    this.#tapped = this.span.value;
   }
 
   /** What is selected was coded: the next tap begins another selection. */
@@ -108,6 +115,9 @@ export class Selecting {
     }
     const { first } = letters;
     this.letters.value = first ? null : { ...letters, typed: "", first: word };
-    this.select(first ? { start: Math.min(first.start, word.start), end: Math.max(first.end, word.end) } : word);
+    this.select(first ? around(first, word) : word);
   }
 }
+
+/** From the beginning of one to the end of the other, in either order. */
+const around = (one: Span, other: Span): Span => ({ start: Math.min(one.start, other.start), end: Math.max(one.end, other.end) });
