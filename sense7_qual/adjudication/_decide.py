@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from sense7_qual import codings
@@ -153,7 +154,7 @@ class _Selection:
             name: self.counts(name) or (discussions and self.discusses_counted(name))
             for name in set(_names(coverage))
         }
-        rows = coverage[[counts[name] for name in _names(coverage)]]
+        rows = coverage[np.array([counts[name] for name in _names(coverage)], dtype=bool)]
         return rows if self.wanted_coders is None else rows[rows["coder"].isin(self.wanted_coders)]
 
     def outside_plan(self, coverage: pd.DataFrame) -> dict[str, int]:
@@ -260,7 +261,7 @@ def _of_models(made: Sequence[Act], selection: _Selection, codebook: Codebook) -
         selection.counts(name) if selection.by_name else not selection.is_apart(name)
         for name in _names(every.coverage)
     ]
-    rows = every.coverage[counts]
+    rows = every.coverage[np.array(counts, dtype=bool)]  # a list of none would choose columns
     coded, rows = codings.of_round(_of_rows(every.codings, rows), rows)
     return _Chosen(coded, rows, every.abstained, {}, {})
 
@@ -405,8 +406,6 @@ def _keys(coverage: pd.DataFrame) -> list[tuple[str, str, str | None]]:
 
 def _earliest(coverage: pd.DataFrame) -> pd.DataFrame:
     """Return the row of the round in which each coder first finished each unit."""
-    if coverage.empty:  # then it need not have the column of times
-        return coverage
     at = pd.to_datetime(coverage["first_finished_at"], utc=True, format="ISO8601")
     order = at.sort_values(kind="stable").index
     return coverage.loc[order].drop_duplicates(_PAIR).sort_index()
