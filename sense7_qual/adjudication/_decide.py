@@ -285,7 +285,7 @@ def _of_models(made: Sequence[Act], selection: _Selection, codebook: Codebook) -
         selection.counts(name) if selection.by_name else not selection.is_apart(name)
         for name in _names(every.coverage)
     ]
-    rows = every.coverage[np.array(counts, dtype=bool)]
+    rows = every.coverage[np.array(counts, dtype=bool)]  # a list of none would choose columns
     coded, rows = codings.of_round(_of_rows(every.codings, rows), rows)
     return _Chosen(coded, rows, every.abstained, {}, {})
 
@@ -437,8 +437,6 @@ def _keys(coverage: pd.DataFrame) -> list[tuple[str, str, str | None]]:
 
 def _earliest(coverage: pd.DataFrame) -> pd.DataFrame:
     """Return the row of the round in which each coder first finished each unit."""
-    if coverage.empty:  # then it need not have the column of times
-        return coverage
     at = pd.to_datetime(coverage["first_finished_at"], utc=True, format="ISO8601")
     order = at.sort_values(kind="stable").index
     return coverage.loc[order].drop_duplicates(_PAIR).sort_index()
