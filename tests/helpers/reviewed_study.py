@@ -201,7 +201,7 @@ def _afterwards(
         code = book.codes[0].id
         has = (store.codings(coder="ana").query("unit_id == 'm0'")["code"] == code).any()
         store.append([(acts.remove if has else acts.apply)(code=code, at=tick(), **mine)])
-    decided = store.decisions(consensus=True)
+    decided = pd.concat([store.decisions(settled_by="nothing"), store.decisions(settled_by="rulings")])
     _settle(store, book, decided, tick, flaw)
     if flaw in ("revised_after_unblinding", "stale_open"):
         first = replace(book.codes[0], definition="Something else altogether.")
