@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from playwright.sync_api import Page
 
@@ -186,7 +187,8 @@ def test_a_split_code_is_sorted_by_theme_and_text_by_text(lab: labs.Lab, folder:
                 page.keyboard.press(key)
             page.wait_for_function(waiting, arg=left)
     store = qual.Store(folder)
-    decided = store.decisions(consensus=True).set_index(["coder", "unit_id", "code"])["applied"]
+    every = pd.concat([store.decisions(settled_by=how) for how in ("nothing", "rulings")])
+    decided = every.set_index(["coder", "unit_id", "code"])["applied"]
     parts = [
         [bool(decided["consensus", f"t{n}/1", part]) for part in ("follows", "remembers")] for n in range(3)
     ]

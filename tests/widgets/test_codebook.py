@@ -518,7 +518,8 @@ def split(store: Store) -> Lead:
 
 
 def of_store(store: Store, coder: str) -> dict[tuple[str, str], bool]:
-    found = Store(store.path).decisions(consensus=True)
+    opened = Store(store.path)
+    found = pd.concat([opened.decisions(settled_by=how) for how in ("nothing", "rulings")])
     own = found[(found["coder"] == coder) & found["code"].isin(["close", "soft"])]
     keys = zip(own["unit_id"], own["code"], strict=True)
     return dict(zip(keys, own["applied"].tolist(), strict=True))

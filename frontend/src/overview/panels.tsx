@@ -249,7 +249,7 @@ function ByRound({ session, rows, rounds }: Props & { rows: AgreementRow[]; roun
         </tbody>
       </table>
       {rounds.map(({ round, basis }) => (
-        <p key={round ?? ""} class="s7-hint" dir="auto">{round === null ? "No round" : `Round ${round}`}: {basis}</p>
+        <BasisLine key={round ?? ""} words={`${round === null ? "No round" : `Round ${round}`}: ${basis}`} whole />
       ))}
     </div>
   );

@@ -4,6 +4,6 @@
 export function BasisLine({ words, whole = false }: { words: string; whole?: boolean }) {
   if (whole) return <p class="s7-basis s7-whole" dir="auto">{words}</p>;
   return (
-    <div class="s7-basis" role="region" tabIndex={0} aria-label="What the numbers rest on" dir="auto">{words}</div>
+    <div class="s7-basis" role="region" tabIndex={0} aria-label="What the numbers rest on" title={words} dir="auto">{words}</div>
   );
 }
