@@ -53,7 +53,8 @@ def incomplete_texts(people: pd.DataFrame) -> pd.DataFrame:
     n_codes = people.drop_duplicates(["unit_id", "code"])["unit_id"].value_counts()
     n_own = people.groupby(["unit_id", "coder"])["code"].transform("size")
     lacking = people["unit_id"].map(n_codes).to_numpy(dtype=np.int64) - n_own.to_numpy(dtype=np.int64)
-    return people.assign(n_lacking=lacking)[lacking > 0]
+    found: pd.DataFrame = people.assign(n_lacking=lacking).loc[lacking > 0]
+    return found
 
 
 def applied_only_of_a_code(people: pd.DataFrame) -> pd.DataFrame:

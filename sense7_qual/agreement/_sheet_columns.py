@@ -89,7 +89,7 @@ def _reversed(columns: Mapping[str, pd.Series]) -> Iterator[str]:
     for name in numbers if numbers.shape[1] > 1 else ():
         others = numbers.drop(columns=name).mean(axis="columns")
         both = numbers[name].notna() & others.notna()
-        if against(numbers.loc[both, name], others[both]):
+        if against(numbers[name][both], others[both]):
             yield (
                 f"the values of coder {name!r} run against those of the others. If their scale is reversed, "
                 "turn it round."

@@ -83,7 +83,7 @@ def _reversed(own: pd.DataFrame) -> Iterator[str]:
     for name in wide if wide.shape[1] > 1 else ():
         others = wide.drop(columns=name).mean(axis="columns")
         both = wide[name].notna() & others.notna()
-        if against(wide.loc[both, name], others[both]):
+        if against(wide[name][both], others[both]):
             yield (
                 f"the decisions of {str(name)!r} run against those of the others. If applied and absent are "
                 "exchanged, correct them."
