@@ -181,7 +181,8 @@ def dawid_skene(
     for code, of_code in own.groupby("code", sort=False):
         for key, frame in _of_code(of_code, level, levels, how).items():
             parts[key].append(frame.assign(code=code, prevalence_by=prevalence_by))
-    return TrueCodes(**{one.name: _frame(one, parts[one.name]) for one in _FRAMES})
+    frames: dict[str, Any] = {one.name: _frame(one, parts[one.name]) for one in _FRAMES}
+    return TrueCodes(**frames)
 
 
 def _of_code(

@@ -396,7 +396,7 @@ def _with_waiting(
     waiting = [one.code for one in waiting_in(study.of_source(source))]
     rows = _rows(source, study, coders, analyses, settings)
     with_figure = [(row, moves) for row, moves in rows if row["code"] not in waiting]
-    reasons = {"reason": Reason.WAITING_FOR_REVIEW}
+    reasons: dict[str, object] = {"reason": Reason.WAITING_FOR_REVIEW}
     reasons |= {"odds_ratio_reason": Reason.WAITING_FOR_REVIEW} if settings.odds_ratios else {}
     stated = reasons | {"confidence_level": settings.confidence_level, "seed": settings.seed}
     return with_figure + [({"code": code, "source": source} | stated, None) for code in waiting]
