@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Final, TypeVar
 
+import numpy as np
 import pandas as pd
 
 from sense7_qual._coder_names import RESERVED_CODERS, is_model
@@ -358,7 +359,7 @@ def line_of_source(decisions: pd.DataFrame, source: str, *, with_models: bool = 
     people = _of_people(decisions, with_models=with_models)
     if source == "majority" and len(people):
         return str(from_people(people, source, with_models=with_models))
-    own = decisions[[name == source for name in _stripped(decisions["coder"])]]
+    own = _of(decisions, lambda name: name == source)
     return line_of(own if len(own) else people)
 
 
@@ -379,8 +380,14 @@ def from_people(decisions: pd.DataFrame, rule: str, *, with_models: bool = False
 
 
 def _of_people(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
+    return _of(decisions, lambda name: _is_person(name) or (with_models and is_model(name)))
+
+
+def _of(decisions: pd.DataFrame, counts: Callable[[str], bool]) -> pd.DataFrame:
+    """Return the rows of the coders that count."""
     names = _stripped(decisions["coder"])
-    return decisions[[_is_person(name) or (with_models and is_model(name)) for name in names]]
+    known = {name: counts(name) for name in set(names)}
+    return decisions[np.array([known[name] for name in names], dtype=np.bool_)]
 
 
 def _that_count(decisions: pd.DataFrame, *, with_models: bool) -> pd.DataFrame:

@@ -303,7 +303,7 @@ def queue(
     latest = latest_rulings(rulings)
     keys = zip(rows["unit_id"], rows["code"], strict=True)
     settled = pd.DataFrame([_said(latest.get(key)) for key in keys], columns=list(QUEUE.columns)[-5:-1])
-    rows = QUEUE.frame(rows.join(settled)).drop(columns="group")
+    rows = QUEUE.frame(rows.drop(columns="basis").join(settled)).drop(columns="group")
     return rows if by == "split" else _grouped(rows, by, participants)
 
 

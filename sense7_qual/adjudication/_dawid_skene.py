@@ -183,15 +183,8 @@ def dawid_skene(
     for code, of_code in own.groupby("code", sort=False):
         for key, frame in _of_code(of_code, level, levels, how).items():
             parts[key].append(frame.assign(code=code, prevalence_by=prevalence_by))
-    frames = {one.name: _frame(one, parts[one.name]) for one in _FRAMES}
-    return TrueCodes(
-        posterior=frames["posterior"],
-        draws=frames["draws"],
-        coders=frames["coders"],
-        prevalence=frames["prevalence"],
-        fits=frames["fits"],
-        residuals=frames["residuals"],
-    )
+    frames: dict[str, Any] = {one.name: _frame(one, parts[one.name]) for one in _FRAMES}
+    return TrueCodes(**frames)
 
 
 def _of_code(

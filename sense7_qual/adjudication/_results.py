@@ -23,7 +23,11 @@ DISAGREEMENTS: Final = Contract("disagreements", ("unit_id", "code"), {
 
 QUEUE: Final = Contract("disagreements", ("unit_id", "code"), {
     "group*": text('unless `by` is "split": the code, "ana – ben", or the participant', missing=True),
-    **{name + "*" * (name not in ("unit_id", "code")): one for name, one in DISAGREEMENTS.columns.items()},
+    **{
+        name + "*" * (name not in ("unit_id", "code")): one
+        for name, one in DISAGREEMENTS.columns.items()
+        if name != "basis"
+    },
     "settled": text(
         "`applied`, `absent`, or `differing` (different readings were ruled legitimate); missing: "
         "open", missing=True),
@@ -137,7 +141,7 @@ SHARES: Final = Contract("shares", ("code", "kind"), {
 }, row="One row per kind, of all disagreements and then of each code's")  # fmt: skip
 
 KINDS: Final = Contract("disagreements", ("unit_id", "code"), {
-    **{name: one for name, one in DISAGREEMENTS.columns.items() if name != "disagreement"},
+    **{name: one for name, one in DISAGREEMENTS.columns.items() if name not in ("disagreement", "basis")},
     "n_again": count("decisions made again there"),
     "slip, ambiguous_text, stance": share(
         "probabilities that sum to 1",

@@ -143,7 +143,7 @@ def drift(
         for coder, given, units, n_units in _coders(own, coverage, assigned)
         for *row, reason in _rows(coder, given, units, codes, n_units, false_alarms / tests)
     ]
-    return DRIFT.frame(rows)
+    return DRIFT.frame(pd.DataFrame(rows, columns=list(DRIFT.columns)[:-1]))  # all but the basis
 
 
 def comparisons(n_later: int, level: float) -> list[Comparison]:

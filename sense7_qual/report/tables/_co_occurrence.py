@@ -293,6 +293,8 @@ def _of_source(decisions: pd.DataFrame, source: str) -> pd.DataFrame:
         return by_text["applied"].mean().reset_index()
     if source == "majority" and source not in known:
         return codings.majority(decisions)
+    if not known and waiting_in(decisions):
+        return decisions  # whoever decided, all of it waits
     if source not in known:
         raise TableError(
             "decisions: expected a source of decisions – found none of that name – "
