@@ -156,7 +156,7 @@ class _Selection:
             name: self.counts(name) or (discussions and self.discusses_counted(name))
             for name in set(_names(coverage))
         }
-        rows = coverage[[counts[name] for name in _names(coverage)]]
+        rows = coverage.loc[[counts[name] for name in _names(coverage)]]
         return rows if self.wanted_coders is None else rows[rows["coder"].isin(self.wanted_coders)]
 
     def outside_plan(self, coverage: pd.DataFrame) -> dict[str, int]:
@@ -263,7 +263,7 @@ def _of_models(made: Sequence[Act], selection: _Selection, codebook: Codebook) -
         selection.counts(name) if selection.by_name else not selection.is_apart(name)
         for name in _names(every.coverage)
     ]
-    rows = every.coverage[counts]
+    rows = every.coverage.loc[counts]
     coded, rows = codings.of_round(_of_rows(every.codings, rows), rows)
     return _Chosen(coded, rows, every.abstained, {}, {})
 
