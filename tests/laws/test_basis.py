@@ -9,16 +9,25 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import io
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from hypothesis import given, settings, strategies as st
+from pandas.testing import assert_frame_equal
 
 import sense7_qual as qual
-from sense7_qual._basis import Basis, state
+from sense7_qual import acts, codings
+from sense7_qual._basis import Basis, Waiting, is_mixed, line_of, parts, state
+from sense7_qual._reasons import Caution, Reason
+from sense7_qual.codebook import Code, Codebook
+from sense7_qual.store import Store
+from tests.helpers import basis_study
 from tests.helpers.calls import calls, public_names
 
 TAKES = frozenset({
