@@ -63,7 +63,9 @@ def no_answers(texts: pd.Series, questions: pd.Series | None = None) -> pd.Serie
     back: a single "None" may be somebody's answer.
     """
     folded = texts.astype("string").map(_folded, na_action="ignore").astype("string")
-    counted = folded if questions is None else folded.str.cat(questions.astype("string").to_numpy(), "\0")
+    counted = folded
+    if questions is not None:
+        counted = folded.str.cat(questions.astype("string").set_axis(folded.index), "\0")
     counts = counted.map(counted.value_counts())
     by_program = folded.map(lambda word: word in _BY_PROGRAM or is_code_for_missing(word), na_action="ignore")
     by_people = folded.map(means_missing, na_action="ignore")
