@@ -144,7 +144,8 @@ def drawn_texts(inclusion: pd.DataFrame, by_hand: pd.Index, *, function: str) ->
             f"{function}: expected only texts coded by hand that were drawn – found {len(others)} others: "
             f"{first_three(others)} – leave these out, or draw texts with corpus.hand_sample."
         )
-    refuse_more_than_drawn(chance, len(by_hand), function=function)
+    if drawn is None:
+        refuse_more_than_drawn(chance, len(by_hand), function=function)
     return chance, chance.index[:0] if drawn is None else drawn
 
 

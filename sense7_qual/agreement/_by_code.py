@@ -158,8 +158,9 @@ def by_code(
     rows: list[dict[str, Any]] = []
     if inclusion is not None:
         known = probabilities_of(inclusion)
-        n_coders = people(decisions, with_models=True).groupby("unit_id")["coder"].nunique()
-        refuse_more_than_drawn(known, int((n_coders > 1).sum()), function="by_code")
+        if "drawn" not in inclusion:  # else it is known which they are
+            n_coders = people(decisions, with_models=True).groupby("unit_id")["coder"].nunique()
+            refuse_more_than_drawn(known, int((n_coders > 1).sum()), function="by_code")
         for code, table, groups, unit_ids in _named_tables(decisions, units, cluster):
             row = weighted_row(table, unit_ids, groups, known, confidence_level)
             rows.append({"code": code, **row, **settings})

@@ -351,7 +351,7 @@ def test_the_default_has_what_tables_and_figures_print_and_details_the_rest() ->
     short = links.code_to_rating(decisions, units, **chosen)
     whole = links.code_to_rating(decisions, units, **chosen, details=True)
     asked = links.code_to_rating(decisions, units, **chosen, sensitivity=True)
-    assert (short.shape[1], whole.shape[1]) == (27, 56)
+    assert (short.shape[1], whole.shape[1]) == (33, 62)
     pd.testing.assert_frame_equal(whole[list(short)], short)
     assert {"gee_odds_ratio", "gee_odds_ratio_p"} <= set(asked) - set(short)
     for source in ("majority", "pooled"):

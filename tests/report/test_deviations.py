@@ -119,6 +119,7 @@ ELSE: dict[str, tuple[object, object]] = {
     "cluster": ("case_id", "document_id"),
     "adjust": ("max-t", "bh"),
     "equivalence": (("rank_biserial", 0.2), ("odds_ratio", 1.5)),
+    "hypothesis": ("within", "between"),
     "n_boot": (2000, 1000),
     "seed": (0, 7),
     "answers": ({"aims": "To explore."}, {"aims": "To confirm."}),

@@ -236,7 +236,7 @@ def test_link_row_and_foot() -> None:
     assert "Benjamini–Hochberg within each family (number of tests): codes of majority (1)." in notes
     assert "p: two-sided, of an odds ratio of 1; p of r: of r = 0." in notes
     assert "odds of a higher rating of a text with the code" in notes
-    assert "df = participants who wrote both, less 1" in notes
+    assert "df = participants who wrote both (25), less 1" in notes
     assert "Hypothesis: own texts." in notes
     assert "These are associations" in notes
     coder = report.tables.link(link_frame(source="ana"), source="ana")

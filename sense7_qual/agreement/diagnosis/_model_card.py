@@ -312,7 +312,7 @@ def _agreement(study: _Study, texts: Texts) -> Iterator[Row]:
     own = people(study.own[study.own["code"] == texts.code])
     own = own[own["unit_id"].isin(texts.unit_id)]
     chance = (1 / study.weight).rename("probability").rename_axis("unit_id").reset_index()
-    chance["probability"] /= chance["probability"].max()
+    chance = chance.assign(probability=chance["probability"] / chance["probability"].max(), drawn=True)
     units = study.clusters.rename("cluster").rename_axis("unit_id").reset_index()
     unequal = np.ptp(study.weight) > 1e-9
     row = by_code(

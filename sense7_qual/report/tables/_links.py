@@ -333,9 +333,11 @@ def _odds_note(rows: Sequence[Mapping[str, Any]], cluster_name: str) -> str:
     """Say what each odds ratio compares, and how many participants carry that of their own texts."""
     model = f"cumulative-link mixed model with random intercepts for {cluster_name}, Student's t"
     pooled = " (pooled: Satterthwaite's)" if any(row["source"] == "pooled" for row in rows) else ""
+    both = _present.count_range(row["n_clusters_both"] for row in rows)
     own = (
         f"{_OWN} = odds of a higher rating of a text with the code over those of the same writer's texts "
-        f"without it; df = {cluster_name} who wrote both, less 1{pooled}."
+        f"without it; df = {cluster_name} who wrote both "
+        f"({both}), less 1{pooled}."
     )
     between = (
         f"{_BETWEEN} = odds of a higher rating where a writer has the code in all texts over those where in "
