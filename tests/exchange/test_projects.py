@@ -37,6 +37,11 @@ def rows(frame: pd.DataFrame, columns: list[str]) -> list[tuple[object, ...]]:
     return sorted(plain.itertuples(index=False, name=None), key=repr)
 
 
+def settled(store: Store) -> pd.DataFrame:
+    """Return each coder's last decisions, and what is settled by rulings."""
+    return pd.concat([store.decisions(settled_by=one) for one in ("nothing", "rulings")])
+
+
 def study(folder: Path, units: pd.DataFrame | None = None, codebook: Codebook = BOOK) -> Store:
     units = frame_of(TEXTS) if units is None else units
     return Store.create(folder / "study", units=units, codebook=codebook)
@@ -89,11 +94,6 @@ def deeds(draw: st.DrawFn, codebook: Codebook, texts: list[str]) -> list[list[ac
 @pytest.mark.long
 @settings(max_examples=40, deadline=None, phases=[Phase.generate])
 @given(st.data())
-def settled(store: Store) -> pd.DataFrame:
-    """Return each coder's last decisions, and what is settled by rulings."""
-    return pd.concat([store.decisions(settled_by=one) for one in ("nothing", "rulings")])
-
-
 def test_any_study_is_valid_and_comes_back_equal(data: st.DataObject) -> None:
     codebook = data.draw(codebooks())
     texts = data.draw(st.lists(st.sampled_from(TEXTS), min_size=1, max_size=5))
