@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from sense7_qual import codings
@@ -156,7 +157,7 @@ class _Selection:
             name: self.counts(name) or (discussions and self.discusses_counted(name))
             for name in set(_names(coverage))
         }
-        rows = coverage.loc[[counts[name] for name in _names(coverage)]]
+        rows = coverage[np.array([counts[name] for name in _names(coverage)], dtype=bool)]
         return rows if self.wanted_coders is None else rows[rows["coder"].isin(self.wanted_coders)]
 
     def outside_plan(self, coverage: pd.DataFrame) -> dict[str, int]:
@@ -263,7 +264,7 @@ def _of_models(made: Sequence[Act], selection: _Selection, codebook: Codebook) -
         selection.counts(name) if selection.by_name else not selection.is_apart(name)
         for name in _names(every.coverage)
     ]
-    rows = every.coverage.loc[counts]
+    rows = every.coverage[np.array(counts, dtype=bool)]  # a list of none would choose columns
     coded, rows = codings.of_round(_of_rows(every.codings, rows), rows)
     return _Chosen(coded, rows, every.abstained, {}, {})
 

@@ -150,8 +150,12 @@ def whole(path: Path) -> Store:
     for place in range(6):
         codes = [name for name, holds in (("warm", warm), ("cold", cold)) if holds("ana", place)]
         named = [study.named("ana", place, "main") for _ in codes]
-        store.append([*(acts.apply(code=code, **one) for code, one in zip(codes, named, strict=True)),
-                      acts.finish(**study.named("ana", place, "main"))])
+        store.append(
+            [
+                *(acts.apply(code=code, **one) for code, one in zip(codes, named, strict=True)),
+                acts.finish(**study.named("ana", place, "main")),
+            ]
+        )
     return Store(store.path)
 
 
