@@ -199,11 +199,12 @@ class Seen:
 def that_decide(acts: Sequence[Act], sight: Sight) -> list[Act]:
     """Return the acts of which decisions are made: those that a person may see, in their order.
 
-    A ruling of somebody else's is in no round: it counts on the texts of which two coders' decisions, or all
-    that there are, may be seen. What was suggested outside rounds counts with what was coded there.
+    A ruling of somebody else's is in no round. For who leads, it counts on the texts of which two coders'
+    decisions, or all that there are, may be seen. What was suggested outside rounds counts with what was
+    coded there.
     """
     seen = [act for act in acts if sight.sees(act) or _is_of_no_round(act, sight)]
-    by, by_all = _finished_by(seen), _finished_by(acts)
+    by, by_all = _finished_by(seen if sight.as_lead else ()), _finished_by(acts)
     open_to_see = {unit for unit, coders in by.items() if len(coders) > 1 or coders == by_all[unit]}
     ruled = {act.act_id for act in acts if act.kind == "rule" and act.unit_id in open_to_see}
     there = {(act.coder, act.act_id) for act in seen}
@@ -349,10 +350,13 @@ class Board:
     @cached_property
     def read(self) -> Seen:
         """What may be seen of the coding."""
-        return Seen(
+        read = Seen(
             self.study, viewer=self.viewer, codebook=self.codebook, without_round=self.without_round,
             acts=self.acts, as_lead=self.is_lead,
         )  # fmt: skip
+        if not self.is_lead:  # who leads nothing does not know whether others coded, but whether they were to
+            read.leaves_out = not self.without_round and bool(self.plan["round"].isna().any())
+        return read
 
     @cached_property
     def tally(self) -> pd.DataFrame:
