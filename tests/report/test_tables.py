@@ -75,7 +75,7 @@ def test_codebook_table_has_every_part_of_a_code() -> None:
     table = report.tables.codebook(CODEBOOK)
     assert table.rows[0] == (
         "Warm | kind", "Warmth.", "• first\n• second", "never", "• It was kind.\n• Not: It was quick.",
-        "deductive\ntheory",
+        "not stated\ntheory",
     )  # fmt: skip
     assert table.rows[1] == ("Cold\n(under Warm | kind)", "–", "–", "–", "–", "proposed by a model")
     assert table.rows[2][0] == "Group\n(groups other codes; not applied itself)"
