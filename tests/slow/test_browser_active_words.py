@@ -1,4 +1,4 @@
-"""What is selected and what is coded are the same words, by mouse and by keys: in a real JupyterLab and Chromium."""
+"""What is selected and what is coded are the same words, by mouse and by keys: in a real browser."""
 
 from __future__ import annotations
 

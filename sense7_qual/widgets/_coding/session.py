@@ -260,7 +260,7 @@ class Session(Units):
         return record.in_one_step([*acts, *self.acts_from({**message, "with": None})])
 
     def _moved(self, message: Mapping[str, Any], unit_id: str, common: Mapping[str, Any]) -> list[Act]:
-        """Return the acts that move codings of the same words, and what is noted on exactly these, to others."""
+        """Return the acts that move codings of the same words, and what is noted on these, to other words."""
         named: dict[str, Any] = {"start": None, **field(message, "from", dict), "code": message.get("code")}
         old, new = self._target(named, unit_id), self.span(message, unit_id)
         now = self._now(unit_id)
