@@ -66,7 +66,7 @@ function Before({ session, unit, take }: { session: Session; unit: Unit; take: (
   if (!from && !others.length) return null;
   return (
     <span class="s7-before">
-      {others.length > 0 && <span class="s7-was">with {others.map(({ code }) => session.shortName(code)).join(", ")}</span>}
+      {others.length > 0 && <span title={`with ${others.map(({ code }) => session.label(code)).join(", ")}`}>+ {others.map(({ code }) => session.book.look(code).tag).join(" ")}</span>}
       {from && <span class="s7-was">was “{unit.text.slice(from.start!, from.end!)}”</span>}
       {moving && <span><kbd>Esc</kbd> as it was</span>}
       {widened && !moving && <Button onClick={() => take(() => session.keepBoth())} words="Keep both" />}
