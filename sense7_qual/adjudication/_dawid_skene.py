@@ -7,7 +7,7 @@ The model itself is in ``_latent_class.py``, how sure its parameters are and whe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
