@@ -150,7 +150,7 @@ def test_disagreements_by_reason_add_up() -> None:
     assert all(int(row[1]) == sum(map(int, row[2:])) for row in table.rows)
     bare = report.tables.disagreement(adjudication.queue(decisions), codebook=SENSE7)
     assert bare.headers == ("Code", "Disagreements", "Open", "No reason given")
-    assert "No ruling gives a reason." in bare.notes[0]
+    assert "No ruling gives a reason." in bare.notes[1]
     with pytest.raises(TableError, match="12 more"):
         report.tables.disagreement(pd.concat([queue, queue]))
 
