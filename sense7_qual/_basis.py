@@ -272,7 +272,8 @@ def rests_on(*names: str, called: Sequence[str] = (), models: bool = False) -> C
     A frame gets it as the column ``basis``; where it has a column `source`, each row that of its source. Any
     other result gets it as its attribute ``basis``. Where there are decisions of several parameters, `called`
     says what each is called in the line. Models are left out of it unless `models` says that the function
-    counts them, or the call with `with_models`.
+    compares them (those of its parameter `models`), or the call with `with_models` that they count. A
+    function's `source` or `coder` says whose decisions of the first frame it takes.
     """
 
     def add(function: Function) -> Function:
@@ -287,8 +288,15 @@ def rests_on(*names: str, called: Sequence[str] = (), models: bool = False) -> C
                 for label, name in zip(called or names, names, strict=True)
                 if isinstance(given.get(name), pd.DataFrame) and "unit_id" in given[name]
             }
-            counted = models or bool(given.get("with_models", False))
-            return with_basis(result, frames, with_models=counted)
+            counted = bool(given.get("with_models", False))
+            if models:
+                frames = {name: _with_named(frame, given.get("models")) for name, frame in frames.items()}
+            of = given.get("source", given.get("coder"))
+            by_source = len(frames) == 1 and "source" in getattr(result, "columns", ())
+            if isinstance(of, str) and frames and not by_source:
+                first = next(iter(frames))
+                frames[first] = _of_source(frames[first], of, with_models=counted)
+            return with_basis(result, frames, with_models=models or counted)
 
         stating.__dict__["_rests_on"] = names
         return stating  # type: ignore[return-value]
@@ -311,6 +319,27 @@ def with_basis(result: Any, frames: Mapping[str, pd.DataFrame], *, with_models: 
     if is_dataclass(result) and any(one.name == COLUMN for one in fields(result)):
         return replace(result, **{COLUMN: _line_of_several(own)})  # type: ignore[type-var]
     return result
+
+
+def _with_named(decisions: pd.DataFrame, models: str | Sequence[str] | None) -> pd.DataFrame:
+    """Return decisions without those of models that are not among the ones named, if any are."""
+    if models is None or "coder" not in decisions:
+        return decisions
+    named = {models} if isinstance(models, str) else {str(name) for name in models}
+    return _of(decisions, lambda name: not is_model(name) or name in named)
+
+
+def _of_source(decisions: pd.DataFrame, source: str, *, with_models: bool) -> pd.DataFrame:
+    """Return the decisions of a source with its basis, or those of the people from whom it is computed."""
+    own = _of(decisions, lambda name: name == source)
+    if len(own) and source != "majority":
+        return own
+    people = _of_people(decisions, with_models=with_models)
+    if not len(people):
+        return own if len(own) else decisions
+    if source != "majority":
+        return people
+    return state(people, from_people(people, source, with_models=with_models))
 
 
 def line_of_people(decisions: pd.DataFrame) -> str:

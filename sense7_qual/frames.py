@@ -215,7 +215,8 @@ COVERAGE: Final = Contract("coverage", ("unit_id", "coder", "round"), {
 DECISIONS: Final = Contract("decisions", ("unit_id", "coder", "code"), {
     "unit_id, coder, code": Column("id"),
     "applied": Column("boolean", "whether the coder applied the code"),
-}, row="One row per decision of a coder on a code and a unit; what was not decided has no row")  # fmt: skip
+}, row="One row per decision of a coder on a code and a unit; what was not decided has no row; further "
+       "columns: basis, what the decisions rest on, in words")  # fmt: skip
 
 MEMOS: Final = Contract("memos", ("memo_id",), {
     "memo_id": Column("id"),

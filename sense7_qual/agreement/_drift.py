@@ -331,6 +331,7 @@ def over_time(
     ]
     parts = parts or [by_code(own, seed=seed).assign(by=by, slice="", place=0)]
     by_slice = pd.concat(parts, ignore_index=True).astype({"by": "string", "slice": "string"})
+    by_slice = by_slice.drop(columns="basis")  # that of all slices is added last
     changes = _changes([own[rows] for _, rows in slices], clusters_by_unit(units, cluster), confidence_level)
     by_slice = by_slice.merge(changes, how="left", on=["code", "place"])
     codes = {code: place for place, code in enumerate([*own["code"].unique(), *by_slice["code"].unique()])}

@@ -35,6 +35,7 @@ def covered(decisions: pd.DataFrame, days: dict[str, float] | None = None) -> pd
 
 def numbers(frame: pd.DataFrame) -> pd.DataFrame:
     apart = ["code", "by", "slice", "place", "change", "change_low", "change_high", "change_p"]
+    apart.append("basis")  # that of a slice is of fewer texts than that of them all
     return frame.drop(columns=apart, errors="ignore").reset_index(drop=True)
 
 

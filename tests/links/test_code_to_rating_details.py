@@ -127,7 +127,7 @@ def test_distributions_add_up_and_keep_empty_levels() -> None:
     applied, rating, case = study(np.random.default_rng(8))
     decisions, units = frames(applied, rating, case)
     found = links.distributions(decisions, units, rating="empathy")
-    assert list(found.columns) == ["code", "source", "applied", "level", "n", "share"]
+    assert list(found.columns) == ["code", "source", "applied", "level", "n", "share", "basis"]
     expected = pd.Series(rating[applied]).value_counts().sort_index()
     having = found[found["applied"]].set_index("level")["n"]
     assert having.to_dict() == expected.to_dict()

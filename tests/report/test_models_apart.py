@@ -141,7 +141,7 @@ def test_a_bundle_counts_people_and_models_apart(stores: tuple[Store, Store], tm
 def test_a_table_of_agreement_with_models_says_so(stores: tuple[Store, Store]) -> None:
     decisions = stores[1].decisions(models=True)
     told = [
-        report.tables.reliability(agreement.by_code(frame, with_models=asked, n_boot=5)).notes[0]
+        report.tables.reliability(agreement.by_code(frame, with_models=asked, n_boot=5)).notes[1]
         for frame, asked in ((stores[1].decisions(), False), (decisions, True))
     ]
     assert "(number of coders: 3)" in told[0]

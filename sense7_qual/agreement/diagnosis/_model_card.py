@@ -53,7 +53,7 @@ _ARMS: Final = ("run", "wording", "order")
 _PER_BIN: Final = 20
 
 
-@rests_on("decisions", "model", called=("people", "model"), models=True)
+@rests_on("decisions", "model", called=("people", "model"))
 @MODEL_CARD.returns
 def model_card(
     decisions: pd.DataFrame,

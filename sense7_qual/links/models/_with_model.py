@@ -46,7 +46,7 @@ _NO_EFFECT: Final = (
 )  # fmt: skip
 
 
-@rests_on("decisions", "model", called=("people", "model"), models=True)
+@rests_on("decisions", "model", called=("people", "model"))
 @WITH_MODEL.returns
 def with_model(
     decisions: pd.DataFrame,
