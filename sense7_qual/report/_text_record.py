@@ -359,7 +359,8 @@ def _tried(multiverse: pd.DataFrame | None) -> Traced | None:
             "paper: expected a multiverse of decisions on one basis – found several – make it of one call "
             "of store.decisions."
         )
-    return Traced(MULTIVERSE.frame(multiverse), "multiverse")
+    frame = MULTIVERSE.frame(multiverse)
+    return Traced(frame.assign(**{COLUMN: multiverse[COLUMN]}) if len(lines) else frame, "multiverse")
 
 
 def _participants(record: Record) -> str | None:

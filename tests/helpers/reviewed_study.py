@@ -64,7 +64,9 @@ def study(
     units = _units(flaw)
     store = Store.create(path, units=units, codebook=book)
     if flaw == "links_without_clusters":
-        plan = acts.contents.AnalysisPlan(question="Why?", rating="Warmth", cluster="Message", adjust="bh")
+        plan = acts.contents.AnalysisPlan(
+            question="Why?", rating="Warmth", cluster="Message", adjust="bh", settled_by="rulings"
+        )
     if plan is not None:
         store.append([acts.preregister(plan, coder="lead", codebook=book, at="2026-03-01T09:00:00.000Z")])
     truth = rng.random((N, 4)) < 0.35

@@ -12,11 +12,12 @@ import pandas as pd
 import pytest
 
 from sense7_qual import acts, agreement, links, report, rounds
-from sense7_qual._basis import Basis
+from sense7_qual._basis import Basis, is_mixed, line_of
 from sense7_qual.acts import Act
 from sense7_qual.acts.contents import AnalysisPlan, show_suggestions
 from sense7_qual.codebook import Code, Codebook
-from sense7_qual.errors import ArgumentError
+from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual.links import MULTIVERSE
 from sense7_qual.report._text_record import Record, record_of
 from sense7_qual.store import Store
 from tests.helpers import basis_study
@@ -372,6 +373,21 @@ def test_a_paper_says_what_each_part_rests_on_and_what_changed(tmp_path: Path) -
     assert "last" in row["now"]
     assert "Changed since the earlier paper" in (folder / "basis.md").read_text("utf-8")
     assert "rests on other decisions" in other.table.markdown()
+
+
+def test_a_multiverse_of_decisions_on_several_bases_is_refused(tmp_path: Path) -> None:
+    store = quarter_double(tmp_path / "study")
+    mixed = pd.concat([store.decisions(settled_by="nothing"), store.decisions()])
+    assert is_mixed(mixed)
+    tried = MULTIVERSE.example(
+        code="warm", source="majority", analysis="rank_biserial", exclusion="none", confidence_level=0.95
+    )
+    named: dict[str, Any] = {"settled_by": "rulings", "formats": ["md"], "with_prose": False}
+    with pytest.raises(TableError, match="on one basis"):
+        report.paper(store, PLAN, tmp_path / "a", multiverse=tried.assign(basis=line_of(mixed)), **named)
+    one = tried.assign(basis=line_of(store.decisions()))
+    report.paper(store, PLAN, tmp_path / "b", multiverse=one, **named)
+    assert "multiverse: first independent" in lines(tmp_path / "b")["multiverse"]
 
 
 def test_a_new_plan_field_leaves_registered_fingerprints_as_they_were() -> None:

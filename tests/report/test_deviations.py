@@ -117,6 +117,7 @@ ELSE: dict[str, tuple[object, object]] = {
     "min_alpha": (0.667, 0.6),
     "rating": ("Warmth", "Trust"),
     "cluster": ("case_id", "document_id"),
+    "conditions": (("Site",), ("Site", "Model")),
     "adjust": ("max-t", "bh"),
     "equivalence": (("rank_biserial", 0.2), ("odds_ratio", 1.5)),
     "hypothesis": ("within", "between"),

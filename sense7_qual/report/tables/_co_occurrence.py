@@ -257,7 +257,7 @@ def condition(
     check_people(checked)
     of_whom = _of_source(checked, source)
     cluster = None if source == POOLED else cluster
-    decided = _labelled(of_whom, units, condition, cluster)
+    decided = _labelled(_of_each_text(of_whom, source), units, condition, cluster)
     without = decided[decided["condition"].isna()]["unit_id"].nunique()
     conditions = (
         [_EVERY] if condition is None else _conditions(units[condition], decided["condition"].dropna())
@@ -289,8 +289,7 @@ def condition(
 def _of_source(decisions: pd.DataFrame, source: str) -> pd.DataFrame:
     known = sorted(str(name) for name in decisions["coder"].unique())
     if source == POOLED:
-        by_text = people(decisions).groupby(["unit_id", "code"], observed=True, sort=False)
-        return by_text["applied"].mean().reset_index()
+        return people(decisions)
     if source == "majority" and source not in known:
         return codings.majority(decisions)
     if not known and waiting_in(decisions):
@@ -301,6 +300,14 @@ def _of_source(decisions: pd.DataFrame, source: str) -> pd.DataFrame:
             f"{did_you_mean(source, [*known, 'majority'])}"
         )
     return decisions[decisions["coder"] == source]
+
+
+def _of_each_text(decided: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Return one row per text and code: of coders' own decisions the share that applied it."""
+    if source != POOLED:
+        return decided
+    by_text = decided.groupby(["unit_id", "code"], observed=True, sort=False)
+    return by_text["applied"].mean().reset_index()
 
 
 def _labelled(
