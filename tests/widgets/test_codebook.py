@@ -523,12 +523,21 @@ def split(store: Store) -> Lead:
     return lead
 
 
-def of_store(store: Store, coder: str) -> dict[tuple[str, str], bool]:
-    opened = Store(store.path)
-    found = pd.concat([opened.decisions(settled_by=how) for how in ("nothing", "rulings")])
-    own = found[(found["coder"] == coder) & found["code"].isin(["close", "soft"])]
-    keys = zip(own["unit_id"], own["code"], strict=True)
-    return dict(zip(keys, own["applied"].tolist(), strict=True))
+def of_store(store: Store, coder: str) -> dict[tuple[str, str], bool | None]:
+    """Return what a coder decided on the parts, or (consensus) what was ruled.
+
+    Among the decisions the parts are once nothing waits any more, also of what may not be seen here.
+    """
+    opened, parts = Store(store.path), ["close", "soft"]
+    if coder == "consensus":
+        ruled = [act for act in opened.rulings() if act.code in parts]
+        return {(str(act.unit_id), str(act.code)): act.applied for act in ruled}
+    coded, undecided = codings.carried(
+        opened.codings(coder=coder), opened.coverage(coder=coder), opened.codebook, revisions=opened.revisions
+    )
+    applied, waiting = (set(zip(one["unit_id"], one["code"], strict=True)) for one in (coded, undecided))
+    keys = [(unit_id, part) for unit_id in opened.coverage(coder=coder)["unit_id"] for part in parts]
+    return {key: key in applied for key in keys if key not in waiting}
 
 
 def test_a_split_text_is_told_its_part_and_no_coders_own_decision_is_changed(
@@ -556,6 +565,8 @@ def test_a_split_text_is_told_its_part_and_no_coders_own_decision_is_changed(
     waiting = codings.stale(store.codings(viewer="ana"), store.coverage(viewer="ana"), store.codebook,
                             revisions=store.revisions)  # fmt: skip
     assert set(waiting["coder"]) == {"ana", "ben"}
+    counted = Store(store.path).decisions(settled_by="rulings")
+    assert not set(counted["code"]) & {"close", "soft"}  # a half of a code is no figure
 
 
 def test_several_parts_none_and_many_texts_at_once(store: Store, split: Lead) -> None:
