@@ -172,7 +172,7 @@ function Row({ session, code, depth, below, isTree, id, drop, dragged, drag }: R
         {figures && (
           <span class="s7-tree-figures" title="Finished texts with the code · share of decisions that apply it · Krippendorff’s alpha (95% CI)">
             {figures.n !== null && <span>{figures.n} {figures.n === 1 ? "text" : "texts"}{figures.prevalence && ` · ${figures.prevalence}`}</span>}
-            {figures.waits && <span class="s7-waits">{figures.waits}</span>}
+            {figures.waits && <span class="s7-unreviewed">{figures.waits}</span>}
             {figures.alpha && (
               <span>
                 <span class="s7-alpha-bar" aria-hidden="true"><i style={{ width: `${100 * Math.max(0, figures.value ?? 0)}%` }} /></span>

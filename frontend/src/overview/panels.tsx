@@ -234,7 +234,7 @@ function ByRound({ session, rows, rounds }: Props & { rows: AgreementRow[]; roun
               {rounds.map(({ round, codes }) => (
                 <td key={round ?? ""} title={codes[code]?.why || undefined}>
                   {codes[code] && !codes[code].value && codes[code].waits ? (
-                    <span class="s7-waits">{codes[code].waits}</span>
+                    <span class="s7-unreviewed">{codes[code].waits}</span>
                   ) : codes[code] ? (
                     <>
                       <b>{codes[code].value}</b> {codes[code].interval} <span class="s7-hint">n = {codes[code].n}</span>
@@ -260,7 +260,7 @@ function AgreementLine({ session, row, least }: Props & { row: AgreementRow; lea
     <tr title={row.why || undefined}>
       <CodeName session={session} code={row.code} label={row.label} />
       {row.waits && !row.value ? (
-        <td class="s7-waits" colSpan={2}>{row.waits}</td>
+        <td class="s7-unreviewed" colSpan={2}>{row.waits}</td>
       ) : row.alpha === null && row.why ? (
         <td class="s7-alpha" colSpan={2}>
           <b>{row.value}</b>
@@ -316,7 +316,7 @@ export function UsedPanel({ session }: Props) {
                 <tr key={row.code}>
                   <CodeName session={session} code={row.code} label={row.label} />
                   {row.n === null ? (
-                    <td class="s7-waits" colSpan={3}>{row.waits}</td>
+                    <td class="s7-unreviewed" colSpan={3}>{row.waits}</td>
                   ) : (
                     <>
                       <td class="s7-wide">
@@ -325,7 +325,7 @@ export function UsedPanel({ session }: Props) {
                           <span class="s7-percent">{row.percent}</span>
                         </span>
                       </td>
-                      <td class="s7-over-time">{row.waits ? <span class="s7-waits">{row.waits}</span> : row.parts.length > 0 && <Line values={row.parts} most={mostOfParts} height={18} />}</td>
+                      <td class="s7-over-time">{row.waits ? <span class="s7-unreviewed">{row.waits}</span> : row.parts.length > 0 && <Line values={row.parts} most={mostOfParts} height={18} />}</td>
                       <td class="s7-number">
                         <NumberDoor session={session} door={{ of: "applied", code: row.code }} n={row.n} label={`${row.n} texts with ${row.label}`}>
                           {row.n}
