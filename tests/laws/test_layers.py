@@ -19,6 +19,7 @@ FLOORS = {
     1: [
         "_arguments",
         "_atomic",
+        "_basis",
         "_bootstrap",
         "_coder_names",
         "_contract",
