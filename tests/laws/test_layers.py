@@ -20,6 +20,7 @@ FLOORS = {
         "_absent_rows",
         "_arguments",
         "_atomic",
+        "_basis",
         "_bootstrap",
         "_coder_names",
         "_contract",
