@@ -203,13 +203,13 @@ def paper(
     empty = [name for name, one in made.items() if isinstance(one, Table) and not one.rows]
     left_out += [(name, "it has no rows") for name in empty]
     named = [(part, form) for part, form in named if part.name not in empty]
-    removed = _write(folder, named, made, page, overwrite=overwrite)
+    gone = _write(folder, named, made, page, overwrite=overwrite)
     files = pd.DataFrame(
         [(f"{part.name}.{form}", part.shows) for part, form in named], columns=["file", "shows"]
     ).astype("string")
     left_out = [
         *left_out,
-        *((name, "of an earlier paper: removed, since this one has none") for name in removed),
+        *((name, "of an earlier paper: removed, since this one has none") for name in gone),
     ]
     none = pd.DataFrame(left_out, columns=["what", "why"]).astype("string")
     return PaperFolder(folder, files, none, made_with(store.codebook), basis.changed)

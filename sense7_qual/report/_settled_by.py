@@ -11,6 +11,7 @@ from typing import Any, Final, Protocol
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._basis import ANY_CODER, Basis
 from sense7_qual.adjudication import SettledBy
 from sense7_qual.errors import ArgumentError
@@ -46,6 +47,7 @@ def open_answers(
 
     `asked` names the rounds and coders, as for `Store.decisions`.
     """
+    check_arguments(open_answers, locals(), but=("store", "asked"))
     asked = dict(asked or {})
     if store.decisions(settled_by="nothing", **asked)["coder"].nunique() < 2:
         return {}
@@ -66,6 +68,7 @@ def linked_source(settled_by: SettledBy | None, coders: Sequence[str]) -> str:
 
 def ask_in_call(function: str, answers: Mapping[SettledBy, str]) -> ArgumentError:
     """Return the error that asks the question in a call."""
+    check_arguments(ask_in_call, locals(), but=("answers",))
     return ArgumentError(
         f"{function}: expected an answer: {QUESTION} – found none in the call and in the analysis plan, and "
         f"several coders – pass settled_by, or register it (AnalysisPlan(settled_by=…)): {listed(answers)}."
