@@ -47,7 +47,7 @@ def open_answers(
 
     `asked` names the rounds and coders, as for `Store.decisions`.
     """
-    check_arguments(open_answers, locals(), but=("store", "asked"))
+    check_arguments(open_answers, locals(), but=("store",))
     asked = dict(asked or {})
     if store.decisions(settled_by="nothing", **asked)["coder"].nunique() < 2:
         return {}
@@ -66,17 +66,18 @@ def linked_source(settled_by: SettledBy | None, coders: Sequence[str]) -> str:
     return _SOURCES.get(str(settled_by), alone)
 
 
-def ask_in_call(function: str, answers: Mapping[SettledBy, str]) -> ArgumentError:
+def ask_in_call(command: str, answers: Mapping[SettledBy, str]) -> ArgumentError:
     """Return the error that asks the question in a call."""
-    check_arguments(ask_in_call, locals(), but=("answers",))
+    check_arguments(ask_in_call, locals())
     return ArgumentError(
-        f"{function}: expected an answer: {QUESTION} – found none in the call and in the analysis plan, and "
+        f"{command}: expected an answer: {QUESTION} – found none in the call and in the analysis plan, and "
         f"several coders – pass settled_by, or register it (AnalysisPlan(settled_by=…)): {listed(answers)}."
     )
 
 
 def listed(answers: Mapping[SettledBy, str]) -> str:
     """Return the answers in one line, each with what it leaves out."""
+    check_arguments(listed, locals())
     return ", ".join(f"{by!r} ({what})" for by, what in answers.items())
 
 
