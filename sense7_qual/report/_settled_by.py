@@ -7,7 +7,7 @@ says what it would leave out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._basis import ANY_CODER, Basis
 from sense7_qual.adjudication import SettledBy
 from sense7_qual.errors import ArgumentError
-from sense7_qual.rounds import Round
+from sense7_qual.report._review_facts import Study, require_study
 
 QUESTION: Final = "How do disagreements count in counts and links?"
 _OWN: Final = "each coder’s own, none left out"
@@ -31,23 +31,15 @@ _SOURCES: Final[Mapping[str, str]] = {
 }
 
 
-class _Decided(Protocol):
-    @property
-    def rounds(self) -> Sequence[Round]:
-        """The rounds that were opened."""
-
-    def decisions(self, *, settled_by: SettledBy | None = ...) -> pd.DataFrame:
-        """Return the coders' decisions."""
-
-
 def open_answers(
-    store: _Decided, *, with_agreement: bool = True, asked: Mapping[str, Any] | None = None
+    store: Study, *, with_agreement: bool = True, asked: Mapping[str, Any] | None = None
 ) -> dict[SettledBy, str]:
     """Return the answers to the question, each with what it would leave out; none for a single coder.
 
     `asked` names the rounds and coders, as for `Store.decisions`.
     """
     check_arguments(open_answers, locals(), but=("store",))
+    require_study(store, function="open_answers")
     asked = dict(asked or {})
     if store.decisions(settled_by="nothing", **asked)["coder"].nunique() < 2:
         return {}
