@@ -38,7 +38,6 @@ from sense7_qual.report._settled_by import (
 )
 from sense7_qual.report._table import Table
 from sense7_qual.report._text import Text as Text
-from sense7_qual.report._text_record import Record as Record, record_of as record_of
 
 __all__ = [
     "Table", "ai_statement", "checklist", "deviations", "methods", "paper", "quote_candidates", "results",

@@ -7,14 +7,15 @@ says what it would leave out.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import pandas as pd
 
+from sense7_qual._arguments import check_arguments
 from sense7_qual._basis import ANY_CODER, Basis
 from sense7_qual.adjudication import SettledBy
 from sense7_qual.errors import ArgumentError
-from sense7_qual.rounds import Round
+from sense7_qual.report._review_facts import Study, require_study
 
 QUESTION: Final = "How do disagreements count in counts and links?"
 _OWN: Final = "each coder’s own, none left out"
@@ -30,22 +31,15 @@ _SOURCES: Final[Mapping[str, str]] = {
 }
 
 
-class _Decided(Protocol):
-    @property
-    def rounds(self) -> Sequence[Round]:
-        """The rounds that were opened."""
-
-    def decisions(self, *, settled_by: SettledBy | None = ...) -> pd.DataFrame:
-        """Return the coders' decisions."""
-
-
 def open_answers(
-    store: _Decided, *, with_agreement: bool = True, asked: Mapping[str, Any] | None = None
+    store: Study, *, with_agreement: bool = True, asked: Mapping[str, Any] | None = None
 ) -> dict[SettledBy, str]:
     """Return the answers to the question, each with what it would leave out; none for a single coder.
 
     `asked` names the rounds and coders, as for `Store.decisions`.
     """
+    check_arguments(open_answers, locals(), but=("store",))
+    require_study(store, function="open_answers")
     asked = dict(asked or {})
     if store.decisions(settled_by="nothing", **asked)["coder"].nunique() < 2:
         return {}
@@ -64,16 +58,18 @@ def linked_source(settled_by: SettledBy | None, coders: Sequence[str]) -> str:
     return _SOURCES.get(str(settled_by), alone)
 
 
-def ask_in_call(function: str, answers: Mapping[SettledBy, str]) -> ArgumentError:
+def ask_in_call(command: str, answers: Mapping[SettledBy, str]) -> ArgumentError:
     """Return the error that asks the question in a call."""
+    check_arguments(ask_in_call, locals())
     return ArgumentError(
-        f"{function}: expected an answer: {QUESTION} – found none in the call and in the analysis plan, and "
+        f"{command}: expected an answer: {QUESTION} – found none in the call and in the analysis plan, and "
         f"several coders – pass settled_by, or register it (AnalysisPlan(settled_by=…)): {listed(answers)}."
     )
 
 
 def listed(answers: Mapping[SettledBy, str]) -> str:
     """Return the answers in one line, each with what it leaves out."""
+    check_arguments(listed, locals())
     return ", ".join(f"{by!r} ({what})" for by, what in answers.items())
 
 

@@ -307,6 +307,8 @@ class Copies:
         plan = given or (
             registered[-1].plan if registered else AnalysisPlan(question="What do the codes show?")
         )
+        if plan.settled_by is None and registered:
+            plan = replace(plan, settled_by=registered[-1].plan.settled_by)
         return replace(plan, **{name: value for name, value in asked.items() if value is not None})
 
 

@@ -943,6 +943,11 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             settled_by=lambda: "rulings", round=lambda: None, with_texts=lambda: False, names=lambda: ["Ann"],
             with_agreement=lambda: None, with_prose=lambda: True, positionality=lambda: None,
             multiverse=lambda: None, overwrite=lambda: True, progress=lambda: False),
+        "report.open_answers": late(
+            qual.report.open_answers, store=store, with_agreement=lambda: True, asked=dict),
+        "report.ask_in_call": late(
+            qual.report.ask_in_call, command=lambda: "paper", answers=lambda: {"nothing": "none"}),
+        "report.listed": late(qual.report.listed, answers=lambda: {"nothing": "none"}),
         "report.deviations": late(
             qual.report.deviations, store=registered,
             analysis_plan=lambda: k.contents.AnalysisPlan(question="Why?", seed=1)),

@@ -23,7 +23,7 @@ from typing import Any
 
 import pandas as pd
 
-from sense7_qual import report
+from sense7_qual import agreement, links, report
 from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.store import Store
 
@@ -55,28 +55,44 @@ def compute(target: Path, *, bundle: Path = HERE, progress: Callable[[int, int],
 
 def numbers(store: Store, plan: AnalysisPlan) -> Iterator[tuple[str, Any]]:
     """Yield what the tables are printed from, unrounded: the decisions, agreement, and links."""
-    record = report.record_of(
-        store, function="rerun", plan=plan, with_agreement=plan.with_agreement, rating=plan.rating,
-        cluster=plan.cluster, n_boot=plan.n_boot, seed=plan.seed, adjust=plan.adjust or "bh",
-        equivalence=plan.equivalence,
-    )  # fmt: skip
-    yield "numbers_decisions.csv", _decisions(record)
-    said = report.ai_statement(
-        store, with_agreement=plan.with_agreement, n_boot=plan.n_boot, seed=plan.seed
-    ).sentences
+    asked, units = _asked(store, plan), store.units
+    boot: dict[str, Any] = {"n_boot": plan.n_boot, "seed": plan.seed}
+    first, last = store.decisions(**asked), store.decisions(settled_by="nothing", **asked)
+    by: Any = plan.settled_by
+    settled = last if by is None else store.decisions(settled_by=by, **asked)
+    frames = [first] if plan.with_agreement else []
+    frames += [last] if by in (None, "nothing") else [last, settled]
+    yield "numbers_decisions.csv", pd.concat(frames, ignore_index=True)
+    said = report.ai_statement(store, with_agreement=plan.with_agreement, **boot).sentences
     yield "numbers_use_of_ai.csv", pd.DataFrame({"sentence": [str(one) for one in said]})
-    if plan.with_agreement and record.n_double.value:
-        yield "numbers_agreement.csv", record.alphas.value
-    if record.every_link is not None:
-        yield "numbers_links.csv", record.every_link.value
+    cases = units.set_index("unit_id")["case_id"].reindex(last["unit_id"].unique())
+    cluster = plan.cluster or (None if cases.isna().any() else "case_id")
+    if plan.with_agreement and first.groupby("unit_id")["coder"].nunique().gt(1).any():
+        yield "numbers_agreement.csv", agreement.by_code(first, units=units, cluster=cluster, **boot)
+    if plan.rating is not None and cluster is not None and len(settled):
+        sources = [str(name) for name in settled["coder"].unique()]
+        only = sources if len(sources) == 1 else None if plan.adjust == "max-t" else ["pooled"]
+        yield (
+            "numbers_links.csv",
+            links.code_to_rating(
+                settled, units, rating=plan.rating, cluster=cluster, sources=only,
+                adjust=plan.adjust or "bh", equivalence=plan.equivalence, **boot,
+            ),
+        )  # fmt: skip
 
 
-def _decisions(record: report.Record) -> pd.DataFrame:
-    """Return each coder's first and last decisions, and what is settled; `basis` says which is which."""
-    frames: list[pd.DataFrame] = [record.independent.value] if record.with_agreement else []
-    frames.append(record.last.value)
-    frames += [] if record.settled_by == "nothing" else [record.settled.value]
-    return pd.concat(frames, ignore_index=True)
+def _asked(store: Store, plan: AnalysisPlan) -> dict[str, Any]:
+    """Return the rounds and coders of a plan that is not the registered one, as `paper` takes them."""
+    plans = store.preregistrations
+    rounds, coders = (plans[-1].plan.rounds, plans[-1].plan.coders) if plans else ((), ())
+    asked: dict[str, Any] = {}
+    if plan.rounds and plan.rounds != rounds:
+        blind = [one for one in store.rounds if not (one.is_training or one.discusses or one.of_models)]
+        asked["round"] = [*(one.name for one in blind if one.name in plan.rounds), None]
+    if plan.coders and plan.coders != coders:
+        coded = set(store.coverage()["coder"])
+        asked["coder"] = [name for name in plan.coders if name in coded]
+    return asked
 
 
 def compare(again: Path, *, bundle: Path = HERE) -> list[str]:
