@@ -8,6 +8,7 @@ from typing import Final
 
 import pandas as pd
 
+from sense7_qual._basis import Basis
 from sense7_qual.report._text import (
     Phrase,
     Sentence,
@@ -178,8 +179,16 @@ def saturation_method(record: Record) -> Iterator[Sentence]:
 def saturation_found(record: Record) -> Iterator[Sentence]:
     """Yield the place of saturation, also over other orders, and the number of codes still expected."""
     found = _new_information(record)
+    every = record["codebook"].emerged(record.store.revisions, record.store.codebooks).value
+    waiting = [named(label) for code, label in record.labels().items() if code in {*every} & _waiting(record)]
+    if waiting:
+        yield sentence(
+            "Saturation leaves out {labels}, until all texts are reviewed for {it}.",
+            labels=quoted(waiting), it="it" if len(waiting) == 1 else "them",
+        )  # fmt: skip
     if found is None:
-        yield sentence("No codes emerged from the texts, so saturation could not be assessed.")
+        if not waiting:
+            yield sentence("No codes emerged from the texts, so saturation could not be assessed.")
         return
     if not len(found.value):
         yield sentence("There are too few participants to assess saturation of the codes that emerged.")
@@ -234,13 +243,19 @@ def _codings(record: Record) -> Traced:
     )[0]
 
 
-def _emerged(record: Record) -> Traced:
-    return record["codebook"].emerged(record.store.revisions, record.store.codebooks)
+def _emerged(record: Record) -> list[str]:
+    """Return the codes that emerged but those that wait for review, whose texts would count as without."""
+    every = record["codebook"].emerged(record.store.revisions, record.store.codebooks).value
+    return [code for code in every if code not in _waiting(record)]
+
+
+def _waiting(record: Record) -> set[str]:
+    return {one.code for one in Basis.of(record.last.value).waiting}
 
 
 def _new_information(record: Record) -> Traced | None:
     emerged = _emerged(record)
-    if not emerged.value or record.cluster is None or not len(_codings(record).value):
+    if not emerged or record.cluster is None or not len(_codings(record).value):
         return None
     return record["codings"].new_information(
         _codings(record), record.store.units, cluster=record.cluster, coverage=record.store.coverage(),

@@ -192,6 +192,14 @@ def test_a_code_that_waits_is_neither_unused_nor_ranked(tmp_path: Path) -> None:
 # how disagreements count ----------------------------------------------------------------------------------
 
 
+def test_saturation_counts_no_code_that_waits_for_review(tmp_path: Path) -> None:
+    store = basis_study.whole(tmp_path / "s")
+    text = report.results(store, settled_by="rulings", n_boot=20)
+    calls = set(text.frame["call"].dropna())
+    assert not [call for call in calls if "new_information" in call or "saturation" in call]
+    assert "“Help”" in str(text).partition("Saturation")[2].partition("###")[0]
+
+
 @pytest.mark.parametrize("call", [report.methods, report.results, report.paper])
 def test_how_disagreements_count_is_asked_whatever_the_data(call: Callable[..., Any], tmp_path: Path) -> None:
     for make, open_, tied in (
