@@ -239,6 +239,12 @@ def to_review(decisions: pd.DataFrame) -> dict[str, str]:
     }  # fmt: skip
 
 
+def with_figures(agreement: pd.DataFrame) -> dict[str, dict[Any, Any]]:
+    """Return the rows of an agreement by code, without codes of which nothing counts until it is reviewed."""
+    rows = agreement[agreement["n_units"].notna()].set_index("code").to_dict("index")
+    return {str(code): row for code, row in rows.items()}
+
+
 def participants(units: pd.DataFrame, finished: Collection[str]) -> str | None:
     """Return the column of participants; None where one of the texts that were finished has none."""
     own = units.loc[units["unit_id"].isin(set(finished)), "case_id"]

@@ -60,6 +60,7 @@ def n_open(store: Store) -> int:
 def test_agreement_in_the_overview_is_that_of_the_paper(study: Store) -> None:
     first = study.decisions()
     wanted = agreement.by_code(first, units=study.units, cluster="case_id").set_index("code")
+    wanted = wanted[wanted["n_units"].notna()]  # what waits for review has no number there either
     shown = look(study)["agreement"]
     rows = {row["code"]: row for row in shown["rows"]}
     assert {code for code, row in rows.items() if row["value"]} == set(wanted.index)

@@ -15,7 +15,7 @@ from sense7_qual.codebook import Change, Code, Codebook, Revision
 from sense7_qual.codings import of_round, stale, tally
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._codebook.draft import Draft, State, Step
-from sense7_qual.widgets._lead_view import Seen, participants, to_review
+from sense7_qual.widgets._lead_view import Seen, participants, to_review, with_figures
 from sense7_qual.widgets._offsets import folded
 
 
@@ -35,7 +35,7 @@ def figures(seen: Seen) -> dict[str, dict[str, Any]]:
     shares = (sums["n_applied"] / sums["n_coders"]).to_dict()
     cluster = participants(seen.units, seen.decided["unit_id"])
     by: dict[str, Any] = {"units": seen.units, "cluster": cluster} if cluster else {}
-    agreed = by_code(seen.independent, **by).set_index("code").to_dict("index")
+    agreed = with_figures(by_code(seen.independent, **by))
     waits = to_review(seen.decided)
     return {
         code.id: {

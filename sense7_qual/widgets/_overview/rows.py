@@ -16,7 +16,7 @@ from sense7_qual.adjudication import Choice
 from sense7_qual.agreement import by_code, sequential
 from sense7_qual.codebook import emerged
 from sense7_qual.rounds import Round
-from sense7_qual.widgets._lead_view import Board, duration, pace, to_review
+from sense7_qual.widgets._lead_view import Board, duration, pace, to_review, with_figures
 
 LEAST: Final = 0.667
 """Krippendorff (2004, p. 241): below it no conclusion, not even a tentative one."""
@@ -33,7 +33,7 @@ def agreement_rows(board: Board, *, width: float) -> list[dict[str, Any]]:
     if not (board.independent_tally["n_coders"] > 1).any():
         return []
     by: dict[str, Any] = {"units": board.units, "cluster": board.cluster} if board.cluster else {}
-    once = by_code(decided, **by).set_index("code").to_dict("index")
+    once = with_figures(by_code(decided, **by))
     looks = sequential(decided, width=width, **by).set_index("code").to_dict("index")
     waits = to_review(decided)
     return [
@@ -60,7 +60,7 @@ def agreement_by_round(board: Board) -> list[dict[str, Any]]:
 def _of_round(board: Board, name: str | None) -> dict[str, Any]:
     decided = board.read.decisions(Choice(rounds=(name,)))
     by: dict[str, Any] = {"units": board.units, "cluster": board.cluster} if board.cluster else {}
-    rows = by_code(decided, **by).set_index("code").to_dict("index")
+    rows = with_figures(by_code(decided, **by))
     waits = to_review(decided)
     return {
         "round": name,
