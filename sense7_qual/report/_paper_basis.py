@@ -34,6 +34,9 @@ class BasisOfPaper:
     lines: Mapping[str, str]
     changed: pd.DataFrame
 
+    def __repr__(self) -> str:
+        return f"BasisOfPaper({len(self.lines)} parts, {len(self.changed)} changed)"
+
     def write(self, path: Path, *, overwrite: bool) -> None:
         """Write it as Markdown."""
         rows = [f"| `{name}` | {line} |" for name, line in self.lines.items()]

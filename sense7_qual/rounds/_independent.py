@@ -35,6 +35,9 @@ class Independent:
     acts: list[Act]
     later: dict[Finished, Seen]
 
+    def __repr__(self) -> str:
+        return f"Independent({len(self.acts)} acts, {len(self.later)} finished later)"
+
 
 def independent(acts: Iterable[Act], rounds: Sequence[Round]) -> Independent:
     """Keep what each coder decided on a text before they could know what a model or another coder thinks.

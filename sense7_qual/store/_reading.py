@@ -231,7 +231,7 @@ class Store:
     def decisions(
         self,
         *,
-        round: str | Sequence[str] | None = None,
+        round: str | Sequence[str | None] | None = None,
         coder: str | Sequence[str] | None = None,
         facet: str | None = None,
         settled_by: SettledBy | None = None,
@@ -258,8 +258,8 @@ class Store:
         Parameters
         ----------
         round : str or sequence of str, optional
-            Only these rounds. By default those of the registered plan, if it names any, or all and what was
-            coded in no round; without rounds of training (with gold decisions) and of discussion. Of a round
+            Only these rounds; None among them stands for what was coded in no round. By default those of the
+            registered plan, if it names any, with what was coded in no round, or else all; without rounds of training (with gold decisions) and of discussion. Of a round
             asked for by name, decisions that its coders made after seeing others are in, and counted.
         coder : str or sequence of str, optional
             Only these coders; by default those of the registered plan, or all.

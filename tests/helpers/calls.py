@@ -35,6 +35,8 @@ Call = tuple[Callable[..., Any], dict[str, Any]]
 
 # Made by the package alone and handed out; nothing is computed from what they are given.
 RESULTS = {
+    "adjudication.Choice",
+    "rounds.Independent",
     "acts.QuoteDecision",
     "rounds.Assignment",
     "acts.Preregistration", "acts.Record", "adjudication.Profile", "adjudication.TrueCodes",
@@ -54,6 +56,10 @@ RESULTS = {
 
 # What packages ask of each other, without a check of its own.
 PARTS = {
+    "acts.shows_suggestions",
+    "adjudication.decide",
+    "codings.decided_on",
+    "rounds.independent",
     "acts.Kind",
     "acts.about",
     "acts.decided_at",
@@ -375,8 +381,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             k.contents.Proposal.from_text, text='{"definition": "", "label": "Hope"}'),
         "acts.contents.AnalysisPlan": call(
             k.contents.AnalysisPlan, question="Why?", hypotheses=(), coders=("ana",), rounds=("one",),
-            n_units=3,
-            n_participants=2, double_coded=0.5, n_repeated=0, level="unit", codebook="fixed", blind=True,
+            conditions=("site",), n_units=3, n_participants=2,
+            double_coded=0.5, n_repeated=0, level="unit", codebook="fixed", blind=True,
             new_codes="propose", rating_shown="hidden", suggestions="never", models=("m",), prompts=(),
             themes=False, discussion=False, settled_by="rulings", coding_until="2026-03-31",
             with_agreement=True, min_alpha=0.667, rating="EmpathyOverall", cluster="case_id",
@@ -874,8 +880,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.rulings": method("rulings", store, viewer=lambda: None),
         "store.Store.decisions": method(
             "decisions", store, round=lambda: None, coder=lambda: "ana", facet=lambda: None,
-            consensus=lambda: True, single=lambda: False,
-            before_suggestions=lambda: True, models=lambda: True, viewer=lambda: None),
+            settled_by=lambda: None, codebook=lambda: None, waiting=lambda: None,
+            models=lambda: True, viewer=lambda: None),
         "store.Store.assign": method(
             "assign", fresh, coders=lambda: ["ana", "ben"], overlap=lambda: 0.5, coder=lambda: "lead",
             seed=lambda: 0, stratify=lambda: None, coders_per_unit=lambda: None, calibration=lambda: None,

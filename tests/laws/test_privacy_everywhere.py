@@ -359,7 +359,7 @@ SHOWN = {
     "AlternativeAnnotatorTest": {"results", "humans"}, "Analysis": {"row", "odds"}, "Kind": {"text"},
     "Coded": {"categories", "codes"}, "Content": {"check", "stand_in"},
     "Continuum": {"text"}, "OrdinalRegression": {"text"}, "SetPatterns": {"sets"},
-    "Contract": {"columns", "missing_in_key"}, "Copy": {"heads"}, "CumulativeModel": {"coefficients",
+    "Contract": {"columns", "missing_in_key"}, "Copy": {"heads"}, "CumulativeModel": {"coefficients", "moves",
     "standard_errors", "p_values", "thresholds", "covariance"}, "Endpoint": {"parameters"},
     "Inventory": {"values", "categories", "coders", "given"}, "Known": {"codebooks", "withdrawn", "copies"},
     "Pairs": {"codes", "units", "coders"}, "Patterns": {"categories"}, "Preview": {"by_code", "by_coder"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final, cast
 
 import pandas as pd
 
@@ -33,7 +33,7 @@ def refuse_removed(arguments: Mapping[str, object]) -> None:
 
 
 def choice(
-    round: str | Sequence[str] | None,
+    round: str | Sequence[str | None] | None,
     coder: str | Sequence[str] | None,
     *,
     facet: str | None,
@@ -44,7 +44,7 @@ def choice(
     """Return what is asked for, each of `round` and `coder` as a list of names."""
     return Choice(
         rounds=_listed(round),
-        coders=_listed(coder),
+        coders=cast("tuple[str, ...] | None", _listed(coder)),
         facet=facet,
         settled_by=settled_by,
         leave_coders_out=leave_out,
@@ -52,9 +52,11 @@ def choice(
     )
 
 
-def _listed(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    several: list[Any] | tuple[Any, ...] | None = names if isinstance(names, list | tuple) else [names]
-    return None if names is None else tuple(several or ())
+def _listed(names: object) -> tuple[str | None, ...] | None:
+    """Return names as they were given, one or several; what is no name is refused by `_check`."""
+    if names is None:
+        return None
+    return tuple(names) if isinstance(names, list | tuple) else (cast(str, names),)
 
 
 def decisions(
@@ -147,8 +149,9 @@ def _check(choice: Choice, acts: Sequence[Act], known: StudyData, coders: Sequen
             "covers a code with any value of the facet; pass only one of the two."
         )
     named = {act.round for act in acts if act.round is not None}
-    for one in choice.rounds or ():
-        _check_name("round", one, sorted(named), "the rounds of the study")
+    for name in choice.rounds or ():  # None stands for what was coded in no round
+        if name is not None:
+            _check_name("round", name, sorted(named), "the rounds of the study")
     if choice.coders is not None:
         in_plan = planned(acts, units=known.texts)["coder"].unique()  # who has not begun has no acts yet
         for one in choice.coders:
@@ -158,7 +161,7 @@ def _check(choice: Choice, acts: Sequence[Act], known: StudyData, coders: Sequen
 def _check_name(what: str, value: object, names: Sequence[str], of: str) -> None:
     """Raise `ArgumentError` where `value` is none of the `names`: an empty table would be read as "none"."""
     is_text = isinstance(value, str)
-    if value is None or (is_text and value in names):
+    if is_text and value in names:
         return
     described, hint = repr(value) if is_text else type(value).__name__, did_you_mean(str(value), names)
     if what == "coder" and is_text and value in RESERVED_CODERS:
