@@ -259,8 +259,9 @@ class Store:
         ----------
         round : str or sequence of str, optional
             Only these rounds; None among them stands for what was coded in no round. By default those of the
-            registered plan, if it names any, with what was coded in no round, or else all; without rounds of training (with gold decisions) and of discussion. Of a round
-            asked for by name, decisions that its coders made after seeing others are in, and counted.
+            registered plan, if it names any, with what was coded in no round, or else all; without rounds of
+            training (with gold decisions) and of discussion. Of a round asked for by name, decisions that its
+            coders made after seeing others are in, and counted.
         coder : str or sequence of str, optional
             Only these coders; by default those of the registered plan, or all.
         facet : str, optional
