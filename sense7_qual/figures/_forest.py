@@ -113,7 +113,9 @@ def link_forest(
     labels = list(code_of)
     cells = {(str(row["label"]), str(row["source"])): row for row in rows}
     points, lines = _points(cells, labels, chosen, names, _REASONS[effect])
-    title = f"{_EFFECTS[effect]} with {_present.interval_name(rows, frame_name='links')}"
+    is_own = effect == "odds_ratio" and "between_odds_ratio" in links
+    measure = f"{_EFFECTS[effect]} (own texts)" if is_own else _EFFECTS[effect]
+    title = f"{measure} with {_present.interval_name(rows, frame_name='links')}"
     return draw_panels(
         points,
         labels,

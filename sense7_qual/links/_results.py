@@ -522,6 +522,8 @@ POWER: Final = Contract("power", ("participants",), {
     "participants": count(),
     "units*": number("expected number of texts", 0),
     "n_with*": number("expected number of texts given the code", 0),
+    "n_clusters_both*": number(
+        "median number of participants with texts given the code and texts without it", 0),
     "power": share("share of the simulated studies with a p below `significance`"),
     "standard_error": number("of that share, from the number of simulations", 0),
     "undefined*": share(
