@@ -34,6 +34,8 @@ OUTPUTS: Final = GOLDEN / "outputs"
 STUDIES: Final = ("explanations", "reflexive")
 NOTEBOOKS: Final = "notebooks"
 RATINGS: Final = {"explanations": "EmpathyOverall"}
+SETTLED_BY: Final = {"explanations": "rulings"}
+"""How disagreements count in a study that several people coded: that has no default."""
 OF_THE_MODEL: Final = "of-the-model"
 """The tag of cells that show what a language model answered, which differs from processor to processor."""
 _A_DURATION: Final = re.compile(r"\b\d+(\.\d+)? (ms|s|seconds|min)\b")
@@ -85,14 +87,16 @@ def write(name: str, folder: Path, out: Path) -> None:
     store = Store.restore(GOLDEN / "studies" / f"{name}.archive.zip", folder)
     store.copies.archive(out / "archive.zip")
     store.copies.backup(out / "backup")
-    store.copies.bundle(out / "bundle", texts="all", rating=RATINGS.get(name))
+    store.copies.bundle(
+        out / "bundle", texts="all", rating=RATINGS.get(name), settled_by=SETTLED_BY.get(name)
+    )
     exchange.write_project(store, out / "project.qdpx")
     exchange.export(store, out / "export.xlsx")
     for table in ("texts", "codings", "reliability", "memos"):
         exchange.export(store, out / f"{table}.csv", table=table)
-    rating = ["--rating", RATINGS[name]] if name in RATINGS else []
+    asked = ["--rating", RATINGS[name], "--settled-by", SETTLED_BY[name]] if name in RATINGS else []
     formats = ["--format", "docx,tex,csv,md,html"]
-    command(out, "report", str(folder), "--out", str(out / "report"), "--with-texts", *formats, *rating)
+    command(out, "report", str(folder), "--out", str(out / "report"), "--with-texts", *formats, *asked)
     command(out, "verify", str(folder))
 
 
