@@ -248,6 +248,8 @@ class Contract:
         return checked
 
     def _typed(self, column: pd.Series, kind: Kind) -> pd.Series:
+        if kind == "any":
+            return column
         if kind == "boolean":
             return self._boolean(column)
         try:

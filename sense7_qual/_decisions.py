@@ -195,7 +195,7 @@ def majority(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFr
     --------
     >>> given = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ben", "cleo"], "code": "interest",
     ...                       "applied": [True, True, False]})
-    >>> majority(given).values.tolist()
+    >>> majority(given)[["unit_id", "coder", "code", "applied"]].values.tolist()
     [['m1', 'majority', 'interest', True]]
     """
     check_arguments(majority, locals())

@@ -27,7 +27,7 @@ def check_groups(labels: pd.Series, *, name: str) -> None:
     if nobody:
         raise TableError(
             f"{name}: expected a label of each group – found {first_three(dict.fromkeys(nobody))}, as "
-            "what is missing is called – fill in whose text it is, or give each unknown one its own label."
+            "what is missing is called – fill in the label, or give each unknown one a label of its own."
         )
     spellings: dict[str, list[str]] = {}
     for one in dict.fromkeys(known):

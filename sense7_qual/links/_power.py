@@ -107,7 +107,7 @@ def power(
     With `odds_ratio`, texts are compared with the same participant's other texts, as `code_to_rating` does
     by default: degrees of freedom are the participants with both, less one, and fewer than six give no p. To
     be fast, the code less its participant's share is tested in a linear model of the ratings' ranks with an
-    intercept for each participant, which stands in for the cumulative-link model. With `rank_biserial`, the
+    intercept for each participant, in place of the cumulative-link model. With `rank_biserial`, the
     rank-biserial correlation over its jackknife standard error is tested, as in `code_to_rating`: it compares
     participants as well, so that with `between` it finds differences that are not of own texts.
 
@@ -203,6 +203,15 @@ class _Study:
         return self.prevalence * self.sensitivity + (1 - self.prevalence) * (1 - self.specificity)
 
 
+def _check_between(between: float, icc: float, code_icc: float) -> None:
+    _check("between", between, lambda x: -1 < x < 1, "above −1 and below 1")
+    if between and not (icc and code_icc):
+        raise ArgumentError(
+            f"power: expected participants who differ in rating and in use of the code – found between "
+            f"{between}, icc {icc} and code_icc {code_icc} – give an icc and a code_icc above 0."
+        )
+
+
 def _study(
     rank_biserial: float | None,
     odds_ratio: float | None,
@@ -221,12 +230,7 @@ def _study(
     _check_share("significance", significance)
     for name, value in (("icc", icc), ("code_icc", code_icc)):
         _check(name, value, lambda x: 0 <= x < 1, "0 or more and below 1")
-    _check("between", between, lambda x: -1 < x < 1, "above −1 and below 1")
-    if between and not (icc and code_icc):
-        raise ArgumentError(
-            f"power: expected participants who differ in rating and in use of the code – found between "
-            f"{between}, icc {icc} and code_icc {code_icc} – give an icc and a code_icc above 0."
-        )
+    _check_between(between, icc, code_icc)
     _check("units_per_participant", units_per_participant, lambda x: 1 <= x <= 1000, "1 to 1000")
     if agreement is not None:
         if (sensitivity, specificity) != (1, 1):

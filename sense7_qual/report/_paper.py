@@ -196,11 +196,7 @@ def paper(
     wanted.append(Part(Path(BASIS_NAME).stem, "data", shows, lambda: basis.write, "md"))
     named = [(part, form) for part in wanted for form in _forms(part, formats)]
     _refuse_taken(folder, named, overwrite=overwrite)
-    with reporting(progress, len(wanted), doing="paper", unit="part") as tell:
-        made = {}
-        for done, part in enumerate(wanted, 1):
-            made[part.name] = part.make()
-            tell(done, len(wanted))
+    made = _made(wanted, progress)
     empty = [name for name, one in made.items() if isinstance(one, Table) and not one.rows]
     left_out += [(name, "it has no rows") for name in empty]
     named = [(part, form) for part, form in named if part.name not in empty]
@@ -214,6 +210,16 @@ def paper(
     ]
     none = pd.DataFrame(left_out, columns=["what", "why"]).astype("string")
     return PaperFolder(folder, files, none, made_with(store.codebook), basis.changed)
+
+
+def _made(wanted: Sequence[Part], progress: Progress | bool | None) -> dict[str, Any]:
+    """Make every part, by its name."""
+    with reporting(progress, len(wanted), doing="paper", unit="part") as tell:
+        made = {}
+        for done, part in enumerate(wanted, 1):
+            made[part.name] = part.make()
+            tell(done, len(wanted))
+    return made
 
 
 def _write(

@@ -15,9 +15,9 @@ from sense7_qual.acts.contents import AnalysisPlan, Suggestion, show_suggestions
 from sense7_qual.store import Store
 from tests.helpers import basis_study, example_papers
 from tests.helpers.adjudicator import Adjudicator
+from tests.helpers.chooser import Chooser
 from tests.helpers.lead import Lead
 from tests.helpers.overview import Viewer
-from tests.widgets.test_quotes import Chooser
 
 pytestmark = pytest.mark.long
 

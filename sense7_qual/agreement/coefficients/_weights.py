@@ -348,6 +348,7 @@ class WideAlpha:
         return given.astype(np.float64)
 
     def places(self, given: Floats) -> Floats:
+        """Return each category's place on the scale (`places`), around 0 where only differences count."""
         if self.level == "nominal":
             return np.zeros(len(given))
         place = places(self.categories, self.level, given)
