@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sense7_qual._commands.words import count
 from sense7_qual._messages import did_you_mean, places
-from sense7_qual._missing_words import no_answers
 from sense7_qual.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -249,6 +248,10 @@ class _Question:
 
     def _blank(self, choice: Choice) -> tuple[pd.Index[Any], int]:
         """Return the rows without any text, and the number of blank answers in the others."""
+        from sense7_qual._missing_words import (
+            no_answers,
+        )  # it brings pandas, which a coder's server does without
+
         names = list(choice.columns["text"])
         table = self._found.rows_of(names)[names]
         if self._previews and choice.preview != "keep":
