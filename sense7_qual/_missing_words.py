@@ -27,7 +27,7 @@ _BY_PROGRAM: Final = frozenset({
     "(blank)", "(empty)",
 })  # fmt: skip
 """What programs write, and nobody else."""
-_SIGNS: Final = re.compile(r"[-–—./\\?？…·]+")
+_SIGNS: Final = re.compile(r"[-–—./?？…·]+")
 _MINUS: Final = re.compile(r"[-–—]+")
 _CODE: Final = re.compile(r"-(?:[6-9]|66|77|88|9\d|666|777|888|99[0-9]|9{4,5})(?:\.0+)?")
 """Negative numbers that survey programs write into boxes of text, too."""
