@@ -358,7 +358,8 @@ def refuse_applied_only(people: pd.DataFrame, *, frame_name: str) -> None:
             "– add a row with applied=False for each code that is not on a text that they coded "
             '(codings.from_table does so: blank="absent", finished=…); if you selected codes, pass all.'
         )
-    if "basis" not in people.columns:  # from a record, where what is missing waits for review or was left open
+    # In a record, what is missing waits for review or was left open.
+    if "basis" not in people.columns:
         _refuse_incomplete(people, frame_name=frame_name)
 
 

@@ -233,7 +233,7 @@ def tally(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame
     --------
     >>> given = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ben", "cleo"], "code": "interest",
     ...                       "applied": [True, True, False]})
-    >>> tally(given).values.tolist()
+    >>> tally(given)[["unit_id", "code", "n_coders", "n_applied"]].values.tolist()
     [['m1', 'interest', 3, 2]]
     """
     check_arguments(tally, locals())

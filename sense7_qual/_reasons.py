@@ -78,7 +78,6 @@ class Reason(Worded):
     CONSTANT_VARIABLE = auto(), "a variable has the same value everywhere"
     COLLINEAR_CODES = auto(), "the other codes say exactly whether the code is applied"
     COLLINEAR_PREDICTORS = auto(), "one variable follows from the others"
-    CODE_VARIES_BETWEEN_ONLY = auto(), "each cluster has the code in all of its texts or in none"
     NO_VARIATION_WITHIN_CLUSTERS = (
         auto(),
         "the rating is the same in all texts of each cluster, or of each conversation",

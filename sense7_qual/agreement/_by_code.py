@@ -145,7 +145,7 @@ def by_code(
     ...     {"unit_id": f"m{i}", "coder": coder, "code": "interest", "applied": bool(value)}
     ...     for coder, row in given.items() for i, value in enumerate(row)])
     >>> by_code(decisions, seed=7)[["n_units", "percent", "alpha"]].round(3).values.tolist()
-    [[10.0, 0.6, 0.095]]
+    [[10, 0.6, 0.095]]
     """
     check_arguments(by_code, locals())
     check_resampling("by_code", n_boot=n_boot, confidence_level=confidence_level, seed=seed)

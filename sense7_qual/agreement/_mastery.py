@@ -18,7 +18,6 @@ from sense7_qual._contract import holding
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._results import GOLD
-from sense7_qual.agreement._what_shows import say_what_shows
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import DECISIONS, without_models
 
@@ -287,7 +286,6 @@ def _refuse_incomparable(theirs: pd.DataFrame, own: pd.DataFrame) -> None:
     shared = set(theirs["code"]) & set(own["code"])
     both = both[both["code"].isin(shared)]
     refuse_applied_only(both, frame_name="decisions and gold")
-    say_what_shows(both, function="mastery", named=both["coder"].unique())
 
 
 def _matched(

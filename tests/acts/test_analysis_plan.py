@@ -18,7 +18,7 @@ FULL = AnalysisPlan(
     new_codes="add", rating_shown="finished", suggestions="shown", themes=True, discussion=True,
     settled_by="discussion", coding_until="2026-03-31", with_agreement=False, min_alpha=-0.5, rating="R",
     models=("m-1",), prompts=("plain-1@sha256:0",), adjust="max-t", equivalence=("odds_ratio", 1.5),
-    hypothesis="between",
+    hypothesis="between", conditions=("Model",),
     cluster="case_id", n_boot=50, seed=3, answers={"title": "So\nit is", "aims": ""},
 )  # fmt: skip
 

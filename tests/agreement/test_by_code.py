@@ -521,7 +521,8 @@ def test_by_code_does_not_depend_on_rows_names_or_singly_coded_units(seed: int) 
     renamed = decisions.assign(coder=decisions["coder"].map({"coder0": "z", "coder1": "y", "coder2": "x"}))
     more = pd.concat([renamed, extra.assign(coder="z")]).sample(frac=1, random_state=seed)
     wider = pd.concat([cluster, pd.Series({"x1": 99, "x2": 3})]).sample(frac=1, random_state=seed)
-    pd.testing.assert_frame_equal(agreement.by_code(more, **in_clusters(wider), n_boot=50, seed=1), expected)
+    found = agreement.by_code(more, **in_clusters(wider), n_boot=50, seed=1)
+    pd.testing.assert_frame_equal(found.drop(columns="basis"), expected.drop(columns="basis"))
 
 
 def test_a_codes_row_depends_on_seed_but_not_on_other_codes() -> None:

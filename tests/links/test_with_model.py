@@ -423,7 +423,7 @@ def test_table_and_figure_take_the_rows() -> None:
         given["decisions"].assign(coder="human"), given["units"], **COLUMNS, odds_ratios=False, n_boot=9,
         sources=["human"],
     )  # fmt: skip
-    assert "Decisions: coder human." in " ".join(qual.report.tables.link(coder, source="human").notes)
+    assert qual.report.tables.link(coder, source="human").notes[0] == "Basis: not stated · 104 texts: human"
 
 
 # Planning ---------------------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def test_table_text_and_saturation_agree_on_what_was_added(store: Store) -> None
 
 
 def test_the_paper_prints_when_a_code_was_added(store: Store, tmp_path: Path) -> None:
-    report.paper(store, None, tmp_path / "paper", formats=["md"], source="ana", with_agreement=False)
+    report.paper(store, None, tmp_path / "paper", formats=["md"], settled_by="any", with_agreement=False)
     (coreq,) = (tmp_path / "paper").glob("*coreq*.md")
     said = coreq.read_text("utf-8")
     assert "Of 4 codes in the codebook, 2 were added after its first version." in said

@@ -91,7 +91,8 @@ def test_which_names_may_be_mistyped(names: tuple[str, str], alike: bool) -> Non
 def test_links_are_looked_at_as_the_paper_makes_them(tmp_path: Path) -> None:
     store = study(tmp_path / "study", flaw="links_without_clusters")
     assert kinds(store) == ["links_without_clusters"]
-    assert kinds(store, rating="Warmth", cluster="case_id") == []
+    # By chance of how it was made, each participant has one rating: no text can be compared with another.
+    assert kinds(store, rating="Warmth", cluster="case_id") == ["rating_of_participants"]
     assert kinds(store, rating="Warmth", cluster="unit_id") == ["links_without_clusters"]
     assert kinds(store, rating="Warmth", cluster="document_id") == []  # one conversation: coarser, not finer
     assert kinds(study(tmp_path / "other"), rating="Warmth", cluster="Message") == []

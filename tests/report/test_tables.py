@@ -239,8 +239,8 @@ def test_link_row_and_foot() -> None:
     assert "df = participants who wrote both (25), less 1" in notes
     assert "Hypothesis: own texts." in notes
     assert "These are associations" in notes
-    coder = report.tables.link(link_frame(source="ana"), source="ana")
-    assert "Decisions: coder ana." in notes_of(coder)
+    of_ana = link_frame(source="ana").assign(basis="last · 4 texts: ana")
+    assert report.tables.link(of_ana, source="ana").notes[0] == "Basis: last · 4 texts: ana"
 
 
 def test_links_of_real_decisions_with_every_kind_of_missing() -> None:

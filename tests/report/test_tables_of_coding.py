@@ -67,7 +67,7 @@ def test_codes_by_condition_refuse_what_they_cannot_count() -> None:
     with pytest.raises(TableError, match="found 13"):
         report.tables.condition(decisions, units, condition="system", source="ana")
     with pytest.raises(TableError, match="source of decisions"):
-        report.tables.condition(decisions, units, condition="system", source="pooled")
+        report.tables.condition(decisions, units, condition="system", source="ben")
     with pytest.raises(TableError, match="found others: 'm12'"):
         report.tables.condition(decisions, units.head(12), condition="system", source="ana")
 

@@ -292,8 +292,8 @@ def _of_source(decisions: pd.DataFrame, source: str) -> pd.DataFrame:
         return people(decisions)
     if source == "majority" and source not in known:
         return codings.majority(decisions)
-    if not known and waiting_in(decisions):
-        return decisions  # whoever decided, all of it waits
+    if not known:
+        return decisions  # whoever decided: all of it waits, or is not settled
     if source not in known:
         raise TableError(
             "decisions: expected a source of decisions – found none of that name – "
