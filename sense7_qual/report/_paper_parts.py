@@ -309,6 +309,9 @@ def _of_codes(sources: Sources, conditions: Sequence[str]) -> Iterator[Part | Le
     if sources.record.is_pooled:
         yield "co_occurrence", "each coder's own decisions count, so that no text has one set of codes"
         return
+    if sources.counts.empty:
+        yield "co_occurrence", "no decision is settled"
+        return
     yield Part(
         "co_occurrence", "table", "Which codes come together",
         lambda: tables.co_occurrence(links.co_occurrence(sources.counts, source=source), codebook=book,
