@@ -709,7 +709,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "links.scales.polychoric": call(
             s.scales.polychoric, first=x.ratings, second=x.ratings, rating_range=(1, 5),
                                  confidence_level=0.95),
-        "links.power": call(s.power, participants=[20], target=None, **sizes, odds_ratio=None),
+        "links.power": call(s.power, participants=[20], target=None, **sizes, odds_ratio=None,
+                            between=0.0),
         "links.variance_shares": call(s.variance_shares, units=x.units, **rating,
                                       levels=["case_id", "document_id"], **boot),
         "links.models.proportional_odds": call(
