@@ -224,10 +224,13 @@ def estimated(study: Study, effect: str) -> Pooled:
     if effect == "rank_biserial":
         error = np.sqrt(np.square(jackknife_moves(without[0, 0])).sum()) / (1 - own[0, 0] ** 2)
         return Pooled(float(np.arctanh(own[0, 0])), float(error), df, between_share=np.nan, n=1)
-    code = pd.DataFrame({"code": study.applied[0, :, 0] * 1.0})
-    model = links.models.cumulative_mixed(pd.Series(1.0 + study.level), code, groups=pd.Series(study.case))
+    code, case = pd.Series(study.applied[0, :, 0] * 1.0), pd.Series(study.case)
+    share = code.groupby(case).transform("mean")
+    parts = pd.DataFrame({"code": code - share, "share": share})
+    model = links.models.cumulative_mixed(pd.Series(1.0 + study.level), parts, groups=case)
     coefficient = float(model.coefficients["code"]), float(model.standard_errors["code"])
-    return Pooled(*coefficient, df, between_share=np.nan, n=1)
+    both = int(code.groupby(case).nunique().gt(1).sum())
+    return Pooled(*coefficient, both - 1.0, between_share=np.nan, n=1)
 
 
 def true_effect(design: Design) -> float:

@@ -160,7 +160,7 @@ def quoted(text: str) -> Markdown:
 
 
 def found(links: pd.DataFrame, codebook: qual.Codebook) -> Markdown:
-    """Say in one sentence which codes of the consensus go with higher or lower ratings."""
+    """Say in one sentence which settled codes go with higher or lower ratings."""
     rows = links[links["source"] == "consensus"]
     clear = rows[rows["odds_ratio_p_adjusted"] < 0.05]
     parts = [
@@ -170,7 +170,7 @@ def found(links: pd.DataFrame, codebook: qual.Codebook) -> Markdown:
     ]
     said = "; ".join(parts) if parts else "no code has a clear link with the rating"
     return Markdown(
-        f"In the consensus, {said}. For the other {len(rows) - len(clear)} codes no link is clear."
+        f"Of what was settled, {said}. For the other {len(rows) - len(clear)} codes no link is clear."
     )
 
 

@@ -3,10 +3,8 @@
 A rule on the name survives every file that a study is written to; a flag next to a frame would be lost.
 `frames` exports these names.
 
-Decisions of several coders can be compared if they hold what is absent, on the same texts. Programs for
-qualitative analysis export only the codes that were applied, and hand-made sheets leave the rest blank. Next
-to a coder with complete decisions, such rows count as a coder who found every code that they looked for: an
-alpha of .46 becomes 0. And where one coder's file has "M1" and another's "m1", no text is shared.
+Decisions of several coders can be compared if they hold what is absent (`_absent_rows`), on the same texts:
+where one coder's file has "M1" and another's "m1", no text is shared.
 """
 
 from __future__ import annotations
@@ -17,11 +15,17 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-import numpy as np
 import pandas as pd
 
+from sense7_qual._absent_rows import (
+    applied_only as applied_only,
+    applied_only_of_a_code,
+    applied_only_where_incomplete,
+)
 from sense7_qual._arguments import check_arguments, require_column
 from sense7_qual._messages import did_you_mean, first_three, outside
+from sense7_qual._missing_words import words_for_missing
+from sense7_qual._suspicious_names import PERSON_PREFIX, is_known, likely_models, likely_results
 from sense7_qual.errors import TableError
 
 RESERVED_CODERS: Final = ("consensus", "majority", "pooled")
@@ -159,14 +163,15 @@ def as_models(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
 def as_people(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
     """Rename models as people, so that they count as people everywhere.
 
-    For those who treat a model as one more coder: report it in the paper.
+    For those who treat a model as one more coder: report it in the paper. For a person whose name is asked
+    about, too: a coder called "final" or "gpt" gets the name of a person, "person-final".
 
     Parameters
     ----------
     frame : DataFrame
         As for `as_models`.
     models : sequence of str
-        The models; "model-gpt" becomes "gpt".
+        The models, or people with such names; "model-gpt" and "gpt" become "person-gpt", "model-x" "x".
 
     Returns
     -------
@@ -176,23 +181,30 @@ def as_people(frame: pd.DataFrame, models: Sequence[str]) -> pd.DataFrame:
     Raises
     ------
     TableError
-        As for `as_models`; or a name in `models` is not a model's name.
+        As for `as_models`; or a name in `models` is neither a model's nor asked about.
 
     Examples
     --------
     >>> decisions = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "model-gpt"], "code": "interest",
     ...                           "applied": [True, False]})
     >>> as_people(decisions, ["model-gpt"])["coder"].tolist()
-    ['ana', 'gpt']
+    ['ana', 'person-gpt']
     """
     check_arguments(as_people, locals())
-    others = [name for name in models if not is_model(name)]
+    others = [name for name in models if not is_model(name) and _as_person(name) == name]
     if others:
         raise TableError(
             f"as_people: expected names of models, such as 'model-gpt' – found {first_three(others)} – leave "
             "these out."
         )
-    return _renamed(frame, models, lambda name: name.removeprefix(MODEL_PREFIX))
+    return _renamed(frame, models, _as_person)
+
+
+def _as_person(name: str) -> str:
+    """Return the name of a person: without what marks a model, and marked where it would be asked about."""
+    bare = name.removeprefix(MODEL_PREFIX)
+    asked = not is_known(bare) and (likely_models([bare]) or likely_results([bare]))
+    return PERSON_PREFIX + bare if asked else bare
 
 
 def pseudonyms(coder: pd.Series, named: Mapping[str, str] | None) -> pd.Series:
@@ -226,10 +238,16 @@ def check_coder_names(names: Iterable[str], *, frame_name: str) -> None:
     """Raise `TableError` if names differ only in case: two coders', or one and that of a model or consensus.
 
     "Consensus" would count as a person next to the people it settles, "Model-x" as a person, "Ana" as a coder
-    other than "ana". "model-" alone names no model.
+    other than "ana". "model-" alone names no model, and "NA" or "?" nobody.
     """
     check_arguments(check_coder_names, locals())
     known = list(dict.fromkeys(name.strip() for name in names))
+    nobody = words_for_missing(known)
+    if nobody:
+        raise TableError(
+            f"{frame_name}: expected a coder in every row – found {first_three(nobody)}, as what is missing "
+            "is called – fill in who coded, or drop these rows; if it is a person, take another pseudonym."
+        )
     computed = [name for name in known if name.lower() in RESERVED_CODERS and name not in RESERVED_CODERS]
     if computed:
         raise TableError(
@@ -258,6 +276,9 @@ def check_people(decisions: pd.DataFrame) -> pd.DataFrame:
     - one of their texts lacks a code that another coder decided on there, or
     - three or more applied in a row are no coincidence: nobody has an absent decision, or, with the share of
       "applied" among the coders who have some, fewer than 0.2 coders would be expected to come out so.
+
+    The same holds of the decisions on one code, where they lack texts that the coder decided on, and of all
+    decisions on texts on which the coder lacks a code. Models are held to it as people are.
     """
     check_arguments(check_people, locals())
     for name in ("unit_id", "coder", "code", "applied"):
@@ -266,7 +287,7 @@ def check_people(decisions: pd.DataFrame) -> pd.DataFrame:
     compared = people(decisions)
     one_case(compared["code"].unique(), name="code", frame_name="decisions")
     refuse_other_case(compared, frame_name="decisions")
-    refuse_applied_only(compared, frame_name="decisions")
+    refuse_applied_only(people(decisions, with_models=True), frame_name="decisions")
     return people(decisions, with_models=True)
 
 
@@ -313,10 +334,6 @@ def _new_names(coder: pd.Series, models: Sequence[str], name: Callable[[str], st
     return coder.replace(new)
 
 
-_BY_CHANCE: Final = 0.2
-_FEWEST: Final = 3
-
-
 def one_case(names: Iterable[str], *, name: str, frame_name: str) -> None:
     """Raise `TableError` if two names differ only in upper and lower case."""
     check_arguments(one_case, locals())
@@ -330,35 +347,6 @@ def one_case(names: Iterable[str], *, name: str, frame_name: str) -> None:
         )
 
 
-def applied_only(people: pd.DataFrame) -> list[str]:
-    """Return the coders whose decisions are likely to lack what was absent, sorted.
-
-    Every decision of such a coder is "applied", others decided on something that this one did not, and
-
-    - on a text that the coder decided on, another decided on a code that this one did not, or
-    - three or more applied in a row are no coincidence: nobody has an absent decision, or, with the share of
-      "applied" among the coders who have some, fewer than 0.2 coders would be expected to come out so.
-
-    A coder who decided on all that anybody did may well have applied everything; of one person alone it
-    cannot be told.
-    """
-    coder, names = pd.factorize(people["coder"])
-    some_absent = np.zeros(len(names), dtype=np.bool_)
-    some_absent[coder[~people["applied"].to_numpy()]] = True
-    if len(names) < 2 or some_absent.all():
-        return []
-    has_absent = some_absent[coder]
-    beside = people.loc[has_absent, "applied"]
-    share = (beside.sum() + 1) / (len(beside) + 2) if len(beside) else 0.0
-    n_codes = people.drop_duplicates(["unit_id", "code"])["unit_id"].value_counts()
-    own = people[~has_absent]
-    n = own["coder"].value_counts()
-    texts = own.drop_duplicates(["coder", "unit_id"])
-    on_these = texts["unit_id"].map(n_codes).groupby(texts["coder"]).sum().reindex(n.index)
-    no_coincidence = (n >= _FEWEST) & (share**n * len(names) <= _BY_CHANCE)
-    return sorted(n.index[(n < n_codes.sum()) & ((n < on_these) | no_coincidence)].astype(str))
-
-
 def refuse_applied_only(people: pd.DataFrame, *, frame_name: str) -> None:
     """Raise `TableError` if the decisions of one of several coders lack what was absent."""
     coders = applied_only(people)
@@ -369,6 +357,30 @@ def refuse_applied_only(people: pd.DataFrame, *, frame_name: str) -> None:
             f"{first_three(coders)}, all applied, and none on other texts or codes that were decided on "
             "– add a row with applied=False for each code that is not on a text that they coded "
             '(codings.from_table does so: blank="absent", finished=…); if you selected codes, pass all.'
+        )
+    # In a record, what is missing waits for review or was left open.
+    if "basis" not in people.columns:
+        _refuse_incomplete(people, frame_name=frame_name)
+
+
+def _refuse_incomplete(people: pd.DataFrame, *, frame_name: str) -> None:
+    """Raise `TableError` if a coder's decisions lack what was absent of one code, or on most texts."""
+    of_code = applied_only_of_a_code(people)
+    if len(of_code):
+        first = of_code.iloc[0]
+        more = f" and {len(of_code) - 1} more" if len(of_code) > 1 else ""
+        raise TableError(
+            f"{frame_name}: expected each coder's absent decisions, too – found {int(of_code['n'].sum())} "
+            f"of coder {first['coder']!r} on code {first['code']!r}{more}, all applied, and none on other "
+            "texts of that coder, on which others decided – add a row with applied=False where "
+            "the code is not on a text that they coded; if a code was not open there, drop the others' rows."
+        )
+    coders = applied_only_where_incomplete(people)
+    if coders:
+        raise TableError(
+            f"{frame_name}: expected each coder's absent decisions, too – found that all decisions of coder "
+            f"{first_three(coders)} are “applied” on texts on which they lack codes that others decided on – "
+            "add a row with applied=False for each code that is not on a text that they coded."
         )
 
 

@@ -22,6 +22,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, require_column
 from sense7_qual._coder_names import check_coder_names, check_people
 from sense7_qual._messages import first_three
+from sense7_qual._missing_words import missing_ids
 from sense7_qual.errors import TableError
 
 Kind = Literal[
@@ -241,12 +242,14 @@ class Contract:
         if is_input and "applied" not in self.columns:
             check_coder_names(typed["coder"].dropna().unique(), frame_name=self.name)
         checked = frame.assign(**typed).reset_index(drop=True)
-        self._check_key(checked)
+        self._check_key(checked, as_written=as_written)
         if is_input and "applied" in self.columns:
             check_people(checked)
         return checked
 
     def _typed(self, column: pd.Series, kind: Kind) -> pd.Series:
+        if kind == "any":
+            return column
         if kind == "boolean":
             return self._boolean(column)
         try:
@@ -280,11 +283,14 @@ class Contract:
             )
         return column.astype(bool)
 
-    def _check_key(self, frame: pd.DataFrame) -> None:
+    def _check_key(self, frame: pd.DataFrame, *, as_written: bool) -> None:
         for name in self.key:
             if name in self.missing_in_key:
                 continue
-            missing = (frame[name].isna() | (frame[name] == "")).to_numpy(dtype=bool)
+            if as_written or self.columns[name].kind != "id":
+                missing = (frame[name].isna() | (frame[name] == "")).to_numpy(dtype=bool)
+            else:
+                missing = missing_ids(frame[name]).to_numpy(dtype=bool)
             if missing.any():
                 raise TableError(
                     f"{self.name}: expected {name!r} in every row – it is missing in {int(missing.sum())} "

@@ -24,6 +24,9 @@ _LEARNED: Final = Contract("model", ("unit_id", "code"), {
 })  # fmt: skip
 _DRAWN: Final = Contract("inclusion", ("unit_id",), {"unit_id": Column("id"), "drawn": Column("boolean")})
 _NOT_DRAWN: Final = 0.001
+_MOST_SPLITS: Final = 10
+_LEAST_EXPECTED: Final = 5  # texts coded by hand on either side of a split
+_TOO_MANY: Final = 4.0  # standard deviations of the number of texts drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,20 @@ def probabilities_of(inclusion: pd.DataFrame) -> pd.Series:
     return pd.Series(chance, index=pd.Index(ids))
 
 
+def refuse_more_than_drawn(chance: pd.Series, n: int, *, function: str) -> None:
+    """Raise `TableError` if more texts were coded by hand than the probabilities (0 to 1) allow.
+
+    Where each text is drawn by itself their number has the variance of the sum of p (1 − p), else less.
+    """
+    expected, spread = float(chance.sum()), float(np.sqrt((chance * (1 - chance)).sum()))
+    if n > expected + _TOO_MANY * spread + 1e-6 * len(chance):
+        raise TableError(
+            f"{function}: expected about {expected:.0f} texts, the sum of the probabilities of inclusion – "
+            f"found {n} texts that were coded – pass only the texts that were drawn with these "
+            "probabilities, or leave inclusion out if all were to be coded."
+        )
+
+
 def drawn_texts(inclusion: pd.DataFrame, by_hand: pd.Index, *, function: str) -> tuple[pd.Series, pd.Index]:
     """Return the probability of each unit and the units drawn, if known; refuse others coded by hand."""
     chance = probabilities_of(inclusion)
@@ -127,6 +144,8 @@ def drawn_texts(inclusion: pd.DataFrame, by_hand: pd.Index, *, function: str) ->
             f"{function}: expected only texts coded by hand that were drawn – found {len(others)} others: "
             f"{first_three(others)} – leave these out, or draw texts with corpus.hand_sample."
         )
+    if drawn is None:
+        refuse_more_than_drawn(chance, len(by_hand), function=function)
     return chance, chance.index[:0] if drawn is None else drawn
 
 
@@ -151,6 +170,38 @@ def refuse_not_drawn(
             "texts – pass the probabilities with which they were drawn, or draw others with "
             "corpus.hand_sample."
         )
+
+
+def refuse_other_values(
+    name: str, values: Floats, weight: Floats, cluster: npt.NDArray[np.int64], *, function: str
+) -> float:
+    """Return p of the hypothesis that values are spread alike by hand and everywhere; refuse a p below .001.
+
+    `values` (texts,) are numbers, such as ratings, NaN where missing; `weight` is 1 / probability of a text
+    coded by hand, 0 of others. Compared are the shares above each of up to ten splits of the scale; p is the
+    smallest times their number.
+    """
+    known = values[~np.isnan(values)]
+    levels = np.unique(known)
+    if len(levels) > _MOST_SPLITS + 1:
+        levels = np.unique(np.quantile(known, np.linspace(0, 1, _MOST_SPLITS + 2)[:-1], method="lower"))
+    n, found = int((weight[~np.isnan(values)] > 0).sum()), []
+    for level in levels[1:]:
+        above = np.where(np.isnan(values), np.nan, (values >= level) * 1.0)
+        by_hand, everywhere, p = _shares(above, weight, cluster)
+        if n * min(everywhere, 1 - everywhere) >= _LEAST_EXPECTED:
+            found.append((p, by_hand, everywhere, level))
+    if not found:
+        return 1.0
+    p, by_hand, everywhere, level = min(found)
+    if p * len(found) < _NOT_DRAWN:
+        raise TableError(
+            f"{function}: expected texts coded by hand that were drawn as inclusion says – found that "
+            f"{by_hand:.0%} of them (weighted) and {everywhere:.0%} of all texts have {name!r} of {level:g} "
+            "or more – pass the probabilities with which they were drawn, or draw others with "
+            "corpus.hand_sample."
+        )
+    return min(p * len(found), 1.0)
 
 
 def _shares(model: Floats, weight: Floats, cluster: npt.NDArray[np.int64]) -> tuple[float, float, float]:

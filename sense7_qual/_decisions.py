@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import math
+from dataclasses import replace
 from typing import Final
 
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import BASIS, from_people, parts, rests_on, state
 from sense7_qual._contract import Column, Contract, count, text
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
@@ -31,6 +33,7 @@ TALLY: Final = Contract("tally", ("unit_id", "code"), {
     "unit_id, code": text(),
     "n_coders": count("1 or more"),
     "n_applied": count("0 to n_coders"),
+    **BASIS,
 }, row="One row per unit × code that a coder decided on, in the order of first appearance")  # fmt: skip
 
 FINISH_ORDER: Final = Contract("finish_order", ("unit_id", "coder"), {
@@ -157,7 +160,12 @@ def after_discussion(decisions: pd.DataFrame, discussed: pd.DataFrame) -> pd.Dat
     key = list(DECISIONS.key)
     joined = before[key].merge(revised[[*key, "applied"]], how="left", on=key)["applied"]
     applied = before["applied"].mask(joined.notna(), joined.eq(True))
-    return DECISIONS.check(before.assign(applied=applied.astype(bool)), as_written=True)
+    after = DECISIONS.check(before.assign(applied=applied.astype(bool)), as_written=True)
+    changed = int(before.loc[applied != before["applied"], "unit_id"].nunique())
+    rounds = [name for frame in (before, revised) for _, basis in parts(frame) for name in basis.rounds]
+    inside = (("changed in the discussion", changed),) if changed else ()
+    basis = from_people(before, "after discussion", rounds=tuple(dict.fromkeys(rounds)), inside=inside)
+    return state(after, basis)
 
 
 @DECISIONS.returns
@@ -187,17 +195,23 @@ def majority(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFr
     --------
     >>> given = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ben", "cleo"], "code": "interest",
     ...                       "applied": [True, True, False]})
-    >>> majority(given).values.tolist()
+    >>> majority(given)[["unit_id", "coder", "code", "applied"]].values.tolist()
     [['m1', 'majority', 'interest', True]]
     """
     check_arguments(majority, locals())
     counts = tally(decisions, with_models=with_models)
-    counts = counts[2 * counts["n_applied"] != counts["n_coders"]]
+    is_tied = 2 * counts["n_applied"] == counts["n_coders"]
+    n_tied, counts = int(is_tied.sum()), counts[~is_tied]
     applied = 2 * counts["n_applied"] > counts["n_coders"]
     decided = counts[_KEY].assign(coder="majority", applied=applied.astype(bool))
-    return DECISIONS.check(decided[list(DECISIONS.columns)], as_written=True)
+    settled = DECISIONS.check(decided[list(DECISIONS.columns)], as_written=True)
+    basis = from_people(decisions, "majority", with_models=with_models)
+    left_out = ((("tied", n_tied),) if n_tied else ()) + basis.left_out
+    stated = replace(basis, n_texts=settled["unit_id"].nunique(), selected=None, left_out=left_out)
+    return state(settled, stated)
 
 
+@rests_on("decisions")
 @TALLY.returns
 def tally(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
     """Count the coders who decided on each unit × code, and those who applied the code.
@@ -219,7 +233,7 @@ def tally(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame
     --------
     >>> given = pd.DataFrame({"unit_id": "m1", "coder": ["ana", "ben", "cleo"], "code": "interest",
     ...                       "applied": [True, True, False]})
-    >>> tally(given).values.tolist()
+    >>> tally(given)[["unit_id", "code", "n_coders", "n_applied"]].values.tolist()
     [['m1', 'interest', 3, 2]]
     """
     check_arguments(tally, locals())

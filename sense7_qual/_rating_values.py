@@ -125,6 +125,16 @@ def codes_for_missing(levels: Floats) -> npt.NDArray[np.bool_]:
     return bad
 
 
+_HIGHEST_OF_SCALES_FROM_1: Final = (5.0, 7.0)
+
+
+def zeros_for_missing(levels: Floats) -> npt.NDArray[np.bool_]:
+    """Mark a 0 where the other levels look like a scale that begins at 1: 0 next to 1 to 5, or 1 to 7."""
+    rest = levels[levels != 0]
+    may_begin_at_1 = len(rest) > 1 and rest[0] >= 1 and rest[-1] in _HIGHEST_OF_SCALES_FROM_1
+    return np.asarray((levels == 0) & may_begin_at_1, dtype=np.bool_)
+
+
 def counted(levels: Floats, counts: npt.NDArray[np.int64], *, unit: str = "rows") -> str:
     """Name the first three values with how often each occurs, the most frequent first."""
     order = np.argsort(-counts, kind="stable")[:3]

@@ -58,6 +58,8 @@ class Reason(Worded):
     NO_COMPARISON = auto(), "there is nothing to compare with"
     NO_COMMON_UNITS = auto(), "no text was decided on for both codes"
     NO_COMPLETE_ROWS = auto(), "no text has a value of every variable"
+    NO_OWN_COMPARISON = auto(), "no participant has texts with the code and texts without it"
+    FEW_OWN_COMPARISONS = auto(), "fewer than six participants have texts with the code and texts without it"
     NO_OWN_RATING = auto(), "no participant rated this"
     NO_PAIRS = auto(), "there is no pair of a true and a predicted value"
     NO_POOR_TURN = auto(), "no turn was rated as poor"
@@ -76,8 +78,10 @@ class Reason(Worded):
     CONSTANT_VARIABLE = auto(), "a variable has the same value everywhere"
     COLLINEAR_CODES = auto(), "the other codes say exactly whether the code is applied"
     COLLINEAR_PREDICTORS = auto(), "one variable follows from the others"
-    CODE_VARIES_BETWEEN_ONLY = auto(), "each cluster has the code in all of its texts or in none"
-    NO_VARIATION_WITHIN_CLUSTERS = auto(), "nothing differs within the clusters, only between them"
+    NO_VARIATION_WITHIN_CLUSTERS = (
+        auto(),
+        "the rating is the same in all texts of each cluster, or of each conversation",
+    )
     SEPARATION = (
         auto(),
         "the code tells the ratings apart without exception, so the effect has no finite estimate",
@@ -98,6 +102,7 @@ class Reason(Worded):
     MANY_LEVELS = auto(), "the rating has too many levels for an interval"
     NEGATIVE_ESTIMATE = auto(), "the component came out below zero and counts as zero"
     NOT_DECIDED = auto(), "there is no decision on the code"
+    WAITING_FOR_REVIEW = auto(), "the code has no figure until the texts that it was changed for are reviewed"
     BLANK_TEXT = auto(), "the text is blank"
     LOW_AGREEMENT = auto(), "people do not agree on where the code applies, so they are no standard for it"
     PROMISE_NOT_KEPT = auto(), "no level keeps the promise on these texts"
@@ -118,7 +123,14 @@ class Reason(Worded):
 class Caution(Worded):
     """What to know about a number. Some have the name of a reason, and mean less by it."""
 
-    FEWER_THAN_10_CLUSTERS = auto(), "fewer than 10 clusters have, or lack, the code"
+    FEWER_THAN_10_CLUSTERS = (
+        auto(),
+        "fewer than 10 clusters have the code, lack it, or have texts with and without it",
+    )
+    WITHIN_AND_BETWEEN_DIFFER = (
+        auto(),
+        "the link within participants and the link between them are not the same",
+    )
     FEW_CLUSTERS = auto(), "there are fewer than 10 clusters"
     VARIES_BETWEEN_ONLY = (
         auto(),
@@ -132,6 +144,7 @@ class Caution(Worded):
     MODELS_COUNTED = auto(), "models count among the coders"
     MODEL_DIFFERS = auto(), "the model's link differs from people's on the same texts"
     MODEL_NOT_USED = auto(), "the model's codes made the estimate no more precise and are not used"
+    SAMPLE_DIFFERS = auto(), "the texts coded by hand are rated otherwise than all texts, more than by chance"
     DRAWN_NOT_CODED = auto(), "some of the texts that were drawn have no human decision"
     TIES_LEFT_OUT = auto(), "texts on which the coders were tied are left out, and so the disputed ones"
     ZERO_VARIANCE = auto(), "the variance between clusters was estimated as 0"
@@ -143,6 +156,8 @@ class Caution(Worded):
     )
     COARSE_QUADRATURE = auto(), "with more quadrature nodes the estimate would move"
     NOT_PROPORTIONAL = auto(), "the odds ratio is not the same all along the scale"
+    MIXED_BASIS = auto(), "the decisions rest on several bases, so the number is of no one of them"
+    PARTLY_REVIEWED = auto(), "some texts wait for review of the code, and are not in the number"
     TURN_OR_MOOD = auto(), "first turns that are rated otherwise, or a mood that lasts, count in it too"
 
 

@@ -45,6 +45,7 @@ from sense7_qual._coder_names import (
     without_models as without_models,
 )
 from sense7_qual._contract import Column, Contract, one_spelling as one_spelling
+from sense7_qual._group_labels import check_groups
 from sense7_qual._messages import first_three
 from sense7_qual.errors import ArgumentError, TableError
 
@@ -55,6 +56,9 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+_OF_GROUPS: Final = frozenset({"cluster", "groups"})
 
 
 def labels_by_unit(labels: pd.Series, unit_ids: pd.Index | Sequence[Any], *, name: str) -> pd.Series:
@@ -85,6 +89,8 @@ def labels_by_unit(labels: pd.Series, unit_ids: pd.Index | Sequence[Any], *, nam
     ['p2', nan]
     """
     labelled = indexed_by_unit(labels, name=name)
+    if name in _OF_GROUPS:
+        check_groups(labelled, name=name)
     check_arguments(labels_by_unit, locals())
     ids = pd.Index(unit_ids).astype("string")
     if len(ids) and not labelled.index.isin(ids.str.strip()).any():
@@ -119,9 +125,16 @@ def clusters_by_unit(units: pd.DataFrame | None, cluster: str | None) -> pd.Seri
             "cluster: expected units and the name of their column, such as 'case_id' – found "
             f"{'units' if cluster is None else 'the name'} alone – pass both, or neither."
         )
+    if cluster == "unit_id":
+        raise ArgumentError(
+            "cluster: expected the column of the participant, or of another group of texts – found "
+            "'unit_id', of which each text is its own – name another column, or leave out units and cluster."
+        )
     for column in ("unit_id", cluster):
         require_column(units, column, frame_name="units")
-    return indexed_by_unit(units.set_index("unit_id")[cluster], name="cluster")
+    labels = indexed_by_unit(units.set_index("unit_id")[cluster], name="cluster")
+    check_groups(labels, name=f"cluster {cluster!r}")
+    return labels
 
 
 def indexed_by_unit(labels: pd.Series, *, name: str) -> pd.Series:
@@ -202,7 +215,8 @@ COVERAGE: Final = Contract("coverage", ("unit_id", "coder", "round"), {
 DECISIONS: Final = Contract("decisions", ("unit_id", "coder", "code"), {
     "unit_id, coder, code": Column("id"),
     "applied": Column("boolean", "whether the coder applied the code"),
-}, row="One row per decision of a coder on a code and a unit; what was not decided has no row")  # fmt: skip
+}, row="One row per decision of a coder on a code and a unit; what was not decided has no row; further "
+       "columns: basis, what the decisions rest on, in words")  # fmt: skip
 
 MEMOS: Final = Contract("memos", ("memo_id",), {
     "memo_id": Column("id"),

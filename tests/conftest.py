@@ -33,9 +33,9 @@ LONGEST = (
     "real_path", "notebooks", "record_machine", "privacy_everywhere", "store_faults", "power_cuts",
     "arguments", "engines", "postgresql", "bundles", "text", "hostile_doors", "documentation", "copies",
     "browser_hosts", "adjudication", "codebook", "themes", "redact", "interval_limits", "hostile_files",
-    "bundle", "deviations", "projects", "review", "gamma_alignment", "rubin", "alternative_annotator_test",
-    "documents", "interrupts", "overview", "code_to_rating", "new", "lab", "by_code", "store_crash",
-    "fuzzed_studies", "sparse_files", "make_lab",
+    "golden", "bundle", "deviations", "projects", "review", "gamma_alignment", "rubin",
+    "alternative_annotator_test", "documents", "interrupts", "overview", "code_to_rating", "new", "lab",
+    "by_code", "store_crash", "fuzzed_studies", "sparse_files", "make_lab",
 )  # fmt: skip
 
 

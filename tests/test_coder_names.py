@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 
 import numpy as np
@@ -96,7 +97,9 @@ def test_a_model_is_a_source_where_it_is_named_and_changes_no_other_row() -> Non
         n_boot=20, **named,
     )  # fmt: skip
     assert rows["source"].tolist() == ["model-x", "pooled", "majority"]
-    pd.testing.assert_frame_equal(rows.iloc[1:].reset_index(drop=True), people)
+    of_people = rows.iloc[1:].reset_index(drop=True)
+    pd.testing.assert_frame_equal(of_people.drop(columns="basis"), people.drop(columns="basis"))
+    assert of_people["basis"].astype(str).tolist() == people["basis"].astype(str).tolist()
     assert set(curve["source"]) == {"model-x", "majority"}
     assert curve.query("source == 'model-x'")["estimate"].notna().any()
 
@@ -117,11 +120,16 @@ def test_models_are_found_by_name_and_no_unnamed_one_is_a_human() -> None:
     assert by_code.models == ("model-x",)
 
 
-@pytest.mark.parametrize("name", ["modeller", "model", "Modell", "supermodel-x", "model_x", "Model"])
+ALMOST = dict.fromkeys(("model", "Modell", "model_x", "Model"), True)
+ALMOST |= dict.fromkeys(("modeller", "supermodel-x"), False)
+
+
+@pytest.mark.parametrize("name", ALMOST)
 def test_who_is_called_almost_so_is_a_person(name: str) -> None:
     assert not frames.is_model(name)
     named = DECISIONS.assign(coder=DECISIONS["coder"].replace("model-x", name))
-    assert agreement.by_code(named, n_boot=5)["n_coders"].tolist() == [3]
+    with pytest.warns(UserWarning, match="counts as a person") if ALMOST[name] else contextlib.nullcontext():
+        assert agreement.by_code(named, n_boot=5)["n_coders"].tolist() == [3]
     assert acts.check_coder(name) == acts.check_person(name) == name
 
 
@@ -153,7 +161,8 @@ def test_a_table_from_elsewhere_says_who_is_a_model() -> None:
     named = frames.as_models(decided, ["GPT"])
     assert named["coder"].tolist() == ["ana", "model-GPT"]
     assert frames.people(named)["coder"].tolist() == ["ana"]
-    pd.testing.assert_frame_equal(frames.as_people(named, ["model-GPT"]), decided, check_dtype=False)
+    assert frames.as_people(named, ["model-GPT"])["coder"].tolist() == ["ana", "person-GPT"]
+    assert frames.as_people(decided, ["GPT"])["coder"].tolist() == ["ana", "person-GPT"]
     assert decided["coder"].tolist() == ["ana", "GPT"]
     assert frames.as_models(named, ["model-GPT"])["coder"].tolist() == ["ana", "model-GPT"]
 

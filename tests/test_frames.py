@@ -254,3 +254,12 @@ def test_probabilities_in_per_cent_are_refused() -> None:
         in refusal(SUGGESTIONS, frame)
     )
     SUGGESTIONS.check(frame.assign(probability=frame["probability"] / 100))
+
+
+@pytest.mark.parametrize("column", ["unit_id", "coder", "code"])
+@pytest.mark.parametrize("nothing", ["nan", "None", "<NA>", "N/A"])
+def test_an_id_that_was_missing_before_it_became_text_is_refused(column: str, nothing: str) -> None:
+    decisions = pd.DataFrame({"unit_id": ["m1", "m2"], "coder": "ana", "code": "warm", "applied": True})
+    decisions.loc[1, column] = nothing
+    with pytest.raises(TableError, match="missing"):
+        DECISIONS.check(decisions)

@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import Final
 
+from sense7_qual._commands.settled_by import add_settled_by, registered, settled_by
 from sense7_qual._commands.words import STUDY, Parsers, new_place, opened
 
 _BUNDLE: Final = """\
@@ -33,6 +34,7 @@ def add(commands: Parsers) -> None:
     )
     bundle.add_argument("--rating", metavar="COLUMN", help="the rating that codes are linked to")
     bundle.add_argument("--cluster", metavar="COLUMN", help="the column of participants (default: case_id)")
+    add_settled_by(bundle)
     bundle.add_argument(
         "--condition", metavar="COLUMN", action="append", default=[],
         help="also compare how often codes were applied by this column; can be repeated",
@@ -62,11 +64,13 @@ def add(commands: Parsers) -> None:
 
 def _bundle(parsed: argparse.Namespace) -> int:
     target = new_place(parsed.out, command="bundle")
-    opened(parsed.study).copies.bundle(
+    store = opened(parsed.study)
+    store.copies.bundle(
         target,
         texts=parsed.texts,
         rating=parsed.rating,
         cluster=parsed.cluster,
+        settled_by=settled_by(store, registered(store), parsed.settled_by, command="bundle"),
         seed=parsed.seed,
         conditions=parsed.condition,
         variables=parsed.variable,

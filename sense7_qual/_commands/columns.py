@@ -248,11 +248,15 @@ class _Question:
 
     def _blank(self, choice: Choice) -> tuple[pd.Index[Any], int]:
         """Return the rows without any text, and the number of blank answers in the others."""
+        from sense7_qual._missing_words import (
+            no_answers,
+        )  # it brings pandas, which a coder's server does without
+
         names = list(choice.columns["text"])
         table = self._found.rows_of(names)[names]
         if self._previews and choice.preview != "keep":
             table = table.drop(index=self._previews.at)
-        blank = table.fillna("").apply(lambda column: column.str.strip() == "")
+        blank = table.apply(lambda column: column.fillna("").str.strip().eq("") | no_answers(column))
         without = blank.all(axis="columns") & bool(names)
         return table.index[without], int(blank[~without].to_numpy().sum())
 

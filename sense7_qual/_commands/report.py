@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from sense7_qual._commands.settled_by import add_settled_by, registered, settled_by
 from sense7_qual._commands.words import STUDY, Parsers, count, new_place, opened
 
 if TYPE_CHECKING:
@@ -16,7 +17,8 @@ _REPORT: Final = """\
 Write the parts of a paper about a study: methods, results and checklists in sentences; tables and
 figures of the codebook, its history, the themes, agreement code by code, disagreements, codes that
 occur together and, with a rating, codes linked to it; and the objections that a reviewer may raise.
-A preregistered analysis plan (store.preregister) is followed. Intervals are clustered by
+A preregistered analysis plan (store.preregister) is followed. How disagreements count has no default
+once two coders decided: it is asked, unless the plan or --settled-by says it. Intervals are clustered by
 participant if the study names them (--cluster). No file is overwritten without --overwrite, and no
 participant's text is included without --with-texts. The command lists what it left out, and why."""
 _FORMATS: Final = ("docx", "tex", "csv", "md", "html")
@@ -43,11 +45,7 @@ def add(commands: Parsers) -> None:
         "--condition", metavar="COLUMN", action="append", default=[],
         help="also compare how often codes were applied by this column; can be repeated",
     )  # fmt: skip
-    report.add_argument(
-        "--source",
-        help="the decisions to count and link: a coder's, consensus, majority or pooled (default: consensus "
-        "if all disagreements are settled; else majority, and pooled for links)",
-    )
+    add_settled_by(report)
     report.add_argument("--round", metavar="NAME", help="use only this round")
     report.add_argument("--seed", type=int, help="the seed of intervals (default: as registered, or 0)")
     report.add_argument("--without-agreement", action="store_true", help="compute no agreement")
@@ -97,17 +95,18 @@ def _report(parsed: argparse.Namespace) -> int:
     from sense7_qual import report
 
     folder, store = new_place(parsed.out, command="report"), opened(parsed.study)
+    plan = _plan(store, parsed)
     written = report.paper(
         store,
-        _plan(store, parsed),
+        plan,
         folder,
+        settled_by=settled_by(store, plan, parsed.settled_by, command="report"),
         formats=[name.strip().lower().lstrip(".") for name in parsed.format.split(",")],
         style=parsed.style,
         page_columns=parsed.columns,
         paper_size=parsed.paper_size,
         codebook_layout=parsed.codebook,
         conditions=parsed.condition,
-        source=parsed.source,
         round=parsed.round,
         with_texts=parsed.with_texts,
         positionality=parsed.positionality,
@@ -117,16 +116,16 @@ def _report(parsed: argparse.Namespace) -> int:
     print(f"{count(len(written.files), 'file')} in {folder}: {', '.join(names)}.")
     for what, why in written.left_out.itertuples(index=False):
         print(f"Left out: {what} – {why}.")
+    for part, before, now in written.changed.itertuples(index=False):
+        print(f"Rests on other decisions than before: {part} – {now} (before: {before}).")
     return 0
 
 
 def _plan(store: Store, parsed: argparse.Namespace) -> AnalysisPlan:
     """Return the last registered plan with the options applied, or a plan of the options alone."""
-    from sense7_qual.acts.contents import AnalysisPlan
-
-    registered = store.preregistrations
-    new = AnalysisPlan(question="What do the codes show?", rating=store.options.rating_column or None)
-    plan = registered[-1].plan if registered else new
+    plan = registered(store)
+    if not store.preregistrations:
+        plan = replace(plan, rating=store.options.rating_column or None)
     asked: dict[str, Any] = {name: getattr(parsed, name) for name in ("rating", "cluster", "seed")}
     asked["with_agreement"] = False if parsed.without_agreement else None
     return replace(plan, **{name: value for name, value in asked.items() if value is not None})

@@ -99,7 +99,10 @@ from sense7_qual.acts._make import (
     undo,
     words_written as words_written,
 )
-from sense7_qual.acts._suggest import before_suggestions as before_suggestions
+from sense7_qual.acts._suggest import (
+    before_suggestions as before_suggestions,
+    shows_suggestions as shows_suggestions,
+)
 
 __all__ = [
     "Act", "apply", "contents", "finish", "fold", "memo", "propose", "quote", "redo", "remove", "reopen",

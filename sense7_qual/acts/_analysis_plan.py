@@ -23,8 +23,8 @@ ANSWERS: Final = (
 )  # fmt: skip
 """The names of `AnalysisPlan.answers`, after the form of Haven et al. (2020)."""
 
-_LATER: Final = ("models", "prompts", "adjust", "equivalence")
-_LISTS: Final = ("hypotheses", "coders", "rounds", "models", "prompts")
+_LATER: Final = ("models", "prompts", "adjust", "equivalence", "hypothesis", "conditions")
+_LISTS: Final = ("hypotheses", "coders", "rounds", "models", "prompts", "conditions")
 _LONGEST: Final = 20_000
 _MOST: Final = 10_000_000
 _DATE: Final = re.compile(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])")
@@ -65,8 +65,9 @@ class AnalysisPlan:
         Whether a topic model is used.
     discussion : bool, optional
         Whether coders discuss their codings and revise them.
-    settled_by : {"rulings", "discussion", "majority", "nothing"}, optional
-        How disagreements are resolved.
+    settled_by : {"rulings", "discussion", "majority", "nothing", "any"}, optional
+        How disagreements count in counts and links, as for `Store.decisions`; "any" (a code counts once
+        anybody applied it) is for work without agreement.
     coding_until : str, optional
         The last day of coding (UTC), for example ``2026-03-31``.
     with_agreement : bool
@@ -75,10 +76,15 @@ class AnalysisPlan:
         The alpha (−1 to 1) that each code should reach.
     rating, cluster : str, optional
         The column of units with the rating that codes are linked to, and the column with participants.
+    conditions : tuple of str
+        The columns of units by which the frequency of codes is compared.
     adjust : {"bh", "max-t"}, optional
         How the p of links are adjusted, and over which, as for `links.code_to_rating`.
     equivalence : pair of str and float, optional
         The largest link that would not matter, as for `links.code_to_rating`: ("rank_biserial", 0.2).
+    hypothesis : {"within", "between"}, optional
+        Whether links are hypotheses about a participant's own texts or about participants, as for
+        `links.code_to_rating`; left open, about their own texts.
     n_boot, seed : int
         For the intervals, as for `agreement.by_code`.
     answers : mapping of str to str
@@ -124,8 +130,10 @@ class AnalysisPlan:
     min_alpha: float | None = None
     rating: str | None = None
     cluster: str | None = None
+    conditions: tuple[str, ...] = ()
     adjust: Literal["bh", "max-t"] | None = None
     equivalence: tuple[str, float] | None = None
+    hypothesis: Literal["within", "between"] | None = None
     n_boot: int = 2000
     seed: int = 0
     answers: Mapping[str, str] = field(default_factory=dict)
@@ -327,12 +335,13 @@ _EXPECTED: Final[Mapping[str, tuple[Callable[[object], bool], str]]] = {
     "new_codes": _one_of("propose", "add"),
     "rating_shown": _one_of("hidden", "shown", "finished"),
     "suggestions": _one_of("finished", "shown", "never"),
-    "settled_by": _one_of("rulings", "discussion", "majority", "nothing"),
+    "settled_by": _one_of("rulings", "discussion", "majority", "nothing", "any"),
     "blind": _SWITCH,
     "themes": _SWITCH,
     "discussion": _SWITCH,
     "with_agreement": _SWITCH,
     "adjust": _one_of("bh", "max-t"),
+    "hypothesis": _one_of("within", "between"),
     "rating": _COLUMN,
     "cluster": _COLUMN,
     "coding_until": (_is_date, "a day such as '2026-03-31'"),

@@ -328,13 +328,13 @@ def before_suggestions(acts: Iterable[Act]) -> list[Act]:
     shown: set[tuple[str, str | None]] = set()
     for act in each_once(acts):
         key = (act.coder, act.unit_id)
-        if act.kind == "show_suggestions" and not _withheld(act):
+        if shows_suggestions(act):
             shown.add(key)
         if not act.traits.decides or key not in shown:
             kept.append(act)
     return kept
 
 
-def _withheld(act: Act) -> bool:
-    """Return True if suggestions were withheld; an act that a withdrawal emptied counts as shown."""
-    return act.text is not None and Suggested.from_text(act.text).withheld
+def shows_suggestions(act: Act) -> bool:
+    """Return True if a coder was shown suggestions; an act that a withdrawal emptied counts as shown."""
+    return act.kind == "show_suggestions" and (act.text is None or not Suggested.from_text(act.text).withheld)

@@ -14,6 +14,7 @@ import pandas as pd
 
 from sense7_qual import codings
 from sense7_qual._arguments import check_arguments, read_once
+from sense7_qual._basis import from_people, rests_on, state, waiting_in
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import Act, standing
 from sense7_qual.adjudication._results import DISAGREEMENTS, OVERRULED, QUEUE, REMAINING
@@ -23,6 +24,7 @@ from sense7_qual.frames import DECISIONS, clusters_by_unit, people, without_mode
 _KEY: Final = ["unit_id", "code"]
 
 
+@rests_on("decisions")
 @DISAGREEMENTS.returns
 def disagreements(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
     """List every unit × code on which coders disagree, hardest first.
@@ -120,7 +122,8 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
     """
     check_arguments(consensus, locals())
     decisions = DECISIONS.check(decisions, as_written=True)
-    tally = codings.tally(without_models(decisions, function="consensus"))
+    own = without_models(decisions, function="consensus")
+    tally = codings.tally(own)
     unanimous = (tally["n_applied"] == 0) | (tally["n_applied"] == tally["n_coders"])
     agreed = tally[unanimous & (tally["n_coders"] >= (1 if single else 2))]
     verdicts = {
@@ -129,7 +132,8 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
             agreed["unit_id"], agreed["code"], agreed["n_applied"], strict=True
         )
     }
-    ruled = latest_rulings(rulings)
+    waiting = {one.code for one in waiting_in(own)}  # a ruling on such a code waits with its decisions
+    ruled = {key: ruling for key, ruling in latest_rulings(rulings).items() if key[1] not in waiting}
     refuse_facet({code for _, code in ruled}, set(tally["code"]))
     for key, ruling in ruled.items():
         if ruling.applied is None:
@@ -139,7 +143,9 @@ def consensus(decisions: pd.DataFrame, *, rulings: Iterable[Act] = (), single: b
     order = {key: place for place, key in enumerate(zip(tally["unit_id"], tally["code"], strict=True))}
     keys = sorted(verdicts, key=lambda key: order.get(key, len(order)))
     rows = [(unit_id, "consensus", code, verdicts[unit_id, code]) for unit_id, code in keys]
-    return DECISIONS.check(pd.DataFrame(rows, columns=list(DECISIONS.columns)), as_written=True)
+    settled = DECISIONS.check(pd.DataFrame(rows, columns=list(DECISIONS.columns)), as_written=True)
+    rule = "settled by rulings" if ruled else "settled by agreement"
+    return state(settled, from_people(own, rule, n_texts=settled["unit_id"].nunique(), selected=None))
 
 
 def _with_names(queue: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
@@ -152,6 +158,7 @@ def _with_names(queue: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     return queue
 
 
+@rests_on("decisions")
 @OVERRULED.returns
 def overruled(decisions: pd.DataFrame, *, rulings: Iterable[Act]) -> pd.DataFrame:
     """List each coder's decisions that were ruled on: whether they were overruled, and why.
@@ -197,7 +204,7 @@ def overruled(decisions: pd.DataFrame, *, rulings: Iterable[Act]) -> pd.DataFram
         for row in own.itertuples()
         if (act := latest.get((str(row.unit_id), str(row.code)))) is not None
     ]  # fmt: skip
-    frame = OVERRULED.frame(rows)
+    frame = OVERRULED.frame(pd.DataFrame(rows, columns=list(OVERRULED.columns)[:-1]))  # all but the basis
     order = frame.sort_values(
         ["coder", "overruled", "code", "unit_id"], ascending=[True, False, True, True], kind="stable"
     )
@@ -233,6 +240,7 @@ def refuse_facet(ruled: set[str], decided: set[str]) -> None:
 By = Literal["split", "code", "pair", "participant"]
 
 
+@rests_on("decisions")
 @QUEUE.returns
 def queue(
     decisions: pd.DataFrame,
@@ -294,11 +302,12 @@ def queue(
     rows = disagreements(decisions, with_models=with_models)
     latest = latest_rulings(rulings)
     keys = zip(rows["unit_id"], rows["code"], strict=True)
-    settled = pd.DataFrame([_said(latest.get(key)) for key in keys], columns=list(QUEUE.columns)[-4:])
-    rows = QUEUE.frame(rows.join(settled)).drop(columns="group")
+    settled = pd.DataFrame([_said(latest.get(key)) for key in keys], columns=list(QUEUE.columns)[-5:-1])
+    rows = QUEUE.frame(rows.drop(columns="basis").join(settled)).drop(columns="group")
     return rows if by == "split" else _grouped(rows, by, participants)
 
 
+@rests_on("decisions")
 @REMAINING.returns
 def remaining(decisions: pd.DataFrame, *, rulings: Iterable[Act] = ()) -> pd.DataFrame:
     """Count the settled and open disagreements of each code.

@@ -7,13 +7,14 @@ The model itself is in ``_latent_class.py``, how sure its parameters are and whe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._basis import NOT_STATED, rests_on
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._contract import Contract, holding
 from sense7_qual._messages import first_three
@@ -39,7 +40,7 @@ _NO_LEVEL: Final = "missing"
 @dataclass(frozen=True, slots=True)
 class TrueCodes:
     """The result of `dawid_skene`: frames `posterior`, `draws`, `coders`, `prevalence`,
-    `fits` and `residuals`."""
+    `fits` and `residuals`; and `basis`, which decisions they rest on, in words."""
 
     posterior: pd.DataFrame
     draws: pd.DataFrame
@@ -47,6 +48,7 @@ class TrueCodes:
     prevalence: pd.DataFrame
     fits: pd.DataFrame
     residuals: pd.DataFrame
+    basis: str = NOT_STATED
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,7 @@ class _Resampling:
     confidence_level: float
 
 
+@rests_on("decisions")
 @holding(
     posterior=POSTERIOR,
     draws=DRAWS,
@@ -136,7 +139,9 @@ def dawid_skene(
     their numbers of decisions, do better than chance.
 
     Intervals of rates and prevalences are the estimate ± widened quantile × standard deviation of the draws,
-    on the scale of log odds; those of residuals the same on their own scale. Coverage, and how often shared
+    on the scale of log odds; those of residuals the same on their own scale,
+    and simultaneous over the pairs of a code: where `low` is above 0, two coders share errors, and of studies
+    in which nobody does few have such a pair. Coverage, and how often shared
     errors are found, is simulated in benchmarks/dawid_skene.md: a residual of 0 is no proof that there are
     none, because the model takes some of them for true.
 
@@ -178,7 +183,8 @@ def dawid_skene(
     for code, of_code in own.groupby("code", sort=False):
         for key, frame in _of_code(of_code, level, levels, how).items():
             parts[key].append(frame.assign(code=code, prevalence_by=prevalence_by))
-    return TrueCodes(**{one.name: _frame(one, parts[one.name]) for one in _FRAMES})
+    frames: dict[str, Any] = {one.name: _frame(one, parts[one.name]) for one in _FRAMES}
+    return TrueCodes(**frames)
 
 
 def _of_code(

@@ -12,6 +12,7 @@ import pandas as pd
 
 from sense7_qual import codings
 from sense7_qual._arguments import check_arguments, check_least, read_once
+from sense7_qual._basis import NOT_STATED, rests_on
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._contract import holding
 from sense7_qual._reasons import Reason
@@ -29,15 +30,20 @@ _CELL: Final = ["unit_id", "code"]
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The result of `profile`: the frames `shares`, `disagreements`, `slips`, `coders` and `soft_labels`."""
+    """The result of `profile`: frames `shares`, `disagreements`, `slips`, `coders` and `soft_labels`.
+
+    `basis` says which decisions they rest on, in words.
+    """
 
     shares: pd.DataFrame = field(repr=False)
     disagreements: pd.DataFrame = field(repr=False)
     slips: pd.DataFrame = field(repr=False)
     coders: pd.DataFrame = field(repr=False)
     soft_labels: pd.DataFrame = field(repr=False)
+    basis: str = NOT_STATED
 
 
+@rests_on("decisions", "repeats")
 @holding(shares=SHARES, disagreements=KINDS, slips=SLIPS, coders=CODERS, soft_labels=SOFT_LABELS)
 def profile(
     decisions: pd.DataFrame,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from sense7_qual._basis import BASIS
 from sense7_qual._contract import Contract, count, estimated, flag, number, reason, share, text
 
 _NO_MODEL: Final = (
@@ -16,17 +17,23 @@ DISAGREEMENTS: Final = Contract("disagreements", ("unit_id", "code"), {
     "n_coders, n_applied": count("coders who decided, and those of them who applied the code"),
     "applied_by, not_applied_by": text('their pseudonyms, sorted, joined by ", "'),
     "disagreement": share("share of pairs of coders that disagree"),
+    **BASIS,
 }, row="One row per disputed unit × code, by disagreement, then by the number of codes disputed on the unit, "
        "both falling, then by unit_id and code")  # fmt: skip
 
 QUEUE: Final = Contract("disagreements", ("unit_id", "code"), {
     "group*": text('unless `by` is "split": the code, "ana – ben", or the participant', missing=True),
-    **{name + "*" * (name not in ("unit_id", "code")): one for name, one in DISAGREEMENTS.columns.items()},
+    **{
+        name + "*" * (name not in ("unit_id", "code")): one
+        for name, one in DISAGREEMENTS.columns.items()
+        if name != "basis"
+    },
     "settled": text(
         "`applied`, `absent`, or `differing` (different readings were ruled legitimate); missing: "
         "open", missing=True),
     "reason": text("one of those that `acts.rule` takes, or missing", missing=True),
     "ruled_by*, ruled_at*": text("missing: open", missing=True),
+    **BASIS,
 }, row=DISAGREEMENTS.row)  # fmt: skip
 
 REMAINING: Final = Contract("remaining", ("code",), {
@@ -40,6 +47,7 @@ REMAINING: Final = Contract("remaining", ("code",), {
     "share_open": share(
         "n_open / n_units: the share of units for which consensus, and every link from it, lacks "
         "the code", "missing where n_units is 0"),
+    **BASIS,
 }, row="One row per code, the one with most open first")  # fmt: skip
 
 OVERRULED: Final = Contract("overruled", ("coder", "unit_id", "code"), {
@@ -50,6 +58,7 @@ OVERRULED: Final = Contract("overruled", ("coder", "unit_id", "code"), {
     "reason": text("one of those that `acts.rule` takes, or missing", missing=True),
     "note*": text("the adjudicator's words, which may quote a participant", missing=True),
     "ruled_by*, ruled_at*": text(),
+    **BASIS,
 }, row="One row per decision of a coder on a unit × code that was ruled on, by coder, then what was "
        "overruled first, then by code and unit")  # fmt: skip
 
@@ -87,7 +96,9 @@ RESIDUALS: Final = Contract("residuals", ("code", "coder_a", "coder_b"), {
     "observed": share("share of them on which both decided alike"),
     "expected": share("the same under the model, where coders err independently"),
     "difference": number("observed − expected, −1 to 1; above 0 the two share errors", -1, 1),
-    "low, high": number(f"ends of its interval; {_RESAMPLED}", -1, 1),
+    "low, high": number(
+        f"ends of its interval, adjusted for the pairs of the code (Bonferroni): where coders err "
+        f"independently, it is above 0 for some pair in 2.5 % of studies or fewer; {_RESAMPLED}", -1, 1),
     "reason": reason(
         f"why numbers are: {_NO_MODEL}; `saturated` (three coders without levels: the model meets their "
         "agreement exactly, whatever they share)"),
@@ -130,7 +141,7 @@ SHARES: Final = Contract("shares", ("code", "kind"), {
 }, row="One row per kind, of all disagreements and then of each code's")  # fmt: skip
 
 KINDS: Final = Contract("disagreements", ("unit_id", "code"), {
-    **{name: one for name, one in DISAGREEMENTS.columns.items() if name != "disagreement"},
+    **{name: one for name, one in DISAGREEMENTS.columns.items() if name not in ("disagreement", "basis")},
     "n_again": count("decisions made again there"),
     "slip, ambiguous_text, stance": share(
         "probabilities that sum to 1",

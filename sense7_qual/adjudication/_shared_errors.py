@@ -29,13 +29,15 @@ class Draws:
     n_clusters: int
     confidence_level: float
 
-    def half(self, drawn: Floats) -> Floats:
-        """Return half the width of intervals from draws (n_draws, k); NaN with few draws or clusters."""
+    def half(self, drawn: Floats, *, together: int = 1) -> Floats:
+        """Return half the width of intervals from draws (n_draws, k); NaN with few draws or clusters.
+
+        Of so many intervals `together` none misses with the probability of the level (Bonferroni).
+        """
         if len(drawn) < _FEWEST_DRAWS or self.n_clusters < FEWEST_CLUSTERS:
             return np.full(drawn.shape[1:], np.nan)
-        return np.asarray(
-            widened_quantile(self.n_clusters, self.confidence_level) * drawn.std(axis=0, ddof=1)
-        )
+        level = 1 - (1 - self.confidence_level) / max(together, 1)
+        return np.asarray(widened_quantile(self.n_clusters, level) * drawn.std(axis=0, ddof=1))
 
     def ends(self, name: str, at: Parameters) -> dict[str, Floats]:
         """Return the columns of the intervals of some parameters, made on the scale of their log odds."""
@@ -77,7 +79,7 @@ def residuals(
         _alike(patterns, row, first, second) - _expected(patterns, row, one, first, second)
         for row, one in zip(draws.weights, draws.parameters, strict=True)
     ]).reshape(len(draws.weights), len(pairs))  # fmt: skip
-    half = draws.half(drawn)
+    half = draws.half(drawn, together=len(pairs))
     return table.assign(
         low=np.maximum(table["difference"] - half, -1), high=np.minimum(table["difference"] + half, 1)
     )

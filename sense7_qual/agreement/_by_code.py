@@ -18,8 +18,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import rests_on, waiting_in
 from sense7_qual._bootstrap import check_resampling
-from sense7_qual._debias import probabilities_of
+from sense7_qual._debias import probabilities_of, refuse_more_than_drawn
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._counts import cluster_numbers
@@ -34,6 +35,7 @@ from sense7_qual.agreement._intervals._bootstrap import (
     without_disagreement,
 )
 from sense7_qual.agreement._results import AGREEMENT, OVERALL
+from sense7_qual.agreement._what_shows import say_what_shows
 from sense7_qual.agreement.coefficients._compute import compute, evidence
 from sense7_qual.agreement.coefficients._patterns import Coded, coded
 from sense7_qual.agreement.sets import set_table
@@ -48,6 +50,7 @@ _ABSENT_APPLIED: Final = np.array([0.0, 1.0])
 _EQUAL = 1e-12
 
 
+@rests_on("decisions")
 @AGREEMENT.returns
 def by_code(
     decisions: pd.DataFrame,
@@ -83,7 +86,9 @@ def by_code(
     inclusion : DataFrame, optional
         For units drawn with unequal probabilities to be coded by several coders: unit_id, probability, as
         `corpus.inclusion` returns it. Every number except n_units, n_coders, n_models and n_clusters is then
-        weighted back to all units that could have been drawn. Equal probabilities need no weights.
+        weighted back to all units that could have been drawn. Equal probabilities need no weights. It has
+        every unit that could have been drawn: more units coded twice than its probabilities add up to are
+        refused.
     with_models : bool
         Whether models count as coders, so that the numbers are no longer of people alone (`human_model`
         separates the two).
@@ -140,27 +145,33 @@ def by_code(
     ...     {"unit_id": f"m{i}", "coder": coder, "code": "interest", "applied": bool(value)}
     ...     for coder, row in given.items() for i, value in enumerate(row)])
     >>> by_code(decisions, seed=7)[["n_units", "percent", "alpha"]].round(3).values.tolist()
-    [[10.0, 0.6, 0.095]]
+    [[10, 0.6, 0.095]]
     """
     check_arguments(by_code, locals())
     check_resampling("by_code", n_boot=n_boot, confidence_level=confidence_level, seed=seed)
     decisions = DECISIONS.check(decisions)
     if not with_models:
         decisions = without_models(decisions, function="by_code")
+    if inclusion is None:
+        say_what_shows(people(decisions, with_models=True), function="by_code")
     settings = {"confidence_level": confidence_level, "seed": seed}
     rows: list[dict[str, Any]] = []
     if inclusion is not None:
         known = probabilities_of(inclusion)
+        if "drawn" not in inclusion:  # else it is known which they are
+            n_coders = people(decisions, with_models=True).groupby("unit_id")["coder"].nunique()
+            refuse_more_than_drawn(known, int((n_coders > 1).sum()), function="by_code")
         for code, table, groups, unit_ids in _named_tables(decisions, units, cluster):
             row = weighted_row(table, unit_ids, groups, known, confidence_level)
             rows.append({"code": code, **row, **settings})
-        return _result(rows, decisions)
+        return _result(rows, decisions, settings)
     for code, table, groups in code_tables(decisions, units, cluster):
         row = row_of_table(table, groups, n_boot, confidence_level, seed)
         rows.append({"code": code, **row, **_others(table), **settings})
-    return _result(rows, decisions)
+    return _result(rows, decisions, settings)
 
 
+@rests_on("decisions")
 @OVERALL.returns
 def overall(
     decisions: pd.DataFrame,
@@ -331,13 +342,17 @@ def row_of_table(
     }
 
 
-def _result(rows: list[dict[str, object]], decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the number of models among the coders of each code."""
+def _result(rows: list[dict[str, object]], decisions: pd.DataFrame, settings: dict[str, Any]) -> pd.DataFrame:
+    """Return the rows with the number of models among the coders of each code, and those that wait."""
     coders = people(decisions, with_models=True)
     pairable = coders.groupby(["code", "unit_id"])["coder"].transform("size") >= 2
     models = coders[pairable & coders["coder"].map(is_model).astype(bool)].groupby("code")["coder"].nunique()
     table = pd.DataFrame(rows, columns=["code"] if not rows else None)
-    return AGREEMENT.frame(table.assign(n_models=table["code"].map(models).fillna(0)))
+    table = table.assign(n_models=table["code"].map(models).fillna(0))
+    waiting = [
+        {"code": one.code, "reason": Reason.WAITING_FOR_REVIEW} | settings for one in waiting_in(decisions)
+    ]
+    return AGREEMENT.frame([*table.to_dict("records"), *waiting] if waiting else table)
 
 
 def weighted_row(

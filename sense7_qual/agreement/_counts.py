@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual.agreement._what_shows import say_what_shows
 from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, is_model, labels_by_unit, people, without_models
 
@@ -30,7 +31,9 @@ def own_decisions(decisions: pd.DataFrame, *, function: str, with_models: bool =
     checked = DECISIONS.check(decisions)
     if not with_models:
         checked = without_models(checked, function=function)
-    return people(checked, with_models=with_models).reset_index(drop=True)
+    own = people(checked, with_models=with_models).reset_index(drop=True)
+    say_what_shows(own, function=function)
+    return own
 
 
 def chosen_models(

@@ -11,6 +11,7 @@ import pandas as pd
 
 from sense7_qual import _decisions
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import rests_on
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._counts import binary_alpha, cluster_numbers, own_decisions
@@ -34,6 +35,7 @@ Floats = npt.NDArray[np.float64]
 _PAIR: Final = ["unit_id", "coder"]
 
 
+@rests_on("first", "second")
 @DIFFERENCE.returns
 def difference(
     first: pd.DataFrame,

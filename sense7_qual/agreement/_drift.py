@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._decisions import finish_order
 from sense7_qual._messages import did_you_mean, first_three
@@ -44,6 +45,7 @@ class Comparison(NamedTuple):
     level: float
 
 
+@rests_on("decisions")
 @DRIFT.returns
 def drift(
     decisions: pd.DataFrame,
@@ -141,7 +143,7 @@ def drift(
         for coder, given, units, n_units in _coders(own, coverage, assigned)
         for *row, reason in _rows(coder, given, units, codes, n_units, false_alarms / tests)
     ]
-    return DRIFT.frame(rows)
+    return DRIFT.frame(pd.DataFrame(rows, columns=list(DRIFT.columns)[:-1]))  # all but the basis
 
 
 def comparisons(n_later: int, level: float) -> list[Comparison]:
@@ -249,6 +251,7 @@ def _gaps(place: Integers, n: int) -> bool:
     return len(place) > 0 and len(place) < n - place[0]
 
 
+@rests_on("decisions")
 @OVER_TIME.returns
 def over_time(
     decisions: pd.DataFrame,
@@ -328,9 +331,10 @@ def over_time(
     ]
     parts = parts or [by_code(own, seed=seed).assign(by=by, slice="", place=0)]
     by_slice = pd.concat(parts, ignore_index=True).astype({"by": "string", "slice": "string"})
+    by_slice = by_slice.drop(columns="basis")  # that of all slices is added last
     changes = _changes([own[rows] for _, rows in slices], clusters_by_unit(units, cluster), confidence_level)
     by_slice = by_slice.merge(changes, how="left", on=["code", "place"])
-    codes = {code: place for place, code in enumerate(own["code"].unique())}
+    codes = {code: place for place, code in enumerate([*own["code"].unique(), *by_slice["code"].unique()])}
     order = np.lexsort((by_slice["place"], by_slice["code"].map(codes)))
     lead = ["code", "by", "slice", "place"]
     return by_slice.iloc[order][lead + [name for name in by_slice if name not in lead]].reset_index(drop=True)
@@ -431,6 +435,7 @@ def _slices(
         start += len(part)
 
 
+@rests_on("first", "second")
 @STABILITY.returns
 def stability(
     first: pd.DataFrame,

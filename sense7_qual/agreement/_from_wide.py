@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._coder_names import applied_only
 from sense7_qual._messages import did_you_mean, first_three, outside, word
-from sense7_qual.agreement._values import AXES, by_coder
+from sense7_qual._suspicious_names import is_known, likely_computed, likely_results
+from sense7_qual.agreement._sheet_columns import only_one_of_two, say_what_shows, warn_of_names
+from sense7_qual.agreement._values import AXES, KEPT, by_coder
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import RESERVED_CODERS, one_case
 
@@ -70,10 +71,12 @@ def from_wide(frame: pd.DataFrame, *, coders: Axis, keep: Sequence[str] = ()) ->
     TableError
         Not a pandas DataFrame; a coder or unit that is missing, repeated, or differs from another only in
         upper and lower case; axes with other names. Not in `keep`: a unit or coder called total, sum, mean or
-        the like (in several languages); a column of ids or row numbers; one of another kind (words among
+        the like (in several languages), a coder called agree, n, final, gold or
+        the like; a column of ids or row numbers; one of another kind (words among
         numbers, no word in common with any other) or scale (a third of its values outside the range of all
         others, and more than twice as wide: 2 to 5 next to 1 and 2); one of ones and blanks next to ones and
-        zeros (`frames.check_people`).
+        zeros (`frames.check_people`),
+        or of one of two words and blanks.
     ArgumentError
         `coders` is neither of the two.
 
@@ -110,9 +113,24 @@ def from_wide(frame: pd.DataFrame, *, coders: Axis, keep: Sequence[str] = ()) ->
     _check_labels(wide, set(keep))
     by_coder(wide)
     columns = wide if coders == "columns" else wide.T.infer_objects()
+    _refuse_results(columns.columns, {*keep, *RESERVED_CODERS})
     _check_columns(columns, {*keep, *RESERVED_CODERS})
+    warn_of_names([*map(str, columns.columns)], [*map(str, columns.index)])
     _warn_of_halves(columns)
+    wide.attrs[KEPT] = [*wide.attrs.get(KEPT, ()), *keep]
     return wide
+
+
+def _refuse_results(coders: pd.Index, keep: set[str]) -> None:
+    """Refuse coders with the name of what a sheet computes, or of what its coders decided together."""
+    names = [name for one in coders if (name := str(one).strip()) not in keep and not is_known(name)]
+    found = [*likely_computed(names), *likely_results(names)]
+    if found:
+        raise TableError(
+            f"from_wide: expected coders – found {first_three(dict.fromkeys(found))}, as what is computed of "
+            f"coders, or decided by them together, is called – drop it, or pass keep=[{found[0]!r}] if it is "
+            "a person."
+        )
 
 
 def _check_labels(wide: pd.DataFrame, keep: set[str]) -> None:
@@ -144,14 +162,25 @@ def _check_columns(by_coder: pd.DataFrame, keep: set[str]) -> None:
     elif "numbers" in kinds.values():
         _check_numbers({name: column.astype("float64") for name, column in columns.items()})
     elif "words" in kinds.values():
-        words = {name: set(column.astype(str).str.strip()) for name, column in columns.items()}
+        words = {name: set(column.astype(str).str.strip().str.casefold()) for name, column in columns.items()}
         used = Counter(word for own in words.values() for word in own)
         alone = [name for name, own in words.items() if max(used[word] for word in own) == 1]
         _refuse(alone if len(words) > 1 else [], "no word that another column has")
+    if set(kinds.values()) <= {"numbers", "words"}:
+        values = {name: _comparable(column) for name, column in columns.items()}
+        what = "ones" if "numbers" in kinds.values() else "one word"
+        _refuse(only_one_of_two(values), f"{what} and blanks alone (write 0 where it is absent)")
+        say_what_shows(values)
+
+
+def _comparable(column: pd.Series) -> pd.Series:
+    """Return values without what typing changes; blank words are missing."""
+    stripped = column.map(lambda one: one.strip().casefold() if isinstance(one, str) else one)
+    return stripped[stripped.ne("")]
 
 
 def _check_numbers(columns: dict[str, pd.Series]) -> None:
-    """Refuse a column on another scale than all others, and one that has ones and blanks alone."""
+    """Refuse a column on another scale than all others."""
     ends = np.array([(column.min(), column.max()) for column in columns.values()])
     apart = []
     for place, (name, column) in enumerate(columns.items()):
@@ -162,12 +191,6 @@ def _check_numbers(columns: dict[str, pd.Series]) -> None:
             if beyond >= _BEYOND and np.ptp(ends[place]) > _TIMES_AS_WIDE * (high - low) > 0:
                 apart.append(name)
     _refuse(apart, "numbers on another scale than all others")
-    if all(column.isin([0, 1]).all() for column in columns.values()):
-        decided = [
-            pd.DataFrame({"unit_id": column.index, "coder": name, "code": "", "applied": column.eq(1).array})
-            for name, column in columns.items()
-        ]
-        _refuse(applied_only(pd.concat(decided)), "ones and blanks alone (write 0 where it is absent)")
 
 
 def _kind(column: pd.Series) -> str:

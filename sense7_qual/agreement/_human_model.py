@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import rests_on, waiting_in
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
@@ -47,6 +48,7 @@ _EQUAL: Final = 1e-12
 Integers = npt.NDArray[np.int64]
 
 
+@rests_on("decisions", models=True)
 @HUMAN_MODEL.returns
 def human_model(
     decisions: pd.DataFrame,
@@ -132,6 +134,11 @@ def human_model(
             shared = with_model(own[own["code"] == code], models, model, clusters)
             with_humans = cross_row(shared, how)
             rows.append({"code": code, "model": model} | with_humans | settings)
+    for one in waiting_in(own):
+        row = {"code": one.code, "reason": Reason.WAITING_FOR_REVIEW} | settings
+        rows.append(row | {"comparison": "human–human", "statistic": "alpha"})
+        crossed = {"comparison": "human–model", "statistic": "cross_kappa"}
+        rows += [row | crossed | {"model": model} for model in models]
     return HUMAN_MODEL.frame(rows)
 
 
@@ -263,6 +270,7 @@ def _interval(units: pd.DataFrame, parts: Floats, kappa: float, how: Resampling)
             "reason": None if rests_on.other >= RESAMPLED_FROM else Reason.FEW_CLUSTERS}  # fmt: skip
 
 
+@rests_on("decisions")
 @PAIRWISE.returns
 def pairwise(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
     """Return the agreement of every two coders on each code, on the units that both have finished.

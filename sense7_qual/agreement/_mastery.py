@@ -12,6 +12,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._basis import NOT_STATED, rests_on
+from sense7_qual._coder_names import refuse_applied_only
 from sense7_qual._contract import holding
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
@@ -56,6 +58,8 @@ class Mastery:
     reason : str
         Why there is no verdict, or no kappa; None if both exist.
     by_code : DataFrame
+    basis : str
+        Which decisions it rests on, in words.
     """
 
     verdict: str
@@ -71,6 +75,7 @@ class Mastery:
     confidence_level: float
     reason: str | None
     by_code: pd.DataFrame = field(repr=False, compare=False)
+    basis: str = NOT_STATED
 
 
 class Evidence(NamedTuple):
@@ -82,6 +87,7 @@ class Evidence(NamedTuple):
     log_odds: Floats
 
 
+@rests_on("decisions", "gold")
 def mastery(
     decisions: pd.DataFrame,
     *,
@@ -168,6 +174,7 @@ def mastery(
     check_least(mastery, 1, fail_within=fail_within, pass_within=pass_within)
     _check(fail_at, pass_at, error, confidence_level)
     theirs, own = _of_one("decisions", decisions), _of_one("gold", gold)
+    _refuse_incomparable(theirs, own)
     truth, given, codes = _matched(theirs, own, order)
     shown = evidence(truth, given, fail_at=fail_at, pass_at=pass_at)
     verdict, at, sure = verdict_of(
@@ -269,6 +276,16 @@ def _of_one(name: str, frame: pd.DataFrame) -> pd.DataFrame:
             f"one: {name}[{name}['coder'] == {coders[0]!r}]."
         )
     return checked
+
+
+def _refuse_incomparable(theirs: pd.DataFrame, own: pd.DataFrame) -> None:
+    """Refuse decisions, or gold, that lack what was absent of the codes that both have."""
+    name = str(next(iter(theirs["coder"]), "coder"))
+    standard = "gold" if name != "gold" else "gold decisions"
+    both = pd.concat([theirs.assign(coder=name), own.assign(coder=standard)])
+    shared = set(theirs["code"]) & set(own["code"])
+    both = both[both["code"].isin(shared)]
+    refuse_applied_only(both, frame_name="decisions and gold")
 
 
 def _matched(

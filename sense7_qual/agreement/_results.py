@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from sense7_qual._basis import BASIS
 from sense7_qual._contract import (
     Column,
     Contract,
@@ -21,19 +22,22 @@ from sense7_qual._contract import (
 _BY_CODE: Final = "One row per code, in the order in which the codes first appear"
 _SIZES: Final = {
     "code": text(),
-    "n_units, n_coders, n_clusters": count("units with two or more decisions, their coders, their clusters"),
+    "n_units, n_coders, n_clusters": count(
+        "units with two or more decisions, their coders, their clusters", missing=True
+    ),
 }
 _PREVALENCE: Final = share("share of the decisions on these units in which the code is applied")
 _SETTINGS: Final = settings("those without variation, in which alpha does not exist")
 _WHY: Final = (
     "why a number is missing: `no_pairable_units`; `no_variation` (every decision was the same: no alpha); "
-    "`one_cluster`, `one_pattern` (all clusters are the same: no interval). Or a caution about the "
+    "`one_cluster`, `one_pattern` (all clusters are the same: no interval); `waiting_for_review` (the code's "
+    "meaning changed, and it has no figure until its texts are reviewed). Or a caution about the "
     "interval, which was then not resampled: `no_disagreement` (alpha is 1; the interval shows how much "
     "disagreement could have gone unseen); `few_clusters` (the rarer answer is in fewer than ten clusters: "
     "from leaving out each cluster, see `estimate`; in fewer than three: none)"
 )
 AGREEMENT: Final = Contract("agreement", ("code",), _SIZES | {
-    "n_models*": count("the models among these coders: 0 without `with_models`"),
+    "n_models*": count("the models among these coders: 0 without `with_models`", missing=True),
     "prevalence": _PREVALENCE,
     "percent": share("share of agreeing pairs of coders, averaged over the units"),
     **estimated("alpha", coefficient()),
@@ -44,6 +48,7 @@ AGREEMENT: Final = Contract("agreement", ("code",), _SIZES | {
         "another did not either", "missing where nobody did"),
     **_SETTINGS,
     "reason": reason(_WHY),
+    **BASIS,
 }, row=_BY_CODE)  # fmt: skip
 
 OVERALL: Final = Contract("overall", ("distance",), {
@@ -54,6 +59,7 @@ OVERALL: Final = Contract("overall", ("distance",), {
     **estimated("alpha", coefficient("set alpha")),
     **_SETTINGS,
     "reason": reason(f"{_WHY}; the rarer answers are the sets other than the most frequent one"),
+    **BASIS,
 }, row="One row")  # fmt: skip
 
 CATEGORIES: Final = Contract("categories", ("category",), {
@@ -82,6 +88,7 @@ DIFFERENCE: Final = Contract("difference", ("code", "other"), {
         "why a number is missing: `no_pairable_units`; `no_variation` (an alpha does not exist); "
         "`one_cluster`; `one_pattern` (leaving out any cluster gives the same difference); `few_clusters` "
         "(the rarer answer is in fewer than three clusters of one of the two: no interval)"),
+    **BASIS,
 }, row=_BY_CODE)  # fmt: skip
 
 CONFUSION: Final = Contract("confusion", ("code_a", "code_b"), {
@@ -93,6 +100,7 @@ CONFUSION: Final = Contract("confusion", ("code_a", "code_b"), {
         "n_pairs among all units × pairs of coders that differ in any code",
         "where coders put several codes on a unit one difference can belong to several rows, so shares can "
         "add up to more than 1"),
+    **BASIS,
 }, row="One row per pair of codes that was confused, the most frequent first")  # fmt: skip
 
 BY_UNIT: Final = Contract("by_unit", ("code", "unit_id"), {
@@ -106,6 +114,7 @@ BY_UNIT: Final = Contract("by_unit", ("code", "unit_id"), {
     "alpha_without": coefficient("the same without this unit"),
     "cost": number("alpha_without − alpha; above 0 the unit lowers alpha, below 0 it holds alpha up. Missing "
                    "where one of the two is not defined because every decision was the same"),
+    **BASIS,
 }, row="One row per code × unit, codes in the order in which they first appear, within a code the most "
        "costly unit first")  # fmt: skip
 
@@ -127,6 +136,7 @@ CROSS_CHECK: Final = Contract("cross_check", ("code", "statistic", "package"), {
         "why there is no comparison: `no_pairable_units`; `no_variation` (every decision was the same, so "
         "that chance-corrected agreement is not defined); `package_absent`; `one_side_undefined` (a number "
         "on one side only: please report it)"),
+    **BASIS,
 }, row="One row per code × statistic × package, codes in the order in which they first appear")  # fmt: skip
 
 DRIFT: Final = Contract("drift", ("coder", "code"), {
@@ -145,6 +155,7 @@ DRIFT: Final = Contract("drift", ("coder", "code"), {
         "it), or `open_between` (some finished texts are undecided on the code after one that is decided, as "
         "after a split until they are reviewed: no alarm, because the code may be undecided exactly where it "
         "was applied)"),
+    **BASIS,
 }, row="One row per coder × code, coders sorted, codes in the order in which they first appear")  # fmt: skip
 
 HUMAN_MODEL: Final = Contract("agreement", ("code", "comparison", "model"), {
@@ -154,7 +165,8 @@ HUMAN_MODEL: Final = Contract("agreement", ("code", "comparison", "model"), {
     "statistic": text("`alpha` (Krippendorff's nominal alpha of the humans, as `by_code` gives it) or "
                       "`cross_kappa` (below)"),
     "n_units, n_humans, n_clusters": count(
-        "units with two humans, or with the model and a human; the humans on them, and their clusters"),
+        "units with two humans, or with the model and a human; the humans on them, and their clusters",
+        missing=True),
     "prevalence_humans, prevalence_model": share(
         "share of their decisions on these units in which the code is applied"),
     "percent": share(
@@ -163,6 +175,7 @@ HUMAN_MODEL: Final = Contract("agreement", ("code", "comparison", "model"), {
     "low, high": coefficient("ends of its interval"),
     **_SETTINGS,
     "reason": reason(_WHY),
+    **BASIS,
 }, row="For each code, in the order of first appearance, one row for the humans and one for each model"
 )  # fmt: skip
 
@@ -193,6 +206,7 @@ MODEL_CARD: Final = Contract("card", ("code", "model", "measure", "group"), {
         "participants to count), `few_units`, `one_pattern`; for agreement as in `by_code` "
         "(`no_pairable_units`, `no_variation`, `one_cluster`, `no_disagreement`, `code_never_applied`), for "
         "the test `few_humans`"),
+    **BASIS,
 }, missing_in_key=frozenset({"group"}),
     row="One row per code, measure and group, codes in the order in which people's decisions first have them"
 )  # fmt: skip
@@ -204,12 +218,14 @@ MODEL_WORDS: Final = Contract("words", ("code", "model"), {
     "marks": text("flaws that were found, missing without any: `label` (follows it, not the definition), "
                   "`definition`, `rules` (examples and counter-examples), `order`, `instruction` (obeys "
                   "the text), `form` (replies that cannot be used), `quotes`, `groups` (they differ), "
-                  "`sensitivity`, `precision`", missing=True),
+                  "`link` (that of its codes differs from people's), `sensitivity`, `precision`",
+                  missing=True),
     "lacks": text("what is missing or not good enough for `one_more_coder`: `winning_rate`, "
                   "`agreement_difference`, `retest`", missing=True),
     "fewest_participants*": count("as given"),
-    "people_agree*, usable*, passed*, half*, narrower*, behind*, steady*, failed_quotes*, groups*": share(
+    "people_agree*, usable*, passed*, half*, narrower*, behind*, steady*": share(
         "the limits of the words, as given"),
+    "failed_quotes*, groups*, differs*": share("the limits of marks, as given"),
 }, row="One row per code of the card, in its order")  # fmt: skip
 
 OVER_TIME: Final = Contract("over_time", ("code", "place"), {
@@ -218,16 +234,20 @@ OVER_TIME: Final = Contract("over_time", ("code", "place"), {
     "slice": text('the name of the slice: for order, the units\' places such as "1–25"; "none" for decisions '
                   "without a round"),
     "place": count("1, 2, 3 … in time (by the first finished unit)"),
-    **{name: one for name, one in AGREEMENT.columns.items() if name != "code"},
+    **{name: one for name, one in AGREEMENT.columns.items() if name not in ("code", "basis")},
     "change*": number("alpha less that of the slice before (`difference`), −2 to 2; missing in the first",
                       -2, 2),
     "change_low*, change_high*": number(_CHANGE, -2, 2),
     "change_p*": share("two-sided p of no change"),
+    **BASIS,
 }, row="One row per code × slice, codes in the order in which they first appear and slices in time, computed "
        "from the decisions of the slice alone, the changes from those of the two")  # fmt: skip
 
-STABILITY: Final = Contract("stability", ("coder", "code"), {"coder": text(), **AGREEMENT.columns},
-    row="One row per coder × code, coders sorted; the two times take the place of two coders"
+STABILITY: Final = Contract("stability", ("coder", "code"), {
+    "coder": text(),
+    **{name: one for name, one in AGREEMENT.columns.items() if name != "basis"},
+    **BASIS,
+}, row="One row per coder × code, coders sorted; the two times take the place of two coders"
 )  # fmt: skip
 
 PAIRWISE: Final = Contract("pairwise", ("code", "coder_a", "coder_b"), {
@@ -240,6 +260,7 @@ PAIRWISE: Final = Contract("pairwise", ("code", "coder_a", "coder_b"), {
     "alpha": coefficient("Krippendorff's nominal alpha"),
     "reason": reason("why alpha is missing: `no_pairable_units`; `no_variation` (every decision was the "
     "same)"),
+    **BASIS,
 }, row="One row per code × pair of coders, codes in the order in which they first appear, coders sorted"
 )  # fmt: skip
 
@@ -248,16 +269,18 @@ SEQUENTIAL: Final = Contract("sequential", ("code",), _SIZES | {
     "coefficient": text("its name, as given"),
     "estimate": coefficient(),
     "low, high": coefficient("ends of its interval, valid at all looks together"),
-    "reached": flag("whether the interval is no wider than `width`"),
+    "reached": flag("whether the interval is no wider than `width`", missing=True),
     "n_more": count(
         "expected number of further units with two or more decisions needed, from 0; missing where there is "
         "no interval yet, or more than ten million are needed", missing=True),
     "width, confidence_level": number("as given, in every row", 0),
     "reason": reason(
-        "why a number is missing: `no_pairable_units`, `one_coder`, `no_variation`; `few_units`, "
+        "why a number is missing: `waiting_for_review` (as in `by_code`), `no_pairable_units`, `one_coder`, "
+        "`no_variation`; `few_units`, "
         "`few_clusters` (the rarer answer is found in fewer than three), `one_unit`, `one_cluster`, "
         "`one_pattern`. Or a caution about the interval: `no_disagreement` (it shows how much disagreement "
         "could have gone unseen)"),
+    **BASIS,
 }, row=_BY_CODE)  # fmt: skip
 
 SPAN_AGREEMENT: Final = Contract("spans", ("code",), {

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import rests_on, waiting_in
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._by_code import code_tables, prevalence_of
 from sense7_qual.agreement._intervals._bootstrap import (
@@ -54,6 +55,7 @@ class Look:
     reason: str | None = None
 
 
+@rests_on("decisions")
 @SEQUENTIAL.returns
 def sequential(
     decisions: pd.DataFrame,
@@ -151,6 +153,9 @@ def sequential(
             "reached": shown.reached, "n_more": shown.n_more, "width": width,
             "confidence_level": confidence_level, "reason": shown.reason,
         })  # fmt: skip
+    settings = {"coefficient": coefficient, "width": width, "confidence_level": confidence_level}
+    for one in waiting_in(checked):
+        rows.append({"code": one.code, "reason": Reason.WAITING_FOR_REVIEW, **settings})
     return SEQUENTIAL.frame(rows)
 
 

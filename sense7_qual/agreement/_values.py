@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._messages import first_three, outside
+from sense7_qual.agreement._what_shows import who_is_no_person
 from sense7_qual.errors import TableError
 from sense7_qual.frames import check_coder_names, people, without_models
 
@@ -27,6 +28,8 @@ _SMALL: Final = 254
 _EXACT: Final = 2**53
 """Whole numbers beyond this are not all told apart as floating-point numbers."""
 AXES: Final = ("coder", "unit_id")
+KEPT: Final = "coders that are people"
+"""In the attributes of a frame: the names that `from_wide` was told to keep."""
 _MANY_CODERS: Final = 10
 _TIMES_THE_UNITS: Final = 4
 """More coders than the first, and so many times the units, is rare; the other way round it is every study."""
@@ -269,6 +272,8 @@ def named_table(frame: pd.DataFrame) -> NamedTable:
     which a warning says.
     """
     values, coders, unit_ids = by_coder(frame)
+    for what in who_is_no_person([str(one) for one in coders if one not in frame.attrs.get(KEPT, ())]):
+        warnings.warn(f"values: {what}", UserWarning, stacklevel=outside())
     rows = pd.DataFrame({"coder": coders})
     own = rows.index.isin(people(without_models(rows, function="values")).index)
     return NamedTable(values if own.all() else values[own], unit_ids)

@@ -58,8 +58,8 @@ class Code:
         ``#rrggbb``.
     key : str, optional
         The one character that applies the code in the coding widget.
-    origin : {"deductive", "inductive", "model"}
-        From theory, from the data, or proposed by a model.
+    origin : {"", "deductive", "inductive", "model"}
+        From theory, from the data, or proposed by a model; "" where nobody stated it.
     source, rules_source : str
         Where the definition and the working rules come from.
     codable : bool
@@ -81,7 +81,7 @@ class Code:
     parent: str | None = None
     colour: str | None = None
     key: str | None = None
-    origin: str = "deductive"
+    origin: str = ""
     source: str = ""
     rules_source: str = ""
     codable: bool = True
@@ -101,7 +101,7 @@ class Code:
             )
         if not self.label.strip():
             raise CodebookError(f"codebook: expected a label for {named} – found none – add one.")
-        if self.origin not in ORIGINS:
+        if self.origin and self.origin not in ORIGINS:
             raise CodebookError(
                 f"codebook: expected origin {', '.join(ORIGINS)} for {named} – found "
                 f"{word(self.origin)} – {did_you_mean(self.origin[:64], ORIGINS)}"

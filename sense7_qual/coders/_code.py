@@ -48,8 +48,9 @@ def code(
     """Let a language model code texts by the codebook: one prompt a text and code.
 
     A yes counts only with words that are in the text (apart from case, white space, and the form of quotation
-    marks and dashes). Everything else that is not a clear yes or no is missing, with its reason, and never
-    absent. Interrupted and called again, it continues where it stopped if `chat` has a cache.
+    marks and dashes; a last word that breaks off is taken as a whole). Everything else that is not a clear
+    yes or no is missing, with its reason, and never absent. Interrupted and called again, it continues where
+    it stopped if `chat` has a cache.
 
     Parameters
     ----------

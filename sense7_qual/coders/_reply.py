@@ -1,7 +1,9 @@
 """What a reply says: a verdict with words of the text, or the reason why it does not count.
 
-A quote counts only where it is in the text. Nothing is mended: no near miss, no words joined by dots, no
-second try. What cannot be read is missing, and never counts as absent.
+A quote counts only where it is in the text. One that breaks off inside a word is there, and is taken with
+the whole word; one that begins inside a word is another word ("happy" of "unhappy"). Nothing else is mended:
+no near miss, no words joined by dots, no second try. What cannot be read is missing, and never counts as
+absent.
 """
 
 from __future__ import annotations
@@ -61,7 +63,7 @@ def read_reply(reply: str, text: str, sent: str | None = None) -> Read:
     if whole:
         return Read(verdict, why=why)
     found = _place(sought, folded)
-    span = None if found is None else _back(places[found], places[found + len(sought) - 1] + 1, sent, text)
+    span = None if found is None else _back(places[found[0]], places[found[1] - 1] + 1, sent, text)
     if span is None:
         return Read(verdict, why=why, reason=Reason.QUOTE_NOT_IN_TEXT)
     start, end = (None, None) if span == (0, len(text)) else span
@@ -99,17 +101,29 @@ def _folded(text: str) -> tuple[str, list[int]]:
     return "".join(letters), places
 
 
-def _place(sought: str, folded: str) -> int | None:
-    """Return the first place of a quote that neither begins nor ends inside of a word."""
+def _place(sought: str, folded: str) -> tuple[int, int] | None:
+    """Return where a quote that begins with a word is, to the end of its last word.
+
+    The first place where it ends with a word is taken, else the first where it breaks off inside one.
+    """
+    cut: tuple[int, int] | None = None
     start = folded.find(sought)
     while start >= 0:
-        end = start + len(sought)
-        if not _inside(folded[start - 1 : start], sought[0]) and not _inside(
-            sought[-1], folded[end : end + 1]
-        ):
-            return start
+        if not _inside(folded[start - 1 : start], sought[0]):
+            end = start + len(sought)
+            whole = _end_of_word(folded, end)
+            if whole == end:
+                return start, end
+            cut = cut or (start, whole)
         start = folded.find(sought, start + 1)
-    return None
+    return cut
+
+
+def _end_of_word(folded: str, end: int) -> int:
+    """Return where the word ends of which `end` is inside; `end` itself between words."""
+    while _inside(folded[end - 1 : end], folded[end : end + 1]):
+        end += 1
+    return end
 
 
 def _inside(before: str, after: str) -> bool:
@@ -117,7 +131,8 @@ def _inside(before: str, after: str) -> bool:
     pair = before + after
     if len(pair) < 2 or not (after.isalnum() or unicodedata.combining(after)):
         return False
-    return before.isalnum() and not any(unicodedata.category(one) == "Lo" for one in pair)
+    of_a_word = before.isalnum() or unicodedata.combining(before)
+    return bool(of_a_word) and not any(unicodedata.category(one) == "Lo" for one in pair)
 
 
 def _back(start: int, end: int, sent: str, text: str) -> tuple[int, int] | None:

@@ -26,7 +26,7 @@ from sense7_qual._decisions import (
     tally as tally,
 )
 from sense7_qual.codings._carry_over import carried, rulings as rulings, stale
-from sense7_qual.codings._decisions import decisions, quotes as quotes
+from sense7_qual.codings._decisions import decided_on as decided_on, decisions, quotes as quotes
 from sense7_qual.codings._from_table import from_table
 from sense7_qual.codings._read import read
 from sense7_qual.codings._saturation import development, new_information, saturation

@@ -271,6 +271,56 @@ def _new_since(version: str, now: str, revisions: Sequence[Revision]) -> dict[st
     return new
 
 
+def before_change(coverage: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> pd.DataFrame:
+    """List each unit × coder × code that was first decided on before the code's meaning changed.
+
+    Also where it was reviewed since: a unit keeps the version under which its coder first finished it.
+    """
+    firsts = _first_versions(coverage, now, revisions)
+    changed = {version: _changed_since(version, now, revisions) for version in firsts.dropna().unique()}
+    pairs = coverage[_PAIR].itertuples(index=False, name=None)
+    rows = [
+        (*pair, code)
+        for pair, version in zip(pairs, firsts, strict=True)
+        if isinstance(version, str)
+        for code in sorted(changed[version])
+    ]
+    return pd.DataFrame(rows, columns=[*_PAIR, "code"], dtype="string")
+
+
+def _first_versions(coverage: pd.DataFrame, now: str, revisions: Sequence[Revision]) -> pd.Series:
+    """Return the version of the codebook under which each unit was first finished."""
+    last = coverage["codebook"]
+    if "first_finished_at" not in coverage or not len(coverage):
+        return last
+    first, again = (
+        times_of(coverage[name], frame_name="coverage") for name in ("first_finished_at", "finished_at")
+    )
+    made = sorted(revisions, key=lambda one: one.at)
+    times = [pd.Timestamp(one.at) for one in made]
+    versions = []
+    for under, began, ended in zip(last, first, again, strict=True):
+        earlier = under
+        if isinstance(under, str) and pd.notna(began) and began < ended and made:
+            place = sum(at <= began for at in times)
+            then = made[place - 1].codebook if place else made[0].base
+            earlier = then if path(revisions, then, now) is not None else under
+        versions.append(earlier)
+    return pd.Series(versions, index=coverage.index, dtype="object")
+
+
+def _changed_since(version: str, now: str, revisions: Sequence[Revision]) -> set[str]:
+    """Return the codes that mean something else than under an earlier version, or are newer."""
+    changed: set[str] = set()
+    for step in steps(revisions, version, now):
+        for change in step.changes:
+            if change.kind in ("add", *_STALE, *_UNDECIDED_ABSENT):
+                changed.add(change.code)
+            elif change.kind == "split" or (change.kind == "merge" and change.code in changed):
+                changed.update(change.into)
+    return changed
+
+
 def steps(revisions: Sequence[Revision], made_under: str, now: str) -> tuple[Revision, ...]:
     """Return the revisions that lead from one version to another, in their order."""
     if isinstance(revisions, str) or not all(isinstance(one, Revision) for one in revisions or ()):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import BY_VALUE, LAST, Basis, Waiting, state
 from sense7_qual._decisions import of_round
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.acts import Act, QuoteDecision, quote_decision, standing
 from sense7_qual.codebook import UNSTATED, Codebook, Facet, Revision, check_codebook
-from sense7_qual.codings._carry_over import carried, steps
+from sense7_qual.codings._carry_over import before_change, carried, steps
 from sense7_qual.errors import TableError
 from sense7_qual.frames import DECISIONS, QUOTES, require_column
 
@@ -37,6 +38,9 @@ def decisions(
     A code is applied to a unit if there is at least one coding with it, of the whole unit or of a span.
     Codings on units that the coder has not finished are left out, and so are stale ones: a code added or
     redefined after the coder finished the unit is neither applied nor absent there (`carried` has all rules).
+    Where what is stale depends on what was decided (a code that was narrowed, widened or split), nothing that
+    anybody decided on the code before the change counts until all of it is reviewed: those texts alone that
+    lack it, or have it, would give another prevalence and another agreement.
 
     Parameters
     ----------
@@ -66,7 +70,8 @@ def decisions(
     -------
     DataFrame
         unit_id, coder, code, applied (bool): one row for each finished unit × coder × code except the stale
-        ones (`stale` lists them).
+        ones (`stale` lists them); and basis, the same in every row: what they rest on, in words, with what
+        waits for review.
 
     Raises
     ------
@@ -92,8 +97,31 @@ def decisions(
     (7, 1)
     """
     check_arguments(decisions, locals())
+    return decided_on(
+        *of_round(codings, coverage, round=round),
+        codebook,
+        revisions=revisions,
+        facet=facet,
+        abstained=abstained,
+    )
+
+
+def decided_on(
+    codings: pd.DataFrame,
+    coverage: pd.DataFrame,
+    codebook: Codebook,
+    *,
+    revisions: Sequence[Revision] | None = None,
+    facet: str | None = None,
+    abstained: pd.DataFrame | None = None,
+    ruled: Collection[tuple[str, str]] = (),
+) -> pd.DataFrame:
+    """Return the decisions on finished units, with their basis; each pair of unit and coder comes once.
+
+    On the units and codes in `ruled` a ruling decides: what waits there for review keeps no code from having
+    a figure.
+    """
     check_codebook(codebook)
-    codings, coverage = of_round(codings, coverage, round=round)
     undecided = None
     if revisions:
         codings, undecided = carried(codings, coverage, codebook, revisions=revisions)
@@ -107,16 +135,59 @@ def decisions(
         codings, names = _by_facet(on_finished, codebook, codebook.facet(facet))
     codes = pd.DataFrame({"code": names.keys(), "named": names.values()}, dtype="string")
     grid = finished.merge(codes, how="cross")
-    if undecided is not None:
-        open_still = undecided.rename(columns={"code": "named"})
-        grid = grid.merge(open_still, how="left", on=["unit_id", "coder", "named"])
-        grid = grid[grid.pop("reason").isna()]
+    waiting: tuple[Waiting, ...] = ()
+    if undecided is not None and len(undecided):
+        earlier = before_change(coverage, codebook.fingerprint, revisions or ())
+        waiting = _waiting(undecided, earlier, ruled)
+        grid = _without(grid, _missing(undecided, earlier, waiting))
     applied = codings[["unit_id", "coder", "code"]].drop_duplicates()
     marked = grid.merge(applied, how="left", on=["unit_id", "coder", "code"], indicator="found")
     marked["applied"] = (marked.pop("found") == "both").to_numpy()
     if abstained is not None and len(abstained):
         marked = _without_abstained(marked, abstained, coverage, codebook, revisions or ())
-    return DECISIONS.check(marked.drop(columns="named"), as_written=True)
+    decided = DECISIONS.check(marked.drop(columns="named"), as_written=True)
+    return state(decided, _basis(coverage, codebook, waiting))
+
+
+def _missing(undecided: pd.DataFrame, earlier: pd.DataFrame, waiting: Sequence[Waiting]) -> pd.DataFrame:
+    """Return what is missing: all that is undecided, and of codes without a figure all decided before."""
+    no_figure = {one.code for one in waiting if one.how}
+    dropped = earlier[earlier["code"].isin(no_figure)]
+    return pd.concat([undecided[dropped.columns], dropped]).drop_duplicates()
+
+
+def _without(grid: pd.DataFrame, missing: pd.DataFrame) -> pd.DataFrame:
+    named = missing.rename(columns={"code": "named"}).assign(waits=True)
+    joined = grid.merge(named, how="left", on=["unit_id", "coder", "named"])
+    return joined[joined.pop("waits").isna()]
+
+
+def _basis(coverage: pd.DataFrame, codebook: Codebook, waiting: tuple[Waiting, ...]) -> Basis:
+    n_texts = coverage.groupby("coder")["unit_id"].nunique()
+    return Basis(
+        rule=LAST,
+        rounds=tuple(
+            sorted(coverage["round"].fillna("").astype(str).unique(), key=lambda name: (not name, name))
+        ),
+        codebook=codebook.fingerprint[:8],
+        n_texts=int(coverage["unit_id"].nunique()),
+        coders=tuple((str(name), int(n)) for name, n in sorted(n_texts.items())),
+        waiting=waiting,
+    )
+
+
+def _waiting(
+    undecided: pd.DataFrame, earlier: pd.DataFrame, ruled: Collection[tuple[str, str]]
+) -> tuple[Waiting, ...]:
+    """Count what waits for review, of what was decided on each code before it changed."""
+    n_earlier = earlier.groupby("code").size()
+    is_ruled = [key in ruled for key in zip(undecided["unit_id"], undecided["code"], strict=True)]
+    found = []
+    for code, rows in undecided[~pd.Series(is_ruled, index=undecided.index, dtype=bool)].groupby("code"):
+        by_value = [BY_VALUE[reason] for reason in rows["reason"] if reason in BY_VALUE]
+        n_before = max(len(rows), int(n_earlier.get(code, 0)))
+        found.append(Waiting(str(code), len(rows), n_before, by_value[0] if by_value else ""))
+    return tuple(found)
 
 
 def _without_abstained(

@@ -8,13 +8,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
+import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import canonical, check_arguments
 from sense7_qual._formats import Recognised, recognise
 from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, places, shown
-from sense7_qual._rating_values import ratings_of
+from sense7_qual._missing_words import no_answers
+from sense7_qual._rating_values import codes_for_missing, counted, ratings_of
 from sense7_qual.corpus._columns import (
     QUESTION,
     Columns,
@@ -56,7 +58,7 @@ def read(
     header: int | Sequence[int] | None = None,
     kind: str | None = None,
     limits: Limits | None = None,
-    empty: Literal["error", "skip"] = "error",
+    empty: Literal["error", "skip", "keep"] = "error",
     preview: Literal["error", "skip", "keep"] = "error",
 ) -> pd.DataFrame:
     """Read the texts to be coded, with their ratings and variables, one unit per row and column of texts.
@@ -117,7 +119,9 @@ def read(
     limits
         The most that a file may hold (default: `Limits()`).
     empty
-        Whether a row without any text is an error or is skipped.
+        Whether a row without any text is an error or is skipped. A word for "no answer" that comes back in
+        a column of texts ("N/A", "-", "none"), and what programs alone write (−99, "#N/A"), is no text;
+        "keep" keeps these words as texts, and a row without anything is still an error.
     preview
         Whether responses that the survey program marks as previews or tests are an error, skipped or kept.
 
@@ -147,6 +151,7 @@ def read(
     UserWarning
         Header rows, columns of labels or of personal data, or blank answers to one of several questions were
         left out: their number and place, never their content.
+        Or a rating looks like a code for missing (−99).
 
     Examples
     --------
@@ -187,7 +192,22 @@ def read(
     units, blank = _with_text(units.astype({"text": "string", "context": "string"}), list(texts), empty)
     checked = UNITS.check(units, as_written=True)
     _warn_of_left_out(found, left_out, labels_left, personal, blank)
+    _warn_of_codes(checked, list(dict.fromkeys(name for of in rated for name in of.values())))
     return checked
+
+
+def _warn_of_codes(units: pd.DataFrame, ratings: Sequence[str]) -> None:
+    """Warn of ratings that look like codes for missing values: every statistic of them would be wrong."""
+    for name in ratings:
+        levels, counts = np.unique(units[name].dropna().to_numpy(dtype=np.float64), return_counts=True)
+        codes = codes_for_missing(levels) if len(levels) else np.zeros(0, dtype=np.bool_)
+        if codes.any():
+            warnings.warn(
+                f"rating {shown(name)!r}: {counted(levels[codes], counts[codes])} looks like a code for "
+                'missing. Make it missing: rating_labels={"-99": None}.',
+                UserWarning,
+                stacklevel=3,
+            )
 
 
 def _seen(source: str | os.PathLike[str] | pd.DataFrame | Recognised, **how: Any) -> Recognised:
@@ -348,15 +368,29 @@ def _refuse_names(
         )
 
 
+def _called(said: pd.Series) -> str:
+    """Say which words for "no answer" stand in place of texts."""
+    if said.empty:
+        return ""
+    words = first_three(said.unique())
+    return f"(in {len(said)} a word for “no answer”: {words}; empty='keep' keeps these as texts) "
+
+
 def _with_text(units: pd.DataFrame, columns: Sequence[str], empty: str) -> tuple[pd.DataFrame, pd.Series]:
     """Return the units with a text, and for each question the number of blank answers in other rows."""
+    said = pd.Series("", index=range(0), dtype="string")
+    if empty != "keep":
+        questions = units[QUESTION] if QUESTION in units and len(columns) > 1 else None
+        no_answer = no_answers(units["text"].reset_index(drop=True), questions).to_numpy()
+        said = units.loc[no_answer, "text"]
+        units = units.assign(text=units["text"].mask(no_answer))
     where = f"column {columns[0]!r}" if len(columns) == 1 else f"one of columns {first_three(columns)}"
     blank = units["text"].fillna("").map(str.strip) == ""
     in_all = blank.groupby(level=0).transform("all")
-    if in_all.any() and empty == "error":
+    if in_all.any() and empty != "skip":
         raise TableError(
             f"expected a text in every row of {where} – found none in {places(units.index[in_all].unique())} "
-            "– fill them in, or leave these rows out with empty='skip'."
+            f"{_called(said)}– fill them in, or leave these rows out with empty='skip'."
         )
     if blank.all():
         raise TableError(f"expected at least one text in {where} – found none – check the file.")

@@ -208,13 +208,15 @@ def coded_tables(
     """Return the tables of a study by name: texts, codings, memos, columns.
 
     In `texts` the column ``interest.ana`` is 1 where ana applied the code `interest` to the text, 0 where she
-    finished the text without it, and missing where she did not decide on it; ``interest.consensus`` is what
-    all decided alike or a ruling settled. `reliability` has a row for each text and code, and the coders'
-    decisions before any suggestions of a model as columns; it may be left out. `codings` are those on
+    finished the text without it, and missing where she did not decide on it, all by her last decisions;
+    ``interest.consensus`` is what all decided alike, the one coder of a text decided, or a ruling settled.
+    `reliability` has a row for each text and code, and as columns what each coder decided first, before they
+    could see another's decisions or a model's suggestions; it may be left out. `codings` are those on
     finished texts under the present codebook. `columns` has a row for each column of the others:
     table, column, meaning, values. `labels` gives the meaning of variables.
     """
-    decided = store.decisions(consensus=True, models=True)
+    coders_own = store.decisions(settled_by="nothing", models=True)
+    decided = pd.concat([coders_own, store.decisions(settled_by="rulings")], ignore_index=True)
     codes, coders = [code.id for code in store.codebook.codable], list(dict.fromkeys(decided["coder"]))
     order = [f"{code}.{coder}" for coder in coders for code in codes]
     names = decided["code"].astype(str) + "." + decided["coder"].astype(str)
@@ -236,7 +238,7 @@ def coded_tables(
 
 def _reliability(store: Study) -> pd.DataFrame:
     """Return unit_id, code, and for each coder 1, 0 or missing."""
-    decided = store.decisions(before_suggestions=True)
+    decided = store.decisions()
     key = ["unit_id", "code"]
     if decided.empty:
         return pd.DataFrame(columns=key, dtype="string")
@@ -278,7 +280,11 @@ def _columns(
         for name in map(str, frame.columns):
             if table == "texts" and name in decided:
                 code, _, coder = name.rpartition(".")
-                who = "is there by what all decided alike, or a ruling" if coder == "consensus" else ""
+                who = (
+                    "is there by what all or its one coder decided, or a ruling"
+                    if coder == "consensus"
+                    else ""
+                )
                 meaning = f"Whether “{store.codebook[code].label}” {who or f'was applied by {coder}'}."
                 values = DECIDED
             elif table == "reliability" and name not in ("unit_id", "code"):

@@ -13,6 +13,7 @@ from sense7_qual import codings as _codings
 from sense7_qual._contract import Column, Contract
 from sense7_qual._messages import first_three
 from sense7_qual.acts import Act
+from sense7_qual.adjudication import SettledBy
 from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.codings import carried
 from sense7_qual.errors import ArgumentError, TableError
@@ -148,9 +149,7 @@ class Study(Protocol):
     def proposals(self) -> pd.DataFrame:
         """Return the codes that coders proposed."""
 
-    def decisions(
-        self, *, consensus: bool = ..., before_suggestions: bool = ..., models: bool = ...
-    ) -> pd.DataFrame:
+    def decisions(self, *, settled_by: SettledBy | None = ..., models: bool = ...) -> pd.DataFrame:
         """Return the coders' decisions."""
 
     def rulings(self) -> list[Act]:

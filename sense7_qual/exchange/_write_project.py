@@ -208,9 +208,8 @@ class _Writer:
         """Return the agreed decisions as codings of whole texts, where somebody settled any."""
         if not self.store.rulings():
             return pd.DataFrame()
-        decided = self.store.decisions(consensus=True)
-        agreed = decided[(decided["coder"] == "consensus") & decided["applied"]]
-        return agreed[["unit_id", "coder", "code"]]
+        decided = self.store.decisions(settled_by="rulings")
+        return decided.loc[decided["applied"], ["unit_id", "coder", "code"]]
 
     def _coverage(self) -> pd.DataFrame:
         coverage = self.store.coverage(models=True).sort_values(
@@ -219,12 +218,11 @@ class _Writer:
         last = coverage.drop_duplicates(["unit_id", "coder"], keep="last").sort_index()
         rows = last[["unit_id", "coder", "round"]]
         if self.store.rulings():
-            decided = self.store.decisions(consensus=True)
-            settled = decided.loc[decided["coder"] == "consensus", ["unit_id", "coder"]].drop_duplicates()
+            decided = self.store.decisions(settled_by="rulings")
+            settled = decided[["unit_id", "coder"]].drop_duplicates()
             rows = pd.concat([rows, settled], ignore_index=True)
             n_codes = len(self.codebook.codable)
-            known = decided[decided["coder"] == "consensus"]
-            per_unit = known.groupby("unit_id", sort=False)["code"].agg(set)
+            per_unit = decided.groupby("unit_id", sort=False)["code"].agg(set)
             codes = [code.id for code in self.codebook.codable]
             open_still = [
                 (unit_id, "consensus", code)

@@ -22,6 +22,7 @@ from sense7_qual.figures._figure import (
     Columns,
     Figure,
     axis_of,
+    basis_of,
     check_columns,
     finished,
     label_lines,
@@ -126,7 +127,7 @@ def pairwise_plot(
         background="white",
         padding=padding(lines),
     )
-    return finished(chart, f"{title}. {_pairs_in_words(cells)}".strip())
+    return finished(chart, f"{title}. {_pairs_in_words(cells)}".strip(), basis=basis_of(pairwise))
 
 
 def drift_plot(
@@ -206,7 +207,7 @@ def drift_plot(
         padding={"left": 2, "right": 8, "top": 2, "bottom": 2},
     )
     words = " ".join(_slice_in_words(row) for row in rows.to_dict("records"))
-    return finished(chart, f"{title} by {by} ({label}). {words}".strip())
+    return finished(chart, f"{title} by {by} ({label}). {words}".strip(), basis=basis_of(rows))
 
 
 def unit_plot(
@@ -288,7 +289,7 @@ def unit_plot(
         f"{row['unit_id']} ({_votes(row)}): {_present.coefficient(row['cost'], 3)}."
         for row in costly.to_dict("records")
     ]
-    return finished(chart, f"{title}. {' '.join(units) or 'No unit lowers α.'}")
+    return finished(chart, f"{title}. {' '.join(units) or 'No unit lowers α.'}", basis=basis_of(rows))
 
 
 def _of_code(

@@ -22,6 +22,7 @@ import pandas as pd
 from sense7_qual import _reasons
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
+from sense7_qual._basis import COLUMN, in_short
 from sense7_qual._messages import UNPRINTABLE
 from sense7_qual._present import PALETTE, Look
 from sense7_qual.errors import ArgumentError, StoreError
@@ -39,6 +40,9 @@ DARK: Final = "#1a3f66"
 GREY: Final = "#6b6b6b"
 """Reference lines and notes."""
 _SIZE: Final = re.compile(r'\b(width|height)="([0-9.]+)"')  # the drawing's own come first
+_MOST_FOOT: Final = 6  # lines of the basis below a figure
+NOT_SAID: Final[Mapping[str, Sequence[str]]] = {}
+"""The basis of a result that does not say what its numbers rest on."""
 _LINE: Final = 13  # pixels from line to line of a label
 _COLOUR: Final = re.compile(r'(?<==")(?:black|white|#[0-9a-f]{6}|rgb\((\d+), (\d+), (\d+)\))(?=")')
 _IMAGE: Final = (
@@ -205,10 +209,36 @@ def check_columns(columns: int) -> None:
         )
 
 
-def finished(chart: Any, words: str) -> Figure:
-    """Draw a chart as SVG with `words` as its alternative text."""
+def basis_of(result: pd.DataFrame) -> dict[str, list[str]]:
+    """Return each line of what the numbers of a result rest on, with its sources; none where it has none."""
+    if COLUMN not in result.columns:
+        return {}
+    known = result[result[COLUMN].notna()]
+    lines = known[COLUMN].astype(str)
+    sources = known["source"].astype(str) if "source" in known else pd.Series("", index=known.index)
+    return {line: list(sources[lines == line].unique()) for line in lines.unique()}
+
+
+def _at_the_foot(chart: Any, basis: Mapping[str, Sequence[str]], width: float) -> Any:
+    """Return a chart with its basis below it, in short: without who decided and what was left out."""
+    import altair as alt
+
+    [lines] = wrapped([f"Basis: {in_short(basis)}"], width / _WIDER - 2 * _RIGHT, most=_MOST_FOOT)
+    foot = alt.TitleParams(
+        text=lines, orient="bottom", anchor="start", frame="bounds", fontSize=SIZE, fontWeight="normal",
+        color=GREY, offset=8, lineHeight=_LINE,
+    )  # fmt: skip
+    return chart.properties(title=foot)
+
+
+def finished(chart: Any, words: str, *, basis: Mapping[str, Sequence[str]] = NOT_SAID) -> Figure:
+    """Draw a chart as SVG with `words` as its alternative text, and below it what its numbers rest on."""
     import vl_convert
 
+    if basis:
+        chart = _at_the_foot(chart, basis, chart.width)
+        of = {line: f" ({', '.join(sources)})" if len(basis) > 1 else "" for line, sources in basis.items()}
+        words = " ".join([words, *(f"Basis{of[line]}: {line}." for line in basis)])
     words = UNPRINTABLE.sub("\ufffd", words)
     spec = _printable(chart.configure(font=FONT).configure_view(stroke=None).to_dict())
     with _rendering():

@@ -11,15 +11,19 @@ import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import to_be_reviewed
 from sense7_qual._messages import did_you_mean
+from sense7_qual._reasons import Reason
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError
 from sense7_qual.figures._figure import (
     DARK,
+    NOT_SAID,
     POINT,
     WIDTHS,
     Columns,
     Figure,
+    basis_of,
     check_columns,
     code_lines,
     finished,
@@ -109,7 +113,9 @@ def link_forest(
     labels = list(code_of)
     cells = {(str(row["label"]), str(row["source"])): row for row in rows}
     points, lines = _points(cells, labels, chosen, names, _REASONS[effect])
-    title = f"{_EFFECTS[effect]} with {_present.interval_name(rows, frame_name='links')}"
+    is_own = effect == "odds_ratio" and "between_odds_ratio" in links
+    measure = f"{_EFFECTS[effect]} (own texts)" if is_own else _EFFECTS[effect]
+    title = f"{measure} with {_present.interval_name(rows, frame_name='links')}"
     return draw_panels(
         points,
         labels,
@@ -119,6 +125,7 @@ def link_forest(
         columns=columns,
         words=f"{title}.",
         looks=_present.looks_of(code_of.values(), codebook),
+        basis=basis_of(links[links["source"].astype(str).isin(chosen)]),
     )
 
 
@@ -184,6 +191,7 @@ def disruption_plot(
         columns=columns,
         words=f"{title}.",
         looks=[looks.get(label) for label in labels],
+        basis=basis_of(disruption),
     )
 
 
@@ -225,11 +233,19 @@ def read_points(
     keyed = dict(zip(("at", "low", "high"), names, strict=True))
     looks = _present.looks_of((str(row["code"]) for row in rows), codebook)
     points = [
-        {"label": row["label"], "look": look}
+        {"label": row["label"], "look": look, "to_review": _to_review(row)}
         | {key: None if pd.isna(row[name]) else float(row[name]) for key, name in keyed.items()}
         for row, look in zip(rows, looks, strict=True)
     ]
     return points, _present.interval_name(rows, frame_name=frame_name)
+
+
+def _to_review(row: Mapping[str, Any]) -> str:
+    """Return how much of a code without a figure is to be reviewed; empty for others."""
+    reason = row.get("reason")
+    if pd.isna(reason) or reason != Reason.WAITING_FOR_REVIEW:
+        return ""
+    return to_be_reviewed(row.get("basis"), str(row["code"]))
 
 
 def draw_rows(
@@ -240,6 +256,7 @@ def draw_rows(
     marks: Mapping[float, str],
     columns: Columns,
     description: str,
+    basis: Mapping[str, Sequence[str]] = NOT_SAID,
     printed: Callable[[Any, int], str] = _present.coefficient,
 ) -> Figure:
     """Draw rows of points with intervals and reference lines, and put them into words."""
@@ -265,7 +282,7 @@ def draw_rows(
         background="white",
         padding=padding(lines),
     )
-    return finished(chart, words)
+    return finished(chart, words, basis=basis)
 
 
 def _placed(
@@ -276,7 +293,7 @@ def _placed(
     for row, block in zip(rows, lines, strict=True):
         whole = row["low"] is not None and row["high"] is not None
         at = domain[0] if row["at"] is None else row["at"]
-        note = "not computable" if row["at"] is None else "" if whole else "no interval"
+        note = _lacking(row) if row["at"] is None else "" if whole else "no interval"
         # The note stands right of its point unless it would leave the plot there.
         side = "left" if at - domain[0] <= 0.7 * (domain[1] - domain[0]) else "right"
         middle = (block[0][0] + block[-1][0]) / 2
@@ -307,9 +324,13 @@ def _intervals(base: Any, x: Any, axis: Any) -> list[Any]:
     return layers
 
 
+def _lacking(row: Mapping[str, Any]) -> str:
+    return row.get("to_review") or "not computable"
+
+
 def _in_words(row: Mapping[str, Any], printed: Callable[[Any, int], str]) -> str:
     if row["at"] is None:
-        return f"{row['label']}: not computable."
+        return f"{row['label']}: {_lacking(row)}."
     interval = _present.interval(row["low"], row["high"], 2)
     words = "no interval" if interval == _present.MISSING else interval
     return f"{row['label']}: {printed(row['at'], 2)} {words}."
@@ -369,6 +390,7 @@ def agreement_plot(
         marks={0.667: ".667", 0.8: ".800"},
         columns=columns,
         description=f"{title} for each code.",
+        basis=basis_of(agreement),
         printed=_present.alpha,
     )
 
@@ -433,6 +455,7 @@ def link_plot(
         columns=columns,
         description=f"{title} for each code."
         + (f" Margin: {' and '.join(filter(None, marks.values()))}." if len(marks) > 1 else ""),
+        basis=basis_of(chosen),
     )
 
 

@@ -12,7 +12,7 @@ from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.figures._figure import Figure, lettered, why_missing
+from sense7_qual.figures._figure import Figure, basis_of, lettered, why_missing
 from sense7_qual.figures._panels import EffectScale, PanelPoint, draw_panels, effect_scale
 from sense7_qual.frames import require_column
 
@@ -102,6 +102,7 @@ def model_card(card: pd.DataFrame, *, codebook: Codebook | None = None) -> Figur
             }
             for measures in _DRAWN.values()
         ],
+        basis=basis_of(card),
     )
 
 

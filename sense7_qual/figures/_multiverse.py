@@ -20,6 +20,7 @@ from sense7_qual.figures._figure import (
     Columns,
     Figure,
     axis_of,
+    basis_of,
     check_columns,
     finished,
     lettered,
@@ -142,7 +143,7 @@ def specification_curve(
         padding=padding(lines),
     )
     words = _in_words(known, len(rows), effect, label) + _whole_in_words(every, whole, interval)
-    return finished(chart, words)
+    return finished(chart, words, basis=basis_of(every))
 
 
 def _chosen(multiverse: pd.DataFrame, code: str, effect: str) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from sense7_qual.errors import ArgumentError
 from sense7_qual.figures._figure import (
     DARK,
     GREY,
+    NOT_SAID,
     POINT,
     ROW,
     WIDTHS,
@@ -73,12 +74,13 @@ def draw_panels(
     most: Mapping[int, int] = MOST,
     looks: Sequence[Look | None] = (),
     keys: Sequence[Mapping[str, str]] = (),
+    basis: Mapping[str, Sequence[str]] = NOT_SAID,
 ) -> Figure:
     """Draw panels of points with intervals side by side: one plot, with its x-axis cut into pieces.
 
     `scale` is that of all panels, or one for each; `references` are a number per row, marked in each panel;
     `most` is how many panels fit in 1 or 2 columns; `looks` are those of the rows' codes; `keys` say for each
-    panel what its shapes mean, below its name.
+    panel what its shapes mean, below its name; `basis` says what the numbers rest on.
     """
     import altair as alt
 
@@ -118,7 +120,8 @@ def draw_panels(
         background="white",
         padding=padding(lines),
     )
-    return finished(chart, f"{words} {_in_words(points, labels, panels, scales)}".strip())
+    told = f"{words} {_in_words(points, labels, panels, scales)}".strip()
+    return finished(chart, told, basis=basis)
 
 
 def _offset(panel: int) -> float:

@@ -22,6 +22,7 @@ from sense7_qual.figures._figure import (
     Columns,
     Figure,
     axis_of,
+    basis_of,
     check_columns,
     code_lines,
     finished,
@@ -122,7 +123,7 @@ def rating_distributions(
         background="white",
         padding=padding(lines),
     )
-    return finished(chart, f"{title}. {_in_words(rows, counts, levels)}".strip())
+    return finished(chart, f"{title}. {_in_words(rows, counts, levels)}".strip(), basis=basis_of(chosen))
 
 
 def _refuse_repeats(chosen: pd.DataFrame) -> None:
@@ -338,7 +339,8 @@ def code_dimension_matrix(
         background="white",
         padding=padding(lines),
     )
-    return finished(chart, f"{title}. {_matrix_in_words(cells, labels)}".strip())
+    words = f"{title}. {_matrix_in_words(cells, labels)}".strip()
+    return finished(chart, words, basis=basis_of(by_dimension))
 
 
 def _one_source(by_dimension: pd.DataFrame) -> str:

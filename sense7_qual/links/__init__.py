@@ -39,6 +39,7 @@ from sense7_qual.links._distributions import distributions
 from sense7_qual.links._family import Adjustment as Adjustment, Margin as Margin
 from sense7_qual.links._joint import co_occurrence, joint
 from sense7_qual.links._multiverse import multiverse
+from sense7_qual.links._odds import Hypothesis as Hypothesis
 from sense7_qual.links._power import power
 from sense7_qual.links._results import (
     BY_DIMENSION as BY_DIMENSION,

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, read_mapping
+from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._reasons import Reason
@@ -32,6 +33,7 @@ Integers = npt.NDArray[np.int64]
 Truths = npt.NDArray[np.bool_]
 
 
+@rests_on("decisions")
 @BY_DIMENSION.returns
 def by_dimension(
     decisions: pd.DataFrame,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -17,24 +18,31 @@ import pandas as pd
 
 from sense7_qual import _decisions
 from sense7_qual._arguments import Progress, check_arguments, reporting
+from sense7_qual._basis import rests_on, waiting_in
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
+from sense7_qual._messages import word
 from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import MODEL_PREFIX, RESERVED_CODERS, people
 from sense7_qual.links import _inputs, _resample
-from sense7_qual.links._family import Adjustment, Margin, adjusted, check_margin, equivalence_p
+from sense7_qual.links._family import (
+    Adjustment,
+    Margin,
+    adjusted,
+    check_margin,
+    equivalence_p,
+    of_margin,
+)
 from sense7_qual.links._inputs import RatingRange
+from sense7_qual.links._odds import EFFECTS, Hypothesis, LogOdds, Moves, log_odds, population_averaged
 from sense7_qual.links._pooled import (
     Analysis,
-    LogOdds,
-    Moves,
     Pooling,
     RankEffect,
+    alone,
     analysed,
     columns_of,
-    log_odds,
     pooled_analysis,
-    population_averaged,
 )
 from sense7_qual.links._resample import jackknife_interval, left_out
 from sense7_qual.links._results import LINKS
@@ -42,6 +50,7 @@ from sense7_qual.links._results import LINKS
 Floats = npt.NDArray[np.float64]
 
 
+@rests_on("decisions")
 @LINKS.returns
 def code_to_rating(
     decisions: pd.DataFrame,
@@ -57,6 +66,7 @@ def code_to_rating(
     pooling: Pooling = "joint",
     adjust: Adjustment = "bh",
     equivalence: Margin | None = None,
+    hypothesis: Hypothesis = "within",
     with_models: bool = False,
     n_boot: int = 2000,
     confidence_level: float = 0.95,
@@ -97,6 +107,10 @@ def code_to_rating(
     adjust : {"bh", "max-t"}
         How p is adjusted: over the codes of each source (Benjamini–Hochberg), or over all codes × sources of
         the table, so that the chance of any false link in it is 5 %: see Notes.
+    hypothesis : {"within", "between"}
+        Whether the hypothesis is about a participant's own texts (`odds_ratio`) or about participants
+        (`between_odds_ratio`). Both are in the table in any case; a margin of an odds ratio, and the tables'
+        adjusted p, are of this one.
     equivalence : pair of str and float, optional
         The largest effect that would not matter, named before the results are seen: ("rank_biserial", 0.2),
         or ("odds_ratio", 1.5) for odds ratios between 1 / 1.5 and 1.5. Adds the p of being at it or beyond.
@@ -111,7 +125,7 @@ def code_to_rating(
     seed : int
         The same seed gives the same intervals; no p, and no interval of an odds ratio, depends on it.
     details : bool
-        Whether to add the 29 columns marked with a star. Tables and figures print the 27 others.
+        Whether to add the 29 columns marked with a star. Tables and figures print the 33 others.
     progress : bool or callable, optional
         True shows a bar; a function is told (done, total).
 
@@ -132,15 +146,16 @@ def code_to_rating(
     interval is the expanded percentile bootstrap of Hesterberg (2015) over clusters, which covered the true
     effect in 92 to 97 % (20 to 60 participants, ten units each: benchmarks/links_designs.py). Both use k − 1
     degrees of freedom, k being the number of clusters on the rarer side (with the code, or without it),
-    because those few carry the uncertainty; so do the odds ratios. Nothing makes p and the interval agree
+    because those few carry the uncertainty. Nothing makes p and the interval agree
     exactly: near the edge one may exclude 0 and the other not (benchmarks/links_coverage.py).
 
-    Where there is an odds ratio, it is the result to report: it compares a participant's own texts and takes
-    out how participants differ, which rank_biserial does not, so that its test finds more. Its degrees of
-    freedom are conservative: with 15 participants p fell below .05 in 0 to 4 % of studies without an effect
-    (3 to 5 % with the degrees of freedom of the units) where the code has the same effect for everybody;
-    where its effect differs between participants (sd .7 on the log odds, none on average) in 3 to 5 % (6 to
-    10 %), and with 40 participants in 7 to 10 % (9 to 11 %): benchmarks/links_pooling.md.
+    Where there is an odds ratio, it is the result to report: it compares a participant's own texts, and takes
+    out how participants differ, which rank_biserial does not. The model has the code less the participant's
+    share of texts with it, and that share (Neuhaus & Kalbfleisch 1998): one coefficient for both, as in a
+    mixed model of the code alone, finds links within that are between participants (p below .05 in 20 to 26 %
+    of simulated studies without any within, 4 % here: benchmarks/links_within.md). Only participants with
+    both carry it, so its degrees of freedom are their number less one; those of the odds ratio between
+    participants are those of rank_biserial. Both are R's `clmm` to four decimals.
 
     Pooled rows estimate the mean, over coders like these, of the effect of the code as a coder applies it (on
     Fisher's z, and on the log odds ratio). They do not correct for coders' errors; `corrected` does.
@@ -195,13 +210,20 @@ def code_to_rating(
         raise ArgumentError(
             f"code_to_rating: expected pooling 'joint' or 'rubin' – found {pooling!r} – 'joint' is usual."
         )
+    if hypothesis not in get_args(Hypothesis):
+        raise ArgumentError(
+            f"code_to_rating: expected hypothesis 'within' or 'between' – found {word(str(hypothesis))} – "
+            "'within' compares a participant's own texts, 'between' compares participants."
+        )
     check_margin(equivalence, odds_ratios=odds_ratios)
     decisions = _inputs.checked_decisions(
         decisions, sources, function="code_to_rating", with_models=with_models
     )
     chosen = _inputs.chosen_sources(decisions, sources, with_models=with_models)
     weights = functools.cache(functools.partial(_resample.cluster_weights, n_boot=n_boot, seed=seed))
-    settings = _Settings(weights, confidence_level, seed, odds_ratios, sensitivity, pooling, equivalence)
+    settings = _Settings(
+        weights, confidence_level, seed, odds_ratios, sensitivity, pooling, equivalence, hypothesis
+    )
     study = _Study(
         decisions,
         _inputs.rated_units(decisions, units, rating, cluster, nested, rating_range=rating_range),
@@ -209,10 +231,14 @@ def code_to_rating(
     )
     coders = _inputs.coders_of(decisions, with_models=with_models) if "pooled" in chosen else []
     analyses = _analyses(study, list(dict.fromkeys([*chosen, *coders])), settings, progress)
-    rows = [row for source in chosen for row in _rows(source, study, coders, analyses, settings)]
+    rows = [row for source in chosen for row in _with_waiting(source, study, coders, analyses, settings)]
     table = adjusted(LINKS.frame([row for row, _ in rows]), [moves for _, moves in rows], adjust)
     table = LINKS.frame(table.reset_index(drop=True))
-    more = {"gee_": sensitivity, "equivalence_": equivalence is not None, "adjustment": adjust != "bh"}
+    table["hypothesis"] = hypothesis
+    more = {
+        "gee_": sensitivity, "equivalence_": equivalence is not None, "adjustment": adjust != "bh",
+        "hypothesis": hypothesis != "within", "between_odds_ratio_p_adjusted": hypothesis != "within",
+    }  # fmt: skip
     asked = [name for name in LINKS.columns if any(on and name.startswith(of) for of, on in more.items())]
     return table if details else table[[name for name in table if name in (*LINKS.printed, *asked)]]
 
@@ -228,6 +254,7 @@ class _Settings:
     sensitivity: bool
     pooling: Pooling
     equivalence: Margin | None
+    hypothesis: Hypothesis
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,6 +277,11 @@ class _Study:
     def coders(self) -> pd.DataFrame:
         """The decisions of those who count in `majority` and `pooled`."""
         return people(self.decisions, with_models=self.with_models)
+
+    def of_source(self, source: str) -> pd.DataFrame:
+        """Return the decisions of a source, or those of the coders from which it is computed."""
+        own = self.decisions[self.decisions["coder"] == source]
+        return self.coders if source in ("majority", "pooled") and len(self.coders) else own
 
     def with_caution(self, caution: object, code: str) -> str | None:
         """Return a row's cautions with that of the models, where one is among the coders of the code."""
@@ -306,11 +338,12 @@ def _analysis(decided: pd.DataFrame, settings: _Settings) -> Analysis:
         row |= _inferred(counts, rank, settings)
     nested = decided["nested"].to_numpy(dtype=np.int64) if "nested" in decided else None
     odds = _odds(applied, ratings, cluster, nested, counts, reason, settings)
-    for name, ratio in odds.items():
-        row |= columns_of(name, ratio.alone(), settings.confidence_level)
-    whole = odds.get("odds_ratio", LogOdds(reason=reason if settings.odds_ratios else None))
-    cautions = [] if np.isnan(effect) else _cautions(counts, whole)
-    row |= {"odds_ratio_reason": whole.reason, "caution": ", ".join(cautions) or None}
+    for name in (name for name in EFFECTS if name in odds):
+        row |= columns_of(name, alone(odds[name]), settings.confidence_level)
+    own = odds.get("odds_ratio", LogOdds(reason=reason if settings.odds_ratios else None))
+    cautions = [] if np.isnan(effect) else _cautions(counts, own)
+    row |= {"odds_ratio_reason": own.reason, "caution": ", ".join(cautions) or None}
+    row["contextual_p"] = odds["contextual"].p if "contextual" in odds else np.nan
     return analysed(row, rank, odds)
 
 
@@ -326,6 +359,7 @@ def _described(
         "n_clusters": counts.shape[0],
         "n_clusters_with": counts.sides[0],
         "n_clusters_without": counts.sides[1],
+        "n_clusters_both": counts.n_both,
         "mean_with": mean_with,
         "mean_without": mean_without,
         "mean_difference": mean_with - mean_without,
@@ -366,16 +400,37 @@ def _odds(
         return {}
     fewest, estimates = counts.fewest_clusters, {}
     if settings.odds_ratios:
-        estimates = log_odds(applied, ratings, cluster, fewest=fewest, varies=counts.varies, nested=nested)
+        estimates = log_odds(applied, ratings, cluster, nested=nested)
     if settings.sensitivity:
         estimates["gee_odds_ratio"] = population_averaged(applied, ratings, cluster, fewest=fewest)
     return estimates
 
 
-def _cautions(counts: _resample.Counts, odds: LogOdds) -> list[str]:
-    cautions = [Caution.FEWER_THAN_10_CLUSTERS] if counts.fewest_clusters < _resample.MANY_CLUSTERS else []
+def _cautions(counts: _resample.Counts, odds: LogOdds) -> list[Caution]:
+    tested = np.isfinite(odds.standard_error)
+    fewest = min(counts.fewest_clusters, counts.n_both) if tested else counts.fewest_clusters
+    cautions = [Caution.FEWER_THAN_10_CLUSTERS] if fewest < _resample.MANY_CLUSTERS else []
     cautions += [Caution.VARIES_BETWEEN_ONLY] if counts.varies == "between" else []
-    return cautions + [caution for caution in odds.cautions if caution == Caution.CLUSTERS_OF_ONE]
+    of_model = (Caution.CLUSTERS_OF_ONE, Caution.WITHIN_AND_BETWEEN_DIFFER)
+    return cautions + [Caution(caution) for caution in odds.cautions if caution in of_model]
+
+
+def _with_waiting(
+    source: str,
+    study: _Study,
+    coders: list[str],
+    analyses: dict[tuple[str, str], Analysis],
+    settings: _Settings,
+) -> list[tuple[dict[str, object], dict[str, Moves]]]:
+    """Return the rows of one source, those last of codes without a figure until their texts are reviewed."""
+    waiting = [one.code for one in waiting_in(study.of_source(source))]
+    rows = _rows(source, study, coders, analyses, settings)
+    with_figure = [(row, moves) for row, moves in rows if row["code"] not in waiting]
+    reasons: dict[str, object] = {"reason": Reason.WAITING_FOR_REVIEW}
+    reasons |= {"odds_ratio_reason": Reason.WAITING_FOR_REVIEW} if settings.odds_ratios else {}
+    stated = reasons | {"confidence_level": settings.confidence_level, "seed": settings.seed}
+    no_moves: dict[str, Moves] = {}
+    return with_figure + [({"code": code, "source": source} | stated, no_moves) for code in waiting]
 
 
 def _rows(
@@ -384,8 +439,8 @@ def _rows(
     coders: list[str],
     analyses: dict[tuple[str, str], Analysis],
     settings: _Settings,
-) -> list[tuple[dict[str, object], Moves | None]]:
-    """Return the rows of one source, a code each, and how much each cluster moves its effect."""
+) -> list[tuple[dict[str, object], dict[str, Moves]]]:
+    """Return the rows of one source, a code each, and how much each cluster moves its effects."""
     shares = study.shares() if source in ("majority", "pooled") else None
     ties, rows = study.ties(source), []
     for code in study.codes:
@@ -403,7 +458,8 @@ def _rows(
             row["caution"] = study.with_caution(row.get("caution"), code)
         if settings.equivalence is not None:
             effect, margin = settings.equivalence
-            p = equivalence_p(found.tested.get(effect), settings.equivalence)
+            tested = found.tested.get(of_margin(settings.equivalence, settings.hypothesis))
+            p = equivalence_p(tested, settings.equivalence)
             row |= {"equivalence_effect": effect, "equivalence_margin": margin, "equivalence_p": p}
         row |= {
             "code": code,

@@ -16,7 +16,8 @@ from sense7_qual.errors import TableError
 from sense7_qual.frames import require_column
 from sense7_qual.links import _inputs, _resample
 from sense7_qual.links._inputs import RatingRange
-from sense7_qual.links._pooled import LogOdds, RankEffect, columns_of, log_odds, pool
+from sense7_qual.links._odds import LogOdds, log_odds
+from sense7_qual.links._pooled import RankEffect, columns_of, pool
 from sense7_qual.links._resample import with_adjusted
 from sense7_qual.links._results import CORRECTED
 
@@ -149,7 +150,7 @@ def _row(
     row |= {"p": z.p, "imputation_share": z.between_share, "n_imputations": len(imputed)}
     row["mean_difference"] = float(np.mean([ratings[a].mean() - ratings[~a].mean() for a in imputed]))
     if odds_ratios:
-        odds = [log_odds(a, ratings, members, fewest=fewest, varies=None)["odds_ratio"] for a in imputed]
+        odds = [log_odds(a, ratings, members, mixed=False)["odds_ratio"] for a in imputed]
         row |= _odds_columns(odds, confidence_level)
     return row
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Caution, Reason
@@ -27,6 +28,7 @@ from sense7_qual.links._resample import (
 from sense7_qual.links._results import DISRUPTION
 
 
+@rests_on("decisions")
 @DISRUPTION.returns
 def disruption(
     units: pd.DataFrame,

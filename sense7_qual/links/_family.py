@@ -11,7 +11,8 @@ import pandas as pd
 
 from sense7_qual._bootstrap import holm
 from sense7_qual.errors import ArgumentError
-from sense7_qual.links._pooled import Moves, Pooled, correlation_of
+from sense7_qual.links._odds import OF_HYPOTHESIS, Hypothesis, Moves
+from sense7_qual.links._pooled import Pooled, correlation_of
 from sense7_qual.links._resample import with_adjusted
 
 Floats = npt.NDArray[np.float64]
@@ -36,6 +37,11 @@ def check_margin(equivalence: Margin | None, *, odds_ratios: bool) -> None:
         )
 
 
+def of_margin(equivalence: Margin, hypothesis: Hypothesis) -> str:
+    """Return the effect that a margin is of: of an odds ratio, that of the hypothesis."""
+    return OF_HYPOTHESIS[hypothesis] if equivalence[0] == "odds_ratio" else equivalence[0]
+
+
 def equivalence_p(found: Pooled | None, equivalence: Margin) -> float:
     """Return the larger p of two one-sided t tests that the effect is at the margin or beyond it."""
     from scipy import special
@@ -47,10 +53,10 @@ def equivalence_p(found: Pooled | None, equivalence: Margin) -> float:
     return float(special.stdtr(found.df, (abs(found.estimate) - bound) / found.standard_error))
 
 
-def adjusted(table: pd.DataFrame, moves: Sequence[Moves | None], adjust: Adjustment) -> pd.DataFrame:
+def adjusted(table: pd.DataFrame, moves: Sequence[dict[str, Moves]], adjust: Adjustment) -> pd.DataFrame:
     """Fill in the adjusted p of each effect, the name of their family, and how they were adjusted.
 
-    `moves` are those of the rows. By "max-t" Holm adjusts the p of equivalence.
+    `moves` are those of the rows, by effect. By "max-t" Holm adjusts the p of equivalence.
     """
     if adjust == "max-t":
         named = table.assign(adjustment="max-t", family="codes × sources")
@@ -60,12 +66,18 @@ def adjusted(table: pd.DataFrame, moves: Sequence[Moves | None], adjust: Adjustm
     return pd.concat([named.head(0), *of_source])
 
 
-def _in_family(rows: pd.DataFrame, moves: Sequence[Moves | None], *, by_max_t: bool) -> pd.DataFrame:
-    for name in ("p", "odds_ratio_p", "equivalence_p"):
+_TESTED: Final = {
+    "p": "rank_biserial", "odds_ratio_p": "odds_ratio", "between_odds_ratio_p": "between_odds_ratio",
+    "equivalence_p": "equivalence",
+}  # fmt: skip
+
+
+def _in_family(rows: pd.DataFrame, moves: Sequence[dict[str, Moves]], *, by_max_t: bool) -> pd.DataFrame:
+    for name, effect in _TESTED.items():
         tested = rows[name].notna().to_numpy()
         rows = with_adjusted(rows, name)
         if by_max_t and tested.any():
-            own = [one for one, there in zip(moves, tested, strict=True) if there]
+            own = [one.get(effect) for one, there in zip(moves, tested, strict=True) if there]
             p = rows.loc[tested, name].to_numpy(dtype=np.float64)
             by = holm(p) if name == "equivalence_p" else max_t(p, correlation_of(own))
             rows.loc[tested, f"{name}_adjusted"] = by

@@ -16,8 +16,9 @@ import pandas as pd
 
 from sense7_qual._contract import Column, Contract
 from sense7_qual._decisions import majority, tally
+from sense7_qual._group_labels import check_groups
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual._rating_values import SENSE7_DIMENSIONS, codes_for_missing, counted
+from sense7_qual._rating_values import SENSE7_DIMENSIONS, codes_for_missing, counted, zeros_for_missing
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import DECISIONS, is_model, people, require_column, without_models
 
@@ -37,13 +38,15 @@ def checked_units(units: pd.DataFrame, *columns: str) -> pd.DataFrame:
 
 def numbered(units: pd.DataFrame, column: str) -> Integers:
     """Return the labels of a column as numbers 0, 1 …; a missing label is refused."""
-    unlabelled = units.loc[units[column].isna(), "unit_id"]
+    blank = units[column].isna() | units[column].astype("string").str.strip().eq("").fillna(False)
+    unlabelled = units.loc[blank.astype(bool), "unit_id"]
     if len(unlabelled):
         raise TableError(
             f"units: expected a label in column {column!r} for every unit used – found none for "
             f"{first_three(unlabelled)} – fill it in."
         )
-    number, _ = pd.factorize(units[column].astype("string"), sort=True)
+    check_groups(units[column], name=f"units: column {column!r}")
+    number, _ = pd.factorize(units[column].astype("string").str.strip(), sort=True)
     return np.asarray(number, dtype=np.int64)
 
 
@@ -194,7 +197,6 @@ Range = tuple[float, float]
 RatingRange = Range | Mapping[str, Range] | None
 
 _SENSE7: Final = (1.0, 5.0)
-_HIGHEST_OF_SCALES_FROM_1: Final = (5.0, 7.0)
 
 
 def decided_units(decisions: pd.DataFrame, units: pd.DataFrame) -> pd.Index:
@@ -257,7 +259,7 @@ def refuse_off_scale(values: Floats, known: Range | None, *, what: str, is_ratin
     else:
         bad = codes_for_missing(levels)
         if is_rating:
-            bad[~bad] = _ambiguous_zero(levels[~bad])
+            bad[~bad] = zeros_for_missing(levels[~bad])
         expected, remedy = "without codes for missing", "state their range, if these count: rating_range"
     if bad.any():
         others = f", next to {levels[~bad][0]:g} to {levels[~bad][-1]:g}" if not bad.all() else ""
@@ -265,10 +267,3 @@ def refuse_off_scale(values: Floats, known: Range | None, *, what: str, is_ratin
             f"{what}: expected numbers {expected} – found {counted(levels[bad], counts[bad])}{others} – "
             f"make codes for missing values missing (NaN), or {remedy}."
         )
-
-
-def _ambiguous_zero(levels: Floats) -> npt.NDArray[np.bool_]:
-    """Mark each 0 where the other values look like a scale that begins at 1."""
-    rest = levels[levels != 0]
-    may_begin_at_1 = len(rest) > 1 and rest[0] >= 1 and rest[-1] in _HIGHEST_OF_SCALES_FROM_1
-    return np.asarray((levels == 0) & may_begin_at_1, dtype=np.bool_)

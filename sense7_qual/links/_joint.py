@@ -11,17 +11,23 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import rests_on
 from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._inputs import RatingRange, checked_decisions, checked_units, rated_units, tied
+from sense7_qual.links._odds import LogOdds
+from sense7_qual.links._pooled import alone, columns_of
 from sense7_qual.links._resample import decided_by, with_adjusted
 from sense7_qual.links._results import CO_OCCURRENCE, JOINT
+from sense7_qual.links._shares import n_with_both, parts_of, too_few
 from sense7_qual.links.models._model import CumulativeModel
 from sense7_qual.links.models._ordinal import cumulative_mixed
 
 _DEPENDENT: Final = 1e-9
+_RATIO: Final = ("odds_ratio", "odds_ratio_low", "odds_ratio_high")
 
 
+@rests_on("decisions")
 @JOINT.returns
 def joint(
     decisions: pd.DataFrame,
@@ -37,6 +43,10 @@ def joint(
     confidence_level: float = 0.95,
 ) -> pd.DataFrame:
     """Return each code's odds ratio of a higher rating, adjusted for all other codes, from one model.
+
+    As in `code_to_rating`, a participant's own texts are compared: the model has each code less the
+    participant's share of texts with it, and these shares. A share that follows from the others is left out,
+    which changes nothing. With `interaction`, conditions and the code in each of them are split alike.
 
     Parameters
     ----------
@@ -94,7 +104,7 @@ def joint(
     decided = decided_by(decisions, units, source, function="joint")
     rated = rated_units(decided, units, rating, cluster, nested, rating_range=rating_range)
     study = _studied(*_rows_of(decided, rated))
-    model = _model(study.rows, _independent(study.used), quadrature)
+    model = _model(study.rows, study.used, quadrature)
     rows = [_main(code, model, study, confidence_level) for code in study.counts]
     table = _adjusted(pd.DataFrame(rows, columns=list(JOINT.columns)), f"codes of {source}")
     if interaction is not None:
@@ -168,7 +178,7 @@ def _studied(rows: pd.DataFrame, codes: pd.DataFrame) -> _Study:
         reasons[separating[0]] = Reason.SEPARATION
         rows, codes = rows[~separating[1]], codes[~separating[1]]
     used = codes.drop(columns=list(reasons))
-    inflation = _inflation(used)
+    inflation = _inflation(parts_of(used, rows["cluster"])[0])
     reasons |= {code: Reason.COLLINEAR_CODES for code, value in inflation.items() if np.isinf(value)}
     return _Study(rows, used, counts, inflation, reasons)
 
@@ -186,7 +196,7 @@ def _separating(rating: pd.Series, codes: pd.DataFrame) -> tuple[str, pd.Series]
 
 
 def _inflation(codes: pd.DataFrame) -> dict[str, float]:
-    """Return the variance inflation factor of each code given the others."""
+    """Return the variance inflation factor of each code's part within participants, given the others'."""
     x = (codes - codes.mean()).to_numpy()
     factors = {}
     for i, code in enumerate(codes):
@@ -198,7 +208,7 @@ def _inflation(codes: pd.DataFrame) -> dict[str, float]:
 
 
 def _independent(codes: pd.DataFrame) -> pd.DataFrame:
-    """Leave out codes that those before them determine; the model adjusts for all of them all the same."""
+    """Leave out columns that those before them determine; the model adjusts for all of them all the same."""
     independent: list[str] = []
     for code in codes:
         tried = codes[[*independent, code]]
@@ -207,36 +217,40 @@ def _independent(codes: pd.DataFrame) -> pd.DataFrame:
     return codes[independent]
 
 
-def _model(rows: pd.DataFrame, predictors: pd.DataFrame, quadrature: int) -> CumulativeModel:
+def _model(rows: pd.DataFrame, columns: pd.DataFrame, quadrature: int) -> CumulativeModel:
+    """Fit each column less its participants' means, and these means."""
     nested = rows.get("nested")
+    within, shares = parts_of(columns, rows["cluster"])
+    predictors = pd.concat([_independent(within), shares], axis=1)
     levels = rows["rating"].rank(method="dense")  # only their order enters; their scale has been checked
     return cumulative_mixed(levels, predictors, groups=rows["cluster"], nested=nested, quadrature=quadrature)
 
 
 def _main(code: str, model: CumulativeModel, study: _Study, confidence_level: float) -> dict[str, object]:
     """Return the row of one code."""
-    reason = study.reasons.get(code) or model.reason
+    n_both = n_with_both(study.used[code], study.rows["cluster"]) if code in study.used else 0
+    reason = study.reasons.get(code) or model.reason or too_few(n_both)
     row = {
         "code": code,
         "effect": "code",
         "n": model.n,
         "n_with": study.n_with(code),
         "n_clusters": model.n_clusters,
+        "n_clusters_both": n_both,
         "variance_inflation": study.inflation.get(code, np.nan),
         "reason": reason,
     }
-    return row if reason else row | _estimate(model, code, confidence_level)
+    there = code in model.coefficients and code not in study.reasons and model.reason is None
+    return row | (_estimate(model, code, n_both, confidence_level) if there else {})
 
 
-def _estimate(model: CumulativeModel, name: str, confidence_level: float) -> dict[str, object]:
-    estimates = model.odds_ratios(confidence_level).loc[name]
-    return {
-        "odds_ratio": estimates["odds_ratio"],
-        "odds_ratio_low": estimates["low"],
-        "odds_ratio_high": estimates["high"],
-        "p": estimates["p"],
-        "caution": " ".join(model.cautions) or None,
-    }
+def _estimate(model: CumulativeModel, name: str, n_both: int, confidence_level: float) -> dict[str, object]:
+    """Return the odds ratio; without interval and p where fewer than six participants have both."""
+    error = np.nan if too_few(n_both) else float(model.standard_errors[name])
+    own = LogOdds(float(model.coefficients[name]), error, n_both - 1.0)
+    columns = columns_of("odds_ratio", alone(own), confidence_level)
+    ratio: dict[str, object] = {name: columns[name] for name in _RATIO}
+    return ratio | {"p": own.p, "caution": " ".join(model.cautions) or None}
 
 
 def _compared(
@@ -268,21 +282,39 @@ def _by_condition(
 ) -> list[dict[str, object]]:
     """Return the rows of one code: its odds ratio in each condition over that in the first."""
     reasons = {level: study.reasons.get(code) or _lacking(study, code, labels == level) for level in levels}
+    n_both = {level: _n_both(study, code, labels == level) for level in levels}
     compared = [level for level in levels[1:] if not (reasons[levels[0]] or reasons[level])]
     model = None
     if compared:
-        crossed = _crossed(_independent(study.used), code, labels, levels[1:], compared)
+        crossed = _crossed(study.used, code, labels, levels[1:], compared)
         model = _model(study.rows, crossed, quadrature)
     rows = []
     for level in levels[1:]:
         row: dict[str, object] = {"code": code, "effect": "interaction", "level": level}
         row |= {"reference": levels[0], "n": len(study.rows), "n_clusters": study.rows["cluster"].nunique()}
         row |= {"n_with": study.n_with(code, labels == level)}
+        n = min(n_both[levels[0]], n_both[level])
         row |= {"reason": reasons[levels[0]] or reasons[level] or (model.reason if model else None)}
         if model is not None and row["reason"] is None:
-            row |= _estimate(model, _term(level), confidence_level) | {"joint_p": _joint_p(model, compared)}
+            row |= {"n_clusters_both": n, "reason": too_few(n) or _dependent(model, level)}
+            if n and _term(level) in model.coefficients:
+                fewest = min(n_both[one] for one in (levels[0], *compared))
+                row |= _estimate(model, _term(level), n, confidence_level)
+                row |= {"joint_p": _joint_p(model, compared, fewest)}
         rows.append(row)
     return rows
+
+
+def _n_both(study: _Study, code: str, where: pd.Series) -> int:
+    """Count the participants with texts with the code and without it in one condition."""
+    if code not in study.used:
+        return 0
+    return n_with_both(study.used.loc[where, code], study.rows.loc[where, "cluster"])
+
+
+def _dependent(model: CumulativeModel, level: str) -> Reason | None:
+    """Return the reason if the code in one condition follows from the other columns of the model."""
+    return None if _term(level) in model.coefficients else Reason.COLLINEAR_CODES
 
 
 def _lacking(study: _Study, code: str, where: pd.Series) -> Reason | None:
@@ -307,15 +339,21 @@ def _crossed(
     return pd.DataFrame(columns)
 
 
-def _joint_p(model: CumulativeModel, levels: list[str]) -> float:
-    """Return p of Wald's F test that the code's coefficient is the same in all conditions."""
+def _joint_p(model: CumulativeModel, levels: list[str], n_both: int) -> float:
+    """Return p of Wald's F test that the code's coefficient is the same in all conditions.
+
+    `n_both` participants have both, where they are fewest; NaN where these are too few, or a condition's
+    coefficient could not be estimated.
+    """
     from scipy import special
 
     terms = [_term(level) for level in levels]
+    if too_few(n_both) or any(term not in model.coefficients for term in terms):
+        return float("nan")
     estimates = model.coefficients[terms].to_numpy(dtype=np.float64)
     covariance = model.covariance.loc[terms, terms].to_numpy(dtype=np.float64)
     f = float(estimates @ np.linalg.solve(covariance, estimates)) / len(terms)
-    return float(special.fdtrc(len(terms), model.degrees_of_freedom, f))
+    return float(special.fdtrc(len(terms), n_both - 1, f))
 
 
 def _adjusted(table: pd.DataFrame, family: str) -> pd.DataFrame:
@@ -323,6 +361,7 @@ def _adjusted(table: pd.DataFrame, family: str) -> pd.DataFrame:
     return with_adjusted(table, "p").assign(family=family)
 
 
+@rests_on("decisions")
 @CO_OCCURRENCE.returns
 def co_occurrence(decisions: pd.DataFrame, *, source: str) -> pd.DataFrame:
     """Count how often each two codes are applied to the same unit, and compare with chance.

@@ -9,6 +9,7 @@ import pandas as pd
 
 from sense7_qual import _decisions
 from sense7_qual._arguments import Progress, check_arguments, reporting
+from sense7_qual._basis import rests_on
 from sense7_qual._messages import did_you_mean
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
@@ -23,12 +24,13 @@ from sense7_qual.links.models._by_hand import Inclusion
 # Each model's columns in the result of `code_to_rating`: the effect, its p, and why there is none.
 _ANALYSES: Final = {
     "rank_biserial": ("rank_biserial", "p", "reason"),
-    "mixed": ("odds_ratio", "odds_ratio_p", "odds_ratio_reason"),
-    "within": ("within_odds_ratio", "within_odds_ratio_p", "odds_ratio_reason"),
+    "within": ("odds_ratio", "odds_ratio_p", "odds_ratio_reason"),
+    "mixed": ("mixed_odds_ratio", "mixed_odds_ratio_p", "odds_ratio_reason"),
     "gee": ("gee_odds_ratio", "gee_odds_ratio_p", "odds_ratio_reason"),
 }
 
 
+@rests_on("decisions")
 @MULTIVERSE.returns
 def multiverse(
     decisions: pd.DataFrame,
@@ -38,7 +40,7 @@ def multiverse(
     cluster: str,
     rating_range: RatingRange = None,
     sources: Sequence[str] | None = None,
-    analyses: Sequence[str] = ("rank_biserial", "mixed", "within"),
+    analyses: Sequence[str] = ("rank_biserial", "within"),
     exclusions: Sequence[str] = ("none", "single_texts", "disputed", "single_coder"),
     arms: Mapping[str, pd.DataFrame] | None = None,
     inclusion: Inclusion | None = None,
@@ -54,9 +56,10 @@ def multiverse(
     decisions, units, rating, cluster, rating_range, sources
         As for `code_to_rating`.
     analyses : sequence of str
-        "rank_biserial"; "mixed" (odds ratio of the mixed model), "within" (its part within participants) and
-        "gee" (ordinal estimating equations). There is no test that treats a participant's units as
-        independent, because it would be wrong.
+        "rank_biserial" (all texts); "within" (odds ratio of a participant's own texts); "mixed" (one odds
+        ratio within and between participants, another estimand where they differ) and "gee" (ordinal
+        estimating equations). There is no test that treats a participant's units as independent, because it
+        would be wrong.
     exclusions : sequence of str
         "none"; "single_texts" (without participants with one rated unit); "disputed" (without each unit ×
         code on which its coders disagree); "single_coder" (without each unit × code that only one coder
@@ -67,7 +70,7 @@ def multiverse(
         that it was asked about, and the rows of the whole error are added: see Notes. A text that is an
         example of the code in the codebook is left out; so is one with a true `learned`, a column to add
         where the model learned from the text or its participant. Texts must have been coded by hand before
-        any suggestion: ``store.decisions(before_suggestions=True)``.
+        any suggestion: ``store.decisions()``.
     inclusion : "equal" or DataFrame
         With `arms`: how the texts coded by hand were drawn, as for `models.with_model`.
     n_boot, confidence_level, seed, progress
@@ -186,10 +189,10 @@ def _specifications(table: pd.DataFrame, analysis: str, every: pd.MultiIndex) ->
         n_units=table["n_with"] + table["n_without"],
         reason=table[reason],
     )
+    # The reason for odds ratios is that of the one within participants: others may be there without it.
+    rows["reason"] = rows["reason"].mask(rows["low"].notna())
     unexplained = rows["estimate"].isna() & rows["reason"].isna()
-    rows["reason"] = rows["reason"].mask(
-        unexplained, Reason.CODE_VARIES_BETWEEN_ONLY if analysis == "within" else Reason.NOT_ESTIMATED
-    )
+    rows["reason"] = rows["reason"].mask(unexplained, Reason.NOT_ESTIMATED)
     return rows
 
 

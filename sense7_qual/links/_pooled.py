@@ -1,4 +1,4 @@
-"""The odds ratio of one code; effects pooled over coders or imputations, jointly or by Rubin's rules.
+"""Effects pooled over coders or imputations, jointly or by Rubin's rules.
 
 `pool_jointly` treats the coders' estimates as estimates from the same participants. Rubin's rules treat each
 as one imputation of the codes, and add the uncertainty within and between analyses: right for imputations,
@@ -13,113 +13,26 @@ from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import ArgumentError
+from sense7_qual.links._odds import EFFECTS, LogOdds, Moves
 from sense7_qual.links._resample import jackknife_moves
-from sense7_qual.links.models._model import CumulativeModel
-from sense7_qual.links.models._ordinal import cumulative_mixed, marginal
 
 Floats = npt.NDArray[np.float64]
-Truths = npt.NDArray[np.bool_]
-Integers = npt.NDArray[np.int64]
 
-EFFECTS: Final = ("odds_ratio", "within_odds_ratio", "between_odds_ratio", "gee_odds_ratio")
-"""The odds ratios of a row of `code_to_rating`; each has its own low, high and p."""
-
-_MOST_LEVELS: Final = 12
-_MERGED_LEVELS: Final = 10
 Pooling = Literal["rubin", "joint"]
 _MEANS: Final = ("mean_with", "mean_without", "mean_difference")
 
 
-@dataclass(frozen=True, slots=True)
-class LogOdds:
-    """A log odds ratio with its standard error and degrees of freedom, or the reason why there is none."""
-
-    estimate: float = np.nan
-    standard_error: float = np.nan
-    df: float = np.nan
-    reason: str | None = None
-    cautions: tuple[str, ...] = ()
-
-    def alone(self) -> Pooled:
-        """Return it in the form of a combined estimate of one."""
-        return Pooled(self.estimate, self.standard_error, self.df, between_share=np.nan, n=1)
-
-
-def log_odds(
-    applied: Truths,
-    ratings: Floats,
-    cluster: Integers,
-    *,
-    fewest: int,
-    varies: str | None,
-    nested: Integers | None = None,
-) -> dict[str, LogOdds]:
-    """Return the log odds ratio of the code, and of its parts within and between clusters, by mixed models.
-
-    The parts come of a second model with two predictors: the cluster's share of units with the code, and the
-    code less that share. A part exists only where the code varies in that way.
-    """
-    levels = few_levels(ratings)
-    whole = _fitted(levels, pd.DataFrame({"code": applied.astype(np.float64)}), cluster, nested)
-    estimates = {"odds_ratio": _estimate(whole, "code", fewest)}
-    if varies == "both":
-        code = pd.Series(applied.astype(np.float64))
-        share = code.groupby(cluster).transform("mean")
-        parts = _fitted(levels, pd.DataFrame({"within": code - share, "between": share}), cluster, nested)
-        estimates["within_odds_ratio"] = _estimate(parts, "within", fewest)
-        estimates["between_odds_ratio"] = _estimate(parts, "between", fewest)
-    elif varies is not None:
-        estimates[f"{varies}_odds_ratio"] = estimates["odds_ratio"]
-    return estimates
-
-
-def population_averaged(applied: Truths, ratings: Floats, cluster: Integers, *, fewest: int) -> LogOdds:
-    """Return the log odds ratio averaged over the population, by ordinal estimating equations."""
-    code = pd.DataFrame({"code": applied.astype(np.float64)})
-    model = marginal(pd.Series(few_levels(ratings)), code, groups=pd.Series(cluster))
-    return _estimate(model, "code", fewest)
-
-
-def few_levels(ratings: Floats) -> Floats:
-    """Return the ratings as levels 1, 2 …, neighbours merged to about ten of equal size where there are many.
-
-    Proportional odds hold for merged levels with the same odds ratio, so the estimand stays what it is.
-    """
-    levels, level, n = np.unique(ratings, return_inverse=True, return_counts=True)
-    if len(levels) <= _MOST_LEVELS:
-        return (level + 1).astype(np.float64)
-    middle = (np.cumsum(n) - n / 2) / n.sum()
-    merged = np.unique(np.floor(middle * _MERGED_LEVELS), return_inverse=True)[1]
-    return (merged[level] + 1).astype(np.float64)
-
-
 def columns_of(name: str, pooled: Pooled, confidence_level: float) -> dict[str, float]:
-    """Return the columns of one odds ratio: itself, low, high and p."""
+    """Return the columns of one odds ratio: itself, low, high and p; of that within participants, df."""
     low, high = pooled.interval(confidence_level)
     with np.errstate(over="ignore"):  # an interval that reaches to infinity says so
         ratio, low, high = (float(np.exp(value)) for value in (pooled.estimate, low, high))
-    return {name: ratio, f"{name}_low": low, f"{name}_high": high, f"{name}_p": pooled.p}
-
-
-def _fitted(
-    ratings: Floats, predictors: pd.DataFrame, cluster: Integers, nested: Integers | None
-) -> CumulativeModel:
-    within = None if nested is None else pd.Series(nested)
-    return cumulative_mixed(pd.Series(ratings), predictors, groups=pd.Series(cluster), nested=within)
-
-
-def _estimate(model: CumulativeModel, name: str, fewest: int) -> LogOdds:
-    """Return one coefficient; with fewer than six clusters on the rarer side, without its uncertainty."""
-    reason = model.reason
-    estimate, error = float(model.coefficients[name]), float(model.standard_errors[name])
-    if reason is None and fewest < FEWEST_CLUSTERS:
-        reason, error = Reason.FEW_CLUSTERS, np.nan
-    return LogOdds(estimate, error, float(fewest - 1), reason, tuple(model.cautions))
+    columns = {name: ratio, f"{name}_low": low, f"{name}_high": high, f"{name}_p": pooled.p}
+    known = name == "odds_ratio" and np.isfinite(pooled.standard_error)
+    return columns | ({"odds_ratio_df": pooled.df} if known else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,38 +71,30 @@ class MeanEffect:
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
-    """How much each cluster moves an estimate, in its standard errors: what tests have in common.
-
-    Their squares add up to 1, or to less where a part of the variance is between coders.
-    """
-
-    clusters: npt.NDArray[np.int64]
-    deviations: Floats
-
-
-@dataclass(frozen=True, slots=True)
 class Analysis:
     """One code and source: the row of the result, and what pooling needs beyond it (where computable).
 
-    `tested` are the estimates that have a p: Fisher's z of the rank-biserial effect, and the log odds ratio.
+    `tested` are the estimates that have a p: Fisher's z of the rank-biserial effect, and the log odds ratios.
+    `moves` are those of each of them.
     """
 
     row: dict[str, object]
     rank: RankEffect | None = None
     odds: dict[str, LogOdds] = field(default_factory=dict)
     tested: dict[str, Pooled] = field(default_factory=dict, repr=False)
-    moves: Moves | None = field(default=None, repr=False)
+    moves: dict[str, Moves] = field(default_factory=dict, repr=False)
 
 
 def analysed(row: dict[str, object], rank: RankEffect | None, odds: dict[str, LogOdds]) -> Analysis:
     """Return one coder's analysis, with what its tests rest on."""
-    tested = {name: odds[name].alone() for name in ("odds_ratio",) if name in odds}
+    tested = {name: alone(odds[name]) for name in EFFECTS if name in odds}
+    moves = {name: one.moves for name, one in odds.items() if one.moves is not None}
     if rank is None:
-        return Analysis(row, rank, odds, tested)
+        return Analysis(row, rank, odds, tested, moves)
     error = float(np.sqrt(np.square(rank.deviations).sum()))
     tested["rank_biserial"] = Pooled(rank.estimate, error, rank.fewest - 1, between_share=np.nan, n=1)
-    return Analysis(row, rank, odds, tested, Moves(rank.clusters, rank.deviations / error))
+    moves["rank_biserial"] = Moves(rank.clusters, rank.deviations / error)
+    return Analysis(row, rank, odds, tested, moves)
 
 
 def pooled_analysis(analyses: Sequence[Analysis], *, pooling: Pooling, confidence_level: float) -> Analysis:
@@ -212,40 +117,54 @@ def pooled_analysis(analyses: Sequence[Analysis], *, pooling: Pooling, confidenc
     row |= {"n_coders": len(ranked), "reason": None, "rank_biserial": float(np.tanh(pooled.estimate))}
     row |= {"rank_biserial_low": float(low), "rank_biserial_high": float(high), "p": pooled.p}
     row["between_coder_share"] = pooled.between_share
-    scale = np.sqrt(np.diag(covariance))
-    correlation = covariance / np.outer(scale, scale)
-    odds, tested = _pooled_odds(ranked, correlation, pooling=pooling, confidence_level=confidence_level)
-    clusters, moved = _moved(effects)
-    moves = Moves(clusters, np.array(pooled.weights) @ moved / pooled.standard_error)
-    return Analysis(row | odds, tested=tested | {"rank_biserial": pooled}, moves=moves)
+    odds, tested, moves = _pooled_odds(ranked, pooling=pooling, confidence_level=confidence_level)
+    tested["rank_biserial"] = pooled
+    moves["rank_biserial"] = _moves_of(pooled, *_moved(effects))
+    return Analysis(row | odds, tested=tested, moves=moves)
+
+
+def _moves_of(pooled: Pooled, clusters: npt.NDArray[np.int64], moved: Floats) -> Moves:
+    """Return how much each cluster moves a pooled estimate from how it moves each (estimates, clusters)."""
+    return Moves(clusters, np.array(pooled.weights) @ moved / pooled.standard_error)
 
 
 def _pooled_odds(
-    ranked: Sequence[Analysis], correlation: Floats, *, pooling: Pooling, confidence_level: float
-) -> tuple[dict[str, object], dict[str, Pooled]]:
+    ranked: Sequence[Analysis], *, pooling: Pooling, confidence_level: float
+) -> tuple[dict[str, object], dict[str, Pooled], dict[str, Moves]]:
     """Return the odds ratios combined; those of a coder without one are left out of it."""
     row: dict[str, object] = {}
     tested: dict[str, Pooled] = {}
+    moves: dict[str, Moves] = {}
     for name in EFFECTS:
-        estimated = [
-            i for i, a in enumerate(ranked) if name in a.odds and np.isfinite(a.odds[name].standard_error)
-        ]
+        estimated = [a for a in ranked if name in a.odds and np.isfinite(a.odds[name].standard_error)]
         if len(estimated) < 2:
-            if name == "odds_ratio" and any(name in analysis.odds for analysis in ranked):
-                row["odds_ratio_reason"] = Reason.FEWER_THAN_TWO_CODERS
+            if name == "odds_ratio":
+                row["odds_ratio_reason"] = _why_none(ranked)
             continue
-        odds = [ranked[i].odds[name] for i in estimated]
+        odds = [one.odds[name] for one in estimated]
         errors = np.array([one.standard_error for one in odds])
-        # Two coders' odds ratios go together as their rank-biserial effects do: the same units move both.
-        covariance = correlation[np.ix_(estimated, estimated)] * np.outer(errors, errors)
+        # Two coders' odds ratios go together as each participant moves both. Those averaged over the
+        # population have no such moves of their own: they go together as the rank-biserial effects do.
+        known = [one.moves or a.moves["rank_biserial"] for one, a in zip(odds, estimated, strict=True)]
+        clusters, moved = _moved(known)
+        moved = moved * errors[:, None]
         df = np.array([one.df for one in odds])
+        estimates = np.array([one.estimate for one in odds])
         pooled = _combined(
-            np.array([one.estimate for one in odds]), covariance, df, _information(ranked)[estimated], pooling
+            estimates, covariance_of_moves(known, errors), df, _information(estimated), pooling
         )
         row |= columns_of(name, pooled, confidence_level)
         row[f"{name}_between_coder_share"] = pooled.between_share
-        tested[name] = pooled
-    return row, tested
+        tested[name], moves[name] = pooled, _moves_of(pooled, clusters, moved)
+    return row, tested, moves
+
+
+def _why_none(ranked: Sequence[Analysis]) -> str | None:
+    """Return why no odds ratio could be pooled: the coders' own reason, where they have one in common."""
+    reasons = {a.odds["odds_ratio"].reason for a in ranked if "odds_ratio" in a.odds}
+    if not reasons:
+        return None
+    return (reasons.pop() if len(reasons) == 1 else None) or Reason.FEWER_THAN_TWO_CODERS
 
 
 def _combined(
@@ -271,6 +190,12 @@ def _number(analysis: Analysis, name: str) -> float:
 def covariance_of(effects: Sequence[RankEffect | MeanEffect]) -> Floats:
     """Return the covariance over clusters (effects, effects); of rank effects on Fisher's scale."""
     _, moved = _moved(effects)
+    return np.asarray(moved @ moved.T)
+
+
+def covariance_of_moves(moves: Sequence[Moves], errors: Floats) -> Floats:
+    """Return the covariance (estimates, estimates) from how each cluster moves them, and their errors."""
+    moved = _moved(moves)[1] * errors[:, None]
     return np.asarray(moved @ moved.T)
 
 
@@ -336,6 +261,11 @@ class Pooled:
         if self.standard_error == 0:
             return float("nan")
         return float(2 * special.stdtr(self.df, -abs(self.estimate) / self.standard_error))
+
+
+def alone(one: LogOdds) -> Pooled:
+    """Return one estimate in the form of a combined one."""
+    return Pooled(one.estimate, one.standard_error, one.df, between_share=np.nan, n=1)
 
 
 def pool(estimates: Floats, variances: Floats, *, df: float) -> Pooled:

@@ -38,6 +38,7 @@ def power(
     rank_biserial: float | None = None,
     odds_ratio: float | None = None,
     code_icc: float = 0.3,
+    between: float = 0.0,
     sensitivity: float = 1.0,
     specificity: float = 1.0,
     agreement: float | None = None,
@@ -64,14 +65,18 @@ def power(
         Intraclass correlation of the ratings, 0 or more and below 1: the share of the latent rating's
         variance that lies between participants, apart from the code.
     rank_biserial : float, optional
-        The true size of the link, over all texts: above −1 and below 1. 0 gives the test's rate of false
-        positives.
+        The true size of the link, over all texts and apart from `between`: above −1 and below 1. The
+        rank-biserial correlation is then what is tested. 0 gives the test's rate of false positives.
     odds_ratio : float, optional
-        Instead of `rank_biserial`: of a rating above any level, for a text of the same participant with the
-        code against one without it (as in `cumulative_mixed`), above 0.
+        Instead of `rank_biserial`: of a rating above any level, for a text with the code against a text of
+        the same participant without it, above 0. The odds ratio of own texts is then what is tested.
+        1 gives the test's rate of false positives.
     code_icc : float
         How much participants differ in how often the code applies to their texts, 0 or more and below 1:
         the intraclass correlation of the code.
+    between : float
+        How strongly participants who use the code more rate higher throughout, above −1 and below 1: the
+        correlation of the participants' use of the code (in normal scores) with their latent rating.
     sensitivity, specificity : float
         Of the coder: the share of texts with the code that get it, and of those without it that do not.
     agreement : float, optional
@@ -96,9 +101,15 @@ def power(
     Notes
     -----
     Ratings follow the cumulative-link mixed model, the participants' use of the code a beta distribution, and
-    coders err at random. The test is that of `code_to_rating`: the rank-biserial
-    correlation over its jackknife standard error, with Student's t. It is the p of one code; where several
-    codes are tested, plan with a smaller `significance`. Real coders err less at random than that.
+    coders err at random. The p is that of one code; where several codes are tested, plan with a smaller
+    `significance`. Real coders err less at random than that.
+
+    With `odds_ratio`, texts are compared with the same participant's other texts, as `code_to_rating` does
+    by default: degrees of freedom are the participants with both, less one, and fewer than six give no p. To
+    be fast, the code less its participant's share is tested in a linear model of the ratings' ranks with an
+    intercept for each participant, in place of the cumulative-link model. With `rank_biserial`, the
+    rank-biserial correlation over its jackknife standard error is tested, as in `code_to_rating`: it compares
+    participants as well, so that with `between` it finds differences that are not of own texts.
 
     For `agreement` α, coders with sensitivity 1 − (1 − √α)(1 − prevalence) and specificity
     1 − (1 − √α) · prevalence apply the code as often as it is true, and agree with each other by α.
@@ -123,7 +134,7 @@ def power(
     check_least(power, 1, n_simulations=n_simulations)
     study = _study(
         rank_biserial, odds_ratio, prevalence, units_per_participant, icc, code_icc, sensitivity,
-        specificity, agreement, rating_shares, significance,
+        specificity, agreement, rating_shares, significance, between,
     )  # fmt: skip
     check_resampling("power", n_boot=n_simulations, confidence_level=1 - significance, seed=seed)
     if participants is None and target is not None:
@@ -178,6 +189,8 @@ class _Study:
     sensitivity: float
     specificity: float
     significance: float
+    between: float
+    tests_within: bool
 
     @property
     def effect(self) -> float:
@@ -188,6 +201,15 @@ class _Study:
     def share_coded(self) -> float:
         """The share of texts that a coder gives the code."""
         return self.prevalence * self.sensitivity + (1 - self.prevalence) * (1 - self.specificity)
+
+
+def _check_between(between: float, icc: float, code_icc: float) -> None:
+    _check("between", between, lambda x: -1 < x < 1, "above −1 and below 1")
+    if between and not (icc and code_icc):
+        raise ArgumentError(
+            f"power: expected participants who differ in rating and in use of the code – found between "
+            f"{between}, icc {icc} and code_icc {code_icc} – give an icc and a code_icc above 0."
+        )
 
 
 def _study(
@@ -202,11 +224,13 @@ def _study(
     agreement: float | None,
     rating_shares: Sequence[float],
     significance: float,
+    between: float = 0.0,
 ) -> _Study:
     _check_share("prevalence", prevalence)
     _check_share("significance", significance)
     for name, value in (("icc", icc), ("code_icc", code_icc)):
         _check(name, value, lambda x: 0 <= x < 1, "0 or more and below 1")
+    _check_between(between, icc, code_icc)
     _check("units_per_participant", units_per_participant, lambda x: 1 <= x <= 1000, "1 to 1000")
     if agreement is not None:
         if (sensitivity, specificity) != (1, 1):
@@ -235,6 +259,8 @@ def _study(
         sensitivity=float(sensitivity),
         specificity=float(specificity),
         significance=float(significance),
+        between=float(between),
+        tests_within=odds_ratio is not None,
     )
 
 
@@ -330,12 +356,13 @@ def _row(study: _Study, participants: int, n_simulations: int, seed: int) -> dic
     rng = np.random.default_rng([seed, participants])
     levels = len(study.thresholds) + 1
     size = max(1, int(_CELLS // (participants * max(study.units_per_participant * 3, 2 * levels))))
-    p, effects = [], []
+    p, effects, n_both = [], [], []
     for start in range(0, n_simulations, size):
         counts = _simulated(study, participants, min(size, n_simulations - start), rng)
-        results = _tested(counts)
-        effects.append(results[0])
-        p.append(results[1])
+        effect, p_of_rank = _tested(counts)
+        effects.append(effect)
+        n_both.append(_n_both(counts))
+        p.append(_tested_within(counts) if study.tests_within else p_of_rank)
     tested = np.concatenate(p)
     share = float((tested < study.significance).mean())
     observed = np.concatenate(effects)
@@ -344,6 +371,7 @@ def _row(study: _Study, participants: int, n_simulations: int, seed: int) -> dic
         "participants": participants,
         "units": units,
         "n_with": units * study.share_coded,
+        "n_clusters_both": float(np.median(np.concatenate(n_both))),
         "power": share,
         "standard_error": math.sqrt(share * (1 - share) / n_simulations),
         "undefined": float(np.isnan(tested).mean()),
@@ -369,11 +397,58 @@ def _simulated(study: _Study, participants: int, studies: int, rng: np.random.Ge
     person = np.repeat(np.arange(n_people), 1 + rng.poisson(study.units_per_participant - 1, n_people))
     true = rng.random(len(person)) < uses[person]
     coded = rng.random(len(person)) < np.where(true, study.sensitivity, 1 - study.specificity)
-    latent = study.sd * rng.standard_normal(n_people)[person] + rng.logistic(size=len(person))
+    latent = _intercepts(study, uses, rng)[person] + rng.logistic(size=len(person))
     level = np.searchsorted(study.thresholds, latent + study.shift * true)
     cell = (2 * person + ~coded) * levels + level
     counts = np.bincount(cell, minlength=n_people * 2 * levels)
     return counts.reshape(studies, participants, 2, levels).astype(np.float64)
+
+
+def _intercepts(study: _Study, uses: Floats, rng: np.random.Generator) -> Floats:
+    """Return the participants' latent ratings, which go with their use of the code as `between` says."""
+    from scipy import special
+
+    apart = rng.standard_normal(len(uses))
+    if study.between == 0:
+        return np.asarray(study.sd * apart)
+    strength = 1 / study.code_icc - 1
+    rank = special.betainc(study.prevalence * strength, (1 - study.prevalence) * strength, uses)
+    use = special.ndtri(np.clip(rank, 1e-9, 1 - 1e-9))
+    return np.asarray(study.sd * (study.between * use + math.sqrt(1 - study.between**2) * apart))
+
+
+def _n_both(counts: Floats) -> Integers:
+    """Return each study's number of participants who have texts with the code and texts without it."""
+    return np.asarray((counts.sum(axis=3) > 0).all(axis=2).sum(axis=1), dtype=np.int64)
+
+
+def _tested_within(counts: Floats) -> Floats:
+    """Return the p of each study's own-text comparison; NaN with fewer than six participants who have both.
+
+    The ratings' ranks are regressed on the code, both less their participant's mean.
+    """
+    from scipy import special
+
+    of_level = counts.sum(axis=(1, 2))
+    rank = np.cumsum(of_level, axis=1) - of_level / 2
+    rank = rank - of_level.sum(axis=1, keepdims=True) / 2
+    n, n_with = counts.sum(axis=(2, 3)), counts[:, :, 0].sum(axis=2)
+    by_person = counts.sum(axis=2)
+    ranks = np.einsum("spl,sl->sp", by_person, rank)
+    ranks_with = np.einsum("spl,sl->sp", counts[:, :, 0], rank)
+    squares = np.einsum("spl,sl->s", by_person, rank**2) - (ranks**2 / n).sum(axis=1)
+    of_code = (n_with * (n - n_with) / n).sum(axis=1)
+    product = (ranks_with - n_with * ranks / n).sum(axis=1)
+    n_both = _n_both(counts)
+    left = n.sum(axis=1) - counts.shape[1] - 1
+    usable = (n_both >= FEWEST_CLUSTERS) & (left > 0)
+    p = np.full(len(counts), np.nan)
+    slope = product[usable] / of_code[usable]
+    variance = (squares[usable] - slope * product[usable]) / left[usable] / of_code[usable]
+    t = np.divide(slope, np.sqrt(np.maximum(variance, 0)), out=np.full(len(slope), np.nan),
+                  where=variance > 1e-12)  # fmt: skip
+    p[usable] = 2 * special.stdtr(n_both[usable] - 1, -np.abs(t))
+    return p
 
 
 def _tested(counts: Floats) -> tuple[Floats, Floats]:

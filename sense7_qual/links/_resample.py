@@ -148,6 +148,12 @@ class Counts:
         return min(self.sides)
 
     @property
+    def n_both(self) -> int:
+        """The number of clusters that have units with the code and units without it."""
+        both = (np.asarray(part.sum(axis=1)) > 0 for part in (self.having, self.lacking))
+        return int(np.logical_and(*both).sum())
+
+    @property
     def varies(self) -> str | None:
         """Where the code varies: within clusters, between them, or both; missing where it does not."""
         n_with = np.asarray(self.having.sum(axis=1), dtype=np.float64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from sense7_qual._basis import BASIS
 from sense7_qual._contract import (
     Contract,
     coefficient,
@@ -33,6 +34,7 @@ CO_OCCURRENCE: Final = Contract("pairs", ("code", "other"), {
         "n_both over the number expected if they were unrelated, 0 or more (1 = as by chance); NaN where one "
         "is applied to none", 0),
     "reason": reason("`no_common_units`, `code_never_applied`, `code_always_applied`"),
+    **BASIS,
 }, row="One row per pair of codes, in the order in which they first appear")  # fmt: skip
 
 _WHY: Final = (
@@ -41,6 +43,11 @@ _WHY: Final = (
     "but no interval and no p); `complete_separation` (effect of ±1: no interval and no p); "
     "`no_variation_between_clusters` (leaving out any cluster leaves the effect as it is: no interval and no "
     "p); `fewer_than_two_coders` (pooled: fewer than two coders have an effect and an interval)"
+)
+_WAITING: Final = "`waiting_for_review` (the code has no figure until its texts are reviewed)"
+_OF_BASIS: Final = (
+    "`mixed_basis` (the decisions rest on several bases, see the column basis), `partly_reviewed` (some "
+    "texts wait for review of the code)"
 )
 _WHY_NO_ODDS: Final = (
     "`separation` (it would be infinite or 0), `no_variation_within_clusters` (of the rating), "
@@ -51,9 +58,13 @@ LINKS: Final = Contract("links", ("source", "code"), {
     "code, source": text(),
     "n_with, n_without": count(
         "rated units with and without the code (pooled: units to which any of its coders, and to which none, "
-        "applied it: each unit once)"),
+        "applied it: each unit once)", missing=True),
     "n_clusters, n_clusters_with*, n_clusters_without*": count(
-        "participants of all these units, of those with, and of those without it (one can be in both)"),
+        "participants of all these units, of those with, and of those without it (one can be in both)",
+        missing=True),
+    "n_clusters_both": count(
+        "participants with units with the code and units without it: they alone carry odds_ratio (pooled: by "
+        "the code of any of its coders)", missing=True),
     "n_coders*": count("the coders who decided (consensus: missing; pooled: those in the estimate)",
         missing=True),
     "n_tied": count(
@@ -72,16 +83,25 @@ LINKS: Final = Contract("links", ("source", "code"), {
     "family": text("the name of that family of tests"),
     "adjustment*": text('"Benjamini–Hochberg" or "max-t"; also returned with the latter'),
     "odds_ratio, odds_ratio_low, odds_ratio_high": number(
-        "above 0; of a higher rating with the code, for one and the same participant, and its interval: "
-        "cumulative-link mixed model with a random intercept for the participant", 0),
+        "above 0; of a higher rating of a unit with the code than of the same participant's units without "
+        "it, and its interval: cumulative-link mixed model with the code less the participant's share, that "
+        "share, and a random intercept for the participant", 0),
+    "odds_ratio_df": number("degrees of freedom of its interval and p: n_clusters_both − 1; pooled by "
+        "Satterthwaite's, or Barnard and Rubin's, formula", 0),
     "odds_ratio_p": number("of the hypothesis that **odds_ratio** is 1", 0, 1),
     "odds_ratio_p_adjusted, odds_ratio_p_holm*": number("as above, over the odds ratios of the source", 0, 1),
-    "within_odds_ratio*, within_odds_ratio_low*, within_odds_ratio_high*, within_odds_ratio_p*": number(
-        "of a unit with the code against one of the same participant without it; missing where the code does "
-        "not vary in that way", 0),
-    "between_odds_ratio*, between_odds_ratio_low*, between_odds_ratio_high*, between_odds_ratio_p*": number(
-        "of a participant who always has the code against one who never has, from one model with the odds "
-        "ratio within; missing where the code does not vary in that way", 0),
+    "between_odds_ratio, between_odds_ratio_low, between_odds_ratio_high, between_odds_ratio_p": number(
+        "of a participant who always has the code against one who never has, from the model of odds_ratio; "
+        "missing where all participants have the code in the same share of units", 0),
+    "between_odds_ratio_p_adjusted*, between_odds_ratio_p_holm*": number(
+        'as above; the former also returned with `hypothesis` "between"', 0, 1),
+    "contextual_p*": number(
+        "of the hypothesis that the odds ratios within and between participants are the same; below .05 the "
+        "row has the caution `within_and_between_differ`", 0, 1),
+    "mixed_odds_ratio*, mixed_odds_ratio_low*, mixed_odds_ratio_high*, mixed_odds_ratio_p*": number(
+        "of one odds ratio for both, which mixes them where they differ; Student's t with as many degrees of "
+        "freedom as rank_biserial", 0),
+    "hypothesis*": text('as given; also returned with "between"'),
     "gee_odds_ratio*, gee_odds_ratio_low*, gee_odds_ratio_high*, gee_odds_ratio_p*": number(
         "also returned with `sensitivity`", 0),
     "equivalence_effect*": text("as given; this and the next three also returned with `equivalence`",
@@ -104,18 +124,22 @@ LINKS: Final = Contract("links", ("source", "code"), {
         'separates the code from who the participant is), or "both"', missing=True),
     "caution": reason(
         'warnings about a row with numbers, joined by ", ": `fewer_than_10_clusters` (on the rarer '
-        "side), `varies_between_only`, `clusters_of_one` (no participant has two units, so the odds ratio is "
-        "of a model without random intercepts), `coders_left_out` (pooled without the coders for whom the "
-        "code has no effect and interval), `ties_left_out` (see n_tied: the link is that of the undisputed "
+        "side, or in n_clusters_both), `varies_between_only`, `clusters_of_one` (no participant has two "
+        "units, so the odds ratio between them is of a model without random intercepts), "
+        "`within_and_between_differ` (contextual_p is below .05), `coders_left_out` (pooled without the "
+        "coders for whom the code has no effect and interval), `ties_left_out` (see n_tied: the link "
+        "is that of the undisputed "
         "units, which need not be the link of all), `models_counted` (`with_models`: a model is among the "
-        "coders of the majority, or of the pooled estimate)"),
+        f"coders of the majority, or of the pooled estimate); {_OF_BASIS}"),
     **settings("those in which no unit or every unit had the code"),
-    "reason": reason(f"why rank_biserial, its interval and p are missing: {_WHY}"),
+    "reason": reason(f"why rank_biserial, its interval and p are missing: {_WHY}; {_WAITING}"),
     "odds_ratio_reason": reason(
-        "why the odds ratio is missing: a reason as above, such as `no_rated_units`, `code_never_applied`, "
-        "`code_always_applied`, `constant_rating`, `one_cluster`, `few_clusters`, `fewer_than_two_coders`; "
-        "also "
+        f"why the odds ratio is missing: a reason as above, such as {_WAITING}, `no_rated_units`, "
+        "`code_never_applied`, `code_always_applied`, `constant_rating`, `one_cluster`, `few_clusters`, "
+        "`fewer_than_two_coders`; also `no_own_comparison` (the code varies between participants only), "
+        "`few_own_comparisons` (n_clusters_both is below six: no interval and no p), "
         f"{_WHY_NO_ODDS}"),
+    **BASIS,
 }, row="One row per source and code, in the order in which they first appear, majority, consensus and pooled "
        "last")  # fmt: skip
 
@@ -151,6 +175,7 @@ WITH_MODEL: Final = Contract("with_model", ("source", "code"), {
         f"rated texts with and without the code ({_OF_CODED}: those coded by hand)"),
     "n_clusters, n_clusters_with, n_clusters_without": count(
         "participants of these texts, and of those with and without the code (one can be in both)"),
+    "n_clusters_both": count("those with texts with the code and texts without it"),
     "n_by_hand": count("rated texts that were coded by hand and are used"),
     "n_left_out": count(
         "rated texts coded by hand that are not used: the model has learned from them or from their "
@@ -173,7 +198,11 @@ WITH_MODEL: Final = Contract("with_model", ("source", "code"), {
     "differs_p, differs_p_holm": number(
         "two-sided, of the hypothesis that it is 0; Holm over the codes", 0, 1),
     **estimated("odds_ratio", number(
-        "above 0, as in `code_to_rating`, where asked for", 0)),
+        "above 0, of a participant's own texts, as in `code_to_rating`, where asked for", 0)),
+    "odds_ratio_df": number("degrees of freedom of its interval and p: n_clusters_both − 1", 0),
+    **estimated("between_odds_ratio", number(
+        "missing, as is its p: a share of texts that were drawn, or misread, is no participant's share", 0)),
+    "between_odds_ratio_p": number("", 0, 1),
     "odds_ratio_p, odds_ratio_p_adjusted": number("of the hypothesis that odds_ratio is 1", 0, 1),
     **estimated("gee_odds_ratio", number(
         "above 0, averaged over the population of participants; where texts were drawn", 0)),
@@ -186,17 +215,20 @@ WITH_MODEL: Final = Contract("with_model", ("source", "code"), {
     "pooling": text(missing=True),
     "caution": reason(
         'warnings, joined by ", ": `fewer_than_10_clusters` (on the rarer side), `varies_between_only`, '
-        "`clusters_of_one`, `ties_left_out`; "
+        "`clusters_of_one`, `within_and_between_differ`, `ties_left_out`; "
+        "`sample_differs` (ratings of the texts coded by hand differ from those of all, p below .05); "
         "`drawn_not_coded` (texts that were drawn have no human decision, so those that do may not represent "
         "all); `model_differs` (row `model`: its link is not people's, Holm's p below .05); `model_not_used` "
-        f"(row {_OF_CODED}: model_weight is 0, so rank_biserial is people's)"),
+        f"(row {_OF_CODED}: model_weight is 0, so rank_biserial is people's); {_OF_BASIS}"),
     **settings("none, because nothing is resampled"),
     "reason": reason(f"why rank_biserial, its interval and p are missing: {_WHY}"),
     "odds_ratio_reason": reason(
         "why the odds ratio is missing: `texts_drawn` (only where whole participants were coded by hand is "
         "it the same in all texts as in some: see gee_odds_ratio), `unequal_inclusion`, or as in "
         "`code_to_rating`: `no_rated_units`, `code_never_applied`, `code_always_applied`, `constant_rating`, "
-        f"`one_cluster`, `few_clusters`; {_WHY_NO_ODDS}"),
+        "`one_cluster`, `few_clusters`, `no_own_comparison`, `few_own_comparisons`; "
+        f"{_WHY_NO_ODDS}"),
+    **BASIS,
 }, row="Three rows per code, by source, in the order in which the codes first appear in `decisions`. "
        "`report.tables.link` and `figures.link_plot` take the frame")  # fmt: skip
 
@@ -249,6 +281,7 @@ MISSING_RATINGS: Final = Contract("missing_ratings", ("source", "code", "directi
     "mean_lowest, mean_highest": number("bounds of mean_difference"),
     "confidence_level": _LEVEL,
     "reason": reason(f"why rank_biserial, its interval and p are missing, as in `code_to_rating`: {_WHY}"),
+    **BASIS,
 }, row="One row per source, code, direction and delta; what does not depend on the last two is in each of "
        "them")  # fmt: skip
 
@@ -258,6 +291,7 @@ DISTRIBUTIONS: Final = Contract("distributions", ("source", "code", "applied", "
     "level": number("every rating that occurs on a decided unit, rising"),
     "n": count("units"),
     "share": share("of the units with, or without, the code", "missing where there are none"),
+    **BASIS,
 }, row="One row per source, code, applied and level, also where there is no unit")  # fmt: skip
 
 JOINT: Final = Contract("joint", ("code", "effect", "level"), {
@@ -272,6 +306,9 @@ JOINT: Final = Contract("joint", ("code", "effect", "level"), {
         "units with the code (of the condition `level`; where the code is not in the model, of all rated "
         "units, and missing for an interaction)", missing=True),
     "n_clusters": count("participants in the model"),
+    "n_clusters_both": count(
+        "those who have texts with the code and texts without it: the degrees of freedom are one less "
+        "(interaction: in `level`, or in `reference`, whichever are fewer)", missing=True),
     "odds_ratio, odds_ratio_low, odds_ratio_high": number(
         "above 0; of a participant's ratings with and without the code, the other codes being equal, with "
         "its interval; for an interaction the ratio of the odds ratio in `level` to that in `reference`", 0),
@@ -282,21 +319,26 @@ JOINT: Final = Contract("joint", ("code", "effect", "level"), {
         0, 1),
     "family": text("over which p is adjusted"),
     "variance_inflation": number(
-        "1 / (1 − R²) of the code given the other codes, 1 or more; its square root says by how much the "
-        "standard error grows because codes occur together. Infinite where the other codes determine "
+        "1 / (1 − R²) of the code given the other codes, all less their shares, 1 or more; its square root "
+        "says by how much the standard error grows because codes occur together. Infinite where "
+        "the other codes determine "
         "it", 1 - 1e-9),
     "confidence_level": _LEVEL,
     "caution": reason(
         "several with a space between: `ties_left_out`, where n_tied is above 0, and those of "
         "`CumulativeModel`: `few_clusters`, `clusters_of_one`, `zero_variance`, `zero_nested_variance`, "
-        "`laplace_approximation`, `coarse_quadrature`"),
+        f"`laplace_approximation`, `coarse_quadrature`; {_OF_BASIS}"),
     "reason": reason(
         "why there is no estimate: `no_rated_units`, `code_never_applied`, `code_always_applied`, "
-        "`collinear_codes` (infinite variance_inflation), `separation` (all units with the code, or all "
-        "without it, are at the highest or at the lowest level: the odds ratio is infinite or 0; those units "
+        "`collinear_codes` (infinite variance_inflation), `no_own_comparison` (no participant has both), "
+        "`few_own_comparisons` (fewer than six have: no interval and no p), `separation` (all units with "
+        "the code, or all without it, are at the highest or at the lowest level: the odds ratio is "
+        "infinite or "
+        "0; those units "
         "carry no information on the other codes, which are estimated from the rest), or the model's own "
         "(`CumulativeModel`): `no_complete_rows`, `constant_rating`, `one_cluster`, `levels_not_separable`, "
         "`no_variation_within_clusters`, `not_converged`"),
+    **BASIS,
 }, row="One row per code (effect `code`) and, with `interaction`, one more per code and condition but the "
        "first (effect `interaction`)")  # fmt: skip
 
@@ -343,11 +385,12 @@ MULTIVERSE: Final = Contract("multiverse", ("code", "source", "analysis", "exclu
     "n_units*, n_clusters*": count(),
     "confidence_level": _LEVEL,
     "reason": reason(
-        f"why numbers are missing: {_WHY}; {_WHY_NO_ODDS}; `code_varies_between_only` (no effect within "
-        "participants), `not_estimated`"),
+        f"why numbers are missing: {_WHY}; {_WHY_NO_ODDS}; `no_own_comparison`, `few_own_comparisons` (of "
+        "within), `not_estimated`"),
     "rank*": count(
         "the place of the estimate, from 1, among those of its code and effect, equal ones by the names of "
         "analysis, exclusion and source; missing where there is none, and for the whole error", missing=True),
+    **BASIS,
 }, row="One row per code × source × analysis × exclusion, by code as it first appears, effect and rank, "
        "missing last; with `arms` three more for the whole error at the end of each code")  # fmt: skip
 
@@ -393,11 +436,13 @@ DISRUPTION: Final = Contract("disruption", ("contrast", "code"), {
     "caution*": reason(
         "`selection` for `later_turns` and outcomes: the difference is also, or only, that between poorer "
         "and better conversations; `turn_or_mood` for `within_document`: also that of first turns "
-        "rated differently, or of lasting moods; missing for `later_turns_adjusted`"),
+        "rated differently, or of lasting moods; missing for `later_turns_adjusted`; "
+        f"{_OF_BASIS}"),
     "reason": reason(
         "`no_rated_units`, `no_poor_turn`, `no_comparison` (nothing to compare with), `constant_rating` (no "
         "spread to divide by); or, with an effect but no interval and no p, `few_clusters` (fewer than six "
         "on a side), `no_variation_between_clusters`"),
+    **BASIS,
 }, row="One row per contrast, overall and then for each code. Negative = lower where a turn was "
        "poor")  # fmt: skip
 
@@ -422,6 +467,7 @@ BY_DIMENSION: Final = Contract("by_dimension", ("code", "dimension"), {
         "`rating_not_computable` (one of the ratings that the contrast needs); or with an estimate, but no "
         "interval and no p: `few_clusters` (with the code, or without it, fewer than six), "
         "`complete_separation`, `no_variation_between_clusters`"),
+    **BASIS,
 }, row="For each code one row per rating, then one for the contrast")  # fmt: skip
 
 CONSISTENCY: Final = Contract("internal_consistency", ("without",), {
@@ -476,6 +522,8 @@ POWER: Final = Contract("power", ("participants",), {
     "participants": count(),
     "units*": number("expected number of texts", 0),
     "n_with*": number("expected number of texts given the code", 0),
+    "n_clusters_both*": number(
+        "median number of participants with texts given the code and texts without it", 0),
     "power": share("share of the simulated studies with a p below `significance`"),
     "standard_error": number("of that share, from the number of simulations", 0),
     "undefined*": share(

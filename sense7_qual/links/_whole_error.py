@@ -15,7 +15,8 @@ from sense7_qual._debias import debiased
 from sense7_qual._messages import first_three
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import is_model
-from sense7_qual.links._pooled import Pooled, RankEffect, covariance_of, few_levels, pool_jointly
+from sense7_qual.links._odds import few_levels
+from sense7_qual.links._pooled import Pooled, RankEffect, covariance_of, pool_jointly
 from sense7_qual.links._resample import rank_biserial
 from sense7_qual.links.models._by_hand import Inclusion, applied_to, read, refuse_picked
 from sense7_qual.links.models._with_model import Link, left_out, link_of
@@ -125,7 +126,7 @@ def whole_rows(
         out = left_out(by_hand, one.learned, None, function="multiverse")
         known = rated[~rated["unit_id"].isin(one.learned)]
         texts = read(known, by_hand[~out], one.arms[0].decided, one.inclusion, function="multiverse")
-        refuse_picked(texts, function="multiverse")
+        refuse_picked(texts, rating="rating", function="multiverse")
         index = known.set_index("unit_id")
         for of_code in texts:
             code, weight = of_code.code, of_code.weight

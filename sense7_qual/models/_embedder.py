@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sense7_qual._arguments import Progress, check_arguments, reporting
-from sense7_qual._languages import in_share, languages
+from sense7_qual._languages import in_share, languages, unread
 from sense7_qual._limits import read_file
 from sense7_qual._messages import first_three
 from sense7_qual.errors import ImportRefused, TableError
@@ -182,8 +182,8 @@ def embedder(
         hub, which is read from its local copy or else, unless `HF_HUB_OFFLINE` forbids it, downloaded.
     texts
         The texts of the study, to choose between the two installed models where `model` is None: the
-        multilingual one if five texts, and one in twenty, are in another language than English. Missing and
-        blank texts count for neither.
+        multilingual one if five texts, and one in twenty of those that show their language, are in another
+        than English. Texts of one to three words count only where hardly any are longer.
     precision
         "float32": run by torch, for publications. "int8" (extra ``int8``): weights of 8 bits, run by ONNX
         Runtime without torch, in under half the time and with half the memory; on the texts tried its vectors
@@ -214,6 +214,11 @@ def embedder(
     StoreError
         The cache folder cannot be used.
 
+    Warns
+    -----
+    UserWarning
+        A share of `texts` seems to be in a language that neither model reads, such as Vietnamese.
+
     References
     ----------
     Reimers & Gurevych (2019), Sentence-BERT, EMNLP; Yang et al. (2020), Multilingual Universal Sentence
@@ -228,8 +233,10 @@ def embedder(
     check_arguments(embedder, locals())
     if batch_size < 1:
         raise TableError(f"embedder: expected batch_size of 1 or more – found {batch_size} – use 32.")
-    if model is None and texts is not None and set(_spoken(texts)) - {"English"}:
-        model = _MULTILINGUAL
+    if model is None and texts is not None:
+        spoken = _spoken(texts)
+        model = _MULTILINGUAL if set(spoken) - {"English"} else None
+        _warn_of_unread(spoken)
     if model == _MULTILINGUAL:
         return _multilingual(precision, batch_size, cache, progress)
     for package in PACKAGES if precision == "int8" else ("sentence_transformers",):
@@ -252,6 +259,15 @@ def embedder(
 
 def _spoken(texts: Iterable[object]) -> dict[str, int]:
     return in_share(languages([text for text in texts if isinstance(text, str) and text.strip()]))
+
+
+def _warn_of_unread(spoken: dict[str, int]) -> None:
+    if names := unread(spoken, _MULTILINGUAL_NAME):
+        warnings.warn(
+            "embedder: expected texts in languages that an installed model reads – found "
+            f"{', '.join(names)} – name a model of that language, or leave these texts out.",
+            stacklevel=3,
+        )
 
 
 def _multilingual(

@@ -14,6 +14,7 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments, read_mapping
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual._contract import Column, Contract
+from sense7_qual._group_labels import check_groups
 from sense7_qual._messages import first_three
 from sense7_qual.errors import TableError
 from sense7_qual.frames import labels_by_unit, require_column
@@ -209,7 +210,8 @@ def _rated(units: pd.DataFrame, rating: str, cluster: str, unit_id: str) -> pd.D
     for name in (rating, cluster):
         require_column(units, name, frame_name="units")
     truth = numbers_of(units[rating], name=f"column {rating!r}")
-    groups = units[cluster].astype("string")
+    check_groups(units[cluster], name=f"units: column {cluster!r}")
+    groups = units[cluster].astype("string").str.strip()
     rated = units.drop(columns=[name for name in ("truth", "cluster", rating) if name in units])
     rated = rated.assign(truth=truth, cluster=groups)[~np.isnan(truth)]
     nobody = rated.loc[rated["cluster"].isna(), unit_id]

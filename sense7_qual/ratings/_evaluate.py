@@ -13,6 +13,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling, widened_quantile
+from sense7_qual._group_labels import check_groups
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import TableError
@@ -372,6 +373,7 @@ def _pairs(frame: pd.DataFrame) -> tuple[_Pairs, Integers | None, int, int]:
     cluster = np.zeros(int(both.sum()), dtype=np.int64)
     if "groups" in frame:
         _refuse_unlabelled(frame["groups"], "group")
+        check_groups(frame["groups"], name="groups")
         cluster = pd.factorize(frame["groups"].astype("string")[both], sort=True)[0].astype(np.int64)
     folds = None
     if "fold" in frame:

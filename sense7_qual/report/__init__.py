@@ -30,6 +30,12 @@ from sense7_qual.report._deviations import Deviations as Deviations, deviations
 from sense7_qual.report._methods import methods, results
 from sense7_qual.report._paper import PaperFolder as PaperFolder, paper
 from sense7_qual.report._review import Review as Review, review
+from sense7_qual.report._settled_by import (
+    QUESTION as QUESTION,
+    ask_in_call as ask_in_call,
+    listed as listed,
+    open_answers as open_answers,
+)
 from sense7_qual.report._table import Table
 from sense7_qual.report._text import Text as Text
 

@@ -262,7 +262,7 @@ def _coders(record: Record, models: Sequence[str]) -> Iterator[Sentence]:
     ]  # fmt: skip
     yield sentence("Models also acted as coders: {each}.", each=listed(each))
     yield from _asked(record)
-    independent = record.store.decisions(before_suggestions=True, models=True)
+    independent = record.store.decisions(models=True)
     decided = set(independent.value["coder"])
     if not record.with_agreement or not decided > set(models):
         return

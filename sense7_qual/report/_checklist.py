@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
+from sense7_qual.adjudication import SettledBy
 from sense7_qual.report import (
     _text_agreement as coders,
     _text_findings as findings,
@@ -31,6 +32,7 @@ def checklist(
     *,
     with_agreement: bool = True,
     positionality: str | None = None,
+    settled_by: SettledBy | None = None,
     n_boot: int = 2000,
     seed: int = 0,
 ) -> Table:
@@ -49,6 +51,8 @@ def checklist(
         Whether agreement between coders is part of the argument, as for `methods`; for "rtarg" it never is.
     positionality : str, optional
         The memo_id of a memo on the study; its words answer the item on the researchers themselves.
+    settled_by
+        As for `paper`.
     n_boot, seed
         Of intervals, as for `agreement.by_code`.
 
@@ -61,7 +65,8 @@ def checklist(
     Raises
     ------
     ArgumentError
-        `store` is no open study, there is no such guideline or memo, or a setting is out of its range.
+        `store` is no open study, there is no such guideline or memo, several coders decided and nothing says
+        how disagreements count, or a setting is out of its range.
 
     References
     ----------
@@ -71,10 +76,13 @@ def checklist(
 
     Examples
     --------
-    ``report.checklist(store, "coreq").write("coreq.docx")``
+    ``report.checklist(store, "coreq", settled_by="rulings").write("coreq.docx")``
     """
     check_arguments(checklist, locals(), but=("store",))
-    record = record_of(store, function="checklist", with_agreement=with_agreement, n_boot=n_boot, seed=seed)
+    record = record_of(
+        store, function="checklist", with_agreement=with_agreement, settled_by=settled_by, n_boot=n_boot,
+        seed=seed,
+    )  # fmt: skip
     return checklist_of(record, guideline, positionality=positionality)
 
 

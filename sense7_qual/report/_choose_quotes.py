@@ -12,6 +12,7 @@ import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import BASIS, rests_on
 from sense7_qual._contract import Column, Contract, count, flag, text
 from sense7_qual._present import divides
 from sense7_qual.codebook import Codebook
@@ -346,10 +347,12 @@ CANDIDATES: Final = Contract("candidates", ("code", "unit_id", "start", "end"), 
         missing=True),
     "drawn": flag(),
     "why": text("why it was drawn, or why it cannot be; empty: others were"),
+    **BASIS,
 }, row="One row per passage, without its words, by code as in the codebook, the drawn ones "
        "first")  # fmt: skip
 
 
+@rests_on("decisions")
 @CANDIDATES.returns
 def quote_candidates(
     codings: pd.DataFrame,
@@ -390,14 +393,15 @@ def quote_candidates(
     rating : str, optional
         The column of `units` with the rating; passages without one are drawn last.
     decisions : DataFrame, optional
-        What was decided (``store.decisions(consensus=True, single=True)``). With it, a text shows a code only
-        where all coders of it applied the code, or where it was settled that it applies; and for each code
-        one disconfirming case is taken, of a participant who is not quoted for the code, where there is one:
-        the first of these three kinds. A *near miss* (a coder applied the code, and it was settled that it
-        does not apply; the one that most coders applied); a case *against the trend* of the rating (the code
-        applies, and the rating lies beyond the mean of the texts without the code, away from the mean of
-        those with it; the farthest); a *disputed* case (some coders applied the code, others did not, and
-        nothing is settled; the one that most applied).
+        What was decided: the coders' last decisions with what is settled, as `paper` passes them
+        (``pd.concat([store.decisions(settled_by=one) for one in ("nothing", "rulings")])``). With it, a text
+        shows a code only where all coders of it applied the code, or where it was settled that it applies;
+        and for each code one disconfirming case is taken, of a participant who is not quoted for the code,
+        where there is one: the first of these three kinds. A *near miss* (a coder applied the code, and it
+        was settled that it does not apply; the one that most coders applied); a case *against the trend* of
+        the rating (the code applies, and the rating lies beyond the mean of the texts without the code, away
+        from the mean of those with it; the farthest); a *disputed* case (some coders applied the code, others
+        did not, and nothing is settled; the one that most applied).
     quotes : DataFrame, optional
         What is decided about quotes (`Store.quotes`): a passage is not drawn if it was refused, if a
         paraphrase replaces its words, or if one waits for approval.

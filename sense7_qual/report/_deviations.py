@@ -16,7 +16,14 @@ from sense7_qual._present import MISSING, coefficient, count, counted, percent
 from sense7_qual.acts import preregistrations
 from sense7_qual.acts.contents import AnalysisPlan, Suggested, settings_of
 from sense7_qual.errors import ArgumentError
-from sense7_qual.report._review_facts import Done, Facts, Study, minute, require_study
+from sense7_qual.report._review_facts import (
+    Done,
+    Facts,
+    Study,
+    independent_rounds,
+    minute,
+    require_study,
+)
 from sense7_qual.report._table import Table, made_with
 
 _CODINGS: Final = ("coding of a text", "codings of a text")
@@ -121,6 +128,14 @@ def _people(done: Done) -> Iterator[Deviation]:
 
 def _rounds(done: Done) -> Iterator[Deviation]:
     yield from _named(done.plan.rounds, {one.name for one in done.facts.rounds}, "round", "was opened")
+    planned = [one for one in independent_rounds(done.facts.rounds) if one.name in done.plan.rounds]
+    finished = set(done.facts.coverage["round"].dropna())
+    empty = [one.name for one in planned if one.name not in finished]
+    if empty:
+        yield Deviation(
+            kind="round_not_coded", n=len(empty), planned=f"Rounds {', '.join(done.plan.rounds)}.",
+            done=f"Nothing was coded in {', '.join(empty)}.",
+        )  # fmt: skip
 
 
 def _named(planned: tuple[str, ...], seen: set[str], what: str, verb: str) -> Iterator[Deviation]:
@@ -266,8 +281,9 @@ def _switches(done: Done) -> Iterator[Deviation]:
 def _settled(done: Done) -> Iterator[Deviation]:
     planned, n_rulings = done.plan.settled_by, len(done.facts.rulings)
     names = {"rulings": "Disagreements settled by rulings.", "discussion": "… in discussion.",
-             "majority": "… by the majority.", "nothing": "Disagreements left open."}  # fmt: skip
-    if planned in ("discussion", "majority", "nothing") and n_rulings:
+             "majority": "… by the majority.", "nothing": "Disagreements left open.",
+             "any": "A code counts once anybody applied it."}  # fmt: skip
+    if planned in ("discussion", "majority", "nothing", "any") and n_rulings:
         text = names[planned].replace("…", "Disagreements settled")
         yield Deviation(
             kind="settled_otherwise", n=n_rulings, planned=text, done=f"{counted(n_rulings, 'ruling')}."
@@ -435,14 +451,15 @@ FIELDS: Final[Mapping[str, str]] = {
     "themes": "Use of a topic model", "discussion": "Discussion", "settled_by": "Disagreements settled by",
     "coding_until": "Last day of coding", "with_agreement": "Agreement as part of the argument",
     "min_alpha": "Alpha that each code should reach", "rating": "Rating that codes are linked to",
-    "cluster": "Participants",
+    "cluster": "Participants", "conditions": "Conditions that codes are compared by",
     "adjust": "Adjustment of p (bh: over the codes; max-t: over codes and sources)",
     "equivalence": "Largest link that would not matter",
+    "hypothesis": "Links within participants or between them",
     "n_boot": "Bootstrap resamples", "seed": "Seed of the intervals",
     "answers": "Answers in the form",
 }  # fmt: skip
 #: Of these a plan that says nothing says none: what the analysis adds was not planned.
-_NONE_PLANNED: Final = ("hypotheses", "rating", "equivalence")
+_NONE_PLANNED: Final = ("hypotheses", "rating", "equivalence", "conditions")
 #: Of these an analysis that says nothing has none.
 _NONE_ANALYSED: Final = ("hypotheses", "rating", "equivalence", "min_alpha")
 
@@ -454,7 +471,9 @@ def of_analysis(registered: AnalysisPlan, analysed: AnalysisPlan) -> Iterator[De
     hypotheses tested, of which it said nothing. What the analysis leaves open is not done otherwise: the
     record shows whether it was.
     """
-    analysed = replace(analysed, adjust=analysed.adjust or "bh")  # p is adjusted in any case
+    # p is adjusted in any case, and links are about own texts unless a plan says otherwise
+    analysed = replace(analysed, adjust=analysed.adjust or "bh", hypothesis=analysed.hypothesis or "within")
+    registered = replace(registered, hypothesis=registered.hypothesis or "within")
     for one in fields(AnalysisPlan):
         planned, done = getattr(registered, one.name), getattr(analysed, one.name)
         if one.name == "answers":

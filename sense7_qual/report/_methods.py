@@ -8,9 +8,11 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, read_mapping
-from sense7_qual.links import Adjustment, Margin
+from sense7_qual.adjudication import SettledBy
+from sense7_qual.links import Adjustment, Hypothesis, Margin
 from sense7_qual.report import (
     _text_agreement as coders,
+    _text_basis as basis,
     _text_findings as findings,
     _text_further as further_statistics,
     _text_links as linked,
@@ -21,14 +23,14 @@ from sense7_qual.report._further import read_further
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._text import Paragraph, Sentence, Text
 from sense7_qual.report._text_material import positionality_memo, reflexivity
-from sense7_qual.report._text_record import Record, record_of
+from sense7_qual.report._text_record import Record, record_of, refuse_removed
 
 Topic = Callable[[Record], Iterator[Sentence]]
 
 _METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Material", None, (material.material, material.redaction)),
     ("Codebook", None, (material.codebook,)),
-    ("Coding", None, (material.training, material.coding, material.blinding)),
+    ("Coding", None, (material.training, material.coding, material.blinding, basis.not_registered)),
     ("Agreement between coders", True, (coders.agreement_method,)),
     ("Disagreements", True, (coders.settling, findings.counting)),
     ("Reflexivity", False, (reflexivity,)),
@@ -38,9 +40,11 @@ _METHODS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
     ("Codes and ratings", None, (linked.link_method, missing.missing_method, linked.whole_error_method)),
     ("Further statistics", None, (further_statistics.further,)),
     ("Memos", True, (material.memos,)),
+    ("What the numbers rest on", True, (basis.differing,)),
     ("Software and record", None, (material.software,)),
 )
 _RESULTS: Final[Sequence[tuple[str, bool | None, Sequence[Topic]]]] = (
+    ("What the numbers rest on", True, (basis.differing,)),
     ("Agreement between coders", True, (coders.agreement_by_code,)),
     ("Disagreements", True, (coders.settled, coders.discussions)),
     ("Codes", True, (findings.frequencies,)),
@@ -65,11 +69,13 @@ def methods(
     positionality: str | None = None,
     n_boot: int = 2000,
     seed: int = 0,
-    source: str | None = None,
+    settled_by: SettledBy | None = None,
     multiverse: pd.DataFrame | None = None,
     adjust: Adjustment = "bh",
     equivalence: Margin | None = None,
+    hypothesis: Hypothesis = "within",
     further: Mapping[str, Any] | None = None,
+    **removed: object,
 ) -> Text:
     """Write the methods section of a study in full sentences, filled from its record.
 
@@ -93,11 +99,11 @@ def methods(
         The memo_id of a memo on the study (``store.memos()``); its words are printed as they are.
     n_boot, seed
         Of the intervals, as for `agreement.by_code`.
-    source : str, optional
-        Whose decisions are counted and linked, as for `paper`.
+    settled_by
+        As for `paper`.
     multiverse : DataFrame, optional
         The result of `links.multiverse`. In the calls of its numbers it is called ``multiverse``.
-    adjust, equivalence
+    adjust, equivalence, hypothesis
         As for `links.code_to_rating`.
     further : mapping of str to result, optional
         Statistics with a sentence of their own, as for `report.tables.further`. In the calls of their numbers
@@ -111,8 +117,9 @@ def methods(
     Raises
     ------
     ArgumentError
-        `store` is no open study, `rating` or `cluster` is no column of its units, nobody named as `source`
-        coded, `positionality` is no memo on the study, or a setting is out of its range.
+        `store` is no open study, `rating` or `cluster` is no column of its units, several coders decided and
+        nothing says how disagreements count, `positionality` is no memo on the study, or a setting is out of
+        its range.
     TableError
         `multiverse` lacks a column, or `further` has another result.
 
@@ -129,14 +136,15 @@ def methods(
 
     Examples
     --------
-    ``report.methods(store).write("methods.docx")``
+    ``report.methods(store, settled_by="rulings").write("methods.docx")``
     """
-    check_arguments(methods, locals(), but=("store",))
+    check_arguments(methods, locals(), but=("store", "removed"))
+    refuse_removed(removed, function="methods")
     read = read_further(read_mapping(further), function="methods")
     record = record_of(
         store, function="methods", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse, further=read, adjust=adjust,
-        equivalence=equivalence,
+        n_boot=n_boot, seed=seed, settled_by=settled_by, multiverse=multiverse, further=read,
+        adjust=adjust, equivalence=equivalence, hypothesis=hypothesis,
     )  # fmt: skip
     return methods_of(record, positionality=positionality)
 
@@ -158,10 +166,12 @@ def results(
     cluster: str | None = None,
     n_boot: int = 2000,
     seed: int = 0,
-    source: str | None = None,
+    settled_by: SettledBy | None = None,
     multiverse: pd.DataFrame | None = None,
     adjust: Adjustment = "bh",
     equivalence: Margin | None = None,
+    hypothesis: Hypothesis = "within",
+    **removed: object,
 ) -> Text:
     """Write the results section of a study in full sentences, filled from its record.
 
@@ -170,7 +180,9 @@ def results(
 
     Parameters
     ----------
-    store, with_agreement, rating, cluster, n_boot, seed, source, multiverse, adjust, equivalence
+    store, with_agreement, rating, cluster, n_boot, seed, settled_by, multiverse
+        As for `methods`.
+    adjust, equivalence, hypothesis
         As for `methods`.
 
     Returns
@@ -185,13 +197,14 @@ def results(
 
     Examples
     --------
-    ``report.results(store, rating="EmpathyOverall").frame[["printed", "call", "where"]]``
+    ``report.results(store, settled_by="rulings", rating="EmpathyOverall").frame[["printed", "call"]]``
     """
-    check_arguments(results, locals(), but=("store",))
+    check_arguments(results, locals(), but=("store", "removed"))
+    refuse_removed(removed, function="results")
     record = record_of(
         store, function="results", with_agreement=with_agreement, rating=rating, cluster=cluster,
-        n_boot=n_boot, seed=seed, source=source, multiverse=multiverse, adjust=adjust,
-        equivalence=equivalence,
+        n_boot=n_boot, seed=seed, settled_by=settled_by, multiverse=multiverse, adjust=adjust,
+        equivalence=equivalence, hypothesis=hypothesis,
     )  # fmt: skip
     return results_of(record)
 

@@ -19,12 +19,14 @@ from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual._present import count
 from sense7_qual.acts import preregistrations
 from sense7_qual.acts.contents import AnalysisPlan
+from sense7_qual.adjudication import SettledBy
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.report._escape import Page, Paper, Style
+from sense7_qual.report._paper_basis import NAME as BASIS_NAME, basis_of
 from sense7_qual.report._paper_parts import Part, Sources, parts_of
 from sense7_qual.report._review_facts import Study, read_once
 from sense7_qual.report._table import Layout, Table, made_with
-from sense7_qual.report._text_record import record_of
+from sense7_qual.report._text_record import record_of, refuse_removed
 
 _FORMATS = ("docx", "tex", "csv", "md", "html")
 _PICTURES = ("pdf", "png")
@@ -45,12 +47,15 @@ class PaperFolder:
         One row per missing table, figure or file: its name, and why.
     codebook_line
         Which codebook it is of, and which version of the package made it.
+    changed
+        One row per part that an earlier paper in the folder had on another basis: part, before, now.
     """
 
     path: Path
     files: pd.DataFrame
     left_out: pd.DataFrame
     codebook_line: str
+    changed: pd.DataFrame
 
     def __repr__(self) -> str:
         return f"PaperFolder({count(len(self.files))} files, {len(self.left_out)} left out)"
@@ -61,6 +66,10 @@ class PaperFolder:
         shown = self.files.groupby("shows", sort=False)["file"].agg(", ".join)
         rows = [(names, str(shows)) for shows, names in shown.items()]
         rows += [("–", f"{what}: {why}") for what, why in self.left_out.itertuples(index=False)]
+        rows += [
+            (part, f"rests on other decisions than in the earlier paper: {now} – before: {before}")
+            for part, before, now in self.changed.itertuples(index=False)
+        ]
         return Table(
             title=f"What was written into {self.path.name}",
             headers=("File", "Shows"),
@@ -80,7 +89,7 @@ def paper(
     paper_size: Paper = "a4",
     codebook_layout: Layout = "list",
     conditions: Sequence[str] = (),
-    source: str | None = None,
+    settled_by: SettledBy | None = None,
     round: str | None = None,
     with_texts: bool = False,
     names: Collection[str] = (),
@@ -90,6 +99,7 @@ def paper(
     multiverse: pd.DataFrame | None = None,
     overwrite: bool = False,
     progress: Progress | bool | None = None,
+    **removed: object,
 ) -> PaperFolder:
     """Write everything that a paper prints about a study into a folder, and list the files.
 
@@ -119,14 +129,13 @@ def paper(
     codebook_layout : {"list", "grid"}
         The codebook as a list, each code with its parts below it, or in rows and columns.
     conditions : sequence of str
-        Columns of units by which the frequency of codes is compared, a table each.
-    source : str, optional
-        Whose decisions are counted and linked: a coder, "consensus", "majority" or "pooled". By default the
-        consensus, where all disagreements are settled (a text that one coder alone decided on counts as
-        coded so); else the majority for counts, and each coder's own, pooled, for links; with a single coder,
-        that coder's.
+        Columns of units by which the frequency of codes is compared, a table each; by default as the plan
+        says.
+    settled_by : {"rulings", "discussion", "majority", "nothing", "any"}, optional
+        How disagreements count in counts, links and quotes, as for `Store.decisions`; by default as the plan
+        says, or the registered one. Once two coders decided it has no other default.
     round : str, optional
-        Only what was coded in this round.
+        Only what was coded in this round; by default the rounds of the plan, or all.
     with_texts : bool
         Whether files may hold what participants wrote: quotes (those that are approved, or else drawn ones:
         `report.tables.quote`), memos, and the coded data with the texts. Words
@@ -152,51 +161,65 @@ def paper(
     Raises
     ------
     ArgumentError
-        `store` is no open study, nothing was coded, a format, column or source is another one, or
-        `positionality` is no memo on the study.
+        `store` is no open study, nothing was coded, a format or column is another one, several coders decided
+        and nothing says how disagreements count, or `positionality` is no memo on the study.
     TableError
-        `multiverse` lacks a column.
+        `multiverse` lacks a column, or is of decisions on several bases.
     StoreError
         A file is there, and `overwrite` is false; a file of an earlier paper that this one does not have was
         changed since (or that one was broken off while it wrote); or the folder cannot be written.
 
     Examples
     --------
-    ``report.paper(store, None, "paper").table``
+    ``report.paper(store, None, "paper", settled_by="rulings").table``
     """
-    check_arguments(paper, locals(), but=("store",))
+    check_arguments(paper, locals(), but=("store", "removed"))
+    refuse_removed(removed, function="paper")
     store = read_once(store, function="paper")
     _check_formats(formats)
-    plan = _plan(store, analysis_plan, with_agreement=with_agreement)
-    _check_conditions(store, conditions)
+    plan = _plan(store, analysis_plan, with_agreement=with_agreement, conditions=conditions)
+    _check_conditions(store, plan.conditions)
     record = record_of(
-        store, function="paper", with_agreement=plan.with_agreement, rating=plan.rating, cluster=plan.cluster,
-        n_boot=plan.n_boot, seed=plan.seed, source=source, round=round, adjust=plan.adjust or "bh",
-        equivalence=plan.equivalence, multiverse=multiverse,
+        store, function="paper", plan=plan, settled_by=settled_by, with_agreement=plan.with_agreement,
+        rating=plan.rating, cluster=plan.cluster, n_boot=plan.n_boot, seed=plan.seed, round=round,
+        adjust=plan.adjust or "bh", equivalence=plan.equivalence, hypothesis=plan.hypothesis or "within",
+        multiverse=multiverse,
     )  # fmt: skip
     sources = Sources(record, plan, with_texts=with_texts, names=names, positionality=positionality)
     page = Page(style, page_columns, paper_size)
-    wanted, left_out = parts_of(sources, conditions, with_prose=with_prose, codebook_layout=codebook_layout)
-    folder, named = Path(path), [(part, form) for part in wanted for form in _forms(part, formats)]
+    wanted, left_out = parts_of(
+        sources, plan.conditions, with_prose=with_prose, codebook_layout=codebook_layout
+    )
+    folder = Path(path)
+    basis = basis_of(sources, wanted, folder)
+    shows = "Which part rests on which decisions"
+    wanted.append(Part(Path(BASIS_NAME).stem, "data", shows, lambda: basis.write, "md"))
+    named = [(part, form) for part in wanted for form in _forms(part, formats)]
     _refuse_taken(folder, named, overwrite=overwrite)
-    with reporting(progress, len(wanted), doing="paper", unit="part") as tell:
-        made = {}
-        for done, part in enumerate(wanted, 1):
-            made[part.name] = part.make()
-            tell(done, len(wanted))
+    made = _made(wanted, progress)
     empty = [name for name, one in made.items() if isinstance(one, Table) and not one.rows]
     left_out += [(name, "it has no rows") for name in empty]
     named = [(part, form) for part, form in named if part.name not in empty]
-    removed = _write(folder, named, made, page, overwrite=overwrite)
+    gone = _write(folder, named, made, page, overwrite=overwrite)
     files = pd.DataFrame(
         [(f"{part.name}.{form}", part.shows) for part, form in named], columns=["file", "shows"]
     ).astype("string")
     left_out = [
         *left_out,
-        *((name, "of an earlier paper: removed, since this one has none") for name in removed),
+        *((name, "of an earlier paper: removed, since this one has none") for name in gone),
     ]
     none = pd.DataFrame(left_out, columns=["what", "why"]).astype("string")
-    return PaperFolder(folder, files, none, made_with(store.codebook))
+    return PaperFolder(folder, files, none, made_with(store.codebook), basis.changed)
+
+
+def _made(wanted: Sequence[Part], progress: Progress | bool | None) -> dict[str, Any]:
+    """Make every part, by its name."""
+    with reporting(progress, len(wanted), doing="paper", unit="part") as tell:
+        made = {}
+        for done, part in enumerate(wanted, 1):
+            made[part.name] = part.make()
+            tell(done, len(wanted))
+    return made
 
 
 def _write(
@@ -218,11 +241,16 @@ def _write(
     return removed
 
 
-def _plan(store: Study, given: AnalysisPlan | None, *, with_agreement: bool | None) -> AnalysisPlan:
+def _plan(
+    store: Study, given: AnalysisPlan | None, *, with_agreement: bool | None, conditions: Sequence[str]
+) -> AnalysisPlan:
     registered = preregistrations(store.acts())
     if given is None:
         given = registered[-1].plan if registered else AnalysisPlan(question="What do the codes show?")
-    return given if with_agreement is None else replace(given, with_agreement=with_agreement)
+    changed: dict[str, Any] = {} if with_agreement is None else {"with_agreement": with_agreement}
+    if conditions:
+        changed["conditions"] = tuple(dict.fromkeys(conditions))
+    return replace(given, **changed)
 
 
 def _check_formats(formats: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual import agreement, codings, exchange, figures, links, suggestions
+from sense7_qual._basis import COLUMN, NOT_STATED, line_of
 from sense7_qual.acts import preregistrations
 from sense7_qual.acts.contents import AnalysisPlan, settings_of
 from sense7_qual.errors import ArgumentError
@@ -23,10 +24,10 @@ from sense7_qual.report._escape import Page
 from sense7_qual.report._methods import methods_of, results_of
 from sense7_qual.report._quote_passages import covered
 from sense7_qual.report._review import review
-from sense7_qual.report._review_facts import Study
+from sense7_qual.report._review_facts import Study, independent_rounds
 from sense7_qual.report._table import Layout
 from sense7_qual.report._text import Traced
-from sense7_qual.report._text_record import ANY_CODER, Record
+from sense7_qual.report._text_record import Record
 
 _NOT_IN_NAMES: Final = re.compile(r"[^\w-]")
 _PER_PARTICIPANT: Final = 2
@@ -35,15 +36,20 @@ _TEXTS: Final = "it holds what participants wrote; pass with_texts=True"
 LeftOut = tuple[str, str]
 
 
+Rest = Literal["agreement", "counts", "disagreements", "multiverse"]
+"""For what purpose decisions are read: each has one basis in a paper."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Part:
-    """A table, a text, a figure or a file of data: its name, what it shows, and what makes it."""
+    """A table, a text, a figure or a file of data: its name, what it shows, what makes it, on which basis."""
 
     name: str
     kind: Literal["table", "text", "figure", "data"]
     shows: str
     make: Callable[[], Any]
     suffix: str = ""
+    rests_on: tuple[Rest, ...] = ()
 
     def __repr__(self) -> str:
         return f"Part({self.name!r}, {self.kind!r})"
@@ -72,7 +78,7 @@ class Sources:
         self.positionality = positionality
         self.store: Study = record.store.value
         self.units, self.codebook, self.round = self.store.units, self.store.codebook, record.round
-        if self.decisions.empty:
+        if _frame(record.last).empty:
             raise ArgumentError(
                 "paper: expected texts that a coder has finished – found none – write the paper once there "
                 "are some."
@@ -82,11 +88,6 @@ class Sources:
         return f"Sources({len(self.units)} units, {len(self.record.coders)} coders)"
 
     @property
-    def decisions(self) -> pd.DataFrame:
-        """What each coder decided, and the consensus; of one coder where only one decided."""
-        return _frame(self.record.decided)
-
-    @property
     def by_code(self) -> pd.DataFrame:
         """Agreement on each code."""
         return _frame(self.record.alphas)
@@ -94,7 +95,7 @@ class Sources:
     @property
     def counts(self) -> pd.DataFrame:
         """The decisions that are counted."""
-        return _frame(self.record.counts)
+        return _frame(self.record.settled)
 
     @property
     def links(self) -> pd.DataFrame:
@@ -113,22 +114,54 @@ class Sources:
 
     @property
     def analysed(self) -> AnalysisPlan:
-        """The plan as it is carried out, with its default for participants and the source asked for."""
-        by_majority = self.record.source in ("majority", "pooled")
-        settled_by = "majority" if by_majority else self.plan.settled_by
-        return replace(self.plan, cluster=self.record.cluster, settled_by=settled_by)
+        """The plan as it is carried out, with its default for participants and the choices of the call."""
+        record = self.record
+        coders = record.by or self.plan.coders
+        settled_by = record.settled_by if len(record.coders) > 1 else self.plan.settled_by
+        return replace(
+            self.plan, cluster=record.cluster, settled_by=settled_by, rounds=self._rounds, coders=coders
+        )
+
+    @property
+    def _rounds(self) -> tuple[str, ...]:
+        """The rounds of the plan; where others are computed, these."""
+        record = self.record
+        asked = (record.round,) if record.round is not None else record.rounds
+        planned = {one.name for one in independent_rounds(self.store.rounds) if one.name in self.plan.rounds}
+        return asked if asked and set(asked) != planned else self.plan.rounds
+
+    def basis(self, purpose: Rest) -> str:
+        """Return the line of what numbers of a purpose rest on."""
+        record = self.record
+        if purpose == "multiverse":
+            tried = _frame(record.multiverse)
+            lines = tried[COLUMN].dropna().astype(str).unique() if COLUMN in tried else [NOT_STATED]
+            return "; ".join(lines)
+        frames = {"agreement": record.independent, "counts": record.settled, "disagreements": record.last}
+        return line_of(frames[purpose].value)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The line in the foot of a table that names the source of its decisions."""
-        if self.record.counted == "consensus":
-            return (
-                "Consensus: what all coders of a text decided alike, or what was ruled; where one coder "
-                "alone decided, this coder’s decision.",
-            )
-        if self.record.counted == ANY_CODER:
-            return ("Any coder: a text has a code where at least one of its coders applied it.",)
-        return ()
+        """The line in the foot of a table that says how disagreements count in it."""
+        if len(self.record.coders) < 2:
+            return ()
+        by = self.record.settled_by
+        return (_NOBODY_RULED if by == "rulings" and not self.record.is_ruled else _SETTLED[by],)
+
+
+_NOBODY_RULED: Final = (
+    "Consensus: what all coders of a text decided alike; where one coder alone decided, this coder’s "
+    "decision. Nobody ruled on the rest, which is left out."
+)
+_SETTLED: Final[Mapping[str, str]] = {
+    "rulings": "Consensus: what all coders of a text decided alike, or what was ruled; where one coder alone "
+    "decided, this coder’s decision. What is not settled is left out.",
+    "discussion": "Consensus: what all coders of a text decided alike in the end; where one coder alone "
+    "decided, this coder’s decision. What is not settled is left out.",
+    "majority": "Majority: what more than half of the coders of a text decided; ties are left out.",
+    "any": "Any coder: a text has a code where at least one of its coders applied it.",
+    "nothing": "Each coder’s own decisions count; nothing was settled.",
+}
 
 
 def _frame(traced: Traced | None) -> pd.DataFrame:
@@ -156,20 +189,25 @@ def _of_prose(sources: Sources) -> Iterator[Part | LeftOut]:
         yield "methods, results, checklists", "one round alone is shown, and they tell of the whole study"
         return
     record, own = sources.record, {"positionality": sources.positionality}
+    counted = () if not record.with_agreement and record.rating is None else ("counts",)
+    both = (*(("agreement",) if record.with_agreement else ()), *counted)
     yield Part("methods", "text", "How it was done, and what remains to be answered",
-               lambda: methods_of(record, **own))  # fmt: skip
-    yield Part("results", "text", "What came out", lambda: results_of(record))
+               lambda: methods_of(record, **own), rests_on=both)  # fmt: skip
+    yield Part("results", "text", "What came out", lambda: results_of(record), rests_on=both)
     yield Part("use_of_ai", "text", "What is stated on the use of AI", lambda: ai_statement_of(record))
     guidelines: list[GuidelineName] = ["coreq", "srqr"]
     guidelines += [] if record.with_agreement else ["rtarg"]
     for name in guidelines:
         yield Part(f"checklist_{name}", "table", f"The reporting checklist {name.upper()}",
-                   partial(checklist_of, record, name, **own))  # fmt: skip
+                   partial(checklist_of, record, name, **own),
+                   rests_on=both if name != "rtarg" else ())  # fmt: skip
 
 
 def _of_codebook(sources: Sources, layout: Layout) -> Iterator[Part | LeftOut]:
     book, store = sources.codebook, sources.store
-    yield Part("codebook", "table", "What the codes mean", lambda: tables.codebook(book, layout=layout))
+    yield Part("codebook", "table", "What the codes mean",
+               lambda: tables.codebook(book, layout=layout, revisions=store.revisions,
+                                       codebooks=store.codebooks))  # fmt: skip
     if store.revisions:
         yield Part("revisions", "table", "How the codebook came about",
                    lambda: tables.revision(store.revisions, codebooks=store.codebooks))  # fmt: skip
@@ -205,18 +243,22 @@ def _of_agreement(sources: Sources) -> Iterator[Part | LeftOut]:
     how_well = "How well coders agree on each code"
     yield Part("reliability", "table", how_well,
                lambda: tables.reliability(sources.by_code, codebook=book,
-                                         cluster_name=sources.record.clusters))  # fmt: skip
+                                         cluster_name=sources.record.clusters),
+               rests_on=("agreement",))  # fmt: skip
     yield Part("agreement", "figure", how_well,
-               lambda: figures.agreement_plot(sources.by_code, codebook=book))  # fmt: skip
+               lambda: figures.agreement_plot(sources.by_code, codebook=book),
+               rests_on=("agreement",))  # fmt: skip
     if len(sources.disagreements):
         yield Part("disagreements", "table", "What coders disagreed about, and why",
-                   lambda: tables.disagreement(sources.disagreements, codebook=book))  # fmt: skip
+                   lambda: tables.disagreement(sources.disagreements, codebook=book),
+                   rests_on=("disagreements",))  # fmt: skip
     else:
         yield "disagreements", "there are none"
     yield from _of_discussions(sources)
     if sources.round is None:
         yield Part("reliability_data", "data", "Each coder's decisions, without the texts",
-                   lambda: partial(exchange.export, sources.store, table="reliability"), "csv")  # fmt: skip
+                   lambda: partial(exchange.export, sources.store, table="reliability"), "csv",
+                   rests_on=("agreement",))  # fmt: skip
 
 
 _ALIKE: Final = (
@@ -247,63 +289,87 @@ def _discussed(sources: Sources, before: str, after: str) -> Any:
 
 
 def _of_codes(sources: Sources, conditions: Sequence[str]) -> Iterator[Part | LeftOut]:
-    book, source = sources.codebook, sources.record.counted
+    book, source = sources.codebook, sources.record.source
     counted: dict[str, Any] = {
         "source": source, "cluster": sources.record.cluster, "codebook": book, "notes": sources.notes
     }  # fmt: skip
     if sources.plan.with_agreement:
         yield Part("codes", "table", "How often each code was applied",
-                   lambda: tables.condition(sources.counts, sources.units, **counted))  # fmt: skip
+                   lambda: tables.condition(sources.counts, sources.units, **counted),
+                   rests_on=("counts",))  # fmt: skip
     for name in dict.fromkeys(conditions):
         yield Part(
             f"codes_by_{_NOT_IN_NAMES.sub('_', name)}", "table",
             f"How often each code was applied, by {name}",
             partial(tables.condition, sources.counts, sources.units, condition=name, **counted),
+            rests_on=("counts",),
         )  # fmt: skip
     if not conditions:
         yield "codes by condition", "no condition was named; pass conditions=['…']"
+    if sources.record.is_pooled:
+        yield "co_occurrence", "each coder's own decisions count, so that no text has one set of codes"
+        return
+    if sources.counts.empty:
+        yield "co_occurrence", "no decision is settled"
+        return
     yield Part(
         "co_occurrence", "table", "Which codes come together",
-        lambda: tables.co_occurrence(links.co_occurrence(_together(sources), source=source), codebook=book,
+        lambda: tables.co_occurrence(links.co_occurrence(sources.counts, source=source), codebook=book,
                                     with_phi=sources.plan.with_agreement, notes=sources.notes),
+        rests_on=("counts",),
     )  # fmt: skip
-
-
-def _together(sources: Sources) -> pd.DataFrame:
-    """Return the decisions among which pairs of codes are counted; of a majority those of the coders."""
-    return sources.decisions if sources.record.counted == "majority" else sources.counts
 
 
 def _of_links(sources: Sources) -> Iterator[Part | LeftOut]:
     record, rating, book = sources.record, sources.plan.rating, sources.codebook
-    source = record.linked
     if rating is None:
         yield "links", "the analysis plan names no rating"
-    elif record.cluster is None:
+        return
+    if record.cluster is None:
         yield "links", "a text has no participant, so that intervals would be too narrow"
+        return
+    if record.links is None:
+        yield "links", "no decision counts"
+        return
+    source = record.source
+    yield Part(
+        "links", "table", f"Which codes go with higher {rating}",
+        lambda: tables.link(sources.links, source=source, codebook=book, rating=rating,
+                           cluster_name=record.clusters, notes=sources.notes),
+        rests_on=("counts",),
+    )  # fmt: skip
+    yield from _of_missing(sources, rating)
+    if record.multiverse is not None:
+        every = record.multiverse.value
+        yield Part(
+            "multiverse", "table", f"What becomes of the links with {rating} under other choices",
+            lambda: tables.multiverse(every, codebook=book, rating=rating, cluster_name=record.clusters),
+            rests_on=("multiverse",),
+        )  # fmt: skip
+    yield Part("links_plot", "figure", f"Which codes go with higher {rating}",
+               lambda: figures.link_plot(sources.links, source=source, codebook=book),
+               rests_on=("counts",))  # fmt: skip
+
+
+def _of_missing(sources: Sources, rating: str) -> Iterator[Part | LeftOut]:
+    record = sources.record
+    if not record.unrated.value.any():
+        yield "missing_ratings", "no coded text lacks the rating"
+    elif record.missing is None:
+        yield (
+            "missing_ratings",
+            (
+                "coders' own links are pooled, and bounds would be those of another source, which is another "
+                "number"
+            ),
+        )
     else:
         yield Part(
-            "links", "table", f"Which codes go with higher {rating}",
-            lambda: tables.link(sources.links, source=source, codebook=book, rating=rating,
-                               cluster_name=record.clusters, notes=sources.notes),
+            "missing_ratings", "table", "How many ratings are missing, and what they could change",
+            lambda: tables.missing(_frame(record.missing), source=record.source, codebook=sources.codebook,
+                                  rating=rating, cluster_name=record.clusters, notes=sources.notes),
+            rests_on=("counts",),
         )  # fmt: skip
-        if record.missing is None:
-            yield "missing_ratings", "no coded text lacks the rating"
-        else:
-            yield Part(
-                "missing_ratings", "table", "How many ratings are missing, and what they could change",
-                lambda: tables.missing(_frame(record.missing), source=record.linked_alone, codebook=book,
-                                      rating=rating, cluster_name=record.clusters, notes=sources.notes),
-            )  # fmt: skip
-        if record.multiverse is not None:
-            every = record.multiverse.value
-            yield Part(
-                "multiverse", "table", f"What becomes of the links with {rating} under other choices",
-                lambda: tables.multiverse(every, codebook=book, rating=rating,
-                                          cluster_name=record.clusters),
-            )  # fmt: skip
-        yield Part("links_plot", "figure", f"Which codes go with higher {rating}",
-                   lambda: figures.link_plot(sources.links, source=source, codebook=book))  # fmt: skip
 
 
 def _of_models(sources: Sources) -> Iterator[Part | LeftOut]:
@@ -368,7 +434,7 @@ def _of_texts(sources: Sources) -> Iterator[Part | LeftOut]:
         yield "quotes, memos, coded data with the texts", _TEXTS
         return
     yield Part("quotes", "table", "Quotes that show the codes: read each before it is printed",
-               partial(_quotes, sources))  # fmt: skip
+               partial(_quotes, sources), rests_on=("counts",))  # fmt: skip
     memos = _memos(sources)
     if len(memos):
         yield Part(
@@ -400,8 +466,17 @@ def _quotes(sources: Sources) -> Any:
     )[0]
     return tables.quote(
         standing, sources.units, codebook=book, per_participant=_PER_PARTICIPANT, rating=sources.plan.rating,
-        decisions=sources.decisions, quotes=store.quotes(), names=sources.names, seed=sources.plan.seed,
+        decisions=_for_quotes(sources.record), quotes=store.quotes(), names=sources.names,
+        seed=sources.plan.seed,
     )  # fmt: skip
+
+
+def _for_quotes(record: Record) -> pd.DataFrame:
+    """Return each coder's last decisions with what is settled, which quotes have to fit."""
+    if record.settled_by == "nothing":
+        return _frame(record.last)
+    settled = _frame(record.settled).assign(coder="consensus")
+    return pd.concat([_frame(record.last), settled], ignore_index=True)
 
 
 def _memos(sources: Sources) -> pd.DataFrame:
@@ -416,5 +491,6 @@ def _of_review(sources: Sources) -> Iterator[Part | LeftOut]:
     yield Part(
         "review", "table", "What a reviewer will object to: not for print",
         lambda: review(sources.store, with_agreement=plan.with_agreement, rating=plan.rating,
-                       cluster=plan.cluster, n_boot=plan.n_boot, seed=plan.seed).table,
+                       cluster=plan.cluster, settled_by=sources.record.settled_by, n_boot=plan.n_boot,
+                       seed=plan.seed).table,
     )  # fmt: skip

@@ -12,6 +12,7 @@ import pandas as pd
 from sense7_qual import links
 from sense7_qual._arguments import check_arguments, check_least, read_mapping
 from sense7_qual._present import count, percent
+from sense7_qual.adjudication import SettledBy
 from sense7_qual.links import MULTIVERSE
 from sense7_qual.report._further import objections as to_further, read_further
 from sense7_qual.report._review_coders import ON_AGREEMENT, ON_CODERS, ON_MODELS, ON_OVERLAP
@@ -75,6 +76,7 @@ def review(
     with_agreement: bool = True,
     rating: str | None = None,
     cluster: str | None = None,
+    settled_by: SettledBy | None = None,
     n_boot: int = 500,
     seed: int = 0,
     multiverse: pd.DataFrame | None = None,
@@ -96,6 +98,9 @@ def review(
         The columns of the rating that codes are linked to, and of what its intervals take as independent; by
         default as was registered (`Store.preregister`), and "case_id". Where neither says that codes are
         linked, links are not looked at.
+    settled_by
+        How disagreements count in links, as for `paper`; by default as was registered. Where neither says it
+        and several coders decided, links are not looked at.
     n_boot, seed
         Of the intervals of agreement, as for `agreement.by_code`.
     multiverse : DataFrame, optional
@@ -137,7 +142,7 @@ def review(
     require_study(store)
     if multiverse is not None:
         MULTIVERSE.require(multiverse)
-    facts = Facts(store, n_boot=n_boot, seed=seed, rating=rating, cluster=cluster)
+    facts = Facts(store, n_boot=n_boot, seed=seed, rating=rating, cluster=cluster, settled_by=settled_by)
     checks = (*ON_CODING, *ON_CODERS, *ON_MATERIAL, *((*ON_AGREEMENT, *ON_OVERLAP) if with_agreement else ()))
     checks += (*ON_MODELS, *ON_LINKS) if len(facts.by_models) else ON_LINKS
     objections = [one for check in checks for one in check(facts)]

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from sense7_qual._basis import Basis
 from sense7_qual._present import counted
 from sense7_qual.acts.contents import Suggested
 from sense7_qual.report._review_facts import Facts, Objection
@@ -122,8 +123,8 @@ def _suggested_first(facts: Facts) -> Iterator[Objection]:
             kind="suggestions_first", n=len(first),
             seen=f"A model's suggestions were shown before {counted(len(first), 'coding')} of a text.",
             why="Coders follow what they are shown, so what they decide is partly the model's.",
-            answer="Report separately what was decided before any suggestion (store.decisions("
-            "before_suggestions=True)), and what suggestions changed (suggestions.effect).",
+            answer="Agreement leaves out what was decided after a suggestion (store.decisions()); report "
+            "what suggestions changed (suggestions.effect).",
         )  # fmt: skip
 
 
@@ -230,7 +231,8 @@ def _one_participant(facts: Facts) -> Iterator[Objection]:
 
 def _unused(facts: Facts) -> Iterator[Objection]:
     applied = set(facts.decisions.loc[facts.decisions["applied"], "code"])
-    unused = [code.id for code in facts.codebook.codable if code.id not in applied]
+    known = applied | {one.code for one in Basis.of(facts.decisions).waiting}  # still to be reviewed
+    unused = [code.id for code in facts.codebook.codable if code.id not in known]
     if unused and len(facts.decisions):
         yield Objection(
             kind="code_unused", n=len(unused),

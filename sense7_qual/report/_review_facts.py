@@ -13,6 +13,7 @@ import pandas as pd
 from sense7_qual import agreement, codings
 from sense7_qual.acts import Act, Preregistration, decided_at, preregistrations
 from sense7_qual.acts.contents import AnalysisPlan
+from sense7_qual.adjudication import SettledBy
 from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import is_model, people
@@ -92,10 +93,9 @@ class Study(Protocol):
     def decisions(
         self,
         *,
-        round: str | None = ...,
-        consensus: bool = ...,
-        single: bool = ...,
-        before_suggestions: bool = ...,
+        round: str | Sequence[str] | None = ...,
+        coder: str | Sequence[str] | None = ...,
+        settled_by: SettledBy | None = ...,
         models: bool = ...,
     ) -> pd.DataFrame:
         """Return the coders' decisions."""
@@ -117,6 +117,11 @@ def require_study(store: Study, *, function: str = "review") -> None:
         )
 
 
+def independent_rounds(rounds: Sequence[Round]) -> list[Round]:
+    """Return the rounds of people's independent coding: neither training nor discussion."""
+    return [one for one in rounds if not one.is_training and not one.discusses and not one.of_models]
+
+
 class Facts:
     """A study as its reviewer reads it: frames and acts, each read when it is first asked for.
 
@@ -124,7 +129,14 @@ class Facts:
     """
 
     def __init__(
-        self, store: Study, *, n_boot: int, seed: int, rating: str | None = None, cluster: str | None = None
+        self,
+        store: Study,
+        *,
+        n_boot: int,
+        seed: int,
+        rating: str | None = None,
+        cluster: str | None = None,
+        settled_by: SettledBy | None = None,
     ) -> None:
         self.units, self.codebook = store.units, store.codebook
         self.rounds = tuple(one for one in store.rounds if not one.of_models)
@@ -132,31 +144,40 @@ class Facts:
         self.described = store.acts(kind="describe")
         self.revisions = tuple(store.revisions)
         self._store, self._n_boot, self._seed = store, n_boot, seed
-        self._rating, self._cluster = rating, cluster
+        self._rating, self._cluster, self._settled_by = rating, cluster, settled_by
 
     def __repr__(self) -> str:
         return f"Facts({len(self.units)} units, {len(self.acts)} acts)"
 
     @cached_property
     def decisions(self) -> pd.DataFrame:
-        """What each coder decided in the end, without training and discussions."""
-        return self._store.decisions()
+        """What each coder decided last, discussions included and training not."""
+        return self._store.decisions(settled_by="nothing")
 
     @cached_property
     def independent(self) -> pd.DataFrame:
-        """What each coder had decided before suggestions were shown."""
-        return self._store.decisions(before_suggestions=True)
+        """What each coder decided first, before they could see another's decisions or a suggestion."""
+        return self._store.decisions()
 
     @cached_property
-    def decided(self) -> pd.DataFrame:
-        """What each coder decided, and the consensus; of one coder where only one decided."""
-        return self._store.decisions(consensus=True, single=True)
+    def settled_by(self) -> SettledBy | None:
+        """How disagreements count: as asked for or registered; None where several decided and neither says.
+
+        With one coder there are none.
+        """
+        planned = None if self.registered is None else self.registered.settled_by
+        chosen = self._settled_by or cast(SettledBy | None, planned)
+        return chosen or ("nothing" if len(self.coders) == 1 else None)
+
+    @cached_property
+    def settled(self) -> pd.DataFrame:
+        """What counts in counts and links, where it is said how disagreements do."""
+        return self._store.decisions(settled_by=self.settled_by)
 
     @cached_property
     def agreed(self) -> pd.DataFrame:
-        """What all decided alike, or a ruling settled: unit_id, code, applied."""
-        both = self._store.decisions(consensus=True)
-        return both[both["coder"] == "consensus"]
+        """What all decided alike, one alone decided, or a ruling settled: unit_id, code, applied."""
+        return self._store.decisions(settled_by="rulings")
 
     @cached_property
     def coverage(self) -> pd.DataFrame:
@@ -278,7 +299,7 @@ class Facts:
 
     @cached_property
     def _table(self) -> pd.DataFrame:
-        """What each coder had decided independently of suggestions, a column each."""
+        """What each coder decided first, a column each."""
         keyed = self.independent.set_index(["unit_id", "code", "coder"])["applied"]
         return keyed.unstack("coder")  # noqa: PD010 – of truth values, with gaps
 
@@ -357,7 +378,7 @@ class Facts:
 
     @cached_property
     def alphas(self) -> pd.DataFrame:
-        """Agreement on each code with its interval, of what was decided before suggestions."""
+        """Agreement on each code with its interval, of what was decided first."""
         by: dict[str, Any] = {"units": self.units, "cluster": self.cluster} if self.cluster else {}
         return agreement.by_code(self.independent, n_boot=self._n_boot, seed=self._seed, **by)
 
@@ -397,9 +418,7 @@ def read_once(store: Study, *, function: str) -> Study:
         snapshot.proposals, snapshot.quotes, snapshot.rulings,
     ):  # fmt: skip
         read()
-    snapshot.decisions(before_suggestions=True)
-    snapshot.decisions(consensus=True)
-    snapshot.decisions(consensus=True, single=True)
+    snapshot.decisions(settled_by="nothing")
     return snapshot
 
 
@@ -420,10 +439,14 @@ class _ReadOnce:
         read = cache(of_store)
 
         def read_again(**asked: Any) -> Any:
-            return _own(read(**asked))
+            return _own(read(**{name: _hashable(value) for name, value in asked.items()}))
 
         vars(self)[name] = read_again
         return read_again
+
+
+def _hashable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _own(value: Any) -> Any:

@@ -11,6 +11,8 @@ from sense7_qual import links
 from sense7_qual._present import counted
 from sense7_qual.errors import TableError
 from sense7_qual.report._review_facts import Facts, Objection
+from sense7_qual.report._settled_by import linked_source
+from sense7_qual.report.tables._links import of_hypothesis
 
 _FOUND: Final = 0.05
 _BOTH: Final = " + human"
@@ -30,12 +32,27 @@ def _adjustment_open(facts: Facts) -> Iterator[Objection]:
         )  # fmt: skip
 
 
+def _settled_by_open(facts: Facts) -> Iterator[Objection]:
+    """Find a registered plan that links codes and leaves open how disagreements count."""
+    plan = facts.registered
+    if plan is not None and plan.rating is not None and plan.settled_by is None and facts.disagreements:
+        yield Objection(
+            kind="settled_by_open", n=len(facts.disagreements),
+            seen=f"The registered plan links codes to “{plan.rating}” and leaves open how "
+            f"{counted(len(facts.disagreements), 'disagreement')} count.",
+            why="Whoever chooses this after the results can choose which links are found.",
+            answer="Report the links under each choice (links.multiverse); in the next plan name it: "
+            "AnalysisPlan(settled_by='rulings').",
+        )  # fmt: skip
+
+
 def _inconclusive(facts: Facts) -> Iterator[Objection]:
     """Find codes of which neither a link nor its absence is shown, by the margin that was registered."""
     rows = _registered_links(facts)
     if rows is None:
         return
-    p = "odds_ratio_p_adjusted" if rows["odds_ratio_p"].notna().any() else "p_adjusted"
+    of = of_hypothesis(rows.to_dict("records"))
+    p = f"{of}_p_adjusted" if rows[f"{of}_p"].notna().any() else "p_adjusted"
     left_open = rows[(rows[p] >= _FOUND) & (rows["equivalence_p_adjusted"] >= _FOUND)]
     if len(left_open):
         yield Objection(
@@ -48,18 +65,37 @@ def _inconclusive(facts: Facts) -> Iterator[Objection]:
         )  # fmt: skip
 
 
+def _of_participants(facts: Facts) -> Iterator[Objection]:
+    """Find a rating that is the same in all rated texts of each participant, though they wrote several."""
+    rating, cluster = facts.linked
+    if rating is None or rating not in facts.coded or cluster not in facts.coded:
+        return
+    grouped = facts.coded.dropna(subset=[rating, cluster]).groupby(cluster)[rating]
+    if not len(grouped) or grouped.size().max() < 2 or grouped.nunique().max() > 1:
+        return
+    yield Objection(
+        kind="rating_of_participants", n=len(grouped),
+        seen=f"“{rating}” is the same in all texts of each of {counted(len(grouped), 'participant')}.",
+        why="A participant's own texts then cannot be compared: a link is one between participants, and "
+        "whatever else they differ in counts in it.",
+        answer="Report r with its own interval and p (report.tables.link prints them), and write of "
+        "participants who rate higher or lower, not of texts that are rated so.",
+    )  # fmt: skip
+
+
 def _registered_links(facts: Facts) -> pd.DataFrame | None:
     """Return the links that were registered with a margin of equivalence; None where there are none."""
     plan, (rating, cluster) = facts.registered, facts.linked
-    if plan is None or not plan.equivalence or rating is None or facts.decisions.empty:
+    if plan is None or not plan.equivalence or rating is None or facts.settled_by is None:
         return None
-    alone = facts.coders[0] if len(facts.coders) == 1 else None
-    source = alone or ("pooled" if facts.n_unsettled else "consensus")
+    if facts.settled.empty:
+        return None
+    source = linked_source(facts.settled_by, facts.coders)
     try:
         every = links.code_to_rating(
-            facts.decided, facts.units, rating=rating, cluster=cluster, adjust=plan.adjust or "bh",
-            equivalence=plan.equivalence, n_boot=2,
-            sources=None if plan.adjust == "max-t" and alone is None else [source],
+            facts.settled, facts.units, rating=rating, cluster=cluster, adjust=plan.adjust or "bh",
+            equivalence=plan.equivalence, hypothesis=plan.hypothesis or "within", n_boot=2,
+            sources=None if plan.adjust == "max-t" and source == "pooled" else [source],
         )  # fmt: skip
     except TableError:  # the rating, or whose it is, cannot be read: other checks say so
         return None
@@ -102,7 +138,9 @@ def _one_prompt(facts: Facts, every: pd.DataFrame) -> Iterator[Objection]:
         )  # fmt: skip
 
 
-ON_LINKS: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (_adjustment_open, _inconclusive)
+ON_LINKS: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
+    _adjustment_open, _settled_by_open, _inconclusive, _of_participants,
+)  # fmt: skip
 ON_CHOICES: Final[tuple[Callable[[Facts, pd.DataFrame], Iterator[Objection]], ...]] = (
     _by_choice, _one_prompt,
 )  # fmt: skip

@@ -21,8 +21,10 @@ import pandas as pd
 from sense7_qual import _present, _reasons
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
+from sense7_qual._basis import COLUMN, NOT_STATED, to_be_reviewed
 from sense7_qual._contract import Contract
 from sense7_qual._present import MISSING
+from sense7_qual._reasons import Reason
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.report._docx import word_document
@@ -334,6 +336,31 @@ def check_numbers(frame: pd.DataFrame, contract: Contract) -> None:
             )
 
 
+def basis_notes(result: pd.DataFrame) -> list[str]:
+    """Return which decisions the numbers rest on: a note for each line, with its sources where they differ.
+
+    The first notes of every table of numbers; what was computed elsewhere says "not stated".
+    """
+    if COLUMN not in result.columns or not len(result):
+        return [f"Basis: {NOT_STATED}"] if len(result) else []
+    lines = result[COLUMN].astype("object").where(result[COLUMN].notna(), NOT_STATED).astype(str)
+    if len(lines.unique()) == 1 or "source" not in result.columns:
+        return [f"Basis: {line}" for line in lines.unique()]
+    sources = {line: result["source"][lines == line].astype(str).unique() for line in lines.unique()}
+    return [f"Basis ({', '.join(of)}): {line}" for line, of in sources.items()]
+
+
+def waits(row: Mapping[str, Any]) -> bool:
+    """Return True for the row of a code that has no figure until its texts are reviewed."""
+    reason = row.get("reason")
+    return not pd.isna(reason) and reason == Reason.WAITING_FOR_REVIEW
+
+
+def waiting_cells(row: Mapping[str, Any], n: int) -> tuple[str, ...]:
+    """Return the `n` cells of such a row: how much of it is to be reviewed, and nothing else."""
+    return (to_be_reviewed(row.get(COLUMN), str(row["code"])), *[""] * (n - 1))
+
+
 def row_label(row: Mapping[str, Any]) -> str:
     """Return a row's name in a note: its label, with its source where there are several."""
     return str(row.get("row_label", row["label"]))
@@ -388,7 +415,9 @@ def reason_notes(
     names, whose = list(numbers), f" {of}" if of else ""
     for row in rows:
         missing = any(pd.isna(row[name]) for name in names)
-        if missing or not pd.isna(row[column]):
+        if missing and str(row[column]) == Reason.WAITING_FOR_REVIEW:
+            groups.setdefault(f"No figure: {_reasons.reason_words(row[column])}", []).append(row_label(row))
+        elif missing or not pd.isna(row[column]):
             lead = f"{MISSING}{whose} = not computable" if missing else "To be read with caution"
             groups.setdefault(f"{lead}: {_reasons.reason_words(row[column])}", []).append(row_label(row))
     return grouped(groups)

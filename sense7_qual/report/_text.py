@@ -28,6 +28,7 @@ from sense7_qual import (
 )
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import write_by_suffix
+from sense7_qual._basis import Basis
 from sense7_qual.report._docx import word_text
 from sense7_qual.report._escape import Paper, clean, escape_html, escape_markdown, no_formula, one_line
 from sense7_qual.report._latex import latex_text
@@ -339,12 +340,12 @@ def _number(traced: Traced, printed: Callable[[Any], str]) -> Number:
 
 NAMES: Final[Mapping[str, Any]] = MappingProxyType(
     {
-        "acts": acts, "adjudication": adjudication, "agreement": agreement, "codebook": codebook,
-        "codings": codings, "json": json, "links": links, "metadata": metadata,
+        "Basis": Basis, "acts": acts, "adjudication": adjudication, "agreement": agreement,
+        "codebook": codebook, "codings": codings, "json": json, "links": links, "metadata": metadata,
         "report": SimpleNamespace(review=review), "rounds": rounds, "suggestions": suggestions,
     }
 )  # fmt: skip
-"""The names in calls, in addition to ``store``: packages of sense7_qual, json, and metadata of importlib."""
+"""The names in calls, in addition to ``store``: packages of sense7_qual, `Basis`, json, and metadata."""
 
 
 class Traced:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 import pandas as pd
@@ -29,6 +29,7 @@ from sense7_qual.report._text import (
     sentence,
     times,
 )
+from sense7_qual.report._text_basis import agreement_rests_on
 from sense7_qual.report._text_record import Record
 
 _TENTATIVE: Final = 0.667  # Krippendorff (2004, p. 241)
@@ -47,10 +48,7 @@ def agreement_method(record: Record) -> Iterator[Sentence]:
         "Krippendorff's alpha for nominal data (code applied or not), with {intervals}.",
         n=plural(record.n_double, "text"), intervals=_intervals(record),
     )  # fmt: skip
-    yield sentence(
-        "It is based on each coder's own decisions, made before any ruling, discussion or suggestion by a "
-        "model."
-    )
+    yield from agreement_rests_on(record)
     if alphas["reason"].eq("few_clusters").value.any():
         yield sentence(
             "Where fewer than ten {clusters} had the rarer answer, the interval was obtained by leaving out "
@@ -178,27 +176,74 @@ def settling(record: Record) -> Iterator[Sentence]:
             name=named(one.name), coders=plural(one.coders.how_many(), "coder"),
             n=plural(one.units.how_many(), "text"), of=named(one.discusses),
         )  # fmt: skip
+    yield from _WAYS[record.settled_by](record)
+
+
+def _by_rulings(record: Record) -> Iterator[Sentence]:
+    """Yield how many disagreements were ruled on, by whom and how, and how many stayed open."""
     queue = record.disagreements
-    ruled = queue["settled"].notna()
-    if ruled.value.any():
-        rulings = record.store.rulings()
-        n_together = sum(act.step is not None for act in rulings.value)
+    if not len(queue.value):
+        return
+    became = queue["settled"]
+    both: Phrase = ()
+    if became.eq("differing").value.any():
+        both = phrase("; for {n} both readings were ruled legitimate", n=count(became.eq("differing").sum()))
+    still_open: Phrase = ("; none stayed open",)
+    if became.isna().value.any():
+        still_open = phrase("; {n} open and {verb} left out",
+                            n=plural(became.isna().sum(), "stayed", "stayed"),
+                            verb="was" if became.isna().sum().value == 1 else "were")  # fmt: skip
+    yield sentence(
+        "Disagreements were to be settled by rulings: of {all}, {ruled} ruled on{both}{open}.",
+        all=plural(queue.shape[0], "disagreement"), both=both, open=still_open,
+        ruled=plural(became.isin(["applied", "absent"]).sum(), "was", "were", none="none"),
+    )  # fmt: skip
+    yield from _rulings(record)
+
+
+def _rulings(record: Record) -> Iterator[Sentence]:
+    """Yield who ruled, on one text or on several at once, and whether on what they had coded themselves."""
+    queue, rulings = record.disagreements, record.store.rulings()
+    if not queue["settled"].notna().value.any():
+        return
+    n_together = sum(act.step is not None for act in rulings.value)
+    yield sentence(
+        "{people} ruled on them{how}, and the coders' own decisions were left unchanged.",
+        how="" if n_together else " one by one",
+        people=plural(queue["ruled_by"].nunique(), "adjudicator"),
+    )
+    if n_together:
+        call = "sum(act.step is not None for act in store.rulings())"
         yield sentence(
-            "Disagreements were settled {how}: {people} ruled on them, and the coders' own "
-            "decisions were left unchanged.",
-            how="by rulings" if n_together else "one by one",
-            people=plural(queue["ruled_by"].nunique(), "adjudicator"),
-        )
-        if n_together:
-            call = "sum(act.step is not None for act in store.rulings())"
-            yield sentence(
-                "{n} of {all} were made together, as one decision on several texts.",
-                n=count(rulings.given(call, n_together)), all=plural(rulings.how_many(), "ruling"),
-            )  # fmt: skip
-        own = record["report"].review(record.store, n_boot=2).frame.set_index("kind")["n"].get("ruled_own", 0)
-        if own.value:
-            yield sentence("{n} made by someone who had coded the text.",
-                           n=plural(own, "ruling was", "rulings were"))  # fmt: skip
+            "{n} of {all} were made together, as one decision on several texts.",
+            n=count(rulings.given(call, n_together)), all=plural(rulings.how_many(), "ruling"),
+        )  # fmt: skip
+    own = record["report"].review(record.store, n_boot=2).frame.set_index("kind")["n"].get("ruled_own", 0)
+    if own.value:
+        yield sentence("{n} made by someone who had coded the text.",
+                       n=plural(own, "ruling was", "rulings were"))  # fmt: skip
+
+
+def _otherwise(record: Record) -> Iterator[Sentence]:
+    """Yield how disagreements count without rulings, and that those on record enter no number."""
+    if not len(record.disagreements.value):
+        return
+    yield sentence(_OTHERWISE[record.settled_by])
+    rulings = record.store.rulings()
+    if rulings.value:
+        yield sentence("{n} on record and in no number.",
+                       n=plural(rulings.how_many(), "ruling is", "rulings are"))  # fmt: skip
+
+
+_OTHERWISE: Final[Mapping[str, str]] = {
+    "discussion": "Disagreements were settled in discussion, and those that remained were left out.",
+    "majority": "Disagreements were settled by the majority of the coders of a text.",
+    "any": "Disagreements were not settled: a code counts where anybody applied it.",
+    "nothing": "Disagreements were not settled: each coder's own decisions count.",
+}
+_WAYS: Final[Mapping[str, Callable[[Record], Iterator[Sentence]]]] = {
+    "rulings": _by_rulings, **dict.fromkeys(_OTHERWISE, _otherwise)
+}  # fmt: skip
 
 
 def settled(record: Record) -> Iterator[Sentence]:
@@ -209,25 +254,16 @@ def settled(record: Record) -> Iterator[Sentence]:
     if not len(queue.value):
         yield sentence("Coders did not disagree about any code on any text.")
         return
-    n, state = len(queue.value), queue["settled"]
-    ruled, both = state.isin(["applied", "absent"]).sum(), state.eq("differing").sum()
-    legitimate: Phrase = ()
-    if both.value:
-        legitimate = phrase(", for {n} both readings were ruled legitimate", n=count(both))
-    if n == 1:
-        became = "it was left open"
-        if ruled.value or both.value:
-            became = "a ruling settled it" if ruled.value else "both readings were ruled legitimate"
-        yield sentence("Coders disagreed {n}, about one code on one text; {became}.",
-                       n=times(queue.shape[0]), became=became)  # fmt: skip
+    if len(queue.value) == 1:
+        yield sentence("In their last decisions coders disagreed {n}, about one code on one text{became}.",
+                       n=times(queue.shape[0]), became=_became_of_one(record))  # fmt: skip
     else:
         yield sentence(
-            "There were {n}, each about one code on one text; {ruled} settled by a ruling{legitimate}, and "
-            "{open} left open.",
-            n=plural(queue.shape[0], "disagreement"), legitimate=legitimate,
-            ruled=plural(ruled, "was", "were", none="none"),
-            open=plural(state.isna().sum(), "was", "were", none="none"),
+            "In the coders' last decisions there were {n}, each about one code on one text{became}.",
+            n=plural(queue.shape[0], "disagreement"), became=_became(record),
         )  # fmt: skip
+    if record.settled_by != "rulings":
+        return
     given = [key for key in REASONS if queue.value["reason"].eq(key).any()]
     if given:
         reasons = [
@@ -236,6 +272,30 @@ def settled(record: Record) -> Iterator[Sentence]:
         ]
         were = "reason given was" if len(given) == 1 else "reasons given were"
         yield sentence("The {were} {reasons}.", were=were, reasons=listed(reasons))
+
+
+def _became_of_one(record: Record) -> str:
+    state = record.disagreements["settled"].iloc[0].value
+    if record.settled_by != "rulings":
+        return ""
+    if pd.isna(state):
+        return "; it was left open"
+    return "; both readings were ruled legitimate" if state == "differing" else "; a ruling settled it"
+
+
+def _became(record: Record) -> Phrase:
+    """Return how many were ruled on and left open, where rulings settle them."""
+    if record.settled_by != "rulings":
+        return ()
+    state = record.disagreements["settled"]
+    both: Phrase = ()
+    if state.eq("differing").value.any():
+        both = phrase(", for {n} both readings were ruled legitimate", n=count(state.eq("differing").sum()))
+    return phrase(
+        "; {ruled} settled by a ruling{both}, and {open} left open", both=both,
+        ruled=plural(state.isin(["applied", "absent"]).sum(), "was", "were", none="none"),
+        open=plural(state.isna().sum(), "was", "were", none="none"),
+    )  # fmt: skip
 
 
 def discussions(record: Record) -> Iterator[Sentence]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Final
 
 import pandas as pd
 
+from sense7_qual._basis import Basis
 from sense7_qual.report._text import (
     Phrase,
     Sentence,
@@ -24,60 +26,82 @@ from sense7_qual.report._text import (
     sentence,
     times,
 )
+from sense7_qual.report._text_basis import settled_rests_on, to_review
 from sense7_qual.report._text_record import Record
 
 
 def counting(record: Record) -> Iterator[Sentence]:
-    """Yield the sentence that names the decisions counted."""
+    """Yield how codes were counted where coders differ, and how many decisions were settled and left out."""
     if len(record.coders) < 2:
         return
-    if record.counted == "consensus":
-        yield sentence(
-            "Codes were counted by consensus: what all coders of a text had decided alike or a ruling had "
-            "settled, and, where one coder alone had coded a text, that coder's decision."
-        )
-    elif record.counted == "majority":
-        yield sentence(
-            "A code was counted as present in a text where the majority of the text's coders had applied it; "
-            "texts on which they were tied were left out."
-        )
-    else:
-        yield sentence("Codes were counted as “{name}” had applied them.", name=record.counted)
+    nobody_ruled = record.settled_by == "rulings" and not record.is_ruled
+    yield sentence(_NOBODY_RULED if nobody_ruled else _COUNTED[record.settled_by])
+    yield from settled_rests_on(record)
+    yield from to_review(record, record.settled)
+
+
+_NOBODY_RULED: Final = (
+    "Codes were counted, and linked to ratings, as what all coders of a text had decided alike, or as the "
+    "one coder of a text had decided; nobody ruled on the rest, which was left out."
+)
+_COUNTED: Final[Mapping[str, str]] = {
+    "rulings": "Codes were counted, and linked to ratings, as what all coders of a text had decided alike, "
+    "as the one coder of a text had decided, or as was ruled.",
+    "discussion": "Codes were counted, and linked to ratings, as what all coders of a text had decided alike "
+    "in the end, discussions included, or as the one coder of a text had decided.",
+    "majority": "A code was counted as present in a text where more than half of the text's coders had "
+    "applied it; texts on which they were tied were left out.",
+    "any": "A code was counted as present in a text where at least one of its coders had applied it.",
+    "nothing": "Disagreements were not settled: codes were counted as the mean over the coders of a text, by "
+    "each coder's own last decisions.",
+}
 
 
 def frequencies(record: Record) -> Iterator[Sentence]:
-    """Yield the most and least frequent codes and the absent ones, as in the table of codes."""
-    counts = record.counts
+    """Yield the most and least frequent codes and the absent ones, as in the table of codes.
+
+    Codes with decisions to be reviewed are not ranked.
+    """
+    counts = record.shares
     if not len(counts.value):
         return
     rows = counts.groupby("code")["applied"]
     shares = rows.mean().value
-    known = {code: named(label) for code, label in record.labels().items() if code in shares.index}
-    absent = [code for code in known if not shares[code]]
-    present = sorted((code for code in known if shares[code]), key=lambda code: -shares[code])
+    known = {code: named(label) for code, label in record.labels().items()}
+    ranked = [code for code in known if code in shares.index and code not in record.waiting]
+    absent = [code for code in ranked if not shares[code]]
+    present = sorted((code for code in ranked if shares[code]), key=lambda code: -shares[code])
     if len(present) == 1:
         yield sentence("“{label}” was present in {where}.", label=known[present[0]],
                        where=_where(record, rows, present[0]))  # fmt: skip
     elif present and shares[present[0]] == shares[present[-1]]:
-        yield sentence("{labels} were equally frequent, each present in {share}% of the texts.",
-                       labels=quoted([known[code] for code in present]),
+        yield sentence("{labels} were equally frequent, each present in {share}% of the texts{mean}.",
+                       labels=quoted([known[code] for code in present]), mean=_mean(record),
                        share=percent(rows.mean()[present[0]]))  # fmt: skip
     elif present:
         most, least = present[0], present[-1]
         yield sentence(
             "The most frequent code was “{most}”, present in {there}; the least frequent{of} was “{least}”, "
-            "present in {elsewhere}.",
-            most=known[most], there=_where(record, rows, most), least=known[least],
+            "present in {elsewhere}{mean}.",
+            most=known[most], there=_where(record, rows, most), least=known[least], mean=_mean(record),
             of=" of those found" if absent else "", elsewhere=_where(record, rows, least),
         )  # fmt: skip
     if absent:
         yield sentence("{labels} {verb} not present in any text.",
                        labels=quoted([known[code] for code in absent]),
                        verb="was" if len(absent) == 1 else "were")  # fmt: skip
+    yield from to_review(record, record.settled)
+
+
+def _mean(record: Record) -> str:
+    return ", as the mean over the coders of a text" if record.is_pooled else ""
 
 
 def _where(record: Record, rows: Traced, code: str) -> Phrase:
-    """Return in how many texts of how many, and participants, a code is."""
+    """Return in how many texts of how many, and participants, a code is; of coders' own only the share."""
+    if record.is_pooled:
+        return phrase("{share}% of {all}", share=percent(rows.mean()[code]),
+                      all=plural(rows.size()[code], "text"))  # fmt: skip
     there, n = count(rows.sum()[code]), rows.size()[code]
     people: Phrase = ()
     if record.people is not None:
@@ -155,8 +179,16 @@ def saturation_method(record: Record) -> Iterator[Sentence]:
 def saturation_found(record: Record) -> Iterator[Sentence]:
     """Yield the place of saturation, also over other orders, and the number of codes still expected."""
     found = _new_information(record)
+    every = record["codebook"].emerged(record.store.revisions, record.store.codebooks).value
+    waiting = [named(label) for code, label in record.labels().items() if code in {*every} & _waiting(record)]
+    if waiting:
+        yield sentence(
+            "Saturation leaves out {labels}, until all texts are reviewed for {it}.",
+            labels=quoted(waiting), it="it" if len(waiting) == 1 else "them",
+        )  # fmt: skip
     if found is None:
-        yield sentence("No codes emerged from the texts, so saturation could not be assessed.")
+        if not waiting:
+            yield sentence("No codes emerged from the texts, so saturation could not be assessed.")
         return
     if not len(found.value):
         yield sentence("There are too few participants to assess saturation of the codes that emerged.")
@@ -211,13 +243,19 @@ def _codings(record: Record) -> Traced:
     )[0]
 
 
-def _emerged(record: Record) -> Traced:
-    return record["codebook"].emerged(record.store.revisions, record.store.codebooks)
+def _emerged(record: Record) -> list[str]:
+    """Return the codes that emerged but those that wait for review, whose texts would count as without."""
+    every = record["codebook"].emerged(record.store.revisions, record.store.codebooks).value
+    return [code for code in every if code not in _waiting(record)]
+
+
+def _waiting(record: Record) -> set[str]:
+    return {one.code for one in Basis.of(record.last.value).waiting}
 
 
 def _new_information(record: Record) -> Traced | None:
     emerged = _emerged(record)
-    if not emerged.value or record.cluster is None or not len(_codings(record).value):
+    if not emerged or record.cluster is None or not len(_codings(record).value):
         return None
     return record["codings"].new_information(
         _codings(record), record.store.units, cluster=record.cluster, coverage=record.store.coverage(),

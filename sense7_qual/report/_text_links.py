@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import pandas as pd
@@ -27,7 +27,7 @@ from sense7_qual.report._text import (
     sentence,
 )
 from sense7_qual.report._text_record import Record
-from sense7_qual.report.tables._links import has_odds, margin_words
+from sense7_qual.report.tables._links import has_odds, margin_words, of_hypothesis
 
 NOTABLE: Final = 0.05
 """The adjusted p below which a code is named in the text."""
@@ -44,17 +44,25 @@ def link_method(record: Record) -> Iterator[Sentence]:
     )  # fmt: skip
     if _with_odds(links):
         yield sentence(
-            "The odds ratio of a higher rating with the code was estimated with a cumulative-link mixed "
-            "model with random intercepts for {clusters}, and tested with Student's t.",
-            clusters=record.clusters,
-        )
+            "A cumulative-link mixed model with random intercepts for {clusters} gave two odds ratios of a "
+            "higher rating: of texts with the code against the same writer's texts without it, and of "
+            "writers with it in all of their texts against those with it in none. Both were tested with "
+            "Student's t, the former with as many degrees of freedom as {clusters} wrote both, less one. "
+            "The hypothesis is {about}.",
+            clusters=record.clusters, about=_about(links),
+        )  # fmt: skip
         if links["caution"].str.contains("clusters_of_one", na=False).value.any():
             yield sentence(
                 "Where none of the {clusters} had two texts, the model has no random intercepts.",
                 clusters=record.clusters,
             )
+    elif _without_odds(links):
+        yield sentence(
+            "There is no odds ratio of a participant's own texts: {why}.",
+            why=_reason_of(links.query("p >= 0")),
+        )
     yield _of_ranks(record, links)
-    if record.linked == "pooled":
+    if record.is_pooled:
         scale = "the log odds ratio and on Fisher's z" if _with_odds(links) else "Fisher's z"
         yield sentence(
             "The coders' estimates were pooled on {scale} from their joint variance, so that intervals allow "
@@ -150,14 +158,14 @@ def _whole(row: Traced) -> Phrase:
 def _of_ranks(record: Record, links: Traced) -> Sentence:
     resampled = links["n_boot"].notna().value.any()
     how: Phrase = ()
-    if resampled and record.linked != "pooled":
+    if resampled and not record.is_pooled:
         how = phrase(
             ", with {level}% confidence intervals from {n} bootstrap resamples of whole {clusters} (seed "
             "{seed})",
             level=level(links["confidence_level"].max()), n=count(links["n_boot"].max()),
             clusters=record.clusters, seed=named(links["seed"].max()),
         )  # fmt: skip
-    elif record.linked == "pooled":
+    elif record.is_pooled:
         how = phrase(
             ", with {level}% confidence intervals over {clusters}",
             level=level(links["confidence_level"].max()), clusters=record.clusters,
@@ -171,13 +179,21 @@ def _of_ranks(record: Record, links: Traced) -> Sentence:
 
 
 def _whose(record: Record) -> Phrase:
-    if record.linked == "pooled":
+    if record.is_pooled:
         return (" for each coder's own decisions",)
-    if record.linked == "consensus":
-        return (" by the consensus of the coders",)
-    if record.linked == "majority":
-        return (" by the majority of the coders of each text, ties left out",)
-    return () if len(record.coders) == 1 else phrase(" by the decisions of “{name}”", name=record.linked)
+    if len(record.coders) == 1:
+        return ()
+    nobody_ruled = record.settled_by == "rulings" and not record.is_ruled
+    return (_NOBODY_RULED if nobody_ruled else _BY[record.settled_by],)
+
+
+_NOBODY_RULED: Final = " by what the coders agreed on, or one alone decided"
+_BY: Final[Mapping[str, str]] = {
+    "rulings": " by what the coders agreed on, one alone decided, or was ruled",
+    "discussion": " by what the coders agreed on in the end, or one alone decided",
+    "majority": " by the majority of the coders of each text, ties left out",
+    "any": ", a text having a code where any coder had applied it",
+}
 
 
 def links_found(record: Record) -> Iterator[Sentence]:
@@ -202,31 +218,73 @@ def links_found(record: Record) -> Iterator[Sentence]:
         yield _of_the_others(links, others=bool(notable))
     if record.equivalence:
         yield from _equivalent(record, links, rest)
-    yield from _not_computable(record, links, [code for code in known if code not in tested])
+    left = [code for code in known if code not in tested and code not in record.waiting]
+    yield from _not_computable(record, links, left)
 
 
 def _of_code(links: Traced, code: str, label: Number) -> Sentence:
     cells, p = links.set_index("code").loc, adjusted_p(links)
-    size = "odds_ratio" if _with_odds(links) else "rank_biserial"
+    size = _of_hypothesis(links) if _with_odds(links) else "rank_biserial"
     row = cells.value[code]
-    higher = row[size] > (1 if size == "odds_ratio" else 0)
+    higher = row[size] > (0 if size == "rank_biserial" else 1)
     direction = "higher" if higher else "lower"
     verb = f"were rated {direction}" if row[p] < NOTABLE else "were not rated reliably higher or lower"
-    odds: Phrase = ()
-    if _with_odds(links):
-        odds = phrase("odds ratio {odds}, ", odds=_with_interval(links, code, "odds_ratio"))
+    than = " than the same participants' other texts" if size == "odds_ratio" else ""
+    whose = " of participants who use it more" if size == "between_odds_ratio" else ""
     return sentence(
-        "Texts with “{label}” ({n}, compared with {others} without it) {verb}: {odds}{ranks}, adjusted p "
-        "{p}{caution}.",
-        label=label, n=count(cells[code, "n_with"]), others=count(cells[code, "n_without"]), verb=verb,
-        odds=odds, ranks=phrase("rank-biserial r = {r}", r=_with_interval(links, code, "rank_biserial")),
-        p=p_value(cells[code, p]), caution=_caution(cells, code),
+        "Texts with “{label}”{whose} {verb}{than}{odds}. Over all texts ({n} with it, {others} without), "
+        "{ranks}{caution}.",
+        label=label, whose=whose, verb=verb, than=than,
+        odds=_odds_of(links, code) if size != "rank_biserial" else (),
+        n=count(cells[code, "n_with"]), others=count(cells[code, "n_without"]),
+        ranks=_rank(links, code), caution=_caution(cells, code),
     )  # fmt: skip
+
+
+def _odds_of(links: Traced, code: str) -> Phrase:
+    """Return both odds ratios, that of the hypothesis first, each with its interval and p."""
+    cells = links.set_index("code").loc
+    is_own = _of_hypothesis(links) == "odds_ratio"
+    of: Phrase = ()
+    if pd.notna(cells.value[code, "odds_ratio_df"]):
+        of = phrase(
+            "; {both} of {n} participants wrote both", both=count(cells[code, "n_clusters_both"]),
+            n=count(cells[code, "n_clusters"]),
+        )  # fmt: skip
+    first, second = ("odds_ratio", "between_odds_ratio")[:: 1 if is_own else -1]
+    other: Phrase = ()
+    if pd.notna(cells.value[code, second]):
+        what = "between participants" if is_own else "of their own texts"
+        other = phrase(
+            "; the odds ratio {what} was {odds}{p}", what=what, odds=_with_interval(links, code, second),
+            p=_own_p(cells, code, f"{second}_p"),
+        )  # fmt: skip
+    return phrase(
+        " (odds ratio {odds}{p}, adjusted p {adjusted}{of}{other})",
+        odds=_with_interval(links, code, first), p=_own_p(cells, code, f"{first}_p"),
+        adjusted=p_value(cells[code, f"{first}_p_adjusted"]), of=of, other=other,
+    )  # fmt: skip
+
+
+def _own_p(cells: Traced, code: str, name: str) -> Phrase:
+    return phrase(", p {p}", p=p_value(cells[code, name])) if pd.notna(cells.value[code, name]) else ()
+
+
+def _rank(links: Traced, code: str) -> Phrase:
+    """Return the rank-biserial correlation with its own interval and p, adjusted if it has the test."""
+    cells = links.set_index("code").loc
+    adjusted: Phrase = ()
+    if not _with_odds(links):
+        adjusted = phrase(", adjusted p {p}", p=p_value(cells[code, "p_adjusted"]))
+    own = _own_p(cells, code, "p")
+    if own:
+        own = phrase("{own}{adjusted}", own=own, adjusted=adjusted)
+    return phrase("rank-biserial r = {r}{own}", r=_with_interval(links, code, "rank_biserial"), own=own)
 
 
 def _with_interval(links: Traced, code: str, name: str) -> Phrase:
     cells = links.set_index("code").loc
-    printed = number if name == "odds_ratio" else coefficient
+    printed = coefficient if name == "rank_biserial" else number
     if pd.isna(cells.value[code, f"{name}_low"]):
         return phrase("{at} (no interval)", at=printed(cells[code, name]))
     low, high = (printed(cells[code, f"{name}_{end}"]) for end in ("low", "high"))
@@ -251,15 +309,19 @@ def _of_the_others(links: Traced, *, others: bool) -> Sentence:
         low=coefficient(rest["rank_biserial"].min()), high=coefficient(rest["rank_biserial"].max()),
     )  # fmt: skip
     if _with_odds(links):
+        name = _of_hypothesis(links)
         ranks = phrase(
-            "odds ratios were between {low} and {high} and rank-biserial correlations between {r_low} and "
-            "{r_high}",
-            low=number(rest["odds_ratio"].min()), high=number(rest["odds_ratio"].max()),
+            "odds ratios {what} were between {low} and {high} (smallest adjusted p {p}), and rank-biserial "
+            "correlations over all texts between {r_low} and {r_high} (smallest p {p_of_r})",
+            what="of own texts" if name == "odds_ratio" else "between participants",
+            low=number(rest[name].min()), high=number(rest[name].max()), p=p_value(rest[p].min()),
             r_low=coefficient(rest["rank_biserial"].min()), r_high=coefficient(rest["rank_biserial"].max()),
+            p_of_r=p_value(rest["p"].min()),
         )  # fmt: skip
+    else:
+        ranks = phrase("{ranks} (smallest adjusted p {p})", ranks=ranks, p=p_value(rest[p].min()))
     which = "For the others" if others else "Across all of them"
-    return sentence("{which}, {ranks} (smallest adjusted p {p}).",
-                    which=which, ranks=ranks, p=p_value(rest[p].min()))  # fmt: skip
+    return sentence("{which}, {ranks}.", which=which, ranks=ranks)
 
 
 def _equivalent(record: Record, links: Traced, rest: Sequence[str]) -> Iterator[Sentence]:
@@ -290,9 +352,29 @@ def _not_computable(record: Record, links: Traced, codes: Sequence[str]) -> Iter
     why = [(str(cells.value[code, column]), named(record.labels()[code])) for code in codes]
     for reason, labels in grouped(why).items():
         place = next(code for code in codes if str(cells.value[code, column]) == reason)
-        said = cells[place, column]
-        words = Number(reason_words(said.value), said.value, said.call, said.where)
-        yield sentence("For {labels} no test could be computed: {words}.", labels=quoted(labels), words=words)
+        yield sentence(
+            "For {labels} no {what} could be computed: {words}.",
+            labels=quoted(labels), what="odds ratio" if _with_odds(links) else "test",
+            words=_words(cells[place, column]),
+        )  # fmt: skip
+    if _with_odds(links):
+        for code in (code for code in codes if pd.notna(cells.value[code, "p"])):
+            yield sentence("For texts with “{label}”, {ranks}.", label=named(record.labels()[code]),
+                           ranks=_rank(links, code))  # fmt: skip
+
+
+def _words(said: Traced) -> Number:
+    return Number(reason_words(said.value), said.value, said.call, said.where)
+
+
+def _reason_of(links: Traced) -> Number:
+    """Return why the first of the links has no odds ratio, in words."""
+    return _words(links["odds_ratio_reason"].iloc[0])
+
+
+def _without_odds(links: Traced) -> bool:
+    """Return True if odds ratios were asked for, and r alone could be tested."""
+    return not _with_odds(links) and bool(links.value["odds_ratio_reason"].notna().any())
 
 
 def _with_odds(links: Traced) -> bool:
@@ -300,8 +382,17 @@ def _with_odds(links: Traced) -> bool:
 
 
 def adjusted_p(links: Traced) -> str:
-    """Return the column of the adjusted p that counts: that of the odds ratio, where there are any."""
-    return "odds_ratio_p_adjusted" if _with_odds(links) else "p_adjusted"
+    """Return the column of the adjusted p that counts: that of the hypothesis, where it has any."""
+    return f"{_of_hypothesis(links)}_p_adjusted" if _with_odds(links) else "p_adjusted"
+
+
+def _of_hypothesis(links: Traced) -> str:
+    return of_hypothesis(links.value.to_dict("records"))
+
+
+def _about(links: Traced) -> str:
+    is_own = _of_hypothesis(links) == "odds_ratio"
+    return "about a participant's own texts" if is_own else "about differences between participants"
 
 
 def _rating(record: Record) -> Any:

@@ -110,6 +110,10 @@ def origins(record: Record) -> Iterator[Sentence]:
         n=plural(record.store.codebook.codable.how_many(), "code"),
         emerged=plural(emerged.how_many(), "was", "were", none="none"),
     )  # fmt: skip
+    book = record.store.codebook
+    if unstated := sum(not code.origin for code in book.value.codable):
+        n = book.given("sum(not code.origin for code in store.codebook.codable)", unstated)
+        yield sentence("The codebook does not state the origin of {n}.", n=plural(n, "code"))
 
 
 def redaction(record: Record) -> Iterator[Sentence]:

@@ -26,18 +26,23 @@ from sense7_qual.report._text_record import Record
 
 def missing_method(record: Record) -> Iterator[Sentence]:
     """Yield how many ratings are missing, and how it was examined what they could change."""
-    if record.missing is None:
+    if record.links is None or not record.unrated.value.any():
         return
     yield sentence(
         "The rating was missing for {n} of {all} ({share}%), which the comparisons of ratings leave out.",
         n=count(record.unrated.sum()), all=plural(record.unrated.shape[0], "coded text"),
         share=percent(record.unrated.mean()),
     )  # fmt: skip
+    if record.missing is None:
+        yield sentence(
+            "What missing ratings could change was not bounded, since coders' own links were pooled: bounds "
+            "would be those of another link."
+        )
+        return
     yield sentence(
         "What missing ratings could change was examined by bounds, over all values from the lowest to the "
         "highest rating (Horowitz & Manski, 2000), and by a pattern-mixture model in which they differ from "
-        "the observed ones by δ points on average (Little, 1993){whose}.",
-        whose=" (decisions: the majority of the coders)" if record.linked == "pooled" else "",
+        "the observed ones by δ points on average (Little, 1993)."
     )
 
 

@@ -9,18 +9,20 @@ from typing import Any, Final
 
 import pandas as pd
 
+from sense7_qual._basis import COLUMN, Basis, Waiting
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import did_you_mean, word
+from sense7_qual.acts import preregistrations
+from sense7_qual.acts.contents import AnalysisPlan
+from sense7_qual.adjudication import SettledBy
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import is_model
-from sense7_qual.links import MULTIVERSE, Adjustment, Margin
-from sense7_qual.report._review_facts import Study, read_once
+from sense7_qual.links import MULTIVERSE, Adjustment, Hypothesis, Margin
+from sense7_qual.report._review_facts import Study, independent_rounds, read_once
+from sense7_qual.report._settled_by import ask_in_call, linked_source, open_answers
 from sense7_qual.report._text import Traced, trace
 
 PARTICIPANT: Final = "case_id"
-COMPUTED: Final = ("majority", "pooled", "consensus")
-ANY_CODER: Final = "any coder"
-"""Whose decisions are counted where several code and agreement is no part of the argument."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,11 +35,15 @@ class Record:
     cluster: str | None
     n_boot: int
     seed: int
-    source: str | None = None
+    function: str = "paper"
+    asked_for: SettledBy | None = None
     round: str | None = None
+    rounds: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
     multiverse: Traced | None = None
     adjust: Adjustment = "bh"
     equivalence: Margin | None = None
+    hypothesis: Hypothesis = "within"
     further: Traced | None = None
 
     def __getitem__(self, name: str) -> Traced:
@@ -48,85 +54,101 @@ class Record:
         """The study."""
         return self.names["store"]
 
-    @cached_property
-    def decisions(self) -> Traced:
-        """What each coder decided in the end, without training and discussions."""
-        return self.store.decisions(**self._in_round)
+    @property
+    def asked(self) -> dict[str, Any]:
+        """The rounds and coders that are asked for; nothing where those of the registered plan count.
+
+        Rounds of a plan leave out none of what was coded outside rounds; the round of a call does.
+        """
+        coders = {"coder": list(self.by)} if self.by else {}
+        if self.round is not None:
+            return {"round": self.round, **coders}
+        return {**({"round": [*self.rounds, None]} if self.rounds else {}), **coders}
 
     @cached_property
     def independent(self) -> Traced:
-        """What each coder had decided before any suggestion was shown to them."""
-        return self.store.decisions(**self._in_round, before_suggestions=True)
+        """What each coder decided first, before they could see another's decisions or a suggestion."""
+        return self.store.decisions(**self.asked)
 
     @cached_property
-    def decided(self) -> Traced:
-        """What each coder decided, and the consensus; of one coder where only one decided."""
-        return self.store.decisions(**self._in_round, consensus=True, single=True)
-
-    @property
-    def _in_round(self) -> dict[str, str]:
-        return {} if self.round is None else {"round": self.round}
+    def last(self) -> Traced:
+        """What each coder decided last, discussions included and training not."""
+        return self.store.decisions(**self.asked, settled_by="nothing")
 
     @cached_property
     def coders(self) -> list[str]:
         """Who decided."""
-        return sorted(self.decisions.value["coder"].unique())
+        return sorted(self.last.value["coder"].unique())
 
     @cached_property
-    def is_settled(self) -> bool:
-        """Whether everything that was decided on has a consensus."""
-        decided, pairs = self.decided.value, ["unit_id", "code"]
-        agreed = decided.loc[decided["coder"] == "consensus", pairs]
-        return len(agreed) == len(decided[pairs].drop_duplicates())
-
-    @property
-    def linked(self) -> str:
-        """Whose decisions are linked to ratings: those asked for, or the consensus where it is complete."""
-        if self.source is not None:
-            return self.source
-        if len(self.coders) == 1:
-            return self.coders[0]
-        return "consensus" if self.is_settled else "pooled"
-
-    @property
-    def counted(self) -> str:
-        """Whose decisions are counted: those that are linked, or the majority, where links are pooled."""
-        if not self.with_agreement and self.source is None and len(self.coders) > 1:
-            return ANY_CODER
-        return "majority" if self.linked == "pooled" else self.linked
+    def settled_by(self) -> SettledBy:
+        """How disagreements count; raises `ArgumentError` where several decided and nobody said it."""
+        if self.asked_for is not None:
+            return self.asked_for
+        answers = open_answers(self.store.value, with_agreement=self.with_agreement, asked=self.asked)
+        if answers:
+            raise ask_in_call(self.function, answers)
+        return "nothing"
 
     @cached_property
-    def counts(self) -> Traced:
-        """The decisions that are counted, of the coder that `counted` names."""
-        if self.counted == ANY_CODER:
-            applied = self.decisions.groupby(["unit_id", "code"], as_index=False)["applied"].any()
-            return applied.assign(coder=ANY_CODER)
-        if self.counted == "majority":
-            return self["codings"].majority(self.decided)
-        return self.decided.query(f"coder == {self.counted!r}")
+    def settled(self) -> Traced:
+        """What counts in counts, links and quotes: one frame for all of them."""
+        return self.store.decisions(**self.asked, settled_by=self.settled_by)
+
+    @property
+    def source(self) -> str:
+        """The name of what is settled among the sources of decisions."""
+        return linked_source(self.settled_by, self.coders)
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether several coders' own decisions count, none of them settled."""
+        return self.settled_by == "nothing" and len(self.coders) > 1
+
+    @property
+    def is_ruled(self) -> bool:
+        """Whether a ruling is among what counts."""
+        return "ruled" in dict(Basis.of(self.settled.value).inside)
+
+    @cached_property
+    def shares(self) -> Traced:
+        """Which share of the coders of a text applied each code: 1 or 0 where one decision counts."""
+        if self.is_pooled:
+            return self.settled.groupby(["unit_id", "code"], as_index=False, observed=True)["applied"].mean()
+        return self.settled
+
+    @cached_property
+    def waiting(self) -> dict[str, Waiting]:
+        """The codes with decisions to be reviewed among those that count, by their ids."""
+        return {one.code: one for one in Basis.of(self.settled.value).waiting}
+
+    def basis(self, frame: Traced) -> Traced:
+        """Return what decisions rest on."""
+        return frame.given(f"Basis.of({frame.expression})", Basis.of(frame.value))
 
     @cached_property
     def people(self) -> Traced | None:
-        """How many participants have each code among the decisions counted; None where not all are known."""
-        if self.cluster is None:
+        """How many participants have each code; None where not all are known, or coders' own count."""
+        if self.cluster is None or self.is_pooled:
             return None
-        applied, whose = self.counts.query("applied"), self.store.units[["unit_id", self.cluster]]
+        applied, whose = self.settled.query("applied"), self.store.units[["unit_id", self.cluster]]
         return applied.merge(whose, on="unit_id").groupby("code")[self.cluster].nunique()
 
     @cached_property
     def every_link(self) -> Traced | None:
         """How ratings differ with each code; None without a rating, participants, or anything decided.
 
-        By max-T of every source, because p is then adjusted over all of them.
+        By max-T of every source among them, because p is then adjusted over all of these.
         """
-        if self.rating is None or self.cluster is None or not len(self.decided.value):
+        if self.rating is None or self.cluster is None or not len(self.settled.value):
             return None
         asked: dict[str, Any] = {} if self.adjust == "bh" else {"adjust": self.adjust}
         asked |= {"equivalence": [*self.equivalence]} if self.equivalence else {}
-        if self.adjust == "bh" or len(self.coders) == 1:
-            asked["sources"] = [self.linked]
+        asked |= {"hypothesis": self.hypothesis} if self.hypothesis != "within" else {}
+        if self.adjust == "bh" or not self.is_pooled:
+            asked["sources"] = [self.source]
         return self["links"].code_to_rating(
-            self.decided, self.store.units, rating=self.rating, cluster=self.cluster, n_boot=self.n_boot,
+            self.settled, self.store.units, rating=self.rating, cluster=self.cluster, n_boot=self.n_boot,
             seed=self.seed, **asked,
         )  # fmt: skip
 
@@ -136,33 +158,31 @@ class Record:
         every = self.every_link
         if every is None or every.value["source"].nunique() < 2:
             return every
-        return every.query(f"source == {self.linked!r}")
+        return every.query(f"source == {self.source!r}")
 
     @cached_property
     def unrated(self) -> Traced:
         """Whether each text that is decided on lacks the rating."""
         units = self.store.units
-        return units[units["unit_id"].isin(self.decided["unit_id"])][self.rating].isna()
+        return units[units["unit_id"].isin(self.settled["unit_id"])][self.rating].isna()
 
     @cached_property
     def missing(self) -> Traced | None:
-        """What missing ratings could do to the links; None where there are no links or none is missing."""
-        if self.links is None or not self.unrated.value.any():
+        """What missing ratings could do to the links; None without links, or where none is missing.
+
+        Of the source that is linked: where coders' own links are pooled there is none, since the bounds of
+        another source would be those of another number.
+        """
+        if self.links is None or self.is_pooled or not self.unrated.value.any():
             return None
         return self["links"].models.missing_ratings(
-            self.decided, self.store.units, rating=self.rating, cluster=self.cluster,
-            sources=[self.linked_alone],
+            self.settled, self.store.units, rating=self.rating, cluster=self.cluster, sources=[self.source],
         )  # fmt: skip
-
-    @property
-    def linked_alone(self) -> str:
-        """Whose decisions are linked, or the majority's, where links are pooled."""
-        return "majority" if self.linked == "pooled" else self.linked
 
     @cached_property
     def disagreements(self) -> Traced:
         """On which text and code coders disagree, and what became of it."""
-        return self["adjudication"].queue(self.decisions, rulings=self.store.rulings())
+        return self["adjudication"].queue(self.last, rulings=self.store.rulings())
 
     def discussed(self, before: str, after: str) -> Traced:
         """Return agreement before and after a round of discussion; empty where nothing was decided in one."""
@@ -173,12 +193,12 @@ class Record:
     @cached_property
     def n_coders(self) -> Traced:
         """How many people decided on anything."""
-        return self.decisions["coder"].nunique()
+        return self.last["coder"].nunique()
 
     @cached_property
     def n_coded(self) -> Traced:
         """How many texts were coded."""
-        return self.decisions["unit_id"].nunique()
+        return self.last["unit_id"].nunique()
 
     @cached_property
     def n_double(self) -> Traced:
@@ -198,7 +218,7 @@ class Record:
 
     def with_people(self, models: Sequence[str]) -> Traced:
         """Return the agreement of models with people, beside that of people."""
-        independent = self.store.decisions(before_suggestions=True, models=True)
+        independent = self.store.decisions(**self.asked, models=True)
         return self["agreement"].human_model(independent, models=list(models), **self.resampling)
 
     def card(self, model: str) -> Traced | str:
@@ -258,22 +278,27 @@ def record_of(
     store: Study,
     *,
     function: str,
+    plan: AnalysisPlan | None = None,
+    settled_by: SettledBy | None = None,
     with_agreement: bool = True,
     rating: str | None = None,
     cluster: str | None = None,
     n_boot: int = 2000,
     seed: int = 0,
-    source: str | None = None,
     round: str | None = None,
     multiverse: pd.DataFrame | None = None,
     adjust: Adjustment = "bh",
     equivalence: Margin | None = None,
+    hypothesis: Hypothesis = "within",
     further: Mapping[str, Any] | None = None,
 ) -> Record:
     """Return the record of a study; participants are its clusters where every coded text has one.
 
+    How disagreements count, and which rounds and coders, is what `settled_by` says, or else the plan, or else
+    the registered one.
+
     Raises `ArgumentError`, as of `function`, where `store` is no open study or a setting is none of its, and
-    `TableError` where `multiverse` lacks a column.
+    `TableError` where `multiverse` lacks a column or mixes decisions on several bases.
     """
     store = read_once(store, function=function)
     check_resampling(function, n_boot=n_boot, confidence_level=0.95, seed=seed)
@@ -284,24 +309,61 @@ def record_of(
                 f"{function}: expected {what} to be a column of the study's units – found {word(name)} – "
                 f"{did_you_mean(name, columns)}"
             )
-    if multiverse is not None:
-        MULTIVERSE.require(multiverse)
-    tried = None if multiverse is None else Traced(MULTIVERSE.frame(multiverse), "multiverse")
     record = Record(
-        trace(store), with_agreement, rating, cluster, n_boot, seed, source, round, tried, adjust, equivalence
-    )
-    known = [*record.coders, *COMPUTED]
-    if source is not None and source not in known:
-        raise ArgumentError(
-            f"{function}: expected as source a coder, consensus, majority or pooled – found {word(source)} – "
-            f"{did_you_mean(source, known)}"
-        )
+        trace(store), with_agreement, rating, cluster, n_boot, seed, function,
+        round=round, multiverse=_tried(multiverse), adjust=adjust, equivalence=equivalence,
+        hypothesis=hypothesis, **_choice(store, plan, settled_by),
+    )  # fmt: skip
     if further:
         record = replace(record, further=Traced(dict(further), "further"))
     return record if cluster is not None else replace(record, cluster=_participants(record))
 
 
+def refuse_removed(arguments: Mapping[str, object], *, function: str) -> None:
+    """Raise `ArgumentError` for an argument that there is no more, and say what took its place."""
+    for name in arguments:
+        instead = "an argument that its documentation lists"
+        if name == "source":
+            instead = (
+                "settled_by: 'rulings' (was 'consensus'), 'majority' or 'nothing' (was 'pooled'); for one "
+                "coder, a plan that names them, AnalysisPlan(coders=('ana',))"
+            )
+        raise ArgumentError(f"{function}: expected no argument {name!r} – found it – pass {instead}.")
+
+
+def _choice(store: Study, plan: AnalysisPlan | None, settled_by: SettledBy | None) -> dict[str, Any]:
+    """Return how disagreements count, and the rounds and coders of a plan that is not the registered one."""
+    plans = preregistrations(store.acts())
+    registered = plans[-1].plan if plans else None
+    said = [one.settled_by for one in (plan, registered) if one is not None and one.settled_by is not None]
+    choice: dict[str, Any] = {"asked_for": settled_by or next(iter(said), None)}
+    if plan is None or plan == registered:
+        return choice
+    if plan.rounds and (registered is None or plan.rounds != registered.rounds):
+        choice["rounds"] = tuple(
+            one.name for one in independent_rounds(store.rounds) if one.name in plan.rounds
+        )
+    if plan.coders and (registered is None or plan.coders != registered.coders):
+        coded = set(store.coverage()["coder"])
+        choice["by"] = tuple(name for name in plan.coders if name in coded)
+    return choice
+
+
+def _tried(multiverse: pd.DataFrame | None) -> Traced | None:
+    if multiverse is None:
+        return None
+    MULTIVERSE.require(multiverse)
+    lines = multiverse[COLUMN].dropna().astype(str) if COLUMN in multiverse else pd.Series(dtype="string")
+    if lines.str.startswith("several").any():
+        raise TableError(
+            "paper: expected a multiverse of decisions on one basis – found several – make it of one call "
+            "of store.decisions."
+        )
+    frame = MULTIVERSE.frame(multiverse)
+    return Traced(frame.assign(**{COLUMN: multiverse[COLUMN]}) if len(lines) else frame, "multiverse")
+
+
 def _participants(record: Record) -> str | None:
-    coded = record.decisions.value["unit_id"].unique()
+    coded = record.last.value["unit_id"].unique()
     cases = record.store.value.units.set_index("unit_id")[PARTICIPANT].reindex(coded)
     return None if cases.isna().any() or not len(cases) else PARTICIPANT

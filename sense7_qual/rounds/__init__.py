@@ -23,6 +23,7 @@ question                                     function                        fil
 ===========================================  ==============================  ================
 What is a round, who opens and unblinds it?  `Round`, `open_round`, …        ``_rounds.py``
 Who may see what?                            `visible`                       ``_visible.py``
+What was decided independently of others?    `independent`                   ``_independent.py``
 How far are coders? What did they decide?    `progress`, `first_decisions`   ``_rounds.py``
 Who codes what in a study that keeps a plan? `planned`, `assignments`        ``_plan.py``
 ===========================================  ==============================  ================
@@ -30,6 +31,7 @@ Who codes what in a study that keeps a plan? `planned`, `assignments`        ``_
 
 from __future__ import annotations
 
+from sense7_qual.rounds._independent import Independent as Independent, independent as independent
 from sense7_qual.rounds._plan import Assignment as Assignment, assignments as assignments, planned as planned
 from sense7_qual.rounds._rounds import (
     Round as Round,

@@ -13,6 +13,7 @@ import pandas as pd
 from sense7_qual._arguments import Progress, check_arguments
 from sense7_qual.acts import Act, check_coder, check_person, preregistrations
 from sense7_qual.acts.contents import AnalysisPlan
+from sense7_qual.adjudication import Choice, SettledBy
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.store import _open_study
 from sense7_qual.store._bundle import write as bundles
@@ -171,6 +172,7 @@ class Copies:
         analysis_plan: AnalysisPlan | None = None,
         rating: str | None = None,
         cluster: str | None = None,
+        settled_by: SettledBy | None = None,
         seed: int | None = None,
         conditions: Sequence[str] = (),
         variables: Sequence[str] = (),
@@ -208,8 +210,8 @@ class Copies:
             identifier).
         analysis_plan : AnalysisPlan, optional
             The plan, as for `report.paper`; by default the one registered last.
-        rating, cluster, seed : optional
-            Instead of the plan's.
+        rating, cluster, settled_by, seed : optional
+            Instead of the plan's; as for `report.paper`.
         conditions : sequence of str
             As for `report.paper`.
         variables : sequence of str
@@ -245,8 +247,9 @@ class Copies:
         ------
         ArgumentError
             `texts`, a format, a column or the licence is unknown; an author, an ORCID (its last character
-            checks the others, ISO 7064 MOD 11-2) or an address is malformed; no text is finished; or a name
-            or id repeats participants' words, or looks like a person's, and is not accepted.
+            checks the others, ISO 7064 MOD 11-2) or an address is malformed; no text is finished; several
+            coders decided and nothing says how disagreements count; or a name or id repeats participants'
+            words, or looks like a person's, and is not accepted.
         StoreError
             Something exists at `path`, `path` is within the study, the study is a bundle or damaged, the role
             does not lead, the disk refuses, or the script fails or gives another result the second time.
@@ -261,7 +264,9 @@ class Copies:
         self._refuse_within(target)
         there = self._study.acts_there()
         quotes = decide.quotes_after(there, known, revise.history(there))
-        plan = self._plan_with(analysis_plan, rating=rating, cluster=cluster, seed=seed)
+        plan = self._plan_with(
+            analysis_plan, rating=rating, cluster=cluster, settled_by=settled_by, seed=seed
+        )
         wish = bundles.Wish(
             plan=plan, texts=texts, title=title, conditions=tuple(conditions), variables=tuple(variables),
             names=tuple(names), formats=tuple(formats), overwrite=overwrite,
@@ -269,12 +274,25 @@ class Copies:
             cited=citation(authors, licence, keywords, software),
         )  # fmt: skip
         bundles.check(wish, [str(name) for name in known.units.columns])
-        decisions = decide.decide(self._study.acts(), known, log.coders(), decide.Choice())
+        decisions = decide.decisions(self._study.acts(), known, log.coders(), Choice(), codebook=None)
         if decisions.empty:
             raise ArgumentError(
                 "bundle: expected texts that a coder has finished – found none – make it once some are."
             )
+        self._refuse_open_question(plan)
         bundles.write(log, target, wish, progress=progress)
+
+    def _refuse_open_question(self, plan: AnalysisPlan) -> None:
+        """Raise `ArgumentError` where several coders decided and nothing says how disagreements count."""
+        from sense7_qual import report
+
+        registered = preregistrations(self._study.lead_acts("plan"))
+        if plan.settled_by is None and not (registered and registered[-1].plan.settled_by):
+            study = Store()
+            study._study = self._study
+            answers = report.open_answers(study, with_agreement=plan.with_agreement)
+            if answers:
+                raise report.ask_in_call("bundle", answers)
 
     def _refuse_within(self, target: Path) -> None:
         """Refuse a bundle in the study folder: who copies the folder would copy what is not to be there."""
@@ -289,6 +307,8 @@ class Copies:
         plan = given or (
             registered[-1].plan if registered else AnalysisPlan(question="What do the codes show?")
         )
+        if plan.settled_by is None and registered:
+            plan = replace(plan, settled_by=registered[-1].plan.settled_by)
         return replace(plan, **{name: value for name, value in asked.items() if value is not None})
 
 

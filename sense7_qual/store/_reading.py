@@ -5,14 +5,16 @@ It bears the name of the whole, by which messages call its methods.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal
 
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual.acts import Act, Preregistration, preregistrations
+from sense7_qual.adjudication import SettledBy
 from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.errors import StoreError, TableError
 from sense7_qual.frames import is_model
@@ -229,59 +231,69 @@ class Store:
     def decisions(
         self,
         *,
-        round: str | None = None,
-        coder: str | None = None,
+        round: str | Sequence[str | None] | None = None,
+        coder: str | Sequence[str] | None = None,
         facet: str | None = None,
-        consensus: bool = False,
-        single: bool = False,
-        before_suggestions: bool = False,
+        settled_by: SettledBy | None = None,
+        codebook: str | None = None,
+        waiting: Literal["leave coders out"] | None = None,
         models: bool = False,
         viewer: str | None = None,
+        **removed: object,
     ) -> pd.DataFrame:
-        """Return one decision per finished unit, coder and code: whether the code is applied.
+        """Return decisions on texts and codes: each coder's first independent ones, or what was settled.
+
+        By default what each coder decided first, before they could read another's decisions on the text or a
+        model's suggestion: what agreement is about. With `settled_by` what the study holds in the end, for
+        counts and links: the same texts, of each coder the last decision, also of those that one coder alone
+        coded. The column ``basis`` says in words what is in and what was left out, and travels into results,
+        tables and figures.
 
         Codings under earlier versions of the codebook are carried over to ``store.codebook`` by the study's
-        revisions. Stale ones are left out: missing, never absent (`codings.decisions` says how,
-        `codings.stale` lists them). Units of withdrawn participants are left out.
+        revisions. Those that wait for review are missing, never absent; of a code that was narrowed, widened
+        or split, nothing that anybody decided before the change counts until all of it is reviewed
+        (`codings.decisions` says how, `codings.stale` lists them). Units of withdrawn participants are left
+        out.
 
         Parameters
         ----------
-        round : str, optional
-            Only units finished in this round, with the codings made in it. By default every finished unit
-            counts once, as its coder decided in the round finished last, without rounds of training (with
-            gold decisions) and of discussion.
-        coder : str, optional
-            Only the decisions of this coder (and, with `consensus`, those agreed among all).
+        round : str or sequence of str, optional
+            Only these rounds; None among them stands for what was coded in no round. By default those of the
+            registered plan, if it names any, with what was coded in no round, or else all; without rounds of
+            training (with gold decisions) and of discussion. Of a round asked for by name, decisions that its
+            coders made after seeing others are in, and counted.
+        coder : str or sequence of str, optional
+            Only these coders; by default those of the registered plan, or all.
         facet : str, optional
             A facet of the codebook, to get one decision for each of its values instead of the code: with
             "valence" `relational.valence=met`, `relational.valence=unmet` and so on.
-        consensus : bool
-            Whether to add the decisions of the coder ``consensus``: what all coders decided alike, and
-            rulings on the rest (`adjudication.consensus`). In a round, rulings count on the units finished in
-            it. Revisions in a discussion count here only. Statistics of agreement leave these decisions out.
-        single : bool
-            With `consensus`, whether a unit with one coder counts as agreed, as in the usual design in which
-            part of the units is coded twice.
-        before_suggestions : bool
-            Whether to take each coder's decisions as they were before a model's suggestions were shown; if
-            these were shown from the start, there are none. ``agreement.difference(
-            store.decisions(before_suggestions=True), store.decisions())`` compares the two.
+        settled_by : {"rulings", "discussion", "majority", "nothing", "any"}, optional
+            How disagreements count. ``"rulings"``: what all coders of a text decided alike, and rulings on
+            the rest, as the coder ``consensus``; what nobody ruled on is left out. ``"discussion"``: the same
+            without rulings. ``"majority"``: more than half, as the coder ``majority``; ties are left out.
+            ``"any"``: a code counts once anybody applied it. ``"nothing"``: each coder's own last decisions.
+        codebook : str, optional
+            The fingerprint of an earlier version of the codebook, or its first digits: decisions made under
+            it and before, in its codes.
+        waiting : {"leave coders out"}, optional
+            Of a code that was narrowed, widened or split, leave out the coders who have something to review
+            instead of everybody.
         models : bool
             Whether to include decisions of models (``model-…``, `frames.is_model`), as
             `agreement.human_model` takes them. A model that `coder` names is included in any case. They never
-            count towards the consensus.
+            count towards what is settled.
         viewer : str, optional
             Only what this coder may see, as for `acts`.
 
         Returns
         -------
         DataFrame
-            unit_id, coder, code, applied (bool): what every statistic takes.
+            unit_id, coder, code, applied (bool), basis: what every statistic takes.
 
         Raises
         ------
         ArgumentError
-            There is no such round or coder, or `consensus` or `single` does not fit the rest.
+            There is no such round, coder or version, or `settled_by` does not fit `facet`.
         CodebookError
             The codebook has no such facet.
         TableError
@@ -307,14 +319,18 @@ class Store:
         >>> len(decisions), decisions.loc[decisions["applied"], "code"].tolist()
         (7, ['interest'])
         """
-        check_arguments(Store.decisions, locals(), but=("coder", "round"))
+        decide.refuse_removed(removed)
+        check_arguments(Store.decisions, locals(), but=("coder", "round", "removed"))
         study = self._study
-        choice = decide.Choice(round=round, coder=coder, facet=facet, consensus=consensus, single=single,
-                               before_suggestions=before_suggestions, models=models)  # fmt: skip
+        choice = decide.choice(
+            round, coder, facet=facet, settled_by=settled_by, leave_out=waiting is not None, models=models
+        )
         study.refuse_superseded(study.heads.seen())
         study.look_for_withdrawals()
         try:
-            return decide.decide(study.acts(viewer=viewer), study.known, self.coders, choice)
+            return decide.decisions(
+                study.acts(viewer=viewer), study.known, self.coders, choice, codebook=codebook
+            )
         except TableError:
             if study.reads.current().codebook == self.codebook.fingerprint:
                 raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -360,13 +361,19 @@ def refuse_other(known: StudyData, units: pd.DataFrame, codebook: Codebook, *, p
                 f"units never change: go on with Store({str(place)!r}), and join further columns to its "
                 "units by unit_id, or make a study of these at another place."
             )
-    if codebook.fingerprint not in known.codebooks:
+    if not {codebook.fingerprint, _with_origins(codebook).fingerprint} & known.codebooks.keys():
         raise StoreError(
             f"study at {str(place)!r}: expected its codebook {known.codebook.name!r}, now or in an earlier "
             f"version – found another, {_compared(known.codebook, codebook)} – go on with "
             f"Store({str(place)!r}) and its codebook, which store.revise(codebook, why=…, coder=…) changes, "
             "or make a study at another place."
         )
+
+
+def _with_origins(codebook: Codebook) -> Codebook:
+    """Return a codebook as it was read when a code without a stated origin counted as deductive."""
+    codes = tuple(replace(code, origin=code.origin or "deductive") for code in codebook.codes)
+    return replace(codebook, codes=codes)
 
 
 def withdrawn_among(known: StudyData, units: pd.DataFrame) -> list[str]:

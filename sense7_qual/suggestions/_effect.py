@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, read_once
+from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._reasons import Reason
 from sense7_qual.acts import Act, standing
@@ -28,6 +29,7 @@ from sense7_qual.suggestions._results import ANSWERS, EFFECT, MADE_WHEN, MODEL_U
 _KEY: Final = ["code", "unit_id", "coder"]
 
 
+@rests_on("decisions")
 @EFFECT.returns
 def effect(
     decisions: pd.DataFrame,

@@ -11,6 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._basis import rests_on
+from sense7_qual._group_labels import check_groups
 from sense7_qual._reasons import Reason
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import TableError
@@ -59,6 +61,7 @@ class _Decided:
     usual: _Seen
 
 
+@rests_on("decisions")
 def fit(
     units: pd.DataFrame,
     decisions: pd.DataFrame,
@@ -216,6 +219,7 @@ def _decided(
 ) -> _Decided:
     own = units[units["unit_id"].isin(labelled["unit_id"])].sort_values("unit_id", ignore_index=True)
     ids = own["unit_id"].astype(object)
+    check_groups(own[cluster], name=f"units: column {cluster!r}")
     groups = own[cluster].astype("string").str.strip().fillna("\0" + own["unit_id"]).astype(str).to_numpy()
     return _Decided(own.assign(unit_id=ids), groups, see(own["text"].tolist()), see(_sample(units, seed)))
 

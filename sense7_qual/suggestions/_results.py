@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from sense7_qual._basis import BASIS
 from sense7_qual._contract import Column, Contract, count, flag, number, share, text, word
 from sense7_qual.frames import SUGGESTIONS
 
@@ -64,6 +65,7 @@ EFFECT: Final = Contract("effect", ("code", "measure"), {
     "reason": Column("any",
         "`few_clusters`: fewer than 6 participants with, or without, suggestions, so no interval; "
         "`no_comparison`: no unit on one side"),
+    **BASIS,
 }, row="One row per code and measure. Missing decisions do not count")  # fmt: skip
 
 ORDER: Final = Contract("order", ("unit_id",), {

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import NOT_STATED, rests_on
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._reasons import Reason
 from sense7_qual.codebook import Codebook
@@ -53,11 +54,14 @@ class Screening:
         "people").
     parameters
         The settings, and the fingerprint of the codebook.
+    basis
+        Which decisions the sample rests on, in words.
     """
 
     codes: pd.DataFrame = field(repr=False)
     verdicts: pd.DataFrame = field(repr=False)
     parameters: dict[str, Any]
+    basis: str = NOT_STATED
 
     def __repr__(self) -> str:
         """Say how many verdicts there are of each kind."""
@@ -81,6 +85,7 @@ class Screening:
         return self.n_texts - int(left.nunique())
 
 
+@rests_on("decisions")
 def screen(
     suggestions: pd.DataFrame,
     decisions: pd.DataFrame,

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._basis import NOT_STATED
 from sense7_qual._reasons import Reason
 from sense7_qual.frames import SUGGESTIONS, UNITS
 from sense7_qual.suggestions._features import Embed, Features, sentences, vectors
@@ -40,6 +41,8 @@ class Suggester:
     parameters
         `seed`, `n_units` (with a decision) and `n_clusters`, `coder`, `cluster`, `coders` (from whom it
         learned, sorted).
+    basis
+        Which decisions it learned from, in words.
     """
 
     codes: pd.DataFrame = field(repr=False)
@@ -51,6 +54,7 @@ class Suggester:
     quote_vectors: Floats = field(repr=False)
     learned_units: frozenset[str] = field(repr=False)
     learned_groups: frozenset[str] = field(repr=False)
+    basis: str = NOT_STATED
 
     def __repr__(self) -> str:
         """Say how many codes it suggests, and from what."""

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._reasons import Reason
@@ -19,6 +20,7 @@ from sense7_qual.themes._results import AGAINST_CODEBOOK, CODES
 from sense7_qual.themes._themes import Themes
 
 
+@rests_on("decisions")
 @AGAINST_CODEBOOK.returns
 def against_codebook(
     themes: Themes,
@@ -113,6 +115,7 @@ def against_codebook(
     return result.reset_index()[[*columns, "best_code", "best_share", "best_lift", "expected", "reason"]]
 
 
+@rests_on("decisions")
 @CODES.returns
 def codes_by_theme(
     themes: Themes,

@@ -248,10 +248,10 @@ _Members = Mapping[int, frozenset[str]]
 def match_recorded(themes: Themes, acts: Iterable[Act]) -> pd.DataFrame:
     """Match the themes of a run with the recorded themes of the study, without recording it.
 
-    The themes are paired so that the sum of their Jaccard similarities, over the units of both runs, is
-    largest; a pair of .5 or more is one theme, which keeps its number and so its name, its code, and whether
-    it is merged or dismissed. A theme without a partner is compared with merged themes, and with themes
-    before they were split, as a whole. Otherwise it is new.
+    Two themes are one if their Jaccard similarity, over the units of both runs, is .5 or more; among such
+    pairs, those with the largest sum are taken. The theme keeps its number and so its name, its code, and
+    whether it is merged or dismissed. A theme without a partner is compared with merged themes, and with
+    themes before they were split, as a whole. Otherwise it is new.
 
     Parameters
     ----------
@@ -306,12 +306,16 @@ def _jaccard(new: _Members, old: _Members, common: frozenset[str]) -> Floats:
 
 
 def _pairs(similar: Floats, new: list[int], old: list[int]) -> dict[int, int]:
-    """Return the old number of each new theme that has a partner, by the largest sum of similarities."""
+    """Return the old number of each new theme that has a partner, by the largest sum of similarities.
+
+    A pair below the threshold adds nothing to the sum, or two weak pairs would part a strong one.
+    """
     from scipy.optimize import linear_sum_assignment
 
-    rows, columns = linear_sum_assignment(similar, maximize=True)
+    counted = np.where(similar >= _SAME, similar, 0.0)
+    rows, columns = linear_sum_assignment(counted, maximize=True)
     pairs = zip(rows.tolist(), columns.tolist(), strict=True)
-    return {new[row]: old[column] for row, column in pairs if similar[row, column] >= _SAME}
+    return {new[row]: old[column] for row, column in pairs if counted[row, column] > 0}
 
 
 def _wholes(

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._languages import in_share, languages
+from sense7_qual._languages import in_share, languages, unread
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ImportRefused, TableError
 from sense7_qual.themes._communities import NO_GROUP, Labels, centres
@@ -104,7 +104,7 @@ def fit(
     -----
     UserWarning
         The texts seem to be in several languages (by script and by their commonest words), and the model is
-        not one of many languages.
+        not one of many languages; or in a language that no installed model reads, such as Vietnamese.
 
     References
     ----------
@@ -257,12 +257,20 @@ def _reporting(progress: Progress | bool | None) -> Iterator[Progress]:
 
 
 def _warn_of_several(found: dict[str, int], embed: Embed) -> None:
-    """Warn where several languages have a share of the texts and the model may read but one of them."""
+    """Warn of several languages where the model may read but one, and of those that no model reads."""
     if len(found) > 1 and not getattr(embed, "multilingual", False):
         listed = ", ".join(f"{name} ({number:,})" for name, number in found.items())
         warnings.warn(
             f"fit: the texts seem to be in several languages: {listed} of those looked at. With a model of "
             "one language, themes part by language – use `models.embedder('multilingual')`.",
+            stacklevel=3,
+        )
+    if nobody_reads := unread(found, getattr(embed, "model_id", "")):
+        listed = ", ".join(f"{name} ({found[name]:,} of the texts looked at)" for name in nobody_reads)
+        warnings.warn(
+            f"fit: expected texts in languages that an installed model reads – found {listed} – read these "
+            "texts yourself: their themes mean little. A model of that language can be named in "
+            "`models.embedder`.",
             stacklevel=3,
         )
 

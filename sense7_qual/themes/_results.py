@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from sense7_qual._basis import BASIS
 from sense7_qual._contract import Contract, count, estimated, flag, number, reason, share, text, word
 
 _COSINE: Final = number("cosine, −1 … 1; 1 for an equal text", -1, 1)
@@ -31,6 +32,7 @@ AGAINST_CODEBOOK: Final = Contract("against_codebook", ("theme",), {
         missing=True),
     "reason": reason(
         "why there is no verdict: `not_decided`, or `few_decided` (fewer than 6 clusters)"),
+    **BASIS,
 }, row="One row per theme")  # fmt: skip
 
 CODES: Final = Contract("codes_by_theme", ("theme", "code"), {
@@ -44,6 +46,7 @@ CODES: Final = Contract("codes_by_theme", ("theme", "code"), {
     "overall_share": share(
         "the same over all units that the themes were computed from, including those in no theme"),
     **estimated("lift", _LIFT),
+    **BASIS,
 }, row="One row per theme and code, in the codebook's order. Intervals are Wilson's with the effective "
        "number of texts, given the variance between clusters; NaN with fewer than 6 clusters")  # fmt: skip
 

@@ -6,7 +6,7 @@ leads of a blind round may know.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -17,13 +17,14 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import adjudication, agreement, codings
-from sense7_qual.acts import Act, Record, about, before_suggestions, fold
+from sense7_qual._basis import Basis
+from sense7_qual.acts import Act, Record, about, fold, shows_suggestions
 from sense7_qual.acts.contents import Proposal
+from sense7_qual.adjudication import Choice
 from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.errors import ActError
 from sense7_qual.frames import is_model, people
 from sense7_qual.rounds import Round, Sight, opened, planned
-from sense7_qual.suggestions import shown as shown_of
 
 LONGEST_PAUSE: Final = 300.0
 LEAST_GAPS: Final = 5
@@ -34,7 +35,8 @@ class Seen:
     """What one person may see of the coding, read once: their own, and that of rounds that are unblinded.
 
     A proposal in no round is the lead's to read in any case: who is none sees those of others with
-    `without_round` alone. What models coded is left out, and so are training and units that are gone.
+    `without_round` alone. What models coded is left out, and so are training and units that are gone. Which
+    decisions count is decided by `adjudication.decide`, as for `Store.decisions`.
 
     Attributes
     ----------
@@ -74,16 +76,19 @@ class Seen:
         acts: Sequence[Act] | None = None,
         as_lead: bool = True,
     ) -> None:
-        self.codebook, self.units, self._without_round = codebook, study.units, without_round
-        everything = [act for act in (study.acts() if acts is None else acts) if not is_model(act.coder)]
+        self.codebook, self.units = codebook, study.units
+        record = list(study.acts() if acts is None else acts)
+        everything = [act for act in record if not is_model(act.coder)]
         sight = Sight.of(everything, viewer=viewer, without_round=without_round, as_lead=as_lead)
         known = set(self.units["unit_id"])
         there = [act for act in everything if act.unit_id is None or act.unit_id in known]
+        of_units = [act for act in record if act.unit_id is None or act.unit_id in known]
+        self._there, self._deciding = there, that_decide(of_units, sight)
         self._counted = [act for act in there if sight.counts(act)]
         self._talked = [act for act in there if sight.discussed(act)]
-        self._record = record = fold(self._counted, codebook=codebook)
-        self.codings, self.coverage = record.codings, record.coverage
-        self.proposals, self.memos = record.proposals, record.memos
+        self._record = counted = fold(self._counted, codebook=codebook)
+        self.codings, self.coverage = counted.codings, counted.coverage
+        self.proposals, self.memos = counted.proposals, counted.memos
         self.rulings, self.team_rulings = (tuple(about(each, "ruling")) for each in (self._counted, there))
         self.revisions: tuple[Revision, ...] = tuple(study.revisions)
         self.rounds = _counting(sight.rounds.values(), unblinded=True)
@@ -96,20 +101,28 @@ class Seen:
     def __repr__(self) -> str:
         return f"Seen({len(self.codings)} codings, {len(self.coverage)} finished)"
 
-    @property
-    def words(self) -> str:
-        """What is counted and what is not, in a sentence or two."""
-        parts = ["your own codings", *(f"round {name!r}" for name in self.rounds)]
-        parts += ["codings outside rounds"] * self._without_round
-        said = f"Counted: finished texts of {_listed(parts)}."
+    def words(
+        self,
+        decisions: pd.DataFrame,
+        *,
+        alpha: pd.DataFrame | None = None,
+        called: Callable[[str], str] = str,
+    ) -> str:
+        """What numbers rest on that come from these decisions, and what this person may not see of them.
+
+        With `alpha`, what agreement that is shown beside them rests on. `called` says how to name coders.
+        """
+        said = [f"{'Basis' if alpha is None else 'Texts and shares'}: {_line(decisions, called)}."]
+        if alpha is not None:
+            said.append(f"Alpha: {_line(alpha, called)}.")
         if self.blind:
-            said += f" Not counted, because blind: {_listed([f'round {name!r}' for name in self.blind])}."
+            said.append(f"Not counted, because blind: {_listed([f'round {name!r}' for name in self.blind])}.")
         if self.leaves_out:
-            said += (
-                " Not counted: what others coded outside rounds. Once they are done, count it with "
+            said.append(
+                "Not counted: what others coded outside rounds. Once they are done, count it with "
                 "without_round=True."
             )
-        return said
+        return " ".join(said)
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -123,53 +136,44 @@ class Seen:
         return dict(zip(self.units["unit_id"], known, strict=True))
 
     @cached_property
-    def n_suggested(self) -> int:
-        """On how many texts a model's suggestions were shown."""
-        return int(shown_of(self._counted).sum())
+    def independent(self) -> pd.DataFrame:
+        """Each coder's first independent decisions: what agreement is of."""
+        return self.decisions(Choice())
 
     @cached_property
     def decided(self) -> pd.DataFrame:
-        """The decisions, as `Store.decisions` has them."""
-        return self._decisions(self._record)
+        """Each coder's own last decisions, discussions among them: what the study holds in the end."""
+        return self.decisions(Choice(settled_by="nothing"))
+
+    def decisions(self, choice: Choice) -> pd.DataFrame:
+        """Return decisions as `Store.decisions` has them, of what may be seen."""
+        return adjudication.decide(self._deciding, self.codebook, self.revisions, choice)
 
     @cached_property
-    def independent(self) -> pd.DataFrame:
-        """These decisions as they were before suggestions were shown: what agreement is of."""
-        return self._decisions(self.before_suggestions) if self.n_suggested else self.decided
-
-    @cached_property
-    def before_suggestions(self) -> Record:
-        """`codings` and `coverage` as they were before suggestions were shown."""
-        if not self.n_suggested:
-            return self._record
-        return fold(before_suggestions(self._counted), codebook=self.codebook)
-
-    @cached_property
-    def discussed(self) -> Record:
-        """What was decided in unblinded discussions of rounds; `codings` and `coverage` are without it."""
+    def talked(self) -> Record:
+        """What was decided in discussions of rounds; `codings` and `coverage` are without it."""
         return fold(self._talked, codebook=self.codebook)
-
-    @cached_property
-    def in_the_end(self) -> pd.DataFrame:
-        """The decisions after discussions: what consensus is made of."""
-        if not len(self.discussed.coverage):
-            return self.decided
-        return codings.after_discussion(self.decided, self._decisions(self.discussed))
 
     @cached_property
     def standing(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Codings on finished texts in the codes of the version, and what is undecided under it."""
-        return self.carried(self._record)
+        return self._carried(self._record)
 
-    def carried(self, record: Record) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Return the same of other codings."""
+    @cached_property
+    def last(self) -> Record:
+        """`codings` and `coverage` with what was decided in discussions."""
+        if not len(self.talked.coverage):
+            return self._record
+        ids = {id(act) for act in (*self._counted, *self._talked)}
+        return fold([act for act in self._there if id(act) in ids], codebook=self.codebook)
+
+    @cached_property
+    def in_the_end(self) -> pd.DataFrame:
+        """`standing` codings as their coders left them last, in discussions too: those of `decided`."""
+        return self._carried(self.last)[0]
+
+    def _carried(self, record: Record) -> tuple[pd.DataFrame, pd.DataFrame]:
         return codings.carried(record.codings, record.coverage, self.codebook, revisions=self.revisions)
-
-    def _decisions(self, record: Record) -> pd.DataFrame:
-        return codings.decisions(
-            record.codings, record.coverage, self.codebook, revisions=self.revisions,
-            abstained=record.abstained,
-        )  # fmt: skip
 
     @cached_property
     def answered(self) -> frozenset[str]:
@@ -190,6 +194,55 @@ class Seen:
     def pace(self) -> dict[str, float]:
         """The seconds that each coder takes for a text (`pace`); who is not in it is unknown."""
         return pace(act for act in self._counted if act.kind == "finish")
+
+
+def that_decide(acts: Sequence[Act], sight: Sight) -> list[Act]:
+    """Return the acts of which decisions are made: those that a person may see, in their order.
+
+    A ruling of somebody else's is in no round. For who leads, it counts on the texts of which two coders'
+    decisions, or all that there are, may be seen. What was suggested outside rounds counts with what was
+    coded there.
+    """
+    seen = [act for act in acts if sight.sees(act) or _is_of_no_round(act, sight)]
+    by, by_all = _finished_by(seen if sight.as_lead else ()), _finished_by(acts)
+    open_to_see = {unit for unit, coders in by.items() if len(coders) > 1 or coders == by_all[unit]}
+    ruled = {act.act_id for act in acts if act.kind == "rule" and act.unit_id in open_to_see}
+    there = {(act.coder, act.act_id) for act in seen}
+    return [
+        act for act in acts
+        if (act.coder, act.act_id) in there or act.act_id in ruled or act.target in ruled
+    ]  # fmt: skip
+
+
+def _is_of_no_round(act: Act, sight: Sight) -> bool:
+    is_about_coding = act.traits.decides or shows_suggestions(act)
+    return sight.without_round and act.round is None and is_about_coding
+
+
+def _finished_by(acts: Iterable[Act]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for act in acts:
+        if act.kind == "finish" and not is_model(act.coder):
+            found.setdefault(str(act.unit_id), set()).add(act.coder)
+    return found
+
+
+def _line(decisions: pd.DataFrame, called: Callable[[str], str]) -> str:
+    basis = Basis.of(decisions)
+    return str(replace(basis, coders=tuple(sorted((called(name), n) for name, n in basis.coders))))
+
+
+def to_review(decisions: pd.DataFrame) -> dict[str, str]:
+    """Return for each code that waits for review how many of its decisions do, in words."""
+    return {
+        one.code: f"{one.n:,} of {one.of:,} to be reviewed" for one in Basis.of(decisions).waiting
+    }  # fmt: skip
+
+
+def with_figures(agreement: pd.DataFrame) -> dict[str, dict[Any, Any]]:
+    """Return the rows of an agreement by code, without codes of which nothing counts until it is reviewed."""
+    rows = agreement[agreement["n_units"].notna()].set_index("code").to_dict("index")
+    return {str(code): row for code, row in rows.items()}
 
 
 def participants(units: pd.DataFrame, finished: Collection[str]) -> str | None:
@@ -303,15 +356,23 @@ class Board:
     @cached_property
     def read(self) -> Seen:
         """What may be seen of the coding."""
-        return Seen(
+        read = Seen(
             self.study, viewer=self.viewer, codebook=self.codebook, without_round=self.without_round,
             acts=self.acts, as_lead=self.is_lead,
         )  # fmt: skip
+        if not self.is_lead:  # who leads nothing does not know whether others coded, but whether they were to
+            read.leaves_out = not self.without_round and bool(self.plan["round"].isna().any())
+        return read
 
     @cached_property
     def tally(self) -> pd.DataFrame:
-        """unit_id, code, n_coders, n_applied of these decisions."""
+        """unit_id, code, n_coders, n_applied of each coder's last decisions."""
         return codings.tally(self.read.decided)
+
+    @cached_property
+    def independent_tally(self) -> pd.DataFrame:
+        """The same of the first independent ones, which agreement is of."""
+        return codings.tally(self.read.independent)
 
     @cached_property
     def order(self) -> pd.DataFrame:
@@ -339,8 +400,10 @@ class Board:
 
     @cached_property
     def drift(self) -> pd.DataFrame:
-        """Each coder × code of these decisions, as `agreement.drift` has them."""
-        return agreement.drift(self.read.decided, self.read.coverage, plan=self.seen_plan)
+        """Each coder × code of the independent decisions, as `agreement.drift` has them."""
+        of, done = self.read.independent, self.read.coverage
+        pairs = [pd.MultiIndex.from_frame(frame[_PAIR]) for frame in (done, of)]
+        return agreement.drift(of, done[pairs[0].isin(pairs[1])], plan=self.seen_plan)
 
     @cached_property
     def leanings(self) -> pd.DataFrame:

@@ -18,6 +18,7 @@ FULL = AnalysisPlan(
     new_codes="add", rating_shown="finished", suggestions="shown", themes=True, discussion=True,
     settled_by="discussion", coding_until="2026-03-31", with_agreement=False, min_alpha=-0.5, rating="R",
     models=("m-1",), prompts=("plain-1@sha256:0",), adjust="max-t", equivalence=("odds_ratio", 1.5),
+    hypothesis="between", conditions=("Model",),
     cluster="case_id", n_boot=50, seed=3, answers={"title": "So\nit is", "aims": ""},
 )  # fmt: skip
 
@@ -50,6 +51,7 @@ WRONG: list[dict[str, Any]] = [
     {"adjust": "holm"}, {"equivalence": 0.2}, {"equivalence": ("rank_biserial",)},
     {"equivalence": ("rank_biserial", 1.2)}, {"equivalence": ("odds_ratio", 0.5)},
     {"equivalence": ("odds_ratio", float("nan"))}, {"equivalence": ("mean", True)},
+    {"hypothesis": "mixed"}, {"hypothesis": True},
     {"answers": {"sampling": None}}, {"answers": ["x"]}, {"question": "\ud800"},
 ]  # fmt: skip
 
@@ -73,7 +75,7 @@ def test_another_text_is_no_plan(text: str | None) -> None:
 
 def test_the_repr_and_the_answers_show_and_change_nothing() -> None:
     assert "Why" not in repr(FULL)
-    assert repr(FULL) == "AnalysisPlan(26 things settled, 2 answers)"
+    assert repr(FULL) == "AnalysisPlan(27 things settled, 2 answers)"
     with pytest.raises(TypeError):
         FULL.answers["title"] = "Other"  # type: ignore[index]
 

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from sense7_qual import adjudication
+from sense7_qual._bootstrap import widened_quantile
 from sense7_qual.adjudication import _latent_class
 from sense7_qual.adjudication._latent_class import Patterns, fit_latent_class, log_likelihood
 from sense7_qual.adjudication._shared_errors import Draws, residuals
@@ -82,6 +83,19 @@ def test_two_who_share_errors_stand_out_and_those_who_do_not_do_not() -> None:
         assert first["observed"] == pytest.approx((wide["c0"] == wide["c1"]).mean())
         assert (fitted.coders["sensitivity_low"] < fitted.coders["sensitivity"]).all()
         assert (fitted.coders["specificity"] < fitted.coders["specificity_high"]).all()
+
+
+def test_the_intervals_of_pairs_hold_together() -> None:
+    """Four coders are six pairs: each interval has the level 1 − .05 / 6, so that all hold in 95 %."""
+    decisions, units = study(20, 0.0, seed=3)
+    halves = []
+    for level in (0.95, 1 - 6 * 0.05):
+        fitted = adjudication.dawid_skene(
+            decisions, units=units, cluster="case_id", n_draws=100, seed=1, confidence_level=level
+        ).residuals
+        halves.append(((fitted["high"] - fitted["low"]) / 2).to_numpy())
+    wider = widened_quantile(20, 1 - 0.05 / 6) / widened_quantile(20, 0.95)
+    assert halves[0] == pytest.approx(wider * halves[1])
 
 
 def test_intervals_are_over_participants_and_need_draws_of_them() -> None:

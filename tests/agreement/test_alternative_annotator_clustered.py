@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,18 +32,21 @@ def rated(n: int, each: int, seed: int, *, stray: float = 0.8) -> tuple[pd.DataF
     return agreement.from_wide(sheet.assign(unit_id=ids), coders="columns"), units
 
 
-def test_ratings_are_scored_by_their_distance_from_the_other_humans() -> None:
-    """The paper's steps with the score −|difference|, unit by unit, with values missing."""
+@pytest.mark.parametrize("distance", ["absolute", "squared"])
+def test_ratings_are_scored_by_their_distance_from_the_other_humans(distance: Any) -> None:
+    """The steps with −|difference| (the paper) and −RMSE (its authors' code), with values missing."""
+    power = {"absolute": 1, "squared": 2}[distance]
     values, _ = rated(12, 6, seed=1)
     holes = values.mask(np.random.default_rng(2).random(values.shape) < 0.2)
-    test = alternative_annotator_test(holes, epsilon=0.1, by="rating", fewest_units=10)
+    test = alternative_annotator_test(holes, epsilon=0.1, by="rating", distance=distance, fewest_units=10)
     humans = ["ana", "ben", "cleo"]
     for row in test.humans.itertuples():
         ahead = []
         for _, unit in holes.iterrows():
             others = [unit[one] for one in humans if one != row.human and not np.isnan(unit[one])]
             if others and not np.isnan(unit[str(row.human)]) and not np.isnan(unit["model-a"]):
-                scores = [-np.mean(np.abs(np.array(others) - unit[one])) for one in (row.human, "model-a")]
+                apart = [np.abs(np.array(others) - unit[one]) ** power for one in (row.human, "model-a")]
+                scores = [-(np.mean(one) ** (1 / power)) for one in apart]
                 ahead.append((scores[1] >= scores[0] - 1e-12, scores[0] >= scores[1] - 1e-12))
         of_model, of_human = np.mean(ahead, axis=0)
         assert row.n_units == len(ahead)

@@ -169,7 +169,7 @@ def test_alpha_names_the_level_that_was_meant() -> None:
 
 tables = st.integers(2, 4).flatmap(
     lambda coders: st.lists(
-        st.lists(st.sampled_from([0.0, 1.0, 2.0, 5.0, np.nan]), min_size=coders, max_size=coders),
+        st.lists(st.sampled_from([0.0, 1.0, 2.0, 4.0, np.nan]), min_size=coders, max_size=coders),
         min_size=2,
         max_size=12,
     )
@@ -199,13 +199,13 @@ def test_alpha_does_not_depend_on_order_or_on_units_seen_by_one_coder(
 
 
 @settings(max_examples=40, deadline=None)
-@given(tables, st.permutations([0.0, 1.0, 2.0, 5.0]))
+@given(tables, st.permutations([0.0, 1.0, 2.0, 4.0]))
 def test_nominal_alpha_does_not_depend_on_the_names_of_the_values(
     units: list[list[float]], names: list[float]
 ) -> None:
     table = np.array(units).T
     renamed = np.full_like(table, np.nan)
-    for old, new in zip([0.0, 1.0, 2.0, 5.0], names, strict=True):
+    for old, new in zip([0.0, 1.0, 2.0, 4.0], names, strict=True):
         renamed[table == old] = new
     expected = quiet_alpha(table, "nominal")
     assert quiet_alpha(renamed, "nominal") == pytest.approx(expected, abs=1e-12, nan_ok=True)
@@ -290,8 +290,8 @@ def test_a_coder_who_shares_no_unit_does_not_change_the_row() -> None:
     alone = np.vstack([np.hstack([table, np.full((2, 30), np.nan)]), np.full(90, np.nan)])
     alone[2, 60:] = np.arange(30) % 2
     pd.testing.assert_frame_equal(
-        agreement.by_code(decisions_of(alone), n_boot=20, seed=1),
-        agreement.by_code(decisions_of(table), n_boot=20, seed=1),
+        agreement.by_code(decisions_of(alone), n_boot=20, seed=1).drop(columns="basis"),
+        agreement.by_code(decisions_of(table), n_boot=20, seed=1).drop(columns="basis"),
     )
 
 
@@ -521,7 +521,8 @@ def test_by_code_does_not_depend_on_rows_names_or_singly_coded_units(seed: int) 
     renamed = decisions.assign(coder=decisions["coder"].map({"coder0": "z", "coder1": "y", "coder2": "x"}))
     more = pd.concat([renamed, extra.assign(coder="z")]).sample(frac=1, random_state=seed)
     wider = pd.concat([cluster, pd.Series({"x1": 99, "x2": 3})]).sample(frac=1, random_state=seed)
-    pd.testing.assert_frame_equal(agreement.by_code(more, **in_clusters(wider), n_boot=50, seed=1), expected)
+    found = agreement.by_code(more, **in_clusters(wider), n_boot=50, seed=1)
+    pd.testing.assert_frame_equal(found.drop(columns="basis"), expected.drop(columns="basis"))
 
 
 def test_a_codes_row_depends_on_seed_but_not_on_other_codes() -> None:

@@ -55,7 +55,7 @@ def test_a_discussion_revises_what_was_decided_and_adds_nothing() -> None:
     named = {"units": units, "cluster": "case_id"}
     whole = agreement.difference(first, second, **named)
     revised = agreement.difference(first, pd.concat([talked, stranger]), discussion=True, **named)
-    pd.testing.assert_frame_equal(whole, revised)
+    pd.testing.assert_frame_equal(whole.drop(columns="basis"), revised.drop(columns="basis"))
     assert whole["n_changed"][0] == changed.sum() > 0
 
 

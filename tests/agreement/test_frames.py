@@ -180,7 +180,8 @@ def test_a_small_array_of_units_by_coders_gets_it_too(shape: tuple[int, int]) ->
 
 
 def test_what_is_likely_right_gets_no_warning() -> None:
-    crowd = agreement.from_wide(WIDE, coders="rows")  # 40 coders of three units, and it says so
+    named = WIDE.set_axis([f"rater {i}" for i in range(40)]).set_axis(["m1", "m2", "m3"], axis=1)
+    crowd = agreement.from_wide(named, coders="rows")  # 40 coders of three units, and it says so
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         agreement.coefficients.gwet_ac(crowd)

@@ -109,3 +109,72 @@ def test_amounts_have_codes_of_three_digits_or_negative_ones() -> None:
     for code in (-99, 999):
         with pytest.raises(TableError, match=f"found {code} in 1 cells"):
             agreement.coefficients.icc([[12, 15, 20, code], [12, 15, 21, 30]], kind="agreement")
+
+
+WORDS = ("NA", "n/a", "N/A", "None", "none", "-", "–", "?", "nan", "#N/A", "missing", "k.A.")
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_no_coefficient_takes_a_word_for_missing_as_a_category(word: str) -> None:
+    given = ["warm", "cold", "warm", "mixed", "cold", "warm"] * 5
+    half = [word if place % 4 == 0 else value for place, value in enumerate(given)]
+    whole = [None if place % 4 == 0 else value for place, value in enumerate(given)]
+    alpha = agreement.coefficients.krippendorff_alpha
+    assert alpha([given, whole], level="nominal") == 1
+    frame = agreement.from_wide(pd.DataFrame({"ana": given, "ben": half}), coders="columns")
+    for values in ([given, half], np.array([given, half], dtype=object), frame):
+        with pytest.raises(TableError, match="in 8 cells"):
+            alpha(values, level="nominal")
+    assert alpha([given, half], level="nominal", categories=["warm", "cold", "mixed", word]) < 0.7
+    with pytest.raises(TableError, match="expected None where a coder has no set"):
+        agreement.sets.set_alpha([[{one} for one in given], [{one} for one in half]], distance="masi")
+
+
+def test_minus_is_a_category_next_to_plus() -> None:
+    given = ["+", "-", "0"] * 8
+    assert agreement.coefficients.percent_agreement([given, given]) == 1
+
+
+def test_a_zero_next_to_one_to_five_is_asked_about_where_coders_do_not_agree_on_it() -> None:
+    rated = [1, 2, 3, 4, 5] * 6
+    spoiled = [0 if place % 7 == 0 else value for place, value in enumerate(rated)]
+    for name, statistic in STATISTICS.items():
+        if name in ("specific_agreement", "per_category"):
+            continue
+        with pytest.raises(TableError, match="found 0 in 5 cells, next to 1 to 5"):
+            statistic([rated, spoiled])
+        assert statistic([rated, spoiled], categories=range(6)) <= 1
+    both = [0, 1, 2, 3, 4, 5] * 5
+    assert agreement.coefficients.krippendorff_alpha([both, both], level="ordinal") == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (["yes", "no"], ["Yes", "No"]),
+        (["1", "2"], ["1.0", "2"]),
+        (["3.5", "2"], ["3,5", "2"]),
+        (["very good", "poor"], ["very  good", "poor"]),
+        (["very good", "poor"], ["very_good", "poor"]),
+        (["1", "0"], ["1", "o"]),
+        (["1", "0"], ["l", "0"]),
+    ],
+)
+def test_two_spellings_are_not_two_categories(one: list[str], other: list[str]) -> None:
+    values = [one * 10, other * 10]
+    with pytest.raises(TableError, match=r"expected (one spelling|digits)"):
+        agreement.coefficients.krippendorff_alpha(values, level="nominal")
+    stated = sorted({*one, *other})
+    assert agreement.coefficients.krippendorff_alpha(values, level="nominal", categories=stated) < 1
+
+
+def test_what_was_given_once_is_said() -> None:
+    words = ["warm", "cold", "mixed"] * 8
+    numbers = [1, 2, 3, 4, 5] * 6
+    for values, slip in ((words, "wram"), (numbers, 44)):
+        other = [slip, *values[1:]]
+        with pytest.warns(RuntimeWarning, match="was given once"):
+            agreement.coefficients.krippendorff_alpha([values, other], level="nominal")
+        stated = list(dict.fromkeys([*values, slip]))
+        assert agreement.coefficients.percent_agreement([values, other], categories=stated) < 1
+    agreement.coefficients.percent_agreement([numbers, [2, *numbers[1:]]])

@@ -26,6 +26,7 @@ from sense7_qual.agreement import difference
 from sense7_qual.agreement.diagnosis import model_card, model_words
 from sense7_qual.errors import TableError
 from sense7_qual.frames import as_people
+from sense7_qual.links.models import with_model
 from tests.helpers.simulation import studies
 
 ONE = Design(participants=40, weighted=True)
@@ -193,7 +194,10 @@ def test_words_rise_with_the_evidence() -> None:
         value=[0.8, 0.8, 0.8, 0.0, 1.0, 0.95], low=[0.7, 0.7, None, -0.05, None, 0.9],
         high=[0.9, 0.9, None, 0.05, None, 0.99],
     )  # fmt: skip
-    linked = pd.DataFrame({"code": "x", "source": ["model + human"], "width_ratio": [0.85]})
+    linked = pd.DataFrame({
+        "code": "x", "source": ["model", "model + human"], "width_ratio": [np.nan, 0.85],
+        "differs_p_holm": [0.3, np.nan],
+    })  # fmt: skip
 
     def word(changed: pd.DataFrame, **more: Any) -> str:
         return str(model_words(changed, **more)["word"].iloc[0])
@@ -212,6 +216,64 @@ def test_words_rise_with_the_evidence() -> None:
     assert word(put("sensitivity", n_clusters=9)) == "not_measured"
     assert word(put("sensitivity", n_clusters=9), fewest_participants=6) == "one_more_coder"
 
+    def flawed_by(changed: pd.DataFrame, **more: Any) -> tuple[str, str]:
+        found = model_words(changed, **more).iloc[0]
+        return str(found["word"]), str(found["marks"])
+
+    apart = linked.assign(differs_p_holm=[0.0005, np.nan])
+    less = put("retest", low=0.7)
+    group = MODEL_CARD.example(
+        code="x", model="model-a", measure="sensitivity_difference", group="b – a", value=-0.4, p_holm=0.001
+    )
+    assert flawed_by(less, linked=apart) == ("may_suggest", "link")
+    assert flawed_by(table, linked=apart) == ("may_suggest", "link")
+    assert word(less, linked=apart, differs=0.0001) == "next_to_people"
+    assert flawed_by(pd.concat([less, group]), linked=linked) == ("may_suggest", "groups")
+    assert word(table.assign(n_clusters=9), linked=apart) == "not_measured"
+
+
+@pytest.mark.parametrize("flaw", ["groups", "link"])
+def test_a_model_whose_errors_go_with_something_does_not_count_next_to_people(flaw: str) -> None:
+    """Half of the texts found in one condition, or errors by the rating: no code counts, each has a mark."""
+    rng = np.random.default_rng(11)
+    case, texts = np.repeat(np.arange(120), 8), 960
+    condition = np.where(case % 2 == 1, "b", "a")
+    rating = np.clip(np.round(3 + rng.normal(size=texts) + 0.5 * rng.normal(size=120)[case]), 1, 5)
+    units = pd.DataFrame({
+        "unit_id": [f"u{i:04}" for i in range(texts)], "case_id": case, "condition": condition,
+        "rating": rating,
+    })  # fmt: skip
+    people, made = [], []
+    for code in "abcd":
+        of = {"unit_id": units["unit_id"], "code": code}
+        true = rng.random(texts) < 1 / (1 + np.exp(0.8 + 0.4 * (rating - 3)))
+        if flaw == "groups":
+            found = np.where(true, np.where(condition == "b", 0.45, 0.9), 0.05)
+        else:
+            found = np.where(rating <= 2, np.where(true, 0.95, 0.25), np.where(true, 0.5, 0.02))
+        made.append(pd.DataFrame({**of, "coder": "model-a", "applied": rng.random(texts) < found}))
+        for coder in ("ana", "bo"):
+            said = true ^ (rng.random(texts) < 0.03)
+            people.append(pd.DataFrame({**of, "coder": coder, "applied": said})[::2])
+    given = {"model": pd.concat(made), "inclusion": "equal", "cluster": "case_id"}
+    found = model_card(pd.concat(people), units=units, by=["condition"], n_boot=10, **given)
+    linked = with_model(pd.concat(people), units, rating="rating", odds_ratios=False, **given)
+    told = model_words(found, linked=linked)
+    narrow = linked.loc[linked["source"] == "model + human", "width_ratio"] <= 0.9
+    assert narrow.any()
+    assert set(told["word"]) == {"may_suggest"}
+    assert set(told["marks"]) == {flaw}
+
+
+def test_with_one_human_coder_alpha_lacks_a_second_coder() -> None:
+    made = given()
+    one = made["decisions"].query("coder == 'c0'")
+    found = card(made | {"decisions": one})
+    for measure in ("alpha_people", "positive_agreement", "agreement_difference"):
+        assert found.loc[measure, "reason"] == "no_pairable_units"
+        assert np.isnan(found.loc[measure, "value"])
+    assert card(made).loc["alpha_people", "value"] > 0
+
 
 @pytest.mark.simulation
 def test_intervals_hold_the_truth() -> None:
@@ -222,3 +284,18 @@ def test_intervals_hold_the_truth() -> None:
     control = held(Design(), len(studies(100)), np.random.default_rng(6), naive=True)
     assert control.loc["prevalence_all", "held"] < 0.9
     assert truth(replace(design, participants=2000, share=1.0, weighted=False))["sensitivity"] < 0.9
+
+
+def test_texts_picked_by_a_number_in_the_groups_are_refused() -> None:
+    rng, n = np.random.default_rng(3), 400
+    ids, stars = [f"u{i:03}" for i in range(n)], rng.integers(1, 6, n)
+    units = pd.DataFrame({"unit_id": ids, "case_id": np.arange(n) % 80, "stars": stars})
+    true = rng.random(n) < 0.4
+    model = pd.DataFrame({
+        "unit_id": ids, "coder": "model-a", "code": "x", "applied": true ^ (rng.random(n) < 0.1),
+    })  # fmt: skip
+    people = pd.DataFrame({"unit_id": ids, "coder": "ana", "code": "x", "applied": true})
+    settings = {"model": model, "units": units, "cluster": "case_id", "inclusion": "equal", "by": ["stars"]}
+    with pytest.raises(TableError, match="have 'stars' of"):
+        model_card(people[(stars >= 4) & (rng.random(n) < 0.7)], n_boot=20, **settings)
+    assert len(model_card(people[rng.random(n) < 0.3], n_boot=20, **settings))

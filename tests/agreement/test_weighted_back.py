@@ -32,7 +32,23 @@ def decided(values: np.ndarray) -> pd.DataFrame:
 
 
 def known(n: int, probability: float | np.ndarray) -> pd.DataFrame:
-    return pd.DataFrame({"unit_id": [f"u{i:04d}" for i in range(n)], "probability": probability})
+    """The units that were coded with their probability, and as many others that could have been drawn."""
+    coded = pd.DataFrame({"unit_id": [f"u{i:04d}" for i in range(n)], "probability": probability})
+    others = pd.DataFrame({"unit_id": [f"x{i:04d}" for i in range(n)], "probability": 1.0})
+    return pd.concat([coded, others], ignore_index=True)
+
+
+def test_more_units_than_the_probabilities_allow_are_refused() -> None:
+    """All 200 units coded twice, and the probabilities of an overlap of 60 of them."""
+    units = make_units(200)
+    weights = dict(zip(units["unit_id"], np.where(np.arange(200) % 4 == 0, 5.0, 1.0), strict=True))
+    chance = inclusion(units, overlap=0.3, weights=weights)
+    values = np.random.default_rng(5).integers(1, 3, (2, 200))
+    decisions = decided(values).assign(unit_id=np.tile(units["unit_id"].to_numpy(), 2))
+    with pytest.raises(TableError, match="found 200 texts"):
+        by_code(decisions, inclusion=chance)
+    drawn = chance.nlargest(60, "probability")["unit_id"]
+    assert by_code(decisions[decisions["unit_id"].isin(drawn)], inclusion=chance)["n_units"][0] == 60
 
 
 @pytest.mark.parametrize("n_coders", [2, 3])
@@ -124,7 +140,9 @@ def test_the_way_through_weights_plan_and_back() -> None:
     found = by_code(kept, inclusion=chance).iloc[0]
     assert found["n_units"] == 120
     assert found["prevalence"] == pytest.approx((both == 2).mean(), abs=0.03)
-    assert by_code(kept, n_boot=50).loc[0, "prevalence"] > (both == 2).mean() + 0.1
+    with pytest.warns(UserWarning, match="pass inclusion="):  # what shows that the texts were drawn by code
+        unweighted = by_code(kept, n_boot=50)
+    assert unweighted.loc[0, "prevalence"] > (both == 2).mean() + 0.1
 
 
 def test_alpha_is_unbiased_and_its_interval_holds() -> None:

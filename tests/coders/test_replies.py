@@ -90,6 +90,10 @@ TEXT = "Well,  “It LISTENED” – to me… Straße unhappy"
         ("STRASSE", "Straße"),
         ("Well, “It", "Well,  “It"),
         ("unhappy", "unhappy"),
+        ("It LISTENE", "It LISTENED"),
+        ("“It list", "It LISTENED"),
+        ("me… Stra", "me… Straße"),
+        ("unhap", "unhappy"),
     ],
 )
 def test_folding_changes_no_words(quote: str, words: str) -> None:
@@ -98,8 +102,38 @@ def test_folding_changes_no_words(quote: str, words: str) -> None:
     assert TEXT[read.start : read.end] == words
 
 
-@pytest.mark.parametrize("quote", ["happy", "It LISTENE", "listened to me", "well … to me", "It listens"])
-def test_parts_of_words_and_near_misses_do_not_count(quote: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "quote", "words"),
+    [
+        ("They helped, then they help us", "they help", "they help"),  # whole words go first
+        ("They helped us", "they help", "They helped"),
+        ("They helped-out", "they hel", "They helped"),
+        ("Il m'a e\u0301coute\u0301e", "il m'a e\u0301c", "Il m'a e\u0301coute\u0301e"),
+        ("很难过的他", "很难过", "很难过"),  # no words are told apart
+    ],
+)
+def test_a_quote_that_ends_inside_a_word_is_taken_with_all_of_it(text: str, quote: str, words: str) -> None:
+    read = read_reply(says("yes", quote), text)
+    assert read.reason is None
+    assert text[read.start : read.end] == words
+
+
+def test_cut_quotes_of_every_text_are_found_at_every_length() -> None:
+    """Wherever a quote that begins with a word is cut, it is there, and its words are whole ones."""
+    for text in texts(8)["text"]:
+        for end in range(4, len(text)):
+            read = read_reply(says("yes", text[:end]), text)
+            assert read.reason in (None, "no_quote")
+            if read.reason is None and read.end is not None:
+                assert read.start == 0
+                assert not text[read.end : end].strip("\"'. \n")
+                assert read.end == len(text) or not (text[read.end - 1] + text[read.end]).isalnum()
+
+
+@pytest.mark.parametrize(
+    "quote", ["happy", "appy", "istened", "listened to me", "well … to me", "It listens", "It listenedly"]
+)
+def test_beginnings_inside_of_words_and_near_misses_do_not_count(quote: str) -> None:
     assert read_reply(says("yes", quote), TEXT).reason == "quote_not_in_text"
 
 

@@ -286,7 +286,7 @@ def test_texts_that_are_empty_are_refused_or_skipped(tmp_path):
     units = corpus.read(tmp_path / "a.csv", text="said", unit_id="id", empty="skip")
     assert units["unit_id"].tolist() == ["1", "4"]
     assert units.index.tolist() == [0, 1]
-    with pytest.raises(QualError, match="empty to be 'error' or 'skip' – found 'drop'"):
+    with pytest.raises(QualError, match="empty to be 'error' or 'skip' or 'keep' – found 'drop'"):
         corpus.read(tmp_path / "a.csv", text="said", empty="drop")
 
 

@@ -45,15 +45,20 @@ def store(tmp_path: Path) -> Store:
     return store
 
 
+def settled(store: Store) -> pd.DataFrame:
+    """Return each coder's last decisions, and what is settled by rulings."""
+    return pd.concat([store.decisions(settled_by=one) for one in ("nothing", "rulings")])
+
+
 def test_what_is_decided_is_0_or_1_and_what_is_not_is_missing(store: Store, tmp_path: Path) -> None:
     exchange.export(store, tmp_path / "coded.parquet")
     coded = pd.read_parquet(tmp_path / "coded.parquet").set_index("unit_id")
     assert coded.loc[["m0", "m1", "m2", "m3"], "warm.ana"].tolist() == [0, 1, 0, pd.NA]
     assert coded.loc[["m0", "m1", "m2"], "cold.ana"].tolist() == [0, 0, 1]
     assert coded.loc[["m0", "m1", "m2"], "cold.ben"].tolist() == [pd.NA, 0, 0]
-    assert coded.loc[["m1", "m2"], "cold.consensus"].tolist() == [0, 0]
+    assert coded.loc[["m0", "m1", "m2"], "cold.consensus"].tolist() == [0, 0, 0]
     assert set(coded["warm.ana (variable)"]) == {"a variable"}
-    decided = store.decisions(consensus=True)
+    decided = settled(store)
     wide = coded[[f"{code}.{coder}" for code in ("warm", "cold") for coder in ("ana", "ben", "consensus")]]
     assert int(wide.notna().sum().sum()) == len(decided)
     assert int(wide.sum().sum()) == int(decided["applied"].sum())

@@ -108,8 +108,8 @@ def test_the_reliability_table_gives_the_alpha_of_what_was_decided_before_sugges
     exchange.export(store, path, table="reliability")
     table = read(path)[0] if suffix == ".sav" else pd.read_csv(path)
     assert table["unit_id"].drop_duplicates().tolist() == [f"m{i}" for i in range(30)]
-    before = agreement.by_code(store.decisions(before_suggestions=True)).set_index("code")["alpha"]
-    after = agreement.by_code(store.decisions()).set_index("code")["alpha"]
+    before = agreement.by_code(store.decisions()).set_index("code")["alpha"]
+    after = agreement.by_code(store.decisions(settled_by="nothing")).set_index("code")["alpha"]
     for code in ("warm", "cold"):
         matrix = table.loc[table["code"] == code, ["ana", "ben"]].to_numpy(dtype=float).T
         alpha = krippendorff.alpha(reliability_data=matrix, level_of_measurement="nominal")

@@ -53,7 +53,7 @@ def test_a_rating_of_many_levels_is_cut_into_classes_that_lose_nobody() -> None:
     figure = figures.rating_distributions(links.distributions(decisions, units, rating="stars"), source="ana")
     assert len({colour for _, _, colour in widths(figure)}) == 7
     assert "1 to 6.57" in texts(figure)
-    shares = re.search(r"without \(200\): (.*)\.$", figure.description)
+    shares = re.search(r"without \(200\): (.*?)\. Basis", figure.description)
     assert shares is not None
     assert sum(float(share.split()[-1]) for share in shares[1].split(", ")) == pytest.approx(100, abs=0.5)
 

@@ -58,6 +58,13 @@ def test_odds_ratios_stand_on_their_logarithms_in_their_panels(forest: figures.F
     assert [fill for _, fill in at] == ["white", "#1a3f66", "#1a3f66"]
 
 
+def test_odds_ratios_of_own_texts_are_named_so() -> None:
+    of_link = LINKS.assign(between_odds_ratio=1.0)
+    named = figures.link_forest(of_link, effect="odds_ratio")
+    assert named.description.startswith("Odds ratio (own texts) with 95% CI")
+    assert "own texts" not in figures.link_forest(LINKS, effect="odds_ratio").description
+
+
 def test_a_very_wide_interval_ends_in_an_arrow_and_is_told_in_full(forest: figures.Figure) -> None:
     arrows = [e for _, _, e in marks(forest, "point") if e.get("stroke-width") != "1.5"]
     assert len(arrows) == 2

@@ -35,6 +35,8 @@ Call = tuple[Callable[..., Any], dict[str, Any]]
 
 # Made by the package alone and handed out; nothing is computed from what they are given.
 RESULTS = {
+    "adjudication.Choice",
+    "rounds.Independent",
     "acts.QuoteDecision",
     "rounds.Assignment",
     "acts.Preregistration", "acts.Record", "adjudication.Profile", "adjudication.TrueCodes",
@@ -54,6 +56,10 @@ RESULTS = {
 
 # What packages ask of each other, without a check of its own.
 PARTS = {
+    "acts.shows_suggestions",
+    "adjudication.decide",
+    "codings.decided_on",
+    "rounds.independent",
     "acts.Kind",
     "acts.about",
     "acts.decided_at",
@@ -210,7 +216,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         study.append([opened])
         return study
 
-    linking = {"multiverse": lambda: None, "adjust": lambda: "bh", "equivalence": lambda: None}
+    linking = {
+        "multiverse": lambda: None, "adjust": lambda: "bh", "equivalence": lambda: None,
+        "hypothesis": lambda: "within",
+    }  # fmt: skip
 
     @cache
     def registered() -> qual.Store:
@@ -372,12 +381,13 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             k.contents.Proposal.from_text, text='{"definition": "", "label": "Hope"}'),
         "acts.contents.AnalysisPlan": call(
             k.contents.AnalysisPlan, question="Why?", hypotheses=(), coders=("ana",), rounds=("one",),
-            n_units=3,
-            n_participants=2, double_coded=0.5, n_repeated=0, level="unit", codebook="fixed", blind=True,
+            conditions=("site",), n_units=3, n_participants=2,
+            double_coded=0.5, n_repeated=0, level="unit", codebook="fixed", blind=True,
             new_codes="propose", rating_shown="hidden", suggestions="never", models=("m",), prompts=(),
             themes=False, discussion=False, settled_by="rulings", coding_until="2026-03-31",
             with_agreement=True, min_alpha=0.667, rating="EmpathyOverall", cluster="case_id",
-            adjust="max-t", equivalence=("odds_ratio", 1.5), n_boot=50, seed=0, answers={"title": "So"}),
+            adjust="max-t", equivalence=("odds_ratio", 1.5), hypothesis="within",
+            n_boot=50, seed=0, answers={"title": "So"}),
         "acts.contents.AnalysisPlan.from_text": call(
             k.contents.AnalysisPlan.from_text, text=k.contents.AnalysisPlan(question="Why?").to_text()),
         "acts.preregister": call(
@@ -427,7 +437,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "agreement.spans.alpha_u_2004": call(a.spans.alpha_u_2004, **spans),
         "agreement.diagnosis.alternative_annotator_test": call(
             a.diagnosis.alternative_annotator_test, decisions=with_model, models="gpt", epsilon=0.2,
-            by="code", fdr=0.05, fewest_units=5, units=x.units, cluster="case_id"),
+            by="code", distance="absolute", fdr=0.05, fewest_units=5, units=x.units, cluster="case_id"),
         "agreement.difference": call(a.difference, first=x.decisions, second=x.decisions.head(70),
                                      discussion=True, codes={x.codebook.ids[0]: x.codebook.ids[0]},
                                      with_models=False,
@@ -464,7 +474,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "agreement.diagnosis.model_words": drawn_from(
             a.diagnosis.model_words, "agreement.diagnosis.model_card", behaviour=None, linked=None,
             fewest_participants=10, people_agree=0.6, usable=0.9, passed=0.8, half=0.5, narrower=0.9,
-            behind=0.1, steady=0.8, failed_quotes=0.05, groups=0.01),
+            behind=0.1, steady=0.8, failed_quotes=0.05, groups=0.01, differs=0.01),
         "agreement.coefficients.icc": call(
             a.coefficients.icc, values=[[1.0, 2, 3, 5], [2.0, 2, 4, 5]], kind="agreement", n_averaged=1,
                               categories=[1, 2, 3, 4, 5]),
@@ -650,7 +660,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "links.code_to_rating": call(
             s.code_to_rating, **link, cluster="case_id", sources=["ana"], nested="document_id",
             odds_ratios=False, sensitivity=False, pooling="joint", adjust="max-t",
-            equivalence=("rank_biserial", 0.2), with_models=False, details=False, progress=None, **boot),
+            equivalence=("rank_biserial", 0.2), hypothesis="within", with_models=False, details=False,
+            progress=None, **boot),
         "links.context": call(s.context, units=x.units, **rating, variables=["Model"], cluster="case_id",
                               confidence_level=0.95),
         "links.corrected": late(
@@ -698,7 +709,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "links.scales.polychoric": call(
             s.scales.polychoric, first=x.ratings, second=x.ratings, rating_range=(1, 5),
                                  confidence_level=0.95),
-        "links.power": call(s.power, participants=[20], target=None, **sizes, odds_ratio=None),
+        "links.power": call(s.power, participants=[20], target=None, **sizes, odds_ratio=None,
+                            between=0.0),
         "links.variance_shares": call(s.variance_shares, units=x.units, **rating,
                                       levels=["case_id", "document_id"], **boot),
         "links.models.proportional_odds": call(
@@ -757,7 +769,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
                                found=partial(x.made, "redact.find"), width=lambda: 20),
         "redact.summary": late(qual.redact.summary, units=lambda: x.units.head(40),
                                found=partial(x.made, "redact.find")),
-        "report.tables.codebook": call(p.tables.codebook, codebook=x.codebook, layout="list",
+        "report.tables.codebook": call(p.tables.codebook, codebook=x.codebook, layout="list", revisions=(),
+                                      codebooks={x.codebook.fingerprint: x.codebook},
                                       notes=["A note."]),
         "report.tables.co_occurrence": drawn_from(p.tables.co_occurrence, "links.co_occurrence",
                                                  form="matrix", most=3, with_phi=False,
@@ -868,8 +881,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.rulings": method("rulings", store, viewer=lambda: None),
         "store.Store.decisions": method(
             "decisions", store, round=lambda: None, coder=lambda: "ana", facet=lambda: None,
-            consensus=lambda: True, single=lambda: False,
-            before_suggestions=lambda: True, models=lambda: True, viewer=lambda: None),
+            settled_by=lambda: None, codebook=lambda: None, waiting=lambda: None,
+            models=lambda: True, viewer=lambda: None),
         "store.Store.assign": method(
             "assign", fresh, coders=lambda: ["ana", "ben"], overlap=lambda: 0.5, coder=lambda: "lead",
             seed=lambda: 0, stratify=lambda: None, coders_per_unit=lambda: None, calibration=lambda: None,
@@ -917,9 +930,9 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.copies.bundle": method(
             "copies.bundle", store, path=path, texts=lambda: "withheld",
             analysis_plan=lambda: k.contents.AnalysisPlan(question="Why?", n_boot=5), rating=lambda: None,
-            cluster=lambda: None, seed=lambda: 0, conditions=list, variables=list, names=list,
-            accept=list, formats=lambda: ["csv"], title=lambda: None, authors=lambda: ["Doe, Jane"],
-            licence=lambda: "CC-BY-4.0", keywords=lambda: ["warmth"],
+            cluster=lambda: None, settled_by=lambda: "rulings", seed=lambda: 0, conditions=list,
+            variables=list, names=list, accept=list, formats=lambda: ["csv"], title=lambda: None,
+            authors=lambda: ["Doe, Jane"], licence=lambda: "CC-BY-4.0", keywords=lambda: ["warmth"],
             software=lambda: "https://example.org/a",
             overwrite=lambda: False, progress=lambda: None),
         "store.Store.restore": late(qual.Store.restore, archive=archived, path=path),
@@ -934,9 +947,14 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             analysis_plan=lambda: k.contents.AnalysisPlan(question="Why?", n_boot=5), path=path,
             formats=lambda: ["csv"], style=lambda: "plain", page_columns=lambda: 2,
             paper_size=lambda: "letter", codebook_layout=lambda: "grid", conditions=lambda: ["document_id"],
-            source=lambda: "ana", round=lambda: None, with_texts=lambda: False, names=lambda: ["Ann"],
+            settled_by=lambda: "rulings", round=lambda: None, with_texts=lambda: False, names=lambda: ["Ann"],
             with_agreement=lambda: None, with_prose=lambda: True, positionality=lambda: None,
             multiverse=lambda: None, overwrite=lambda: True, progress=lambda: False),
+        "report.open_answers": late(
+            qual.report.open_answers, store=store, with_agreement=lambda: True, asked=dict),
+        "report.ask_in_call": late(
+            qual.report.ask_in_call, command=lambda: "paper", answers=lambda: {"nothing": "none"}),
+        "report.listed": late(qual.report.listed, answers=lambda: {"nothing": "none"}),
         "report.deviations": late(
             qual.report.deviations, store=registered,
             analysis_plan=lambda: k.contents.AnalysisPlan(question="Why?", seed=1)),
@@ -947,18 +965,19 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.report.tables.theme, store=store, with_memos=lambda: True, notes=lambda: ["More."]),
         "report.review": late(
             qual.report.review, store=store, with_agreement=lambda: True,
-            rating=lambda: "EmpathyOverall", cluster=lambda: "case_id", n_boot=lambda: 5, seed=lambda: 0,
-            multiverse=lambda: None, further=further),
+            rating=lambda: "EmpathyOverall", cluster=lambda: "case_id", settled_by=lambda: "rulings",
+            n_boot=lambda: 5, seed=lambda: 0, multiverse=lambda: None, further=further),
         **{
             f"report.{name}": late(
                 getattr(qual.report, name), store=store, with_agreement=lambda: True, n_boot=lambda: 5,
                 seed=lambda: 0, **more)
             for name, more in {
                 "methods": {"rating": lambda: None, "cluster": lambda: None, "positionality": lambda: None,
-                            "source": lambda: "ana", "further": further, **linking},
-                "results": {"rating": lambda: None, "cluster": lambda: None, "source": lambda: "ana",
+                            "settled_by": lambda: "rulings", "further": further, **linking},
+                "results": {"rating": lambda: None, "cluster": lambda: None, "settled_by": lambda: "rulings",
                             **linking},
-                "checklist": {"guideline": lambda: "coreq", "positionality": lambda: None},
+                "checklist": {"guideline": lambda: "coreq", "positionality": lambda: None,
+                              "settled_by": lambda: "rulings"},
                 "ai_statement": {"models": lambda: ()},
             }.items()
         },

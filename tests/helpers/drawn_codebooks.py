@@ -40,7 +40,7 @@ def codebooks(draw: st.DrawFn) -> Codebook:
             parent=draw(st.sampled_from([None, *ids[:number]])),
             colour=draw(st.sampled_from([None, "#2a7f62", "#000000"])),
             key=keys[number],
-            origin=draw(st.sampled_from(ORIGINS)),
+            origin=draw(st.sampled_from(["", *ORIGINS])),
             source=draw(texts),
             rules_source=draw(texts),
             codable=draw(st.booleans()),

@@ -13,7 +13,13 @@ from tests.helpers.places import ROOT
 
 __all__ = ["PLAN", "settled", "shipped"]
 
-PLAN = AnalysisPlan(question="What makes an answer empathic?", rating="EmpathyOverall", n_boot=60, seed=3)
+PLAN = AnalysisPlan(
+    question="What makes an answer empathic?",
+    rating="EmpathyOverall",
+    settled_by="rulings",
+    n_boot=60,
+    seed=3,
+)
 
 
 def shipped(path: Path, name: str = "explanations") -> Store:
@@ -35,7 +41,7 @@ def settled(path: Path) -> Store:
     from sense7_qual import adjudication
 
     store = shipped(path)
-    queue = adjudication.queue(store.decisions(), rulings=store.rulings())
+    queue = adjudication.queue(store.decisions(settled_by="nothing"), rulings=store.rulings())
     store.append([
         acts.rule(unit_id=row.unit_id, code=row.code, applied=place % 2 == 0, coder="lead",
                   codebook=store.codebook)

@@ -47,3 +47,11 @@ def people(
         for coder in ("ana", "ben", "cleo")
     ]
     return pd.concat(parts, ignore_index=True), units
+
+
+def with_means(x: pd.DataFrame, groups: pd.Series) -> pd.DataFrame:
+    """Return the columns and, where it varies, each one's mean in its group: Mundlak's form."""
+    means = x.groupby(groups.to_numpy()).transform("mean").add_prefix("mean of ")
+    within = (x.groupby(groups.to_numpy()).nunique() > 1).any()
+    kept = [f"mean of {name}" for name in x if within[name] and means[f"mean of {name}"].nunique() > 1]
+    return pd.concat([x, means[kept]], axis=1)

@@ -64,7 +64,9 @@ def study(
     units = _units(flaw)
     store = Store.create(path, units=units, codebook=book)
     if flaw == "links_without_clusters":
-        plan = acts.contents.AnalysisPlan(question="Why?", rating="Warmth", cluster="Message", adjust="bh")
+        plan = acts.contents.AnalysisPlan(
+            question="Why?", rating="Warmth", cluster="Message", adjust="bh", settled_by="rulings"
+        )
     if plan is not None:
         store.append([acts.preregister(plan, coder="lead", codebook=book, at="2026-03-01T09:00:00.000Z")])
     truth = rng.random((N, 4)) < 0.35
@@ -201,7 +203,7 @@ def _afterwards(
         code = book.codes[0].id
         has = (store.codings(coder="ana").query("unit_id == 'm0'")["code"] == code).any()
         store.append([(acts.remove if has else acts.apply)(code=code, at=tick(), **mine)])
-    decided = store.decisions(consensus=True)
+    decided = store.decisions(settled_by="nothing")
     _settle(store, book, decided, tick, flaw)
     if flaw in ("revised_after_unblinding", "stale_open"):
         first = replace(book.codes[0], definition="Something else altogether.")
@@ -209,7 +211,7 @@ def _afterwards(
 
 
 def _settle(store: Store, book: Codebook, decided: pd.DataFrame, tick: Clock, flaw: str | None) -> None:
-    people = decided[decided["coder"] != "consensus"].groupby(["unit_id", "code"])["applied"]
+    people = decided.groupby(["unit_id", "code"])["applied"]
     differ = people.agg(["nunique", "mean"]).query("nunique > 1")
     if flaw == "one_side":
         ana = decided[decided["coder"] == "ana"].set_index(["unit_id", "code"])["applied"]

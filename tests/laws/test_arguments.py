@@ -75,6 +75,7 @@ ALSO = {
     "models.chat.price_per_million": {"huge"},
     "ratings.evaluate_runs.runs": {"of lists"},
     "frames.labels_by_unit.unit_ids": {"of None", "of lists"},
+    "store.Store.decisions.round": {"of None"},  # what was coded in no round
     "store.Store.assign.coders": {"set", "dict", "generator"},
     "themes.fit.granularity": {"huge"},
     "acts.contents.Proposal.theme": {"huge"},
@@ -351,6 +352,7 @@ def fits(hint: Any) -> set[str]:
     found = may_be(hint)
     found |= {"negative"} if "whole" in found else set()
     found |= {"huge"} if "part" in found else set()
+    found |= {"of None"} if "[str | None]" in str(hint) else set()
     return found | ({"of None", "of lists"} if ANYTHING.search(str(hint)) else set())
 
 

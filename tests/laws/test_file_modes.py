@@ -94,22 +94,23 @@ def write_everything(store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
     store.copies.hand_out("one", "ana", folder / "hand out.zip")
     Store(folder / "hand out").copies.hand_in(folder / "hand in.zip")
     monkeypatch.setattr(bundles, "_run", lambda *_, **__: None)  # tables: test_bundles.py
-    store.copies.bundle(folder / "bundle", texts="all")
-    store.copies.bundle(folder / "bundle.zip", texts="redacted")
+    store.copies.bundle(folder / "bundle", texts="all", settled_by="rulings")
+    store.copies.bundle(folder / "bundle.zip", texts="redacted", settled_by="rulings")
     for suffix in ("xlsx", "csv", "parquet"):
         exchange.export(store, folder / f"export.{suffix}")
     exchange.write_project(store, folder / "project.qdpx")
     for suffix in ("yaml", "qdc"):
         store.codebook.write(folder / f"codebook.{suffix}")
-    report.paper(store, None, folder / "papers" / "first", formats=["csv", "docx", "tex", "md", "html"])
-    report.paper(store, None, folder / "papers" / "first", formats=["csv"], overwrite=True)
+    paper, ruled = folder / "papers" / "first", {"settled_by": "rulings"}
+    report.paper(store, None, paper, formats=["csv", "docx", "tex", "md", "html"], **ruled)
+    report.paper(store, None, paper, formats=["csv"], overwrite=True, **ruled)
     by_code = agreement.by_code(store.decisions(), units=store.units, cluster="case_id", n_boot=20)
     table = report.tables.reliability(by_code, codebook=SENSE7)
     for suffix in ("docx", "tex", "csv", "md", "html"):
         table.write(folder / f"table.{suffix}")
     for suffix in ("svg", "pdf", "png"):
         figures.agreement_plot(by_code, codebook=SENSE7).write(folder / f"figure.{suffix}")
-    report.methods(store).write(folder / "methods.docx")
+    report.methods(store, **ruled).write(folder / "methods.docx")
     put_example(folder / "lab")
     models.embed_to_folder(["It listened."], folder / "vectors" / "v", embed=models.embedder())
     models.embedder(cache=folder / "cache" / "e")(["It listened."])

@@ -108,7 +108,7 @@ for carry in (qual.codings.stale, qual.codings.carried):
     carry(store.codings(), store.coverage(), changed, revisions=store.revisions)
 qual.rounds.progress(qual.rounds.opened(store.acts()), store.coverage())
 qual.corpus.Limits().beyond("rows", name="a.csv", of="rows", remedy="split it")
-store.decisions(consensus=True)
+store.decisions(settled_by="rulings")
 store.codebooks, store.units, store.memos(), store.codings(), store.coverage()
 qual.Store.create(store.path, units=store.units, codebook=changed, exist_ok=True)
 store.copies.backup(folder + "-copy")
@@ -201,7 +201,7 @@ assert store.preregistrations == (registered,) == qual.acts.preregistrations(sto
 assert qual.acts.contents.AnalysisPlan.from_text(planned.to_text()).fingerprint == planned.fingerprint
 assert planned.settled and "registered_late" in qual.report.deviations(store).frame["kind"].tolist()
 assert qual.report.deviations(store).table.rows and len(qual.report.tables.preregistration(store).rows) == 16
-written = qual.report.paper(store, None, folder + "-paper", formats=["csv"])
+written = qual.report.paper(store, None, folder + "-paper", settled_by="rulings", formats=["csv"])
 assert len(written.table.rows) > 3 and len(written.files) > 3
 qual.exchange.export(store, folder + ".xlsx")
 losses = qual.exchange.write_project(store, folder + ".qdpx")
@@ -231,12 +231,13 @@ figure.svg(), figure.png(), figure.pdf(), figure.chart, figure.write(folder + ".
 table = qual.report.tables.reliability(by_code)
 reviewed = qual.report.review(store, n_boot=5)
 assert len(reviewed.frame) == len(reviewed) == len(reviewed.table.rows)
-written = qual.report.methods(store, n_boot=5), qual.report.results(store, n_boot=5)
+chosen = {"settled_by": "rulings", "n_boot": 5}
+written = qual.report.methods(store, **chosen), qual.report.results(store, **chosen)
 for text in (*written, qual.report.ai_statement(store)):
     text.latex(), text.frame, text.markdown(), text.html(), text.csv()
     assert len(list(text.sentences)) == sum(len(one.sentences) for one in text.paragraphs)
 text.write(folder + ".txt")
-qual.report.checklist(store, "coreq", n_boot=5)
+qual.report.checklist(store, "coreq", **chosen)
 table.latex(), table.html(), table.csv(), table.frame
 changed.write(folder + ".yaml"), table.write(folder + ".docx"), table.write(folder + ".md")
 spans = pd.DataFrame({"unit_id": "t", "coder": ["a", "b"], "code": "x", "start": [0, 2], "end": [5, 6]})
@@ -358,7 +359,7 @@ SHOWN = {
     "AlternativeAnnotatorTest": {"results", "humans"}, "Analysis": {"row", "odds"}, "Kind": {"text"},
     "Coded": {"categories", "codes"}, "Content": {"check", "stand_in"},
     "Continuum": {"text"}, "OrdinalRegression": {"text"}, "SetPatterns": {"sets"},
-    "Contract": {"columns", "missing_in_key"}, "Copy": {"heads"}, "CumulativeModel": {"coefficients",
+    "Contract": {"columns", "missing_in_key"}, "Copy": {"heads"}, "CumulativeModel": {"coefficients", "moves",
     "standard_errors", "p_values", "thresholds", "covariance"}, "Endpoint": {"parameters"},
     "Inventory": {"values", "categories", "coders", "given"}, "Known": {"codebooks", "withdrawn", "copies"},
     "Pairs": {"codes", "units", "coders"}, "Patterns": {"categories"}, "Preview": {"by_code", "by_coder"},

@@ -10,27 +10,27 @@ import pandas as pd
 import pytest
 
 from sense7_qual import links
-from sense7_qual.links import _pooled
+from sense7_qual.links import _odds
 from tests.helpers.messages import SOURCES, messages
 from tests.helpers.rating_studies import frames, link, study
 
 
-def test_odds_ratio_is_that_of_the_mixed_model() -> None:
+def test_mixed_odds_ratio_is_that_of_the_mixed_model() -> None:
     applied, rating, case = study(np.random.default_rng(1), shift=0.8)
     decisions, units = frames(applied, rating, case)
     row = link(decisions, units, odds_ratios=True, confidence_level=0.9).iloc[0]
     code = pd.DataFrame({"code": applied.astype(float)})
     model = links.models.cumulative_mixed(pd.Series(rating), code, groups=pd.Series(case))
-    assert row["odds_ratio"] == pytest.approx(np.exp(model.coefficients["code"]), rel=1e-6)
+    assert row["mixed_odds_ratio"] == pytest.approx(np.exp(model.coefficients["code"]), rel=1e-6)
     # The standard error is the model's; Student's t has the clusters with the code, or without it, less one.
     from scipy import stats
 
     t = stats.t.ppf(0.95, min(row["n_clusters_with"], row["n_clusters_without"]) - 1)
     half = t * model.standard_errors["code"]
-    assert np.log([row["odds_ratio_low"], row["odds_ratio_high"]]) == pytest.approx(
+    assert np.log([row["mixed_odds_ratio_low"], row["mixed_odds_ratio_high"]]) == pytest.approx(
         model.coefficients["code"] + np.array([-half, half]), rel=1e-5
     )
-    assert row["odds_ratio_p"] != row["p"]
+    assert row["mixed_odds_ratio_p"] != row["odds_ratio_p"] != row["p"]
     assert pd.isna(row["odds_ratio_reason"])
 
 
@@ -43,9 +43,10 @@ def test_parts_within_and_between_participants_are_told_apart() -> None:
     latent = 2.5 * trait[case] - 1.2 * applied + rng.logistic(size=720)
     rating = 1.0 + np.searchsorted([-2, -0.7, 0.7, 2], latent)
     row = link(*frames(applied, rating, case), odds_ratios=True).iloc[0]
-    assert row["within_odds_ratio_high"] < 1 < row["between_odds_ratio_low"]
-    assert row["within_odds_ratio"] == pytest.approx(np.exp(-1.2), rel=0.5)
-    assert (row["varies"], row["within_odds_ratio_p"] < 0.05) == ("both", True)
+    assert row["odds_ratio_high"] < 1 < row["between_odds_ratio_low"]
+    assert row["odds_ratio"] == pytest.approx(np.exp(-1.2), rel=0.5)
+    assert (row["varies"], row["odds_ratio_p"] < 0.05) == ("both", True)
+    assert row["caution"] == "within_and_between_differ"
 
 
 def test_a_code_that_varies_only_between_participants_is_said_so() -> None:
@@ -53,12 +54,12 @@ def test_a_code_that_varies_only_between_participants_is_said_so() -> None:
     _, rating, case = study(rng)
     between = link(*frames(case % 2 == 0, rating, case), odds_ratios=True).iloc[0]
     assert (between["varies"], between["caution"]) == ("between", "varies_between_only")
-    assert np.isnan(between["within_odds_ratio"])
-    assert between["between_odds_ratio"] == between["odds_ratio"]
+    assert np.isnan(between["odds_ratio"])
+    assert between["between_odds_ratio"] == between["mixed_odds_ratio"]
     within = link(*frames(np.arange(len(case)) % 7 < 3, rating, case), odds_ratios=True).iloc[0]
     assert (within["varies"], pd.isna(within["caution"])) == ("within", True)
     assert np.isnan(within["between_odds_ratio"])
-    assert within["within_odds_ratio"] == within["odds_ratio"]
+    assert within["odds_ratio"] == pytest.approx(within["mixed_odds_ratio"], rel=1e-6)
 
 
 def test_few_participants_are_cautioned_about_and_fewer_have_no_interval() -> None:
@@ -90,7 +91,8 @@ def test_odds_ratios_say_why_they_are_missing() -> None:
     assert (one["reason"], one["odds_ratio_reason"]) == ("one_cluster", "one_cluster")
     singles = link(*frames(mixed, rating, np.arange(80)), odds_ratios=True).iloc[0]
     assert singles["caution"] == "varies_between_only, clusters_of_one"
-    assert np.isfinite(singles["odds_ratio_low"])
+    assert singles["odds_ratio_reason"] == "no_own_comparison"
+    assert np.isfinite(singles["between_odds_ratio_low"])
     without = link(*frames(mixed, rating, case)).iloc[0]
     assert np.isnan(without["odds_ratio"])
     assert pd.isna(without["odds_ratio_reason"])
@@ -105,27 +107,27 @@ def test_sensitivity_adds_the_population_averaged_odds_ratio() -> None:
     assert row["gee_odds_ratio"] == pytest.approx(np.exp(model.coefficients["code"]), rel=1e-6)
     assert 1 < row["gee_odds_ratio_low"] < row["gee_odds_ratio"] < row["gee_odds_ratio_high"]
     # Averaged over participants, an odds ratio is nearer to 1 (Neuhaus, Kalbfleisch & Hauck 1991).
-    assert row["gee_odds_ratio"] < row["odds_ratio"]
+    assert row["gee_odds_ratio"] < row["mixed_odds_ratio"]
     assert np.isnan(link(decisions, units, odds_ratios=True).iloc[0]["gee_odds_ratio"])
 
 
 def test_many_rating_levels_are_merged_in_order_for_the_odds_ratio_alone() -> None:
     rng = np.random.default_rng(7)
     ratings = rng.normal(size=500).round(2)
-    merged = _pooled.few_levels(ratings)
+    merged = _odds.few_levels(ratings)
     assert 8 <= len(np.unique(merged)) <= 10
     order = np.argsort(ratings)
     assert (np.diff(merged[order]) >= 0).all()
     assert np.unique(merged, return_counts=True)[1].min() > 30
     gaps = np.array([0.0, 5.0, 2.0, 5.0])
-    assert _pooled.few_levels(gaps).tolist() == [1.0, 3.0, 2.0, 3.0]
+    assert _odds.few_levels(gaps).tolist() == [1.0, 3.0, 2.0, 3.0]
 
 
 def test_distributions_add_up_and_keep_empty_levels() -> None:
     applied, rating, case = study(np.random.default_rng(8))
     decisions, units = frames(applied, rating, case)
     found = links.distributions(decisions, units, rating="empathy")
-    assert list(found.columns) == ["code", "source", "applied", "level", "n", "share"]
+    assert list(found.columns) == ["code", "source", "applied", "level", "n", "share", "basis"]
     expected = pd.Series(rating[applied]).value_counts().sort_index()
     having = found[found["applied"]].set_index("level")["n"]
     assert having.to_dict() == expected.to_dict()
@@ -153,5 +155,5 @@ def test_the_whole_table_of_seven_codes_and_three_coders_takes_seconds(source: s
     )
     assert time.process_time() - start < 10
     assert len(table) == 7 * 5
-    assert table["odds_ratio"].notna().all()
+    assert table["between_odds_ratio"].notna().all()
     assert table["n_clusters"].eq({"real": 372, "synthetic": 40}[source]).all()

@@ -288,7 +288,8 @@ def test_one_participant(tmp_path: Path) -> None:
 
 
 def test_a_code_for_missing_is_refused(tmp_path: Path) -> None:
-    decisions, units = read(tmp_path, [*STARS, *[-99] * 8] * 2)
+    with pytest.warns(UserWarning, match="looks like a code for missing"):
+        decisions, units = read(tmp_path, [*STARS, *[-99] * 8] * 2)
     with pytest.raises(QualError, match="-99"):
         asked(decisions, units)
 

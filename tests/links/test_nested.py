@@ -11,6 +11,7 @@ from scipy import optimize, special, stats
 from sense7_qual import links
 from sense7_qual.errors import TableError
 from sense7_qual.links.models._likelihood import Nested, Parameters, integrate_nested, patterns_of
+from tests.helpers.rating_studies import with_means
 from tests.helpers.simulation import studies
 
 CUTS = np.array([-1.5, 0.0, 1.2])
@@ -226,11 +227,14 @@ def test_links_take_the_conversation_too() -> None:
     about = {"rating": "empathy", "cluster": "case_id"}
     found = links.code_to_rating(decisions, units, **about, nested="document_id", seed=7, n_boot=1)
     for code, row in found.set_index("code").iterrows():
-        model = links.models.cumulative_mixed(**{**given, "predictors": given["predictors"][[code]]})
+        x = with_means(given["predictors"][[code]].gt(0).astype(float), given["groups"])
+        model = links.models.cumulative_mixed(**{**given, "predictors": x})
         assert np.log(row["odds_ratio"]) == pytest.approx(model.coefficients[code], abs=1e-6)
-    model = links.models.cumulative_mixed(**given)
+    x = with_means(given["predictors"].gt(0).astype(float), given["groups"])
+    model = links.models.cumulative_mixed(**{**given, "predictors": x})
     together = links.joint(decisions, units, **about, nested="document_id", source="ana")
-    assert np.log(together["odds_ratio"]).tolist() == pytest.approx(model.coefficients.tolist(), abs=1e-6)
+    expected = model.coefficients[list(given["predictors"])].tolist()
+    assert np.log(together["odds_ratio"]).tolist() == pytest.approx(expected, abs=1e-5)
     assert together["caution"].tolist() == ["laplace_approximation"] * 2
     once = links.code_to_rating(decisions, units, **about, nested="case_id", seed=7, n_boot=1)
     assert set(once["odds_ratio_reason"]) == {"levels_not_separable"}

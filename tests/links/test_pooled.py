@@ -48,8 +48,10 @@ def test_a_pooled_row_is_rubins_rules_over_the_coders_rows() -> None:
     assert pooled["p"] == pytest.approx(expected.p)
     logs = np.log(coders["odds_ratio"]).to_numpy()
     width = np.log(coders["odds_ratio_high"] / coders["odds_ratio_low"]).to_numpy()
-    spread = width / 2 / stats.t.ppf(0.975, fewest - 1)
-    odds = _pooled.pool(logs, spread**2, df=fewest.min() - 1)
+    df = coders["odds_ratio_df"]
+    spread = width / 2 / stats.t.ppf(0.975, df)
+    odds = _pooled.pool(logs, spread**2, df=df.min())
+    assert pooled["odds_ratio_df"] == pytest.approx(odds.df)
     assert pooled["odds_ratio"] == pytest.approx(np.exp(logs.mean()))
     assert np.log([pooled["odds_ratio_low"], pooled["odds_ratio_high"]]) == pytest.approx(odds.interval(0.95))
     assert pooled["odds_ratio_p"] == pytest.approx(odds.p)

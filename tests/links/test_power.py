@@ -7,6 +7,7 @@ import pytest
 from sense7_qual import agreement, links
 from sense7_qual.errors import QualError
 from sense7_qual.links import _power
+from sense7_qual.links._odds import log_odds
 
 DESIGN = {"units_per_participant": 6, "prevalence": 0.3, "icc": 0.4}
 
@@ -137,6 +138,8 @@ def test_the_same_seed_simulates_the_same_studies() -> None:
         ({"participants": None}, "participants or target – found neither"),
         ({"target": 0.8}, "participants or target – found both"),
         ({"significance": 5}, "significance above 0"),
+        ({"between": 1}, "between above −1"),
+        ({"between": 0.5, "code_icc": 0}, "differ in rating and in use"),
         ({"units_per_participant": 0.5}, "units_per_participant 1 to 1000"),
         ({"n_simulations": 0}, "expected n_simulations to be 1 or more"),
     ],
@@ -145,6 +148,32 @@ def test_bad_input_is_refused_in_words(change: dict[str, object], message: str) 
     settings = {"participants": 20, "rank_biserial": 0.3, "n_simulations": 5, "seed": 1, **DESIGN, **change}
     with pytest.raises(QualError, match=message):
         links.power(**settings)
+
+
+def test_people_who_use_the_code_more_and_rate_higher_are_no_link_of_own_texts() -> None:
+    """Without a link of own texts, the comparison of all texts finds one, that of own texts does not."""
+    settings = {"participants": 40, "between": 0.7, "n_simulations": 400, "seed": 3,
+                "units_per_participant": 5, "prevalence": 0.4, "icc": 0.4}  # fmt: skip
+    own = links.power(odds_ratio=1, **settings).iloc[0]
+    every = links.power(rank_biserial=0, **settings).iloc[0]
+    assert every["power"] > 0.2
+    assert own["power"] < 0.085
+    assert own["observed"] == every["observed"] > 0.05
+    assert 20 < own["n_clusters_both"] < 40
+
+
+def test_the_test_of_own_texts_decides_as_the_model_does() -> None:
+    """The fast test and the odds ratio of `code_to_rating`, in the same simulated studies."""
+    study = _power._study(None, 2.5, 0.3, 5, 0.4, 0.3, 1, 1, None, (0.2,) * 5, 0.05, 0.5)
+    counts = _power._simulated(study, 25, 25, np.random.default_rng(8))
+    by_model = []
+    for one in counts:
+        cells = np.array([at for at, n in np.ndenumerate(one.astype(int)) for _ in range(n)])
+        found = log_odds(cells[:, 1] == 0, cells[:, 2] + 1.0, cells[:, 0], mixed=False)
+        by_model.append(found["odds_ratio"].p)
+    fast = _power._tested_within(counts)
+    assert np.corrcoef(np.log(fast), np.log(by_model))[0, 1] > 0.95
+    assert ((fast < 0.05) == (np.array(by_model) < 0.05)).mean() > 0.85
 
 
 def test_no_number_of_participants_finds_no_link() -> None:

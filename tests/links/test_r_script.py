@@ -13,6 +13,7 @@ import pytest
 
 from sense7_qual import Codebook, Store, acts, corpus
 from sense7_qual.errors import QualError, StoreError
+from sense7_qual.links import code_to_rating
 from sense7_qual.links.models import cumulative_mixed, r_script
 from tests.helpers.example_papers import shipped
 
@@ -52,16 +53,18 @@ def test_r_finds_what_is_fitted_here(
     own = decisions[decisions["coder"] == "ana"].pivot(index="unit_id", columns="code", values="applied")[
         CODES
     ]
-    rows = own.reset_index().merge(units, on="unit_id")
+    rows = own.reset_index().merge(units, on="unit_id").dropna(subset=["EmpathyOverall", *CODES])
+    share = rows.groupby("case_id")[CODES].transform("mean")
+    parts = (rows[CODES].astype(float) - share).join(share.add_suffix("_share"))
     model = cumulative_mixed(
         rows["EmpathyOverall"],
-        rows[CODES],
+        parts,
         groups=rows["case_id"],
         nested=None if nested is None else rows[nested],
     )
-    here = model.intervals()
+    here = model.intervals().head(2)
     assert found.loc[["x1", "x2"], "predictor"].tolist() == CODES
-    for theirs, ours in (("estimate", "coefficient"), ("standard_error",) * 2, ("low",) * 2, ("p",) * 2):
+    for theirs, ours in (("estimate", "coefficient"), ("standard_error",) * 2):
         assert found.loc[["x1", "x2"], theirs].tolist() == pytest.approx(here[ours].tolist(), abs=1e-4)
     assert found.loc["sd (Intercept) participant", "estimate"] == pytest.approx(model.cluster_sd, abs=1e-3)
     if nested:
@@ -94,6 +97,23 @@ def test_r_fits_slopes_and_crossed_effects_that_are_there(tmp_path: Path) -> Non
         assert found.loc[term, "estimate"] == pytest.approx(1, abs=0.4), term
 
 
+def test_the_data_give_the_odds_ratios_of_a_link(
+    example: tuple[pd.DataFrame, pd.DataFrame], tmp_path: Path
+) -> None:
+    """The predictors in the file have the coefficients and degrees of freedom of the link."""
+    script = r_script(*example, tmp_path / "link.R", **MODEL, codes=["affective"])
+    data = pd.read_csv(tmp_path / "link.csv")
+    model = cumulative_mixed(data["rating"], data[["x1", "s1"]], groups=data["participant"])
+    link = code_to_rating(
+        *example, rating="EmpathyOverall", cluster="case_id", sources=["ana"], n_boot=1, seed=1
+    ).set_index("code").loc["affective"]  # fmt: skip
+    expected = np.log([link["odds_ratio"], link["between_odds_ratio"]])
+    assert model.coefficients[["x1", "s1"]].tolist() == pytest.approx(expected.tolist(), abs=1e-4)
+    words = script.read_text("utf-8")
+    assert "rating ~ x1 + s1 + (1 | participant)" in words
+    assert f"df <- c({link['odds_ratio_df']:.0f}, " in words
+
+
 # What is in the files, from a study that was read from a file ------------------------------------------
 
 
@@ -110,7 +130,7 @@ def study(tmp_path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
     store = Store.create(tmp_path / "study", units=units, codebook=book)
     for place, unit_id in enumerate(units["unit_id"]):
         named = {"coder": "ana", "unit_id": unit_id, "codebook": book}
-        applied = [acts.apply(code="affective", **named)] if place % 3 == 0 else []
+        applied = [acts.apply(code="affective", **named)] if place % 4 == 0 else []
         store.append([*applied, acts.finish(**named)])
     return store.decisions(), store.units
 
@@ -123,14 +143,15 @@ def test_files_hold_numbers_only(study: tuple[pd.DataFrame, pd.DataFrame], tmp_p
         *study, tmp_path / "link.R", **OWN, variables=["age"], slopes=["affective"], crossed=["topic"]
     )
     data = pd.read_csv(tmp_path / "link.csv")
-    assert list(data.columns) == ["rating", "participant", "group1", "x1", "x2"]
+    assert list(data.columns) == ["rating", "participant", "group1", "x1", "x2", "s1"]
     assert all(np.issubdtype(kind, np.number) for kind in data.dtypes)
     assert len(data) == 32
     assert data["participant"].nunique() == 6
     words = (tmp_path / "link.csv").read_text("utf-8") + script.read_text("utf-8")
     assert "zq" not in words.lower()
     assert "msg" not in words
-    assert "rating ~ x1 + x2 + (1 + x1 | participant) + (1 | group1)" in words
+    assert "rating ~ x1 + x2 + s1 + (1 + x1" in words
+    assert "(1 + x1 | participant) + (1 | group1)" in words
     assert (script.stat().st_mode & 0o077, (tmp_path / "link.csv").stat().st_mode & 0o077) == (0, 0)
 
 

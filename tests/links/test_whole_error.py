@@ -174,7 +174,10 @@ def test_figure_and_text_print_the_same_whole_error(tmp_path: Any) -> None:
     from tests.helpers.example_papers import shipped
 
     store, found = shipped(tmp_path), curve()
-    texts = [one(store, multiverse=found, n_boot=20) for one in (report.methods, report.results)]
+    texts = [
+        one(store, multiverse=found, n_boot=20, settled_by="rulings")
+        for one in (report.methods, report.results)
+    ]
     row = found.query("analysis == 'whole' and source == 'model-a + human' and code == 'flawed'").iloc[0]
     picture = figures.specification_curve(found, code="flawed", effect="rank_biserial").description
     said, printed = str(texts[1]), [f"{row[name]:.2f}".replace("-", "−").replace("0.", ".")

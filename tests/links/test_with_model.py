@@ -13,6 +13,7 @@ import sense7_qual as qual
 from sense7_qual.errors import QualError, TableError
 from sense7_qual.links.models import by_hand, cumulative_mixed, marginal, with_model
 from tests.helpers.model_studies import Design, draw, frames, rows
+from tests.helpers.rating_studies import with_means
 
 COLUMNS = {"rating": "empathy", "cluster": "case_id", "rating_range": (1, 5)}
 
@@ -330,6 +331,39 @@ def test_refusals_of_frames_and_settings() -> None:
         linked({**given, "model": "model-a"})
 
 
+@pytest.mark.parametrize("picked", ["the poor ones", "the ends of the scale"])
+def test_texts_that_were_chosen_by_their_rating_are_refused(picked: str) -> None:
+    given = study(drawn="texts", share=1.0)
+    by_rating = given["units"]["empathy"].to_numpy()
+    odd = by_rating <= 3 if picked == "the poor ones" else np.isin(by_rating, [1, 5])
+    rng = np.random.default_rng(1)
+    taken = given["units"]["unit_id"][odd & (rng.random(len(odd)) < 0.6)]
+    chosen = {**given, "decisions": given["decisions"][given["decisions"]["unit_id"].isin(taken)]}
+    with pytest.raises(TableError, match="have 'empathy' of"):
+        linked(chosen, inclusion="equal")
+    at_random = given["units"]["unit_id"][rng.random(len(odd)) < 0.3]
+    fair = {**given, "decisions": given["decisions"][given["decisions"]["unit_id"].isin(at_random)]}
+    assert not linked(fair, inclusion="equal")["caution"].str.contains("sample_differs", na=False).any()
+
+
+def test_texts_a_little_off_in_their_ratings_are_cautioned_about() -> None:
+    given = study(drawn="texts", share=1.0)
+    rng, rating = np.random.default_rng(3), given["units"]["empathy"].to_numpy()
+    taken = given["units"]["unit_id"][rng.random(len(rating)) < np.where(rating <= 2, 0.42, 0.28)]
+    chosen = {**given, "decisions": given["decisions"][given["decisions"]["unit_id"].isin(taken)]}
+    caution = linked(chosen, inclusion="equal")["caution"].fillna("")
+    assert {name: "sample_differs" in said for name, said in caution.items()} == {
+        "human": True, "model": False, "model + human": True,
+    }  # fmt: skip
+
+
+def test_more_texts_than_the_probabilities_allow_are_refused() -> None:
+    given = study(drawn="texts", share=1.0)
+    chance = pd.DataFrame({"unit_id": given["units"]["unit_id"], "probability": 0.3})
+    with pytest.raises(TableError, match="sum of the probabilities"):
+        linked(given, inclusion=chance)
+
+
 # Odds ratios ------------------------------------------------------------------------------------------------
 
 
@@ -340,7 +374,10 @@ def test_mixed_odds_ratios_where_participants_were_drawn_and_gee_where_texts_wer
     assert table["odds_ratio"].notna().all()
     assert table["gee_odds_ratio"].isna().all()
     frame = given["units"].merge(given["model"], on="unit_id")
-    model = cumulative_mixed(frame["empathy"], frame["applied"].rename("code"), groups=frame["case_id"])
+    code = with_means(frame[["applied"]].astype(float).set_axis(["code"], axis=1), frame["case_id"])
+    model = cumulative_mixed(frame["empathy"], code, groups=frame["case_id"])
+    both = frame.groupby("case_id")["applied"].nunique().eq(2).sum()
+    assert table.loc["model", "odds_ratio_df"] == table.loc["model", "n_clusters_both"] - 1 == both - 1
     assert table.loc["model", "odds_ratio"] == pytest.approx(float(np.exp(model.coefficients["code"])))
     width = np.log(table["odds_ratio_high"] / table["odds_ratio_low"])
     assert width["model + human"] < width["human"]
@@ -386,7 +423,7 @@ def test_table_and_figure_take_the_rows() -> None:
         given["decisions"].assign(coder="human"), given["units"], **COLUMNS, odds_ratios=False, n_boot=9,
         sources=["human"],
     )  # fmt: skip
-    assert "Decisions: coder human." in " ".join(qual.report.tables.link(coder, source="human").notes)
+    assert qual.report.tables.link(coder, source="human").notes[0] == "Basis: not stated · 104 texts: human"
 
 
 # Planning ---------------------------------------------------------------------------------------------------
@@ -434,5 +471,6 @@ def test_a_draw_is_not_refused_by_chance() -> None:
             for _ in range(25):
                 refuse_picked(
                     [draw(rng, replace(Design(drawn=drawn, participants=30), prevalence=prevalence))],
+                    rating="rating",
                     function="with_model",
                 )

@@ -131,7 +131,7 @@ def test_a_fair_draw_is_hardly_ever_refused() -> None:
     for design in designs:
         for _ in studies(100):
             try:
-                refuse_picked([draw(rng, design)], function="with_model")
+                refuse_picked([draw(rng, design)], rating="rating", function="with_model")
             except ValueError:
                 refused += 1
     assert refused < 0.003 * len(designs) * len(studies(100))

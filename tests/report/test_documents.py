@@ -34,6 +34,8 @@ ENGINES = [
     ("xelatex", "a4paper,10pt", "\\usepackage{fontspec}\\setmainfont{DejaVu Serif}[Scale=0.8]"),
 ]
 
+TOO_WIDE = {"links_of_all_sources", "links_of_long_labels"}
+"""Tables with more columns than a page of Word holds: there they are lists."""
 ANY_TEXT = {"characters", "hostile grid", "hostile list", "hostile_grid", "hostile_list"}
 
 
@@ -131,7 +133,7 @@ def test_the_files_of_a_paper_compile_in_a_document_of_one_and_of_two_columns(
     assert not re.findall(r"^!.*", log, re.MULTILINE)
     assert not re.findall(r"Missing character.*|Float too large.*", log)
     shown = text_of(tmp_path / "all.pdf")
-    assert "5.73" in shown.replace(" ", ""), "the table of links is there"
+    assert "5.94" in shown.replace(" ", ""), "the table of links is there"
     pages = zipfile.ZipFile(tmp_path / "paper" / "results.docx").read("word/document.xml").decode()
     assert 'w:w="12240"' in pages
 
@@ -142,7 +144,7 @@ def test_every_word_document_stays_within_its_page(tmp_path: Path) -> None:
         table.write(tmp_path / f"{name}.docx")
     office("pdf", [tmp_path / f"{name}.docx" for name in tables], tmp_path)
     broken = {
-        name: broken_words([table], text_of(tmp_path / f"{name}.pdf"))
+        name: broken_words([table], text_of(tmp_path / f"{name}.pdf"), may_fold=name in TOO_WIDE)
         for name, table in tables.items()
         if name not in ANY_TEXT
     }

@@ -35,7 +35,7 @@ def paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     memos = store.memos()
     position = memos.loc[memos["target_kind"] == "study", "memo_id"].iloc[0]
     report.paper(store, None, folder / "paper", formats=FORMATS, conditions=[CONDITION], with_texts=True,
-                 positionality=position)  # fmt: skip
+                 settled_by="rulings", positionality=position)  # fmt: skip
     return folder / "paper"
 
 

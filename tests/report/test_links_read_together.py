@@ -32,7 +32,7 @@ CODES = Codebook(
 )
 MARGIN = ("rank_biserial", 0.35)
 PLAN = acts.contents.AnalysisPlan(
-    question="Why?", rating="Stars", n_boot=20, adjust="max-t", equivalence=MARGIN
+    question="Why?", rating="Stars", settled_by="nothing", n_boot=20, adjust="max-t", equivalence=MARGIN
 )
 Written = tuple[Path, Store, pd.DataFrame]
 
@@ -112,7 +112,7 @@ def test_text_and_table_have_the_same_adjusted_p_and_equivalence(written: Writte
     note, methods, results = (words(folder / f"{name}.md") for name in ("links", "methods", "results"))
     (n_tests,) = re.findall(r"over all codes × sources \((\d+) tests\)", note)
     every = links.code_to_rating(
-        store.decisions(consensus=True, single=True), store.units, rating="Stars", cluster="case_id",
+        store.decisions(settled_by="nothing"), store.units, rating="Stars", cluster="case_id",
         adjust="max-t", equivalence=MARGIN, n_boot=20,
     )  # fmt: skip
     assert int(n_tests) == every["odds_ratio_p"].notna().sum() > len(table)
@@ -135,7 +135,8 @@ def test_text_and_table_have_the_same_adjusted_p_and_equivalence(written: Writte
 def test_each_number_of_the_texts_has_its_call(written: Written) -> None:
     _, store, curve = written
     given: dict[str, Any] = {
-        "rating": "Stars", "n_boot": 5, "adjust": "max-t", "equivalence": ("odds_ratio", 6.0)
+        "rating": "Stars", "settled_by": "nothing", "n_boot": 5, "adjust": "max-t",
+        "equivalence": ("odds_ratio", 6.0),
     }  # fmt: skip
     texts = [one(store, multiverse=curve, **given) for one in (report.methods, report.results)]
     assert "an odds ratio between 1/6 and 6" in str(texts[0])
@@ -189,12 +190,13 @@ def test_review_asks_for_the_adjustment_and_names_what_is_left_open(tmp_path: Pa
     plan = acts.contents.AnalysisPlan(question="Why?", rating="Stars")
     found = report.review(study(tmp_path / "open", plan=plan), with_agreement=False).frame.set_index("kind")
     assert found.loc["adjustment_open", "n"] == 4
-    settled = replace(plan, adjust="max-t", equivalence=("rank_biserial", 0.05))
+    assert found.loc["settled_by_open", "n"] > 0
+    settled = replace(plan, adjust="max-t", settled_by="rulings", equivalence=("rank_biserial", 0.05))
     store = study(tmp_path / "settled", plan=settled)
     frame = report.review(store, with_agreement=False).frame.set_index("kind")
-    assert "adjustment_open" not in frame.index
+    assert not {"adjustment_open", "settled_by_open"} & set(frame.index)
     rows = links.code_to_rating(
-        store.decisions(consensus=True, single=True), store.units, rating="Stars", cluster="case_id",
+        store.decisions(settled_by="rulings"), store.units, rating="Stars", cluster="case_id",
         adjust="max-t", equivalence=("rank_biserial", 0.05), n_boot=2,
     )  # fmt: skip
     rows = rows[rows["source"] == "consensus"]

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from sense7_qual import report
+from sense7_qual._basis import Basis
 from sense7_qual._present import coefficient
 from sense7_qual.acts.contents import settings_of
 from sense7_qual.coders import Run
@@ -34,7 +35,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Run]:
 @pytest.fixture(scope="module")
 def folder(made: tuple[Store, Run], tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("papers") / "paper"
-    report.paper(made[0], None, path, formats=["csv", "md"], progress=False)
+    report.paper(made[0], None, path, settled_by="rulings", formats=["csv", "md"], progress=False)
     return path
 
 
@@ -42,7 +43,7 @@ def check_numbers(text: Text, store: Store) -> None:
     """Hold that every number and name of a text is what its call gives."""
     packages = ("acts", "agreement", "codings", "links", "rounds", "suggestions")
     names: dict[str, Any] = {name: importlib.import_module(f"sense7_qual.{name}") for name in packages}
-    names |= {"store": store, "json": json, "metadata": metadata}
+    names |= {"store": store, "json": json, "metadata": metadata, "Basis": Basis}
     known: dict[str, Any] = {}
     for row in text.frame.itertuples():
         if row.call not in known:
@@ -73,7 +74,7 @@ def test_every_number_of_the_statement_on_ai_is_that_of_its_call(made: tuple[Sto
 
 
 def test_the_sentence_of_the_methods_is_that_of_the_card(made: tuple[Store, Run], folder: Path) -> None:
-    methods = report.methods(made[0], rating="Warmth", n_boot=20)
+    methods = report.methods(made[0], settled_by="rulings", rating="Warmth", n_boot=20)
     sentence = next(str(one) for one in methods.sentences if "the sensitivity of" in str(one))
     table = pd.read_csv(folder / "model_card.csv", dtype=str)
     value = table.set_index("Measure")["Value"]
@@ -94,8 +95,8 @@ def test_the_paper_has_the_table_the_card_and_the_figure(made: tuple[Store, Run]
     for words in ("as if drawn at random", "Not measured: the code in texts of fewer than 10 participants",
                   "m-2026-01-01", "sha256"):  # fmt: skip
         assert words in foot
-    alone = report.paper(made[0], None, folder.parent / "without", formats=["md"], with_agreement=False,
-                         with_prose=False, progress=False)  # fmt: skip
+    alone = report.paper(made[0], None, folder.parent / "without", settled_by="any", formats=["md"],
+                         with_agreement=False, with_prose=False, progress=False)  # fmt: skip
     assert dict(alone.left_out.itertuples(index=False))["models"] == "the analysis plan is without agreement"
 
 

@@ -41,7 +41,15 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, Store]:
 def test_a_paper_has_the_same_tables_figures_and_results(stores: tuple[Store, Store], tmp_path: Path) -> None:
     folders = [tmp_path / "people", tmp_path / "with"]
     for store, folder in zip(stores, folders, strict=True):
-        report.paper(store, None, folder, formats=["csv", "md"], conditions=["Warmth"], progress=False)
+        report.paper(
+            store,
+            None,
+            folder,
+            settled_by="rulings",
+            formats=["csv", "md"],
+            conditions=["Warmth"],
+            progress=False,
+        )
     names = [sorted(path.name for path in folder.iterdir()) for folder in folders]
     assert {name.partition(".")[0] for name in set(names[1]) - set(names[0])} == {
         "models", "model_card", "model_card_plot",
@@ -66,7 +74,7 @@ def test_a_paper_has_the_same_tables_figures_and_results(stores: tuple[Store, St
 
 
 def test_the_numbers_of_the_methods_are_those_of_their_calls(stores: tuple[Store, Store]) -> None:
-    rows = report.methods(stores[1], n_boot=20).frame
+    rows = report.methods(stores[1], settled_by="rulings", n_boot=20).frame
     told = rows[rows["call"].str.contains("models=True")]
     assert {"160", "model-x"} <= set(told["printed"].str.split(" ").str[0])
     coverage = stores[1].coverage(models=True)
@@ -86,7 +94,7 @@ def test_the_statement_on_ai_finds_the_model_by_itself(stores: tuple[Store, Stor
     assert "no use of a model" in without
     assert "no use of a model" not in told
     assert "“model-x” (160 texts)" in told
-    rows = agreement.human_model(stores[1].decisions(before_suggestions=True, models=True), n_boot=20)
+    rows = agreement.human_model(stores[1].decisions(models=True), n_boot=20)
     assert rows["model"].dropna().unique().tolist() == [MODEL]
 
 
@@ -133,7 +141,7 @@ def test_a_bundle_counts_people_and_models_apart(stores: tuple[Store, Store], tm
 def test_a_table_of_agreement_with_models_says_so(stores: tuple[Store, Store]) -> None:
     decisions = stores[1].decisions(models=True)
     told = [
-        report.tables.reliability(agreement.by_code(frame, with_models=asked, n_boot=5)).notes[0]
+        report.tables.reliability(agreement.by_code(frame, with_models=asked, n_boot=5)).notes[1]
         for frame, asked in ((stores[1].decisions(), False), (decisions, True))
     ]
     assert "(number of coders: 3)" in told[0]

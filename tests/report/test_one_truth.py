@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from sense7_qual import report
+from sense7_qual.adjudication import SettledBy
 from sense7_qual.report._paper_parts import Sources, parts_of
 from sense7_qual.report._text_record import record_of
 from sense7_qual.store import Store
@@ -27,11 +28,14 @@ _RELIABILITY = {
     "alpha_low": "α+1", "alpha_high": "α+1",
 }  # fmt: skip
 _LINKS = {
-    "n_with": "n with", "n_without": "n without", "mean_difference": "Mean difference",
-    "odds_ratio": "Odds ratio", "odds_ratio_low": "Odds ratio+1", "odds_ratio_high": "Odds ratio+1",
-    "odds_ratio_p": "p", "odds_ratio_p_adjusted": "Adjusted p", "p": "p", "p_adjusted": "Adjusted p",
-    "rank_biserial": "Rank-biserial r", "rank_biserial_low": "Rank-biserial r+1",
-    "rank_biserial_high": "Rank-biserial r+1",
+    "n_with": "n with", "n_without": "n without", "mean_difference": "Mean diff.",
+    "odds_ratio": "Odds ratio (own texts)", "odds_ratio_low": "Odds ratio (own texts)+1",
+    "odds_ratio_high": "Odds ratio (own texts)+1", "odds_ratio_df": "df",
+    "odds_ratio_p": "p", "odds_ratio_p_adjusted": "Adjusted p", "p": "p of r", "p_adjusted": "Adjusted p",
+    "between_odds_ratio": "Odds ratio (people)", "between_odds_ratio_low": "Odds ratio (people)+1",
+    "between_odds_ratio_high": "Odds ratio (people)+1", "between_odds_ratio_p": "p (people)",
+    "rank_biserial": "r (all texts)", "rank_biserial_low": "r (all texts)+1",
+    "rank_biserial_high": "r (all texts)+1",
 }  # fmt: skip
 _MISSING = {
     "lowest": "Bounds of r", "highest": "Bounds of r", "delta_interval": "δ of 95% CI, opposite",
@@ -43,15 +47,16 @@ _TABLES = {
     "links.models.missing_ratings": ("missing_ratings", _MISSING),
     "agreement.difference": ("discussion", _DISCUSSED),
 }
-_WORDS = re.compile(r'\.label$|\.columns\[\d+\]$|(reason|caution)"\]$')
+_PARTICIPANTS = re.compile(r'"n_clusters(_both)?"\]$')
+_WORDS = re.compile(r'\["basis"\]\.iloc\[0\]$|\.label$|\.columns\[\d+\]$|(reason|caution)"\]$')
 #: Of all codes together, or of one code among none: no table has it.
 _ALONE = ("agreement.overall", "codebook.emerged", "codings.new_information", "codings.saturation")
 
-STUDIES: dict[str, tuple[Callable[[Path], Store], str | None]] = {
-    "shipped": (shipped, None),
-    "consensus asked for": (shipped, "consensus"),
-    "wholly settled": (settled, None),
-    "the other one, by one coder": (lambda path: shipped(path, "follow_up"), "ana"),
+STUDIES: dict[str, tuple[Callable[[Path], Store], str]] = {
+    "shipped": (shipped, "rulings"),
+    "by the majority": (shipped, "majority"),
+    "wholly settled": (settled, "rulings"),
+    "the other one, each coder's own": (lambda path: shipped(path, "follow_up"), "nothing"),
 }
 
 
@@ -127,10 +132,10 @@ def same(printed: str, in_table: str) -> bool:
 
 @pytest.fixture(scope="module", params=nightly_but(STUDIES, here=["shipped"]))
 def written(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Store]:
-    make, source = STUDIES[request.param]
+    make, settled_by = STUDIES[request.param]
     folder = tmp_path_factory.mktemp("paper")
     store = make(folder / "study")
-    report.paper(store, PLAN, folder / "paper", formats=["csv", "md"], source=source)
+    report.paper(store, PLAN, folder / "paper", formats=["csv", "md"], settled_by=settled_by)
     return folder / "paper", store
 
 
@@ -146,6 +151,8 @@ def in_table(row: dict[str, str], folder: Path, labels: dict[str, str]) -> tuple
     """Return the table that has a number of the text, and what it prints for it; None where none has it."""
     call, where = row["call"], row["where"]
     kind = next((one for one in _TABLES if call.startswith(one)), None)
+    if kind and _PARTICIPANTS.search(where):
+        return None  # the table has their degrees of freedom
     if kind:
         name, heads = _TABLES[kind]
         cells = Cells(folder / f"{name}.csv")
@@ -198,7 +205,7 @@ def test_the_methods_say_what_the_tables_did(written: tuple[Path, Store]) -> Non
     methods, links = ((folder / f"{name}.md").read_text("utf-8") for name in ("methods", "links"))
     assert ("mixed model" in methods) == ("Odds ratio" in links)
     assert ("pooled" in methods) == ("(pooled)" in links)
-    assert ("consensus" in methods.lower()) == ("consensus after adjudication" in links)
+    assert ("was ruled" in methods) == ("what was ruled" in links)
     (n_tests,) = set(re.findall(r"codes of \w+ \((\d+)\)", links))
     assert f"adjusted across the {n_tests} codes" in methods
     assert "60 bootstrap resamples" in methods
@@ -206,17 +213,17 @@ def test_the_methods_say_what_the_tables_did(written: tuple[Path, Store]) -> Non
     assert ("resamples" in links) == ("pooled" not in methods)
 
 
-@pytest.mark.parametrize("source", nightly_but([None, "consensus"], here=[None]))
-def test_the_figures_draw_the_numbers_of_the_tables(source: str | None, tmp_path: Path) -> None:
+@pytest.mark.parametrize("settled_by", nightly_but(["rulings", "nothing"], here=["rulings"]))
+def test_the_figures_draw_the_numbers_of_the_tables(settled_by: SettledBy, tmp_path: Path) -> None:
     store = shipped(tmp_path / "study")
     record = record_of(
-        store, function="paper", rating=PLAN.rating, n_boot=PLAN.n_boot, seed=PLAN.seed, source=source
+        store, function="paper", rating=PLAN.rating, n_boot=PLAN.n_boot, seed=PLAN.seed, settled_by=settled_by
     )
     sources = Sources(record, PLAN, with_texts=False, names=(), positionality=None)
     parts, _ = parts_of(sources, (), with_prose=False, codebook_layout="list")
     made = {part.name: part for part in parts}
     for figure, table, head in (
-        ("links_plot", "links", "Rank-biserial r"),
+        ("links_plot", "links", "r (all texts)"),
         ("agreement", "reliability", "α"),
     ):
         words, printed = made[figure].make().description, made[table].make().frame

@@ -69,6 +69,7 @@ def test_what_is_written_is_said_and_is_what_the_calls_give(store: Store, tmp_pa
         progress=lambda *so_far: told.append(so_far),
     )  # fmt: skip
     assert names(tmp_path / "paper") == {*done.files["file"], "paper.json"}
+    assert "basis.md" in done.files["file"].tolist()
     some = ("codes_by_System___build.csv", "links.csv", "links_plot.pdf", "agreement.png", "deviations.docx",
             "preregistration.csv", "reliability_data.csv", "review.docx")  # fmt: skip
     assert set(some) <= set(done.files["file"])
@@ -79,12 +80,10 @@ def test_what_is_written_is_said_and_is_what_the_calls_give(store: Store, tmp_pa
         "revisions", "themes", "discussion", "suggestions", "models", "missing_ratings",
         "quotes, memos, coded data with the texts"
     }  # fmt: skip
-    by_code = agreement.by_code(
-        store.decisions(before_suggestions=True), units=store.units, cluster="case_id", n_boot=20, seed=0
-    )
+    by_code = agreement.by_code(store.decisions(), units=store.units, cluster="case_id", n_boot=20, seed=0)
     own = report.tables.reliability(by_code, codebook=store.codebook, cluster_name="participants")
     assert (tmp_path / "paper" / "reliability.csv").read_bytes() == own.csv().encode("utf-8-sig")
-    decided = store.decisions(consensus=True, single=True)
+    decided = store.decisions(settled_by="rulings")
     effects = links.code_to_rating(
         decided, store.units, rating="Warmth", cluster="case_id", sources=["consensus"], n_boot=20, seed=0
     )
@@ -133,7 +132,7 @@ def test_what_is_coded_meanwhile_comes_into_none_of_it(tmp_path: Path) -> None:
 
 
 def test_without_agreement_no_coefficient_is_anywhere(tmp_path: Path) -> None:
-    plan = AnalysisPlan(question="What is it like?", with_agreement=False, n_boot=20)
+    plan = AnalysisPlan(question="What is it like?", with_agreement=False, settled_by="any", n_boot=20)
     unregistered = study(tmp_path / "study")
     done = report.paper(unregistered, plan, tmp_path / "paper", formats=["md", "csv"])
     assert not {"reliability.md", "agreement.pdf", "reliability_data.csv"} & set(done.files["file"])
@@ -143,19 +142,19 @@ def test_without_agreement_no_coefficient_is_anywhere(tmp_path: Path) -> None:
 
 
 @pytest.mark.nightly
-def test_one_coder_and_open_disagreements_choose_whose_decisions_count(tmp_path: Path) -> None:
+def test_whose_decisions_count_is_said_and_not_chosen_by_what_is_settled(tmp_path: Path) -> None:
     one = report.paper(
         study(tmp_path / "one", flaw="one_coder"), None, tmp_path / "a", formats=["md"], with_prose=False
     )
     why = one.left_out.set_index("what")["why"]
     assert why["reliability, disagreements"].startswith("no text was coded by two or more")
     assert "ana" in (tmp_path / "a" / "co_occurrence.md").read_text("utf-8")
-    report.paper(
-        study(tmp_path / "two", flaw="unsettled"), None, tmp_path / "b", formats=["md"], with_prose=False
-    )
-    assert "majority" in (tmp_path / "b" / "co_occurrence.md").read_text("utf-8")
-    report.paper(study(tmp_path / "three"), None, tmp_path / "c", formats=["md"], with_prose=False)
-    assert "consensus" in (tmp_path / "c" / "co_occurrence.md").read_text("utf-8").lower()
+    for name, flaw in (("two", "unsettled"), ("three", None)):
+        made, named = study(tmp_path / name, flaw=flaw), {"formats": ["md"], "with_prose": False}
+        for by, words in (("majority", "majority"), ("rulings", "consensus")):
+            folder = tmp_path / f"{name}-{by}"
+            report.paper(made, None, folder, settled_by=by, **named)
+            assert words in (folder / "co_occurrence.md").read_text("utf-8").lower()
 
 
 @pytest.mark.nightly
@@ -168,7 +167,7 @@ def test_what_a_study_has_more_is_written_too(tmp_path: Path) -> None:
         .tolist()
     )
     shown = study(tmp_path / "shown", flaw="suggestions_first")
-    done = report.paper(shown, None, tmp_path / "b", formats=["csv"], with_prose=False)
+    done = report.paper(shown, None, tmp_path / "b", settled_by="rulings", formats=["csv"], with_prose=False)
     assert "suggestions.csv" in done.files["file"].tolist()
 
 
@@ -267,7 +266,7 @@ def test_the_files_of_a_paper_that_was_broken_off_are_known(
         ({"formats": []}, "found none"),
         ({"conditions": ["Warmt"]}, "did you mean 'Warmth'"),
         ({"conditions": ["text"]}, "expected a column"),
-        ({"source": "anna"}, "did you mean 'ana'"),
+        ({"source": "ana"}, "pass settled_by"),
         ({"round": "two"}, "round"),
         ({"analysis_plan": AnalysisPlan(question="Why?", rating="text")}, "expected rating to be a column"),
         ({"store": pd.DataFrame()}, "open study"),
@@ -314,7 +313,7 @@ def test_labels_of_any_letters_end_no_paper(tmp_path: Path) -> None:
              if (i * (j + 2) + step * (i % 5 == 0)) % 3 == 0]
             + [acts.finish(unit_id=unit, **here) for unit in units["unit_id"]]
         )  # fmt: skip
-    plan = AnalysisPlan(question="Why 👍?", rating="Stars", n_boot=20)
+    plan = AnalysisPlan(question="Why 👍?", rating="Stars", settled_by="rulings", n_boot=20)
     written = report.paper(
         store, plan, tmp_path / "paper", formats=["docx", "tex", "md", "csv"], conditions=["Group"]
     )

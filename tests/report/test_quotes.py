@@ -254,7 +254,7 @@ def study(path: Path) -> Store:
 @pytest.mark.long
 def test_a_paper_holds_no_word_of_what_stands_in_a_paraphrase(tmp_path: Path) -> None:
     store = study(tmp_path / "study")
-    plan = AnalysisPlan(question="Why?", n_boot=5, with_agreement=False)
+    plan = AnalysisPlan(question="Why?", n_boot=5, with_agreement=False, settled_by="any")
     store.append([quote("m4", paraphrase="It was kind first."), quote("m0")])
     made = report.paper(store, plan, tmp_path / "paper", formats=["md", "docx"], with_texts=True)
     assert {"coded data with the texts", "memos"} <= set(made.left_out["what"])

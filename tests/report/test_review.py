@@ -91,7 +91,8 @@ def test_which_names_may_be_mistyped(names: tuple[str, str], alike: bool) -> Non
 def test_links_are_looked_at_as_the_paper_makes_them(tmp_path: Path) -> None:
     store = study(tmp_path / "study", flaw="links_without_clusters")
     assert kinds(store) == ["links_without_clusters"]
-    assert kinds(store, rating="Warmth", cluster="case_id") == []
+    # By chance of how it was made, each participant has one rating: no text can be compared with another.
+    assert kinds(store, rating="Warmth", cluster="case_id") == ["rating_of_participants"]
     assert kinds(store, rating="Warmth", cluster="unit_id") == ["links_without_clusters"]
     assert kinds(store, rating="Warmth", cluster="document_id") == []  # one conversation: coarser, not finer
     assert kinds(study(tmp_path / "other"), rating="Warmth", cluster="Message") == []
@@ -105,14 +106,14 @@ def test_without_agreement_none_is_asked_for(tmp_path: Path) -> None:
 
 def test_it_is_a_table_and_a_frame_and_a_short_repr(tmp_path: Path) -> None:
     review = report.review(study(tmp_path / "study", flaw="low_agreement"), n_boot=20)
-    assert repr(review) == f"Review({len(review)} objections, 45 checks)"
+    assert repr(review) == f"Review({len(review)} objections, 47 checks)"
     assert review.frame["kind"].tolist() == [one.kind for one in review]
     assert review.frame["n"].dtype == pd.Int64Dtype()
     assert [row[0] for row in review.table.rows] == review.frame["seen"].tolist()
     clean = report.review(study(tmp_path / "clean"), n_boot=20)
     assert [row[0] for row in clean.table.rows] == ["Nothing was found."]
     assert "Alpha is below .667" in review.table.markdown()
-    assert "45 checks" in review.table.notes[0]
+    assert "47 checks" in review.table.notes[0]
 
 
 def test_what_is_no_study_is_refused(tmp_path: Path) -> None:

@@ -60,6 +60,8 @@ def link_frame(**changes: object) -> pd.DataFrame:
         "rank_biserial_low": -0.012, "rank_biserial_high": 0.41, "p": 0.0004, "p_adjusted": 0.0028,
         "family": "codes of majority", "odds_ratio": 1.5214, "odds_ratio_low": 0.971,
         "odds_ratio_high": 12.384, "odds_ratio_p": 0.0612, "odds_ratio_p_adjusted": 0.122,
+        "odds_ratio_df": 24, "n_clusters_both": 25, "between_odds_ratio": 1.21,
+        "between_odds_ratio_low": 0.55, "between_odds_ratio_high": 2.66, "between_odds_ratio_p": 0.64,
         "n_boot": 2000, "n_undefined": 0, "confidence_level": 0.95, "seed": 7,
     }  # fmt: skip
     return LINKS.example(**(row | changes))
@@ -73,7 +75,7 @@ def test_codebook_table_has_every_part_of_a_code() -> None:
     table = report.tables.codebook(CODEBOOK)
     assert table.rows[0] == (
         "Warm | kind", "Warmth.", "• first\n• second", "never", "• It was kind.\n• Not: It was quick.",
-        "deductive\ntheory",
+        "not stated\ntheory",
     )  # fmt: skip
     assert table.rows[1] == ("Cold\n(under Warm | kind)", "–", "–", "–", "–", "proposed by a model")
     assert table.rows[2][0] == "Group\n(groups other codes; not applied itself)"
@@ -152,7 +154,7 @@ def test_a_text_counts_an_alpha_just_below_a_convention_as_below_it(tmp_path: Pa
         applied = [acts.apply(code="warm", **each) for each in named[:n_warm]]
         applied += [acts.apply(code="cold", **each) for each in named[:n_cold]]
         store.append([*applied, *(acts.finish(**each) for each in named)])
-    told = str(report.results(store, n_boot=20))
+    told = str(report.results(store, settled_by="rulings", n_boot=20))
     assert "at least .667 but below .800 for 1 code and below .667 for 1 code (“Coldness”)" in told
 
 
@@ -214,10 +216,15 @@ def test_link_row_and_foot() -> None:
         "0.35",
         "1.52",
         "[0.97, 12.38]",
+        "24",
         ".061",
         ".122",
+        "1.21",
+        "[0.55, 2.66]",
+        ".640",
         ".21",
         "[−.01, .41]",
+        "< .001",
     )
     assert table.rows == (cells,)
     assert table.title == "Association of codes with Empathy_Overall"
@@ -225,13 +232,15 @@ def test_link_row_and_foot() -> None:
     assert (
         "95% CI of r: bootstrap over whole participants (number: 40; B = 2,000 resamples; seed 7)." in notes
     )
-    assert "Decisions: the majority of the coders." in notes
+    assert table.notes[0] == "Basis: not stated"
     assert "Benjamini–Hochberg within each family (number of tests): codes of majority (1)." in notes
-    assert "p: two-sided, of an odds ratio of 1." in notes
-    assert "odds of a higher rating with the code" in notes
+    assert "p: two-sided, of an odds ratio of 1; p of r: of r = 0." in notes
+    assert "odds of a higher rating of a text with the code" in notes
+    assert "df = participants who wrote both (25), less 1" in notes
+    assert "Hypothesis: own texts." in notes
     assert "These are associations" in notes
-    coder = report.tables.link(link_frame(source="ana"), source="ana")
-    assert "Decisions: coder ana." in notes_of(coder)
+    of_ana = link_frame(source="ana").assign(basis="last · 4 texts: ana")
+    assert report.tables.link(of_ana, source="ana").notes[0] == "Basis: last · 4 texts: ana"
 
 
 def test_links_of_real_decisions_with_every_kind_of_missing() -> None:
@@ -250,8 +259,8 @@ def test_links_of_real_decisions_with_every_kind_of_missing() -> None:
     row = frame[frame["code"] == "warm"].iloc[0]
     assert table.rows[0][1] == str(int(applied["warm"].sum()))
     assert table.rows[0][3] == f"{row['mean_difference']:.2f}".replace("-", "−")
-    assert table.rows[1][3:] == ("–",) * 7
-    assert table.rows[2][3:] == ("–",) * 7
+    assert table.rows[1][3:] == ("–",) * 12
+    assert table.rows[2][3:] == ("–",) * 12
     notes = notes_of(table)
     assert "the code was never applied (cold)" in notes
     assert "the code was applied to every text (all)" in notes
@@ -260,7 +269,8 @@ def test_links_of_real_decisions_with_every_kind_of_missing() -> None:
     without = links.code_to_rating(
         decisions, units, rating="stars", cluster="case_id", n_boot=200, seed=1, odds_ratios=False
     )
-    assert "Odds ratio" not in report.tables.link(without, source="ana").headers
+    heads = " ".join(report.tables.link(without, source="ana").headers)
+    assert "Odds ratio" not in heads
 
 
 @pytest.mark.long
@@ -275,13 +285,16 @@ def test_sources_stand_beside_each_other_under_every_code() -> None:
     assert table.headers[-1] == "Between coders (%)"
     assert table.rows[2][-1] == f"{100 * pooled['between_coder_share']:.1f}"
     assert table.rows[0][-1] == table.rows[1][-1] == ""
-    assert table.headers[5:9] == ("Odds ratio", "95% CI", "p", "Adjusted p")
+    assert table.headers[5:10] == ("Odds ratio (own texts)", "95% CI", "df", "p", "Adjusted p")
+    assert table.headers[10:13] == ("Odds ratio (people)", "95% CI", "p (people)")
     assert table.rows[2][5] == f"{pooled['odds_ratio']:.2f}"
-    assert table.rows[2][9] == f"{pooled['rank_biserial']:.2f}".replace("0.", ".").replace("-", "−")
+    assert table.rows[2][13] == f"{pooled['rank_biserial']:.2f}".replace("0.", ".").replace("-", "−")
     notes = notes_of(table)
-    assert "each coder's own, with the estimates combined (pooled)" in notes
+    assert [note.partition(":")[0] for note in table.notes if note.startswith("Basis")] == [
+        "Basis (ana)", "Basis (majority)", "Basis (pooled)",
+    ]  # fmt: skip
     assert "codes of majority (2), codes of ana (2), codes of pooled (2)" in notes
-    assert "longtable" in table.latex()
+    assert "\\begin{longtable}" in report.tables.link(frame, source="pooled").latex()
 
 
 def test_cautions_of_links_are_spelt_out() -> None:
@@ -290,8 +303,8 @@ def test_cautions_of_links_are_spelt_out() -> None:
         source=["majority", "ana"],
     )
     assert (
-        "To be read with caution: fewer than 10 clusters have, or lack, the code (warm / majority)."
-        in table.notes
+        "To be read with caution: fewer than 10 clusters have the code, lack it, or have texts with and "
+        "without it (warm / majority)." in table.notes
     )
     assert sum("no cluster has two texts" in note for note in table.notes) == 1
 

@@ -67,7 +67,7 @@ def test_codes_by_condition_refuse_what_they_cannot_count() -> None:
     with pytest.raises(TableError, match="found 13"):
         report.tables.condition(decisions, units, condition="system", source="ana")
     with pytest.raises(TableError, match="source of decisions"):
-        report.tables.condition(decisions, units, condition="system", source="pooled")
+        report.tables.condition(decisions, units, condition="system", source="ben")
     with pytest.raises(TableError, match="found others: 'm12'"):
         report.tables.condition(decisions, units.head(12), condition="system", source="ana")
 
@@ -112,7 +112,7 @@ def test_co_occurrence_of_more_codes_than_a_page_holds_is_by_pair(n: int, rows: 
     table = report.tables.co_occurrence(pairs)
     assert (len(table.rows), len(table.headers)) == (rows, columns)
     left = f"{n * (n - 1) // 2 - rows} further pairs"
-    assert (left in table.notes[0]) == (columns == 8)
+    assert (left in table.notes[1]) == (columns == 8)
     assert len(report.tables.co_occurrence(pairs, form="matrix").rows) == n
     assert len(report.tables.co_occurrence(pairs, form="pairs").rows) == n * (n - 1) // 2
     assert len(report.tables.co_occurrence(pairs, form="pairs", most=2).rows) == 2
@@ -146,11 +146,11 @@ def test_disagreements_by_reason_add_up() -> None:
         ("Interest", "6", "1", "1", "1", "1", "1", "1"),
         ("All codes", "12", "7", "1", "1", "1", "1", "1"),
     )
-    assert "No ruling gives as its reason: missing code." in table.notes[0]
+    assert "No ruling gives as its reason: missing code." in table.notes[1]
     assert all(int(row[1]) == sum(map(int, row[2:])) for row in table.rows)
     bare = report.tables.disagreement(adjudication.queue(decisions), codebook=SENSE7)
     assert bare.headers == ("Code", "Disagreements", "Open", "No reason given")
-    assert "No ruling gives a reason." in bare.notes[0]
+    assert "No ruling gives a reason." in bare.notes[1]
     with pytest.raises(TableError, match="12 more"):
         report.tables.disagreement(pd.concat([queue, queue]))
 

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from sense7_qual import acts, report, rounds
+from sense7_qual._basis import Basis
 from sense7_qual.errors import ArgumentError, StoreError
 from sense7_qual.report import Text
 from sense7_qual.report._review_facts import read_once
@@ -62,14 +63,15 @@ def texts(store: Store, *, with_agreement: bool = True) -> tuple[Text, ...]:
     named = {"with_agreement": with_agreement, "n_boot": 20, "seed": 3}
     rating = next((name for name in store.units.columns if name.startswith("Rat")), None)
     told = {"rating": rating if with_agreement else None}
-    return (report.methods(store, **told, **named), report.results(store, **told, **named),
+    counted = told | {"settled_by": "rulings" if with_agreement else "any"}
+    return (report.methods(store, **counted, **named), report.results(store, **counted, **named),
             report.ai_statement(store, **named))  # fmt: skip
 
 
 def value_of(call: str, where: str, store: Store, known: dict[str, Any]) -> Any:
     """Return what the expression gives, each call made once."""
     names = {name: importlib.import_module(f"sense7_qual.{name}") for name in PACKAGES}
-    names |= {"store": store, "metadata": metadata, "json": json}
+    names |= {"store": store, "metadata": metadata, "json": json, "Basis": Basis}
     if call not in known:
         known[call] = eval(call, names)  # noqa: S307
     return eval(f"it{where}", names | {"it": known[call]}) if where else known[call]  # noqa: S307
@@ -132,8 +134,8 @@ def test_without_agreement_there_is_none(name: str, made: Callable[[str], Store]
 
 
 def test_what_happened_is_told(made: Callable[[str], Store]) -> None:
-    told = str(report.methods(as_read(made("discussed")), n_boot=20)) + str(
-        report.results(as_read(made("discussed")), n_boot=20)
+    told = str(report.methods(as_read(made("discussed")), settled_by="rulings", n_boot=20)) + str(
+        report.results(as_read(made("discussed")), settled_by="rulings", n_boot=20)
     )
     for words in (
         "In the round “one”, 2 coders were given 24 texts to code blind to each other until the round",
@@ -157,13 +159,17 @@ def test_what_happened_is_told(made: Callable[[str], Store]) -> None:
     assert "no agreement to report" in str(report.methods(as_read(made("alone"))))
     assert "no text of" not in str(report.methods(as_read(made("empty"))))
     assert "first finished after the round" in str(
-        report.methods(as_read(made("finished_after_unblinding")), n_boot=20)
+        report.methods(as_read(made("finished_after_unblinding")), settled_by="rulings", n_boot=20)
     )
     assert "changed in a round after" in str(
-        report.methods(as_read(made("changed_after_unblinding")), n_boot=20)
+        report.methods(as_read(made("changed_after_unblinding")), settled_by="rulings", n_boot=20)
     )
-    assert "saw the participants' ratings" in str(report.methods(as_read(made("rating_seen")), n_boot=20))
-    assert "by someone who had coded the text" in str(report.methods(as_read(made("ruled_own")), n_boot=20))
+    assert "saw the participants' ratings" in str(
+        report.methods(as_read(made("rating_seen")), settled_by="rulings", n_boot=20)
+    )
+    assert "by someone who had coded the text" in str(
+        report.methods(as_read(made("ruled_own")), settled_by="rulings", n_boot=20)
+    )
 
 
 def test_saturation_is_told_with_its_band(made: Callable[[str], Store]) -> None:
@@ -218,7 +224,7 @@ def test_a_positionality_memo_is_put_in_as_it_is(made: Callable[[str], Store]) -
 
 
 def test_it_is_written_in_every_format(made: Callable[[str], Store], tmp_path: Path) -> None:
-    text = report.results(as_read(made("hostile")), n_boot=20)
+    text = report.results(as_read(made("hostile")), settled_by="rulings", n_boot=20)
     for suffix in (".md", ".docx", ".tex", ".txt"):
         text.write(tmp_path / f"text{suffix}")
         assert (tmp_path / f"text{suffix}").stat().st_size > 400
@@ -236,7 +242,7 @@ def test_it_is_written_in_every_format(made: Callable[[str], Store], tmp_path: P
 def test_a_checklist_has_every_item_and_counts_them(
     guideline: Any, n: int, least: int, made: Callable[[str], Store]
 ) -> None:
-    table = report.checklist(as_read(made("discussed")), guideline, n_boot=20)
+    table = report.checklist(as_read(made("discussed")), guideline, settled_by="rulings", n_boot=20)
     assert len(table.rows) == n
     assert table.headers[-2:] == ("From the record", "To be answered")
     assert ("Item" in table.headers) == (guideline != "rtarg")
@@ -281,7 +287,7 @@ def test_a_coder_who_sees_their_own_acts_alone_can_have_it_written(
 
 def test_rulings_made_together_are_counted_from_the_record(tmp_path: Path) -> None:
     store = STUDIES["discussed"](tmp_path / "study")
-    assert "settled one by one" in str(report.methods(store, n_boot=20))
+    assert "ruled on them one by one" in str(report.methods(store, settled_by="rulings", n_boot=20))
     ruled, book = store.rulings(), store.codebook
     assert len(ruled) >= 3
     again = [
@@ -291,7 +297,7 @@ def test_rulings_made_together_are_counted_from_the_record(tmp_path: Path) -> No
         for one in ruled[:2]
     ]
     store.append(acts.in_one_step(again))
-    told = str(report.methods(store, n_boot=20))
+    told = str(report.methods(store, settled_by="rulings", n_boot=20))
     together = sum(one.step is not None for one in store.rulings())
     assert f"{together} of {len(store.rulings())} rulings were made together" in told
     assert together == 2

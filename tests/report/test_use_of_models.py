@@ -164,6 +164,7 @@ def test_a_stranger_reads_the_same_from_a_bundle(place: int | None, tmp_path: Pa
     if place is not None:
         USES[place](store)
     store.copies.bundle(tmp_path / "bundle", texts="withheld", analysis_plan=QUICK, formats=["csv"],
+                        settled_by="majority",
                         progress=None)  # fmt: skip
     again = Store(tmp_path / "bundle")
     own, theirs = (str(report.ai_statement(one, with_agreement=False)) for one in (store, again))

@@ -90,7 +90,7 @@ def test_no_sentence_of_a_paper_counts_in_the_wrong_form(
 ) -> None:
     store = MADE[name](tmp_path / "study")
     rating = next((one for one in store.units.columns if one in ("rated", "Rating", PLAN.rating)), None)
-    plan = AnalysisPlan(question="Why?", rating=rating, n_boot=20)
+    plan = AnalysisPlan(question="Why?", rating=rating, settled_by="rulings", n_boot=20)
     report.paper(store, plan, tmp_path / "paper", formats=["md"], with_agreement=with_agreement)
     written = {path.name: path.read_text("utf-8") for path in (tmp_path / "paper").glob("*.md")}
     wrong = {file: faults(text, with_agreement=with_agreement) for file, text in written.items()}

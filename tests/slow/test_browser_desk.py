@@ -9,7 +9,7 @@ import pytest
 
 from sense7_qual.store import Store
 from tests.helpers import lab as labs
-from tests.helpers.coding_page import cell, enter, press, saved, sound, spans, study
+from tests.helpers.coding_page import cell, enter, press, saved, shows, sound, spans, study
 from tests.helpers.desk_states import MEASURED, TEXT, states
 from tests.helpers.nightly import nightly_but
 from tests.helpers.panes import in_training, unblinded
@@ -148,6 +148,7 @@ def test_what_others_said_of_a_text_moves_nothing(
         enter(lab, page, "others.ipynb")
         if shown == "colleagues":
             press(page, "ArrowLeft")
+            shows(page, "t0/1")
         page.locator(".s7").evaluate("root => root.scrollIntoView({block: 'nearest'})")
         before = page.evaluate(MEASURED)
         if shown == "colleagues":

@@ -45,7 +45,7 @@ def test_an_edge_moves_by_one_key_and_a_code_takes_the_selection_each_with_one_u
         (memo,) = Store(folder).memos().itertuples()
         assert TEXT[memo.start : memo.end] == "remembered what"
 
-        press(page, "w", *["Shift+ArrowRight"] * 4, "2", "Escape")
+        press(page, "Escape", "w", *["Shift+ArrowRight"] * 4, "2", "Escape")
         assert spans(folder) == [("t0/1", "cognitive", "It remembered what I said")]
         assert Store(folder).codings()["confidence"].tolist() == ["unsure"]
         press(page, "z")
@@ -109,12 +109,12 @@ def test_twenty_drags_of_an_edge_are_exact_each_with_one_undo_also_after_a_resta
     with lab.page(new=True) as page:
         enter(lab, page, "handles.ipynb")
         press(page, "s", "5", "Escape", "s", "s", "7", "Escape")  # others, whose edges are crossed
-        press(page, *["w"] * 6, "1", "Escape")
+        press(page, *["w"] * 6, "1")
         dragged(page, "t0/1", TEXT)
         between = spans(folder)
         press(page, "ArrowRight")
         shows(page, "t1/1")
-        press(page, "w", "w", "1", "Escape")
+        press(page, "w", "w", "1")
         dragged(page, "t1/1", RTL)
         assert all(one != other for one, other in pairwise([*stood, spans(folder)]))
         assert len(stood) == 20
@@ -135,7 +135,7 @@ def test_next_to_a_marked_coding_a_drag_selects_and_moves_no_edge(lab: labs.Lab,
     labs.notebook(lab.root / "beside.ipynb", cell(folder))
     with lab.page() as page:
         enter(lab, page, "beside.ipynb")
-        press(page, *["w"] * 4, "1", "Escape")
+        press(page, *["w"] * 4, "1")
         (_, _, word) = spans(folder)[0]
         assert word is not None
         words = TEXT.split(" ")

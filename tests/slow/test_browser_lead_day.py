@@ -206,7 +206,7 @@ def test_a_day_of_the_lead(lab: labs.Lab, store: qual.Store, tmp_path: Path) -> 
     for code in ("affective", "cognitive", "contextual", "relational"):
         pd.testing.assert_series_equal(now.loc[code], reliability.loc[code])
 
-    settled = applied(study.decisions(consensus=True))["consensus"]
+    settled = applied(study.decisions(settled_by="rulings"))["consensus"]
     by_label = {code.label: code.id for code in study.codebook}
     for (unit_id, label), ruling in ruled.items():
         key = (unit_id, by_label[label])

@@ -62,4 +62,4 @@ def test_suggestions_come_after_the_text_is_finished_and_are_answered_by_keys(la
         ("t0/1", "interest"): "rejected",
         ("t2/1", "interest"): "none",
     }
-    assert store.decisions(before_suggestions=True)["applied"].sum() == 1
+    assert store.decisions()["applied"].sum() == 1

@@ -166,7 +166,7 @@ def without_tables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def published(store: Store, folder: Path, texts: str, **named: Any) -> Path:
-    store.copies.bundle(folder / "out", texts=texts, names=["Annabel"], **named)
+    store.copies.bundle(folder / "out", texts=texts, names=["Annabel"], settled_by="majority", **named)
     Store(folder / "out").acts()  # each act is still one
     assert Store(folder / "out").verify()["ok"].all()
     return folder / "out"
@@ -197,7 +197,7 @@ def test_names_that_cannot_be_withheld_are_refused_until_accepted(
     store = made(tmp_path)
     plant(store, SAID)
     with pytest.raises(ArgumentError, match=rf"no words of participants in '{field}'.*accept") as refused:
-        store.copies.bundle(tmp_path / "out", texts=texts, names=["Annabel"])
+        store.copies.bundle(tmp_path / "out", texts=texts, names=["Annabel"], settled_by="majority")
     assert "sister" not in str(refused.value)
     assert not (tmp_path / "out").exists()
     published(store, tmp_path, texts, accept=[field])

@@ -155,9 +155,7 @@ def test_the_numbers_are_those_of_the_study(bundle: Path, store: Store, tmp_path
         if own.stem not in ("codebook", "revisions", "themes", "review"):  # examples, whys; not for print
             folder = "figures" if own.suffix in (".pdf", ".png") else "tables"
             assert (bundle / folder / own.name).read_bytes() == own.read_bytes(), own.name
-    by_code = agreement.by_code(
-        store.decisions(before_suggestions=True), units=store.units, cluster="case_id", n_boot=20, seed=0
-    )
+    by_code = agreement.by_code(store.decisions(), units=store.units, cluster="case_id", n_boot=20, seed=0)
     written = pd.read_csv(bundle / "tables" / "numbers_agreement.csv", dtype=str)
     unrounded = [f"{alpha!r}" for alpha in by_code["alpha"].dropna().tolist()]
     assert written["alpha"].dropna().tolist() == unrounded
@@ -167,7 +165,7 @@ def test_the_numbers_are_those_of_the_study(bundle: Path, store: Store, tmp_path
 def test_a_bundle_opens_as_a_study(bundle: Path, store: Store) -> None:
     opened = Store(bundle)
     assert opened.verify()["ok"].all()
-    for named in ({}, {"consensus": True, "single": True}, {"before_suggestions": True}):
+    for named in ({}, {"settled_by": "rulings"}, {"settled_by": "nothing"}):
         pd.testing.assert_frame_equal(opened.decisions(**named), store.decisions(**named))
     pd.testing.assert_frame_equal(opened.codings(), store.codings())
     assert opened.codebook.fingerprint == store.codebook.fingerprint

@@ -12,8 +12,10 @@ import pytest
 
 import sense7_qual as qual
 from sense7_qual import acts, adjudication, codings, rounds
+from sense7_qual._basis import Basis
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, ArgumentError, StoreError, TableError
+from sense7_qual.frames import DECISIONS
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
 from tests.helpers.small_study import facet
@@ -70,13 +72,16 @@ def long_form(store: Store, *, coder: str | None = None, round: str | None = Non
     )  # fmt: skip
 
 
-def agreed(store: Store, decisions: Frame, *, single: bool = False) -> Frame:
+def agreed(store: Store, decisions: Frame) -> Frame:
     rulings = codings.rulings(store.acts(kind="rule"), store.codebook, revisions=store.revisions)
-    return adjudication.consensus(decisions, rulings=rulings, single=single)
+    return adjudication.consensus(decisions, rulings=rulings, single=True)
 
 
 def same(found: Frame, expected: Frame) -> None:
-    pd.testing.assert_frame_equal(found, expected.reset_index(drop=True))
+    """Compare decisions; what they rest on is said in other words where rule or time differ."""
+    columns = list(DECISIONS.columns)
+    assert list(found.columns) == [*columns, "basis"]
+    pd.testing.assert_frame_equal(found[columns], expected[columns].reset_index(drop=True))
 
 
 def said(decisions: Frame, unit_id: str, coder: str = "ana") -> dict[str, bool]:
@@ -95,8 +100,9 @@ def changed(book: Codebook, *gone: str, new: tuple[str, ...] = ()) -> Codebook:
 def test_nothing_is_decided_yet(store: Store) -> None:
     found = store.decisions()
     assert found.empty
-    assert found.dtypes.equals(long_form(store).dtypes)
-    assert store.decisions(consensus=True).empty
+    same(found, long_form(store))
+    for settled_by in ("rulings", "discussion", "majority", "nothing", "any"):
+        same(store.decisions(settled_by=settled_by), long_form(store))
 
 
 def test_a_unit_that_a_coder_has_not_finished_is_missing_and_never_absent(store: Store) -> None:
@@ -120,13 +126,14 @@ def test_the_statistics_take_it_as_it_is(store: Store) -> None:
     for unit_id, ana, ben in (("m1", "warm", "warm"), ("m3", "kind", "cold"), ("m5", "warm", "kind")):
         did(store, "ana", unit_id, ana)
         did(store, "ben", unit_id, ben)
-    expected = qual.agreement.by_code(long_form(store), units=store.units, cluster="case_id")
-    found = qual.agreement.by_code(store.decisions(), units=store.units, cluster="case_id")
-    pd.testing.assert_frame_equal(found, expected)
-    both = store.decisions(consensus=True)
-    pd.testing.assert_frame_equal(
-        qual.agreement.by_code(both, units=store.units, cluster="case_id"), expected
-    )
+    by = {"units": store.units, "cluster": "case_id"}
+    expected = qual.agreement.by_code(long_form(store), **by)
+    found = qual.agreement.by_code(store.decisions(), **by)
+    numbers = [name for name in expected.columns if name != "basis"]
+    pd.testing.assert_frame_equal(found[numbers], expected[numbers])
+    settled = store.decisions(settled_by="rulings")
+    both = pd.concat([store.decisions(), settled], ignore_index=True)
+    pd.testing.assert_frame_equal(qual.agreement.by_code(both, **by)[numbers], expected[numbers])
 
 
 # revisions ------------------------------------------------------------------------------------------
@@ -154,7 +161,13 @@ def test_codings_are_carried_over_by_the_studys_own_revisions(store: Store) -> N
         changed(store.codebook, "cold", new=("icy", "distant")), why="Two.", coder="lead", split=split
     )
     same(store.decisions(), long_form(store))
-    assert said(store.decisions(), "m1") == {"warm": True}  # which part it is has not been said
+    # Which part it is on m1 has not been said. m2 alone, where cold was absent, would make both parts rare.
+    assert said(store.decisions(), "m1") == {"warm": True}
+    assert said(store.decisions(), "m2") == {"warm": True}
+    waiting = {one.code: (one.n, one.of, one.how) for one in Basis.of(store.decisions()).waiting}
+    assert waiting == {"icy": (1, 3, "split"), "distant": (1, 3, "split")}
+    did(store, "ana", "m1", "icy")
+    assert said(store.decisions(), "m1") == {"warm": True, "icy": True, "distant": False}
     assert said(store.decisions(), "m2") == {"warm": True, "icy": False, "distant": False}
 
     store.revise(changed(store.codebook, new=("dry",)), why="More.", coder="lead")
@@ -165,7 +178,7 @@ def test_codings_are_carried_over_by_the_studys_own_revisions(store: Store) -> N
     clearer = replace(store.codebook["warm"], definition="Warm, and shows it.")
     codes = tuple(clearer if code.id == "warm" else code for code in store.codebook.codes)
     store.revise(replace(store.codebook, codes=codes), why="Clearer.", coder="lead")
-    assert said(store.decisions(), "m1") == {}
+    assert said(store.decisions(), "m1") == {"icy": True, "distant": False}
     store.revise(changed(store.codebook, "distant"), why="Unused.", coder="lead")
     assert said(store.decisions(), "m3") == {"icy": False}
     same(store.decisions(), long_form(store))
@@ -196,14 +209,19 @@ def test_a_codebook_that_was_revised_in_another_notebook_is_told(store: Store) -
 
 
 @pytest.mark.long
-def test_of_one_round_and_by_default_of_the_last(store: Store) -> None:
+def test_of_one_round_by_default_of_the_first_and_settled_of_the_last(store: Store) -> None:
     did(store, "ana", "m1", "warm", round="one")
     did(store, "ana", "m2", "kind", round="one")
     did(store, "ana", "m1", "cold", round="two")
-    for round in (None, "one", "two"):
+    for round in ("one", "two"):
         same(store.decisions(round=round), long_form(store, round=round))
-    assert said(store.decisions(), "m1") == {"warm": False, "kind": False, "cold": True}
-    assert said(store.decisions(round="one"), "m1") == {"warm": True, "kind": False, "cold": False}
+    same(store.decisions(settled_by="nothing"), long_form(store))
+    first = {"warm": True, "kind": False, "cold": False}
+    assert said(store.decisions(), "m1") == said(store.decisions(round="one"), "m1") == first
+    assert said(store.decisions(round=["one", "two"]), "m1") == first
+    assert dict(Basis.of(store.decisions()).left_out) == {"of a later round": 1}
+    last = {"warm": False, "kind": False, "cold": True}
+    assert said(store.decisions(settled_by="nothing"), "m1") == last
     assert set(store.decisions(round="two")["unit_id"]) == {"m1"}
 
 
@@ -220,10 +238,9 @@ def test_of_one_coder(store: Store) -> None:
     did(store, "ana", "m1", "warm")
     did(store, "ben", "m1", "kind")
     same(store.decisions(coder="ana"), long_form(store, coder="ana"))
-    with_agreed = store.decisions(coder="ana", consensus=True)
-    assert with_agreed["coder"].unique().tolist() == ["ana", "consensus"]
-    of_all = with_agreed.query("coder == 'consensus'").reset_index(drop=True)
-    same(of_all, agreed(store, long_form(store)))
+    same(store.decisions(coder=["ana", "ben"]), long_form(store))
+    settled = store.decisions(coder="ana", settled_by="rulings")
+    assert said(settled, "m1", "consensus") == {"warm": True, "kind": False, "cold": False}
 
 
 @pytest.mark.parametrize("coder", ["anna", "Ana", "ana "])
@@ -231,7 +248,7 @@ def test_a_coder_who_is_not_there_is_refused(store: Store, coder: str) -> None:
     did(store, "ana", "m1", "warm")
     with pytest.raises(ArgumentError, match=rf"found '{coder}' – did you mean 'ana'\?"):
         store.decisions(coder=coder)
-    with pytest.raises(ArgumentError, match="consensus=True adds what was agreed"):
+    with pytest.raises(ArgumentError, match="settled_by='rulings'"):
         store.decisions(coder="consensus")
 
 
@@ -265,20 +282,41 @@ def test_by_facet(store: Store) -> None:
 
 
 @pytest.mark.long
-def test_consensus_adds_what_was_agreed_and_ruled(store: Store) -> None:
+def test_what_is_settled_is_what_was_agreed_ruled_or_coded_by_one(store: Store) -> None:
     for coder, code in (("ana", "warm"), ("ben", "kind")):
         did(store, coder, "m1", code)
     did(store, "ana", "m2", "warm")
     ruled(store, "m1", "warm", True)
     undone = ruled(store, "m1", "kind", True)
     store.append([acts.undo(undone, codebook=BOOK)])
-    decisions = long_form(store)
-    same(store.decisions(consensus=True), pd.concat([decisions, agreed(store, decisions)]))
-    assert said(store.decisions(consensus=True), "m1", "consensus") == {"cold": False, "warm": True}
-    assert said(store.decisions(consensus=True), "m2", "consensus") == {}
-    alone = pd.concat([decisions, agreed(store, decisions, single=True)])
-    same(store.decisions(consensus=True, single=True), alone)
-    assert said(store.decisions(consensus=True, single=True), "m2", "consensus")["warm"]
+    same(store.decisions(settled_by="rulings"), agreed(store, long_form(store)))
+    settled = store.decisions(settled_by="rulings")
+    assert said(settled, "m1", "consensus") == {"cold": False, "warm": True}
+    assert said(settled, "m2", "consensus") == {"warm": True, "kind": False, "cold": False}
+    counted = Basis.of(settled)
+    assert dict(counted.inside) == {"agreed": 1, "by one coder": 3, "ruled": 1}
+    assert dict(counted.left_out) == {"unsettled": 1}
+
+
+@pytest.mark.long
+def test_each_way_of_settling_counts_what_it_leaves_out(store: Store) -> None:
+    for coder, code in (("ana", "warm"), ("ben", "kind"), ("chi", "warm")):
+        did(store, coder, "m1", code)
+    for coder, code in (("ana", "warm"), ("ben", "kind")):
+        did(store, coder, "m2", code)
+    majority = store.decisions(settled_by="majority")
+    assert said(majority, "m1", "majority") == {"warm": True, "kind": False, "cold": False}
+    assert said(majority, "m2", "majority") == {"cold": False}
+    assert dict(Basis.of(majority).left_out) == {"tied": 2}
+    anybody = store.decisions(settled_by="any")
+    assert said(anybody, "m2", "any coder") == {"warm": True, "kind": True, "cold": False}
+    discussed = store.decisions(settled_by="discussion")
+    assert dict(Basis.of(discussed).left_out) == {"unsettled": 4}
+    assert said(store.decisions(settled_by="nothing"), "m2", "ben") == {
+        "warm": False,
+        "kind": True,
+        "cold": False,
+    }
 
 
 @pytest.mark.long
@@ -290,8 +328,8 @@ def test_rulings_are_carried_over(store: Store) -> None:
     ruled(store, "m2", "kind", False)
     store.revise(changed(BOOK, "kind"), why="One.", coder="lead", merged={"kind": "cold"})
     decisions = long_form(store)
-    same(store.decisions(consensus=True), pd.concat([decisions, agreed(store, decisions)]))
-    assert said(store.decisions(consensus=True), "m1", "consensus") == {"cold": True}
+    same(store.decisions(settled_by="rulings"), agreed(store, decisions))
+    assert said(store.decisions(settled_by="rulings"), "m1", "consensus") == {"cold": True}
     ruled(store, "m2", "cold", True)
     with pytest.raises(ActError, match="carry them over"):  # what the notebooks did
         adjudication.consensus(decisions, rulings=store.acts(kind="rule"))
@@ -303,10 +341,10 @@ def test_rulings_count_in_a_round_on_its_units_alone(store: Store) -> None:
         did(store, coder, "m2", code, round="two")
     ruled(store, "m1", "warm", True)
     ruled(store, "m2", "warm", False)
-    found = store.decisions(round="one", consensus=True)
+    found = store.decisions(round="one", settled_by="rulings")
     assert set(found["unit_id"]) == {"m1"}
     assert said(found, "m1", "consensus") == {"warm": True, "cold": False}
-    assert said(store.decisions(consensus=True), "m2", "consensus") == {"warm": False, "cold": False}
+    assert said(store.decisions(settled_by="rulings"), "m2", "consensus") == {"warm": False, "cold": False}
 
 
 @pytest.mark.long
@@ -317,12 +355,12 @@ def test_who_withdrew_is_in_no_decision_and_no_ruling_brings_them_back(store: St
         ruled(store, unit_id, "warm", True)
     other = Store(store.path)
     store.forget("p1", why="Withdrew.")
-    found = store.decisions(consensus=True)
+    found = store.decisions(settled_by="rulings")
     assert set(found["unit_id"]) == {"m3"}
     assert {"m1", "m3"} == set(agreed(store, long_form(store))["unit_id"])  # the long form has to be told
     if isinstance(store.path, Path):  # where another notebook's withdrawal is seen at once
-        same(other.decisions(consensus=True), found)
-    same(Store(store.path).decisions(consensus=True), found)
+        same(other.decisions(settled_by="rulings"), found)
+    same(Store(store.path).decisions(settled_by="rulings"), found)
 
 
 # blindness ------------------------------------------------------------------------------------------
@@ -337,7 +375,9 @@ def test_a_blind_round_stays_blind(store: Store) -> None:
     ruled(store, "m1", "warm", True)
     assert set(store.decisions(viewer="ana")["coder"]) == {"ana"}
     assert store.decisions(viewer="ana", coder="ben").empty
-    assert set(store.decisions(viewer="ana", consensus=True)["coder"]) == {"ana"}
+    seen = store.decisions(viewer="ana", settled_by="rulings")
+    assert said(seen, "m1", "consensus") == {"warm": True, "kind": False, "cold": False}
+    assert [name for name, _ in Basis.of(seen).coders] == ["ana"]
     same(
         store.decisions(viewer="ana"),
         codings.decisions(store.codings(viewer="ana"), store.coverage(viewer="ana"), BOOK),
@@ -378,11 +418,14 @@ def test_a_role_sees_what_the_database_shows_it(postgres: Callable[..., str]) ->
     ("wrong", "found"),
     [
         ({"facet": True}, "expected facet to be text or None – found True"),
-        ({"consensus": "lead"}, "expected consensus to be True or False – found 'lead'"),
-        ({"consensus": True, "single": 1}, "expected single to be True or False – found 1"),
-        ({"single": True}, "expected single=True only with consensus=True"),
-        ({"facet": "valence", "consensus": True}, "expected facet or consensus=True – found both"),
-        ({"coder": ["ana", "ben"]}, "expected coder out of the coders of the study – found list"),
+        ({"consensus": True}, "no argument 'consensus' – found it – pass settled_by='rulings'"),
+        ({"single": True}, "no argument 'single'"),
+        ({"before_suggestions": True}, "no argument 'before_suggestions'"),
+        ({"settled_by": "consensus"}, "expected settled_by"),
+        ({"facet": "valence", "settled_by": "rulings"}, "expected facet or settled_by="),
+        ({"waiting": "drop"}, "expected waiting"),
+        ({"codebook": "0000"}, "expected codebook to be a fingerprint"),
+        ({"coder": ["ana", "bne"]}, "expected coder out of the coders of the study – found 'bne'"),
         ({"coder": pd.Series(["ana"])}, "expected coder out of the coders of the study – found Series"),
         ({"round": 1}, "expected round out of the rounds of the study – found int"),
         ({"round": ""}, "expected round out of the rounds of the study – found ''"),
@@ -417,4 +460,5 @@ def test_everything_is_said_by_name() -> None:
     assert kinds == {
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
         inspect.Parameter.KEYWORD_ONLY,
-    }  # self, the rest
+        inspect.Parameter.VAR_KEYWORD,
+    }  # self, the rest, and what there is no more

@@ -173,7 +173,8 @@ def test_a_bundle_says_which_codings_a_model_had_a_part_in(tmp_path: Path) -> No
     made, kinds = drawn(150, 4)
     store = filled(tmp_path / "study", made)
     store.preregister(
-        acts.contents.AnalysisPlan(question="Why?", n_boot=5, with_agreement=False), coder="lead"
+        acts.contents.AnalysisPlan(question="Why?", n_boot=5, with_agreement=False, settled_by="any"),
+        coder="lead",
     )
     cited = {"title": "Kinds", "authors": ["Doe, J."], "licence": "CC0-1.0"}
     store.copies.bundle(tmp_path / "bundle", texts="withheld", formats=["csv"], **cited)

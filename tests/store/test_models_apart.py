@@ -56,17 +56,15 @@ def test_models_come_where_they_are_asked_for(store: Store) -> None:
 
 @pytest.mark.long
 def test_a_model_has_no_say_in_what_is_agreed(store: Store) -> None:
-    decided = store.decisions(consensus=True, single=True, models=True)
-    people = decided[decided["coder"].isin(["ana", "ben", "modeller"])]
-    alike = people.groupby(["unit_id", "code"])["applied"].nunique().eq(1)
-    agreed = decided[decided["coder"] == "consensus"].set_index(["unit_id", "code"]).index
-    assert set(agreed) == set(alike.index[alike])
-    of_model = store.decisions(coder="model-x", consensus=True)
-    pd.testing.assert_index_equal(
-        of_model[of_model["coder"] == "consensus"].set_index(["unit_id", "code"]).index.sort_values(),
-        store.decisions(consensus=True).query("coder == 'consensus'").set_index(["unit_id", "code"])
-        .index.sort_values(),
-    )  # fmt: skip
+    own, settled = store.decisions(settled_by="nothing"), store.decisions(settled_by="discussion")
+    assert set(own["coder"]) == {"ana", "ben", "modeller"}
+    alike = own.groupby(["unit_id", "code"])["applied"].nunique().eq(1)
+    assert set(settled.set_index(["unit_id", "code"]).index) == set(alike.index[alike])
+    with_model = store.decisions(settled_by="discussion", models=True)
+    people = with_model[with_model["coder"] == "consensus"].reset_index(drop=True)
+    columns = ["unit_id", "coder", "code", "applied"]
+    pd.testing.assert_frame_equal(people[columns], settled[columns])
+    assert set(with_model["coder"]) == {"consensus", "model-x"}
 
 
 def test_no_person_sits_down_as_a_model(store: Store, tmp_path: Path) -> None:

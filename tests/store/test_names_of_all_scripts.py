@@ -64,13 +64,15 @@ def test_coders_of_all_scripts_go_through_copies_archive_bundle_export_and_repor
     assert restored.decisions().equals(decided)
     coded.copies.backup(tmp_path / "backup")
     assert Store(tmp_path / "backup").acts() == coded.acts()
-    coded.copies.bundle(tmp_path / "bundle", texts="withheld", cluster="case_id")
+    coded.copies.bundle(tmp_path / "bundle", texts="withheld", cluster="case_id", settled_by="rulings")
     assert Store(tmp_path / "bundle").decisions().equals(decided)
     exchange.export(coded, tmp_path / "coded.csv")
     assert "interest.çelik" in (tmp_path / "coded.csv").read_text("utf-8-sig").splitlines()[0]
     exchange.write_project(coded, tmp_path / "study.qdpx")
     assert set(exchange.read_project(tmp_path / "study.qdpx").coders) >= set(CODERS)
-    written = report.paper(coded, None, tmp_path / "paper", formats=["csv", "docx", "tex"])
+    written = report.paper(
+        coded, None, tmp_path / "paper", settled_by="rulings", formats=["csv", "docx", "tex"]
+    )
     assert len(written.files)
 
 

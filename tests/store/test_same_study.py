@@ -305,3 +305,12 @@ def test_a_coders_role_opens_the_study_and_another_role_is_told(postgres: Callab
         again(postgres("zoe", elsewhere.rpartition("=")[2]))
     for each in (address, str(ana.path), elsewhere):
         server.connect(each).engine.dispose()
+
+
+def test_a_study_from_before_origins_could_be_left_open_is_the_same(tmp_path: Path) -> None:
+    """Its copy of the codebook says "deductive" where the file that it was read from says nothing."""
+    open_now = replace(BOOK, codes=tuple(replace(code, origin="") for code in BOOK.codes))
+    before = replace(BOOK, codes=tuple(replace(code, origin="deductive") for code in BOOK.codes))
+    Store.create(tmp_path / "s", units=UNITS, codebook=before)
+    again = Store.create(tmp_path / "s", units=UNITS, codebook=open_now, exist_ok=True)
+    assert again.codebook == before

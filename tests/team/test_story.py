@@ -39,7 +39,7 @@ DECISIONS = """
 import json
 from sense7_qual.store import Store
 store = Store({study!r})
-found = store.decisions(round="one", consensus=True) if {consensus} else store.decisions(round="one")
+found = store.decisions(round="one", settled_by="rulings" if {consensus} else "nothing")
 found = found.sort_values(["unit_id", "coder", "code"])
 print(json.dumps(found[["unit_id", "coder", "code", "applied"]].values.tolist()))
 """

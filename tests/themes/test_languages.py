@@ -134,7 +134,7 @@ def test_themes_of_a_mixed_set_are_not_parted_by_language(
 
 
 def test_a_model_of_one_language_is_warned_of(mixed: pd.DataFrame) -> None:
-    with pytest.warns(UserWarning, match=r"German \(60\), English \(53\)"):
+    with pytest.warns(UserWarning, match=r"German \(60\), English \(57\)"):
         qual.themes.fit(mixed, embed=qual.models.embedder(), seed=7, granularity=0.5, n_resamples=0)
 
 

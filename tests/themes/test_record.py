@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, QualError, StoreError, TableError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
+from sense7_qual.themes import _edit
 
 BOOK = Codebook(name="one", codes=(Code(id="warm", label="Warm"), Code(id="fast", label="Fast")))
 WORDS = ["queue slow", "kind warm", "wrong fact", "price cheap"]
@@ -126,6 +128,35 @@ def test_a_theme_that_shares_less_than_half_is_another(store: Store) -> None:
     assert list(matched.loc[1, ["is_new", "theme"]]) == [False, 1]
     assert matched.loc[1, "jaccard"] == pytest.approx(0.5)
     assert len(store.acts(kind="record_themes")) == 1
+
+
+def test_a_pair_below_the_threshold_does_not_take_a_theme_from_its_own_number(store: Store) -> None:
+    """Half of one theme is kept; what two pairs too weak to count would share is more than that half."""
+    store.record_themes(run([0, 1, 2], [3]), coder="lead")
+    store.edit_theme(0, coder="lead", name="Waiting")
+    store.edit_theme(0, coder="lead", dismissed=True)
+    matched = store.record_themes(run([0, 1, 3], [2]), coder="lead").set_index("run_theme")
+    assert matched["theme"].tolist() == [0, 2, 1]
+    assert matched["jaccard"].tolist()[:2] == [0.5, 1 / 3]
+    kept = store.themes.summary.set_index("theme").loc[0]
+    assert kept["name"] == "Waiting"
+    assert kept["dismissed"]
+
+
+def test_themes_keep_the_numbers_that_the_best_pairing_of_pairs_that_count_gives() -> None:
+    """Every pairing is tried: none of pairs of .5 or more has a larger sum than the one that is found."""
+    rng = np.random.default_rng(4)
+    for _ in range(300):
+        rows, columns = rng.integers(1, 5, 2)
+        similar = np.round(rng.random((rows, columns)), 2)
+        found = _edit._pairs(similar, list(range(rows)), list(range(columns)))
+        assert all(similar[pair] >= 0.5 for pair in found.items())
+        counted = np.pad(np.where(similar >= 0.5, similar, 0), ((0, 0), (0, int(rows))))
+        best = max(
+            sum(counted[row, column] for row, column in enumerate(chosen))
+            for chosen in permutations(range(columns + rows), int(rows))
+        )
+        assert sum(similar[pair] for pair in found.items()) == pytest.approx(best)
 
 
 def test_only_units_of_both_runs_are_compared(store: Store) -> None:

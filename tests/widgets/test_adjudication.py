@@ -398,7 +398,7 @@ def test_a_ruling_is_in_the_record_before_it_is_said_and_the_consensus_has_it(st
     assert (act.coder, act.applied, act.reason, act.text) == (
         "lead", True, "unclear_rule", "As with the brother."
     )  # fmt: skip
-    agreed = store.decisions(consensus=True)
+    agreed = store.decisions(settled_by="rulings")
     row = agreed[(agreed["coder"] == "consensus") & (agreed["unit_id"] == "m1") & (agreed["code"] == "warm")]
     assert row["applied"].tolist() == [True]
     assert store.verify()["ok"].all()
@@ -407,7 +407,7 @@ def test_a_ruling_is_in_the_record_before_it_is_said_and_the_consensus_has_it(st
 def test_different_readings_stand_both(folder: Store) -> None:
     lead = Adjudicator(folder)
     assert lead.rule("m1", "warm", None, "different_reading")["ruling"]["settled"] == "differing"
-    agreed = folder.decisions(consensus=True)
+    agreed = folder.decisions(settled_by="rulings")
     consensus = agreed[agreed["coder"] == "consensus"]
     assert ("m1", "warm") not in set(zip(consensus["unit_id"], consensus["code"], strict=True))
 

@@ -80,7 +80,7 @@ def test_each_kind_of_step_is_a_change_of_its_kind() -> None:
         ("annotate", "other", ()), ("move", "other", ()), ("merge", "soft", ("kind",)),
     }  # fmt: skip
     assert book.ids == ("tone", "other", "warm", "kind", "being_lectured", "cold")
-    assert (book["being_lectured"].origin, book["cold"].use_when) == ("inductive", ("it is curt",))
+    assert (book["being_lectured"].origin, book["cold"].use_when) == ("", ("it is curt",))
     split_one = drafted(split("cold", "Curt", "Distant"), {"do": "retire", "code": "other"})
     assert set(kinds(split_one)) == {("split", "cold", ("curt", "distant")), ("retire", "other", ())}
     assert split_one.state.codebook.ids == ("tone", "warm", "kind", "soft", "curt", "distant")

@@ -87,8 +87,9 @@ def test_only_what_may_be_seen_is_counted(store: Store) -> None:
     assert counted(found.by_coder) == {"ana": 12, "ben": 2, "dee": 12, "lead": 12}
     sight = Seen(store, viewer="lead", codebook=BASE, without_round=False)
     assert (sight.rounds, sight.blind, sight.leaves_out) == (("open",), ("blind",), True)
-    assert "because blind: round 'blind'" in sight.words
-    assert "without_round=True" in sight.words
+    words = sight.words(sight.decided)
+    assert "because blind: round 'blind'" in words
+    assert "without_round=True" in words
     assert set(sight.codings["coder"]) == {"ana", "ben", "lead"}
 
 

@@ -65,6 +65,21 @@ def test_a_moved_coding_is_one_line_with_the_words_before() -> None:
     assert kinds(browser) == [("apply", "stands"), ("apply", "stands")]
 
 
+def test_codings_that_were_moved_together_are_one_line_that_says_how_many() -> None:
+    browser, _ = saving()
+    for code in ("affective", "cognitive", "relational"):
+        browser.do("apply", code=code, start=3, end=7)
+    on_all = {"from": {"start": 3, "end": 7}, "also": ["affective", "cognitive"]}
+    browser.do("apply", code="relational", start=0, end=7, **on_all)
+    first, second, *_ = listed = rows(browser)
+    assert (len(listed), first["code"], first["moved_from"], first["also"]) == (4, "relational", "👍🏽", 2)
+    assert second["also"] == 0
+    answer = browser.do("undo", unit_id=None, target=first["act_id"])
+    assert {(one["code"], one["start"]) for one in answer["unit"]["codings"]} == {
+        ("affective", 3), ("cognitive", 3), ("relational", 3),
+    }  # fmt: skip
+
+
 def test_one_step_is_taken_back_and_done_again_after_others() -> None:
     browser, saved = saving()
     for code in ("affective", "cognitive", "relational"):

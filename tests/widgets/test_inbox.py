@@ -289,8 +289,9 @@ def test_texts_to_look_through_wait_until_each_is_finished_again_and_begin_as_th
     n_acts = len(study.acts(coder="ana"))
     OfStudy(study, round="again")
     assert len(study.acts(coder="ana")) == n_acts, "own codings are copied once"
-    assert study.decisions(round="again").equals(study.decisions(round="one"))
-    assert study.decisions().equals(before)
+    own = ["unit_id", "coder", "code", "applied"]
+    assert study.decisions(round="again")[own].equals(study.decisions(round="one")[own])
+    assert study.decisions()[own].equals(before[own])
 
 
 @pytest.mark.parametrize("round", ["one", None])

@@ -12,6 +12,7 @@ import pytest
 
 import sense7_qual as qual
 from sense7_qual import acts, adjudication, agreement, codings, corpus, rounds
+from sense7_qual._basis import Basis
 from sense7_qual._present import coefficient
 from sense7_qual.errors import ArgumentError
 from sense7_qual.store import Store
@@ -158,32 +159,39 @@ def test_agreement_is_of_what_was_decided_before_suggestions(store: Store) -> No
         store.append(batch)
     after = Viewer(store).look()["agreement"]
     assert after["rows"] == before["rows"]
-    assert f"suggestions were shown on {len(ids)} texts" in " ".join(after["words"])
-    decided = store.decisions(before_suggestions=True)
+    decided, last = store.decisions(), store.decisions(settled_by="nothing")
     wanted = agreement.by_code(decided, units=store.units, cluster="case_id").set_index("code")
-    now = agreement.by_code(store.decisions(), units=store.units, cluster="case_id").set_index("code")
+    now = agreement.by_code(last, units=store.units, cluster="case_id").set_index("code")
     shown = {row["code"]: row["alpha"] for row in after["rows"]}
     assert shown == pytest.approx(wanted["alpha"].to_dict())
     assert (now["alpha"] > wanted["alpha"] + 0.05).any()
 
 
-def test_rounds_that_agreement_is_pooled_over_are_named_and_no_blind_one(store: Store) -> None:
-    def pooled() -> list[str]:
-        words = Viewer(store).look()["agreement"]["words"]
-        return [line for line in words if line.startswith("Pooled")]
-
-    assert pooled() == []
-    work(store, "ana", round="two", n=8, seed=3)
-    work(store, "ben", round="two", n=8, seed=4)
-    assert pooled() == []
+def test_a_repeated_round_is_mixed_into_no_other_and_its_own_row_says_what_its_coders_had_seen(
+    store: Store,
+) -> None:
+    before = Viewer(store).look()
+    work(store, "ana", round="two", seed=3)
+    for unit_id in IDS:  # ben copies what ana decided in round one, which he has read
+        of_ana = store.codings(coder="ana", round="one").query("unit_id == @unit_id")["code"]
+        store.append(coded("ben", unit_id, *of_ana, round="two"))
     unblind(store, "two")
-    (line,) = pooled()
-    assert line.startswith("Pooled over round 'one' and round 'two': ")
+    after = Viewer(store).look()
+    assert after["agreement"]["rows"] == before["agreement"]["rows"]
+    two = next(one for one in after["agreement"]["by_round"] if one["round"] == "two")
+    basis = Basis.parse(two["basis"])
+    assert (basis.rounds, dict(basis.inside)["after seeing others"]) == (("two",), N)
+    first, last = (
+        Basis.parse(after[part][name].removeprefix("Basis: ").removesuffix("."))
+        for part, name in (("agreement", "basis"), ("codes", "words"))
+    )
+    assert (first.rounds, dict(first.left_out)["of a later round"]) == (("one",), 2 * N)
+    assert (last.rule, last.rounds) == ("last", ("two",))
 
 
 def test_codes_are_counted_as_the_decisions_have_them(store: Store) -> None:
     shown = Viewer(store).look()["codes"]
-    counts = codings.tally(store.decisions())
+    counts = codings.tally(store.decisions(settled_by="nothing"))
     for row in shown["rows"]:
         mine = counts[counts["code"] == row["code"]]
         assert row["n"] == (mine["n_applied"] > 0).sum()
@@ -205,7 +213,7 @@ def test_behind_each_number_stand_as_many_texts(store: Store) -> None:
             named = {"round": row["round"], "coder": one["coder"]}
             assert len(viewer.units("finished", **named)) == one["done"]
             assert len(viewer.units("left", **named)) == one["left"]
-    found = adjudication.queue(store.decisions(viewer="chair"))
+    found = adjudication.queue(store.decisions(settled_by="nothing", viewer="chair"))
     assert viewer.units("open") == list(dict.fromkeys(found["unit_id"]))
     assert viewer.units("open", code="cold") == found.loc[found["code"] == "cold", "unit_id"].tolist()
     page = viewer.ask("units", door={"of": "open", "code": "cold"}, first=0, find="")
@@ -253,7 +261,7 @@ def test_weak_codes_disagreements_proposals_and_stale_texts_are_named(store: Sto
     assert [len(viewer.units(**row["door"])) for row in rows] == [row["n"] for row in rows]
     weak = of_weak(rows)
     assert weak[0].startswith("Cold: alpha ")
-    n_open = len(adjudication.queue(store.decisions()))
+    n_open = len(adjudication.queue(store.decisions(settled_by="nothing")))
     assert any(row["what"].startswith(f"{n_open} disagreements are") for row in rows)
     assert any(row["what"].startswith("1 proposed code waits") for row in rows)
     store.revise(edited(BASE, "warm", definition="Closer."), why="Clearer.", coder="chair")
@@ -473,6 +481,10 @@ def test_codes_that_came_are_shown_by_participant_and_with_what_more_would_bring
     store.revise(plus(BASE, "hope"), why="Seen.", coder="chair")
     now: dict[str, Any] = {"coder": "ana", "unit_id": "m03", "codebook": store.codebook, "round": "one"}
     store.append([acts.apply(code="hope", **now), acts.finish(**now)])
+    assert "until the codes that emerged" in Viewer(store).look()["change"]["came_words"]
+    for coder in ("ana", "ben"):
+        again = {**now, "coder": coder}
+        store.append([acts.finish(**{**again, "unit_id": unit_id}) for unit_id in IDS])
     change = Viewer(store).look()["change"]
     standing = codings.carried(
         store.codings(viewer="chair"), store.coverage(viewer="chair"), store.codebook,

@@ -234,6 +234,45 @@ def test_a_coding_is_moved_with_facets_doubt_and_memo_and_taken_back_by_one_undo
     assert len(again.history) == 4  # one line for the step
 
 
+def test_codings_of_the_same_words_are_moved_in_one_step_with_the_memo_on_them() -> None:
+    on = session()
+    do(on, "apply", code="affective", start=3, end=7, facets={"valence": "met"})
+    do(on, "apply", code="cognitive", start=3, end=7, confidence="unsure")
+    do(on, "apply", code="relational", start=3, end=9)
+    do(on, "memo", text="why", target_kind="span", start=3, end=7)
+    before, n_before = spans_of(on), len(on.history)
+    on_both = {"from": {"start": 3, "end": 7}, "also": ["cognitive"]}
+    step = do_step(on, "apply", code="affective", start=0, end=7, **on_both)
+    assert [act.kind for act in step] == ["apply", "remove", "apply", "remove", "memo"]
+    assert len({act.step for act in step}) == 1
+    assert len({act.act_id for act in step}) == 5
+    after = {(*one[:3], str(one[3]), one[4]) for one in spans_of(on)}
+    assert after == {
+        ("affective", 0, 7, "{'valence': 'met'}", None),
+        ("cognitive", 0, 7, "{}", "unsure"),
+        ("relational", 3, 9, "{}", None),
+    }
+    assert [(one["start"], one["end"]) for one in on.unit(0)["memos"]] == [(0, 7)]
+    assert len(on.history) == n_before + 1
+    again = session([*on._known.values()])  # after a restart
+    assert do(again, "undo").target == step[0].step
+    assert sorted(map(str, spans_of(again))) == sorted(map(str, before))
+    assert [(one["start"], one["end"]) for one in again.unit(0)["memos"]] == [(3, 7)]
+
+
+def test_a_coding_that_is_gone_is_not_moved_together_with_another_and_the_other_stays() -> None:
+    on = session()
+    do(on, "apply", code="affective", start=3, end=7)
+    do(on, "apply", code="cognitive", start=3, end=8)
+    on_both = {"from": {"start": 3, "end": 7}, "also": ["cognitive"]}
+    with pytest.raises(ActError, match="Not moved: this coding changed"):
+        on.acts_from(deed("apply", code="affective", start=0, end=7, **on_both))
+    for also in ("cognitive", {"cognitive": 1}, 1):
+        with pytest.raises(ActError, match="expected list as also"):
+            on.acts_from(deed("apply", code="affective", start=0, end=7, **{**on_both, "also": also}))
+    assert {one[:3] for one in spans_of(on)} == {("affective", 3, 7), ("cognitive", 3, 8)}
+
+
 DEED = st.tuples(
     st.sampled_from(["apply", "move", "move", "memo", "finish", "undo", "undo", "redo"]),
     st.sampled_from(CODES[:2]), st.integers(0, 5), st.integers(0, 5),
@@ -268,7 +307,8 @@ def test_each_press_is_taken_back_by_one_undo_whatever_it_moved(
             if not spans or (spans[0]["start"], spans[0]["end"]) == (span["start"], span["end"]):
                 continue
             at = {name: spans[0][name] for name in ("start", "end")}
-            do_step(on, "apply", code=code, **span, **{"from": at})
+            also = [each["code"] for each in on.unit(0)["codings"] if {**each, **at} == each != spans[0]]
+            do_step(on, "apply", code=code, **span, **{"from": at, "also": also if first % 2 else []})
         elif what == "memo":
             do(on, "memo", text=f"{first}", target_kind="span", **span)
         else:

@@ -165,7 +165,7 @@ def test_decisions_before_suggestions_are_those_that_stood_before_they_were_show
     def applied(frame: pd.DataFrame) -> set[tuple[str, str]]:
         return set(frame.loc[frame["applied"], ["coder", "code"]].itertuples(index=False, name=None))
 
-    after, before = store.decisions(), store.decisions(before_suggestions=True)
+    after, before = store.decisions(settled_by="nothing"), store.decisions()
     assert applied(after) == {("ana", "interest"), ("ben", "affective")}
     assert applied(before) == {("ana", "affective"), ("ben", "affective")}
     assert len(before) == len(after)
@@ -180,8 +180,8 @@ def test_shown_from_the_start_nothing_counts_as_decided_before(store: Store) -> 
     assert view.ask("hello")["suggest"] == "shown"
     assert states(look(view))["interest"] == "none"
     do(view, "finish")
-    assert len(store.decisions())
-    assert store.decisions(before_suggestions=True).empty
+    assert len(store.decisions(settled_by="nothing"))
+    assert store.decisions().empty
     assert suggestions.answers(store.acts())["when"].unique().tolist() == ["shown"]
 
 
@@ -223,7 +223,8 @@ def test_what_a_screening_decided_absent_is_dimmed_and_is_no_act(store: Store) -
     assert store.decisions().empty
     assert do(view, "apply", code="cognitive", start=None, end=None)["type"] == "done"
     do(view, "finish")
-    decided = store.decisions().set_index("code")["applied"]
+    assert store.decisions().empty  # what was decided after suggestions is not independent
+    decided = store.decisions(settled_by="nothing").set_index("code")["applied"]
     assert decided["cognitive"]  # the person's own act counts
     assert not decided["affective"]
 
@@ -269,9 +270,9 @@ def test_a_random_tenth_gets_nothing_and_that_is_recorded(store: Store) -> None:
     assert len(LEFT_OUT) in range(1, 7)
     for place in (PLACE, LEFT_OUT[0]):
         do(view, "apply", place, code="interest", start=None, end=None)
-    before = store.decisions(before_suggestions=True)
+    before = store.decisions()
     assert before.loc[before["applied"], "unit_id"].tolist() == [IDS[LEFT_OUT[0]]]
-    effect = suggestions.effect(store.decisions(), shown, units=store.units)
+    effect = suggestions.effect(store.decisions(settled_by="nothing"), shown, units=store.units)
     assert effect["n_withheld"].unique().tolist() == [len(LEFT_OUT)]
 
 
@@ -379,8 +380,7 @@ def test_a_suggester_that_learned_from_blind_colleagues_is_refused(tmp_path: Pat
         OwnView(store, suggest=of_all)
     own = suggestions.fit(UNITS, store.decisions(), BOOK, embed=embed, coder="ana")
     OwnView(store, suggest=own)
-    agreed = store.decisions(consensus=True)
-    of_consensus = suggestions.fit(UNITS, agreed[agreed["coder"] == "consensus"], BOOK, embed=embed)
+    of_consensus = suggestions.fit(UNITS, store.decisions(settled_by="rulings"), BOOK, embed=embed)
     with pytest.raises(ArgumentError, match="ben"):
         OwnView(store, suggest=of_consensus)
     store.append([rounds.unblind("one", coder="lead", codebook=BOOK)])
@@ -425,7 +425,7 @@ def test_of_a_withdrawn_participant_nothing_remains(store: Store) -> None:
     assert store.acts(kind="show_suggestions")[0].text is None
     assert suggestions.answers(store.acts()).empty
     assert suggestions.shown(store.acts()).empty
-    assert store.decisions(before_suggestions=True).empty
+    assert store.decisions().empty
     assert store.verify()["ok"].all()
 
 

@@ -2,6 +2,7 @@
 import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { QueueRow } from "./messages";
 import { DIFFERENT, keyOf } from "./keys";
+import { placeIn } from "../shared/words";
 
 /** What is decided on all of them; undefined where it is not decided yet. */
 export interface Decided { applied: boolean | null; reason: string; note: string; }
@@ -56,7 +57,7 @@ export class Batch {
   }
 
   go(by: 1 | -1): void {
-    this.cursor.value = Math.max(0, Math.min(this.cursor.value + by, this.rows.value.length - 1));
+    this.cursor.value = placeIn(this.rows.value.length, this.cursor.value + by);
   }
 
   /** These rows were wholly in sight. */

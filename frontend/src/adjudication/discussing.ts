@@ -2,6 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import type { Answers, Unanswered } from "../shared/session";
 import type { Answer, Discussion, Question, Thread } from "./messages";
+import { placeIn } from "../shared/words";
 
 interface Host {
   ask(question: Question): void;
@@ -76,7 +77,7 @@ export class Discussing {
   to(place: number): void {
     const here = this.here.value;
     if (!here) return;
-    this.place.value = Math.max(0, Math.min(place, here.units.length - 1));
+    this.place.value = placeIn(here.units.length, place);
     this.answering.value = null;
     this.host.left();
     const unit = this.unit.value;

@@ -55,7 +55,7 @@ function Header({ session }: { session: Session }) {
       <Who session={session} role="The lead" />
       <div class="s7-progress">
         <Bar label="Settled" done={settled} of={open + settled} />
-        <span class="s7-numbers">{settled} settled, {open} open</span>
+        <span class="s7-numbers" title={session.words.value}>{settled} settled, {open} open</span>
       </div>
       <Button class="s7-quiet s7-room-button" aria-pressed={session.talks.open.value} aria-label="Discussions" title="The discussions (G)" onClick={() => session.talks.toggle()} words={<>☍<span class="s7-tool-word"> Discussions</span></>} />
       <Button class="s7-quiet s7-letters-button" aria-pressed={session.letters.value} title="Call coders by letters, so that nobody is judged by who they are (l)" onClick={() => session.call(!session.letters.value)}>

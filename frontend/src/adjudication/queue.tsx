@@ -1,4 +1,5 @@
 // The queue: in which order disagreements come, which are settled, and what the next ones bring.
+import { BasisLine } from "../shared/basis";
 import { Button } from "../shared/button";
 import { UNKNOWN } from "../shared/colours";
 import { Select, type Option } from "../shared/fields";
@@ -41,6 +42,7 @@ export function QueueList({ session }: { session: Session }) {
   const cursor = Math.max(0, shown.findIndex((line) => "place" in line && line.place === session.place.value));
   return (
     <section class="s7-queue" aria-label="Disagreements">
+      <BasisLine words={session.words.value} />
       <Finding session={session} />
       <VirtualList
         count={shown.length}
@@ -162,7 +164,6 @@ function OfCodes({ session }: { session: Session }) {
           ))}
         </tbody>
       </table>
-      <p class="s7-hint">{session.words.value}</p>
     </details>
   );
 }

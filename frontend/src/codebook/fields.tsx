@@ -1,6 +1,6 @@
 // The code that is open: its fields, edited in place; what can be done with it; and its quotes beneath.
 import { useState, useEffect, useRef } from "preact/hooks";
-import { Button } from "../shared/button";
+import { Button, Space } from "../shared/button";
 import { AddForm, MergeForm, SplitForm } from "./forms";
 import type { DraftCode } from "./messages";
 import { QuoteList } from "./quotes";
@@ -24,7 +24,7 @@ export function Fields({ session }: { session: Session }) {
       <div class="s7-pane-line">
         <h4 dir="auto">{code.label}</h4>
         <span class="s7-unit-id">{code.id}</span>
-        <span class="s7-space" />
+        <Space />
         <span class="s7-code-deeds">
           {code.codable && (
             <>

@@ -34,8 +34,8 @@ export interface Prices { code: string; label: string; choices: { kind: MeaningK
 
 export interface Preview extends Stale { type: "preview"; prices: Prices[]; }
 
-/** What is known of a code's use; `value` is alpha as a number. */
-export interface Figures { n: number; prevalence: string; alpha: string; value: number | null; n_both: number; }
+/** What is known of a code's use; `value` is alpha as a number, `waits` how much is to be reviewed. Without `n`, nothing counts before it is. */
+export interface Figures { n: number | null; prevalence: string; alpha: string; value: number | null; n_both: number; waits: string; }
 
 export interface Quote {
   unit_id: string;
@@ -181,7 +181,7 @@ export type Answer =
 export type Told =
   | (Draft & { type: "draft" })
   | Preview
-  | { type: "figures"; figures: Record<string, Figures>; n_proposals: number; n_split: number }
+  | { type: "figures"; figures: Record<string, Figures>; words: string; n_proposals: number; n_split: number }
   | { type: "uncounted"; message: string }
   | Lacking
   | { type: "theme_drafted"; theme: number }

@@ -1,6 +1,6 @@
 // The codebook widget on screen: the tree of codes, the code's fields with its quotes, and what is done with the draft.
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Button } from "../shared/button";
+import { Button, Space } from "../shared/button";
 import { Frame, Tool, WAITING, Who } from "../shared/frame";
 import { Changes } from "./changes";
 import { Fields } from "./fields";
@@ -136,7 +136,7 @@ export function Page({ session }: { session: Session }) {
       bar={
         <>
           <Who session={session} role="The lead" title={draft?.title ?? ""} />
-          <span class="s7-space" />
+          <Space />
         </>
       }
       quiet

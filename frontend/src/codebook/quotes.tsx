@@ -7,6 +7,7 @@ import type { Session } from "./session";
 export function QuoteList({ session }: { session: Session }) {
   const quotes = session.quotes.value;
   if (!quotes || quotes.code !== session.selected.value) return null;
+  const waits = session.figures.value?.[quotes.code]?.waits;
   const look = (text: string) => {
     session.find.value = text;
     session.askQuotes(0);
@@ -14,7 +15,7 @@ export function QuoteList({ session }: { session: Session }) {
   return (
     <section class="s7-quotes-pane" aria-label="Quotes">
       <div class="s7-pane-line">
-        <h5>{quotes.n === quotes.n_all ? `${quotes.n} ${quotes.n === 1 ? "quote" : "quotes"}` : `${quotes.n} of ${quotes.n_all} quotes`}</h5>
+        <h5>{quotes.n === quotes.n_all ? `${quotes.n} ${quotes.n === 1 ? "quote" : "quotes"}` : `${quotes.n} of ${quotes.n_all} quotes`}{waits && <span class="s7-count"> · {waits}</span>}</h5>
         <Search class="s7-find-quotes" aria-label="Find in the quotes" placeholder="Find in the texts" defaultValue={session.find.value} onFind={look} />
         {quotes.coders.length > 1 && (
           <Select

@@ -9,6 +9,7 @@ import { dropped, isWithin, moved, type Drop, type Place, type Way } from "./mov
 import { LackingThemes } from "./lackingthemes";
 import { Sorter } from "./sorter";
 import { Typed } from "./typed";
+import { placeIn } from "../shared/words";
 
 /** The tab that is open: what had the focus may be gone once the kernel has answered. */
 export const TAB = '.s7-side-tabs [aria-pressed="true"]';
@@ -39,6 +40,8 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   readonly selected = signal<string | null>(null);
   readonly code = computed(() => this.codes.value.find(({ id }) => id === this.selected.value));
   readonly figures = signal<Record<string, Figures> | null>(null);
+  /** What they rest on. */
+  readonly basis = signal("");
   readonly preview = signal<Preview | null>(null);
   /** Why nothing could be counted. */
   readonly uncounted = signal("");
@@ -114,9 +117,10 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
           this.message.value = message;
         },
         uncounted: ({ message }) => void (this.uncounted.value = message),
-        figures: ({ figures, n_proposals, n_split }) => {
+        figures: ({ figures, words, n_proposals, n_split }) => {
           batch(() => {
             this.figures.value = figures;
+            this.basis.value = words;
             this.nProposals.value = n_proposals;
             this.nSplit.value = n_split;
             this.uncounted.value = "";
@@ -246,7 +250,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   go(by: number): void {
     const rows = this.book.rows.value;
     const at = rows.findIndex(({ code }) => code.id === this.selected.value);
-    const to = rows[Math.max(0, Math.min(at + by, rows.length - 1))];
+    const to = rows[placeIn(rows.length, at + by)];
     if (to) this.select(to.code.id);
   }
 

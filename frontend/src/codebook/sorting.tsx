@@ -1,6 +1,6 @@
 // The texts of a code that was split: each is told, by one key, which parts it belongs to; or many at once.
 import { useEffect, useRef } from "preact/hooks";
-import { Button } from "../shared/button";
+import { Button, Space } from "../shared/button";
 import { Search } from "../shared/fields";
 import { focusIn } from "../shared/keys";
 import type { Sorting } from "./messages";
@@ -91,7 +91,7 @@ export function SortingPane({ session }: { session: Session }) {
     <div class="s7-sorting" ref={box} tabIndex={0} role="group" aria-label="Assign parts">
       <div class="s7-pane-line">
         <h4>{found.n && !unread ? `Text ${sorter.at.value + 1} of ${found.n}` : "No text"}</h4>
-        <span class="s7-space" />
+        <Space />
         <Button disabled={!found.can_undo} title="z" onClick={() => sorter.undo()} words="Undo" />
       </div>
       <div class="s7-pane-line">

@@ -1,6 +1,7 @@
 // The tree of codes: moved through and changed by keys, and by dragging; with how each code is used.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Button } from "../shared/button";
+import { BasisLine } from "../shared/basis";
+import { Button, Space } from "../shared/button";
 import { sample, UNKNOWN } from "../shared/colours";
 import { Search } from "../shared/fields";
 import type { DraftCode } from "./messages";
@@ -90,9 +91,10 @@ export function CodeTree({ session }: { session: Session }) {
       <div class="s7-pane-line">
         <h4>Codes</h4>
         <span class="s7-numbers">{session.codes.value.length}</span>
-        <span class="s7-space" />
+        <Space />
         <Button title="Add a code (+)" onClick={() => session.begin("add")} words="+ Code" />
       </div>
+      <BasisLine words={session.uncounted.value || session.basis.value || "Counting…"} />
       {session.codes.value.length >= MANY && <Search class="s7-find-code" aria-label="Find a code" placeholder="Find a code (/)" onFind={(words) => session.findCode(words)} />}
       <div ref={box} class="s7-tree s7-box" role="tree" tabIndex={0} aria-label="Codes of the draft" aria-activedescendant={place < 0 ? undefined : `${id.current}-${place}`} onDragLeave={left}>
         {rows.map(({ code, depth, below }, n) => (
@@ -131,7 +133,6 @@ export function CodeTree({ session }: { session: Session }) {
           />
         ))}
       </div>
-      <p class="s7-hint s7-counts-note">{session.uncounted.value || session.preview.value?.words || "Counting…"}</p>
     </section>
   );
 }
@@ -170,7 +171,8 @@ function Row({ session, code, depth, below, isTree, id, drop, dragged, drag }: R
         {change && <span class="s7-badge">{change}</span>}
         {figures && (
           <span class="s7-tree-figures" title="Finished texts with the code · share of decisions that apply it · Krippendorff’s alpha (95% CI)">
-            <span>{figures.n} {figures.n === 1 ? "text" : "texts"}{figures.prevalence && ` · ${figures.prevalence}`}</span>
+            {figures.n !== null && <span>{figures.n} {figures.n === 1 ? "text" : "texts"}{figures.prevalence && ` · ${figures.prevalence}`}</span>}
+            {figures.waits && <span class="s7-unreviewed">{figures.waits}</span>}
             {figures.alpha && (
               <span>
                 <span class="s7-alpha-bar" aria-hidden="true"><i style={{ width: `${100 * Math.max(0, figures.value ?? 0)}%` }} /></span>

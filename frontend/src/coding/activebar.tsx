@@ -59,14 +59,15 @@ function Nudges({ session, unit }: { session: Session; unit: Unit }) {
   );
 }
 
-/** On which words it was before its edge was moved, or its key was pressed on other words. */
+/** On which words it was before its edge was moved, or its key was pressed on other words; and what has its words and moves with it. */
 function Before({ session, unit, take }: { session: Session; unit: Unit; take: (action: () => void) => void }) {
-  const [moving, widened] = [session.edges.moving.value, session.widened.value];
-  const from = moving?.coding ?? widened?.from;
-  if (!from) return null;
+  const [moving, widened, others] = [session.edges.moving.value, session.widened.value, session.words.codings.value.slice(1)];
+  const from = moving?.codings[0] ?? widened?.from;
+  if (!from && !others.length) return null;
   return (
     <span class="s7-before">
-      <span class="s7-was">was “{unit.text.slice(from.start!, from.end!)}”</span>
+      {others.length > 0 && <span title={`with ${others.map(({ code }) => session.label(code)).join(", ")}`}>+ {others.map(({ code }) => session.book.look(code).tag).join(" ")}</span>}
+      {from && <span class="s7-was">was “{unit.text.slice(from.start!, from.end!)}”</span>}
       {moving && <span><kbd>Esc</kbd> as it was</span>}
       {widened && !moving && <Button onClick={() => take(() => session.keepBoth())} words="Keep both" />}
     </span>

@@ -7,6 +7,7 @@ import type { Answer, Beside, Question, RoundState } from "./messages";
 const NONE: readonly never[] = [];
 
 export class Colleagues {
+  readonly #host: Pick<Host, "ask" | "say" | "shown">;
   readonly state = signal<RoundState>(null);
   readonly names = signal<readonly string[]>([]);
   readonly on = signal(false);
@@ -21,18 +22,19 @@ export class Colleagues {
       this.names.value = names;
       if (!names.includes(this.chosen.value ?? "")) this.chosen.value = null;
       this.on.value = names.length > 0;
-      this.host.say(this.on.value ? `Next to yours: ${this.words()}` : WHY_NOT[state ?? "none"]);
+      this.#host.say(this.on.value ? `Next to yours: ${this.words()}` : WHY_NOT[state ?? "none"]);
     },
   };
 
   /** What stands beside the text on screen. */
   readonly shown = computed((): readonly Beside[] => {
     const [answered, chosen] = [this.#answered.value, this.chosen.value];
-    if (!this.on.value || answered?.place !== this.host.shown.value) return NONE;
+    if (!this.on.value || answered?.place !== this.#host.shown.value) return NONE;
     return chosen === null ? answered.coders : answered.coders.filter(({ coder }) => coder === chosen);
   });
 
-  constructor(private readonly host: Pick<Host, "ask" | "say" | "shown">) {
+  constructor(host: Pick<Host, "ask" | "say" | "shown">) {
+    this.#host = host;
     this.#end = effect(() => {
       const place = host.shown.value;
       if (this.on.value && place !== null) host.ask({ type: "beside", place });
@@ -45,10 +47,10 @@ export class Colleagues {
 
   /** Show them, read afresh, or hide them. */
   toggle(): void {
-    if (!this.on.value) return this.host.ask({ type: "colleagues" });
+    if (!this.on.value) return this.#host.ask({ type: "colleagues" });
     this.on.value = false;
     this.#answered.value = null;
-    this.host.say("Colleagues’ codings are hidden");
+    this.#host.say("Colleagues’ codings are hidden");
   }
 
   /** From everybody to each by name, and back. */
@@ -56,7 +58,7 @@ export class Colleagues {
     if (!this.on.value) return this.toggle();
     const order = [null, ...this.names.value];
     this.chosen.value = order[(order.indexOf(this.chosen.value) + 1) % order.length]!;
-    this.host.say(`Next to yours: ${this.words()}`);
+    this.#host.say(`Next to yours: ${this.words()}`);
   }
 
   words(): string {
@@ -65,7 +67,7 @@ export class Colleagues {
 
   /** One's own act may have changed how they agree. */
   recorded(place: number): void {
-    if (this.on.value && place === this.host.shown.value) this.host.ask({ type: "beside", place });
+    if (this.on.value && place === this.#host.shown.value) this.#host.ask({ type: "beside", place });
   }
 }
 

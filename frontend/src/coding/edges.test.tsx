@@ -66,14 +66,14 @@ describe("Shift and an arrow, where a coding is marked and nothing is selected",
     expect([quote(), was()]).toEqual(["“listened to what”", undefined]);
   });
 
-  test("any other key records it, and does what it does; at least one word stays", async () => {
+  test("any other key records it, and does what it does, a code's key on these words; at least one word stays", async () => {
     await coded();
     const before = acts().length;
     await press("Shift+ArrowLeft", "Shift+ArrowLeft", "Shift+ArrowLeft");
     expect(quote()).toBe("“listened”");
     await press("2");
     await answer();
-    expect(acts().slice(before).map(([kind, code, , end]) => [kind, code, end])).toEqual([["apply", "affective", 11], ["apply", "cognitive", null]]);
+    expect(acts().slice(before).map(([kind, code, , end]) => [kind, code, end])).toEqual([["apply", "affective", 11], ["apply", "cognitive", 11]]);
   });
 
   test("Escape leaves it as it was, and a step back and forth records nothing", async () => {

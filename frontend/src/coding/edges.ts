@@ -1,48 +1,48 @@
-// Correcting the words of a coding: one of its edges moves, by keys or by the mouse, and is recorded once it stays.
-import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+// Correcting the words of codings: one of their edges moves, by keys or by the mouse, and is recorded once it stays.
+import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Act, Coding, Span } from "../shared/protocol";
 import { sameSpan } from "../shared/spans";
 import { dragged, moved, pieces, type Edge, type Granularity, type Step } from "../shared/words";
-import type { Mark } from "./facets";
+import { codesOf, isOn, type ActiveWords } from "./activewords";
 import type { Unit } from "./messages";
 
 /** Without a key for so long, what was moved is recorded. */
 export const KEPT_MS = 1000;
 
 interface Host {
-  marked: Signal<Mark | null>;
-  /** The text on screen, without what is moving, and the marked coding on it. */
-  still: ReadonlySignal<Unit | null>;
-  selected: () => Span | null;
-  seek: (span: Span, edge: Edge) => void;
-  label: (code: string) => string;
-  say: (words: string) => void;
-  do: (act: Omit<Act, "id" | "unit_id">, unit: Unit) => void;
+  words: ActiveWords;
+  selecting: { seek(span: Span, edge: Edge): void };
+  label(code: string): string;
+  say(words: string): void;
 }
 
-interface Moving { unit: Unit; coding: Coding; span: Span; }
+type Do = (act: Omit<Act, "id" | "unit_id">, unit: Unit) => void;
+
+/** Codings of the same words, the marked one first, and where their words are now. */
+interface Moving { unit: Unit; codings: readonly Coding[]; span: Span; }
 
 export class Edges {
   readonly moving = signal<Moving | null>(null);
+  readonly #host: Host;
+  readonly #still: ReadonlySignal<Unit | null>;
+  readonly #record: Do;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(private readonly host: Host) {}
-
-  /** The codings of a unit with the words of the moving one as they are on the screen. */
-  readonly shown = computed(() => {
-    const [unit, moving] = [this.host.still.value, this.moving.value];
-    if (!unit || unit.unit_id !== moving?.unit.unit_id) return unit;
-    return { ...unit, codings: unit.codings.map((one) => (isOn(one, moving.coding) ? { ...one, ...moving.span } : one)) };
-  });
-
-  /** Whether Shift and an arrow moves an edge of the marked coding, and no selection's. */
-  get isReady(): boolean {
-    return this.moving.value !== null || (this.host.selected() === null && this.#coding() !== undefined);
+  /** `still` is the text on screen, without what is moving. */
+  constructor(host: Host, still: ReadonlySignal<Unit | null>, record: Do) {
+    [this.#host, this.#still, this.#record] = [host, still, record];
   }
 
-  #coding(): Coding | undefined {
-    const mark = this.host.marked.value;
-    return this.host.still.value?.codings.find((one) => mark !== null && mark.start !== null && isOn(one, mark));
+  /** The codings of a unit with the words of the moving ones as they are on the screen. */
+  readonly shown = computed(() => {
+    const [unit, moving] = [this.#still.value, this.moving.value];
+    if (!unit || unit.unit_id !== moving?.unit.unit_id) return unit;
+    return { ...unit, codings: unit.codings.map((one) => (moving.codings.some((other) => isOn(one, other)) ? { ...one, ...moving.span } : one)) };
+  });
+
+  /** Whether Shift and an arrow moves an edge of codings, and no selection's. */
+  get isReady(): boolean {
+    return this.moving.value !== null || this.#host.words.movable.value.length > 0;
   }
 
   /** Move an edge by a word or a sentence. */
@@ -58,15 +58,19 @@ export class Edges {
 
   #to(edge: Edge, next: (text: string, span: Span) => Span | null): void {
     clearTimeout(this.#timer);
-    const [unit, coding] = [this.host.still.value, this.moving.value?.coding ?? this.#coding()];
-    if (!unit || !coding) return;
-    const before = this.moving.value?.span ?? { start: coding.start!, end: coding.end! };
-    const span = next(unit.text, before);
+    const [unit, codings] = [this.#still.value, this.moving.value?.codings ?? this.#host.words.movable.value];
+    const [first] = codings;
+    if (!unit || !first) return;
+    const span = next(unit.text, this.moving.value?.span ?? { start: first.start!, end: first.end! });
     if (!span || span.start >= span.end) return;
-    this.moving.value = { unit, coding, span };
-    this.host.marked.value = { code: coding.code, ...span };
-    this.host.seek(span, edge);
-    this.host.say(`${this.host.label(coding.code)}: ${unit.text.slice(span.start, span.end)}`);
+    this.moving.value = { unit, codings, span };
+    this.#host.words.hold(span, codesOf(codings));
+    this.#host.selecting.seek(span, edge);
+    this.#host.say(`${this.#labels(codings)}: ${unit.text.slice(span.start, span.end)}`);
+  }
+
+  #labels(codings: readonly Coding[]): string {
+    return codings.map(({ code }) => this.#host.label(code)).join(", ");
   }
 
   /** Record the words as they are now. */
@@ -74,23 +78,24 @@ export class Edges {
     clearTimeout(this.#timer);
     const moving = this.moving.value;
     this.moving.value = null;
-    if (!moving || sameSpan(moving.coding, moving.span)) return;
-    const { unit, coding, span } = moving;
-    if (unit.codings.some((one) => isOn(one, { ...coding, ...span }))) {
-      this.host.marked.value = coding;
-      return this.host.say(`${this.host.label(coding.code)} is already applied there`);
-    }
-    this.host.do(moveTo(coding, span), unit);
+    const [first, ...others] = moving?.codings ?? [];
+    if (!moving || !first || sameSpan(first, moving.span)) return;
+    const { unit, codings, span } = moving;
+    const there = codings.filter(({ code }) => unit.codings.some((one) => isOn(one, { code, ...span })));
+    if (!there.length) return this.#record({ ...moveTo(first, span), also: codesOf(others) }, unit);
+    this.#host.words.remark();
+    this.#host.say(`${this.#labels(there)} is already applied there`);
   }
 
   /** Leave the words as they were; false where nothing moves. */
   cancel(): boolean {
     clearTimeout(this.#timer);
-    const moving = this.moving.value;
-    if (!moving) return false;
+    const codings = this.moving.value?.codings ?? [];
+    const [first] = codings;
+    if (!first) return false;
     this.moving.value = null;
-    this.host.marked.value = moving.coding;
-    this.host.say(`${this.host.label(moving.coding.code)} as it was`);
+    this.#host.words.hold({ start: first.start!, end: first.end! }, codesOf(codings));
+    this.#host.say(`${this.#labels(codings)} as it was`);
     return true;
   }
 }
@@ -106,5 +111,3 @@ export function overlapped(codings: readonly Coding[], code: string, span: Span 
   const there = (span ? codings : []).filter((one) => one.code === code && one.start !== null && shared(one) > 0).sort((a, b) => shared(b) - shared(a));
   return { coding: there[0], others: Math.max(0, there.length - 1) };
 }
-
-const isOn = (one: Mark, other: Mark) => one.code === other.code && sameSpan(one, other);

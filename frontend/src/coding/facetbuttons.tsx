@@ -3,6 +3,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "../shared/button";
 import type { Coding, Facet, FacetValue } from "../shared/protocol";
 import type { Session } from "./session";
+import { bringIn } from "../shared/onscreen";
 
 /** More values than these have no room beside a coding: there only what is set stands, and the strip has all. */
 const MOST_BESIDE = 4;
@@ -35,7 +36,7 @@ export function FacetButtons(props: Props) {
 
 export function FacetStrip(props: Props) {
   const box = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => box.current?.scrollIntoView?.({ block: "nearest" }), []);
+  useLayoutEffect(() => bringIn(box.current), []);
   return (
     <div class="s7-strip" role="group" aria-label={`Facets of ${props.label}`} ref={box}>
       {props.session.book.facetsOf(props.coding.code).map((facet) => (

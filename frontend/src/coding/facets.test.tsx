@@ -21,10 +21,12 @@ const texts = (selector: string) => [...el.querySelectorAll(selector)].map((foun
 const said = () => find(".s7-status")!.textContent;
 /** What the record has of the codings on the text, by code. */
 const recorded = () => Object.fromEntries(kernel.unit(0).codings.map(({ code, facets }) => [code, facets]));
+const words = () => kernel.unit(0).codings.map(({ code, start, end }) => `${code} ${start}–${end}`);
 
 async function press(...keys: string[]): Promise<void> {
-  for (const key of keys) {
-    const event = new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true });
+  for (const each of keys) {
+    const [key, shiftKey] = [each.replace("Shift+", ""), each.includes("Shift+")];
+    const event = new KeyboardEvent("keydown", { key, shiftKey, bubbles: true, cancelable: true });
     await doing(() => void find(".s7")!.dispatchEvent(event));
   }
   await doing(() => kernel.answer());
@@ -84,17 +86,63 @@ describe("by keys", () => {
     expect(said()).toBe("Cognitive has no facets");
   });
 
-  test("while the strip is open, a character is no code, memo or undo, and Escape or the same key closes", async () => {
+  test("while the strip is open, a character is no memo or undo, and Escape or the same key closes", async () => {
     await show(TWO);
-    await press("1", "v", "1", "z", "Escape");
+    await press("1", "v", "m", "v", "z");
+    expect(said()).toBe("No facet has a value with the key z");
+    await press("Escape");
     expect(find(".s7-strip")).toBeNull();
-    expect(recorded()).toEqual({ affective: {} });
+    expect(recorded()).toEqual({ affective: { valence: "met" } });
+    await press("v", "m");
     await press("v");
     expect(find(".s7-strip")).not.toBeNull();
     await press("v");
     expect(find(".s7-strip")).toBeNull();
     await press("2");
     expect(recorded()).toEqual({ affective: {}, cognitive: {} });
+  });
+
+  test("a code's key that is no value's ends the question and applies the code, or takes its own away", async () => {
+    await show(TWO);
+    await press("1", "v", "3");
+    expect([find(".s7-strip"), recorded()]).toEqual([null, { affective: {}, response: {} }]);
+    await press("v", "3");
+    expect([find(".s7-strip"), recorded()]).toEqual([null, { affective: {} }]);
+  });
+
+  test.each([
+    ["a word", ["w"], "cognitive 3–11"],
+    ["the word before", ["w", "W"], "cognitive 0–2"],
+    ["a sentence", ["s"], "cognitive 0–12"],
+    ["letters", [" ", "j", "Enter"], "cognitive 3–11"],
+    ["an end of the words", ["Shift+ArrowRight"], "cognitive 0–11"],
+    ["another coding", ["ArrowUp"], "cognitive 0–2"],
+  ])("%s: what is selected by key ends the question, and the next code goes there", async (_, keys, coded) => {
+    await show(TWO);
+    await press("w", "1", "v", ...keys, "2");
+    expect(find(".s7-strip")).toBeNull();
+    expect(words()).toContain(coded);
+    expect(recorded()).toEqual({ affective: {}, cognitive: {} });
+  });
+
+  test.each(["0–12", "none"])("what is selected by mouse (%s) ends the question, and the next code goes there, 9 of 9", async (selected) => {
+    await show(TWO);
+    for (let n = 0; n < 9; n++) {
+      await press("w", "1", "v");
+      expect(find(".s7-strip")).not.toBeNull();
+      const box = find(".s7-text")!;
+      await doing(() => {
+        box.dispatchEvent(new MouseEvent("pointerdown", { bubbles: true, composed: true }));
+        if (selected !== "none") document.getSelection()!.selectAllChildren(box);
+        document.dispatchEvent(new MouseEvent("pointerup"));
+      });
+      await doing(() => new Promise((resolve) => setTimeout(resolve, 5)));
+      expect(find(".s7-strip")).toBeNull();
+      await press("2");
+      expect(words()).toEqual(["affective 0–2", selected === "none" ? "cognitive null–null" : "cognitive 0–12"]);
+      await press("z", "z", "Escape", "Escape");
+      expect([find(".s7-strip"), words()]).toEqual([null, []]);
+    }
   });
 
   test("keys that write nothing do what they do elsewhere, and the strip closes", async () => {

@@ -1,7 +1,7 @@
 // The survey grid on screen: the listed texts as rows of any height, of which only those in sight are drawn.
 import type { VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { Button } from "../shared/button";
+import { Button, Space } from "../shared/button";
 import { offsetAt } from "../shared/onscreen";
 import type { RowStyle } from "../shared/pagedrows";
 import { trimmed } from "../shared/spans";
@@ -60,7 +60,7 @@ function Bar({ session }: { session: Session }) {
           {variables.map((name) => box(`v:${name}`, name, shown.includes(name), () => grid.toggleVariable(name)))}
         </span>
       )}
-      <span class="s7-space" />
+      <Space />
       {grid.hasRating.value && session.ratingOfFinished.value === null && (
         <Button class="s7-quiet" aria-pressed={rated} onClick={() => session.toggleRating()} words={rated ? "Hide ratings" : "Show ratings"} />
       )}

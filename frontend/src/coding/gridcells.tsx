@@ -135,7 +135,7 @@ function Chip({ session, unit, coding, active, tabbed, take }: ChipProps) {
   const names = ["s7-chip", pending && "s7-pending", active && "s7-active", quote !== null && "s7-of-span"];
   const mark = (event: MouseEvent) => {
     event.stopPropagation();
-    take(() => (session.marked.value = coding));
+    take(() => session.words.mark(coding));
   };
   const remove = (event: MouseEvent) => {
     event.stopPropagation();

@@ -4,6 +4,7 @@ import type { Answers, Unanswered } from "../shared/session";
 import type { Listing } from "../shared/listing";
 import type { Host } from "./host";
 import type { Answer, GridRow, Question, Unit } from "./messages";
+import { placeIn } from "../shared/words";
 
 /** A row that was never drawn is taken to be so high. */
 const ESTIMATE = 60;
@@ -74,6 +75,7 @@ const CHANGES = /^(code:|finish|remove_coding|facet|unsure|memo|new_code|filter|
 type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shiftKey">;
 
 export class Grid {
+  readonly #host: Pick<Host, "ask" | "came" | "goto" | "say" | "focus" | "place"> & { listing: ReadonlySignal<Listing> };
   readonly layout = signal<"text" | "grid">("text");
   readonly on = computed(() => this.layout.value === "grid");
   readonly units = signal<ReadonlyMap<number, Unit>>(new Map());
@@ -105,7 +107,9 @@ export class Grid {
   };
   readonly unanswered: Unanswered<Question> = { grid: () => void (this.#asked = false) };
 
-  constructor(private readonly host: Pick<Host, "ask" | "came" | "goto" | "say" | "focus" | "place"> & { listing: ReadonlySignal<Listing> }) {}
+  constructor(host: Pick<Host, "ask" | "came" | "goto" | "say" | "focus" | "place"> & { listing: ReadonlySignal<Listing> }) {
+    this.#host = host;
+  }
 
   /** Show the texts as rows, or one by one. */
   begin(layout: "text" | "grid"): void {
@@ -115,15 +119,15 @@ export class Grid {
       this.units.value = new Map();
       this.beside.value = new Map();
     });
-    this.host.ask({ type: "layout", layout });
+    this.#host.ask({ type: "layout", layout });
   }
 
   show(layout: "text" | "grid"): void {
     batch(() => {
       this.begin(layout);
-      this.host.focus(".s7");
+      this.#host.focus(".s7");
     });
-    this.host.say(this.on.value ? "Texts as rows" : "One text at a time");
+    this.#host.say(this.on.value ? "Texts as rows" : "One text at a time");
   }
 
   /* ---- columns ---- */
@@ -147,11 +151,11 @@ export class Grid {
   #wantRows(): void {
     if (this.#asked || !this.on.peek()) return;
     const [first, last] = this.#inView;
-    const wanted = Array.from({ length: Math.max(0, last - first) }, (_, at) => this.host.listing.peek().at(first + at));
-    const places = [...wanted, this.host.place.peek()].filter((place) => place != null && !this.#isHere(place)) as number[];
+    const wanted = Array.from({ length: Math.max(0, last - first) }, (_, at) => this.#host.listing.peek().at(first + at));
+    const places = [...wanted, this.#host.place.peek()].filter((place) => place != null && !this.#isHere(place)) as number[];
     if (!places.length) return;
     this.#asked = true;
-    this.host.ask({ type: "grid", places: [...new Set(places)].slice(0, MOST_ASKED), variables: [...this.shown.peek()] });
+    this.#host.ask({ type: "grid", places: [...new Set(places)].slice(0, MOST_ASKED), variables: [...this.shown.peek()] });
   }
 
   #isHere(place: number): boolean {
@@ -161,7 +165,7 @@ export class Grid {
   #heardRows(rows: readonly GridRow[], variables: readonly string[]): void {
     this.#asked = false;
     batch(() => {
-      rows.forEach(({ unit }) => this.host.came(unit));
+      rows.forEach(({ unit }) => this.#host.came(unit));
       // Rows that were asked for before other columns were chosen lack those.
       if (variables.join("\n") !== this.shown.peek().join("\n")) return;
       const more = rows.map(({ unit, variables, review }) => [unit.place, { variables, review }] as const);
@@ -183,7 +187,7 @@ export class Grid {
   keep(unit: Unit): void {
     if (!this.on.peek()) return;
     if (this.units.peek().size < MOST_KEPT) return void (this.units.value = new Map(this.units.peek()).set(unit.place, unit));
-    const listing = this.host.listing.peek();
+    const listing = this.#host.listing.peek();
     const [first, last] = this.#inView;
     const near = ([place]: readonly [number, unknown]) => listing.indexOf(place) >= first && listing.indexOf(place) < last;
     this.beside.value = new Map([...this.beside.peek()].filter(near));
@@ -219,16 +223,16 @@ export class Grid {
   hides(what: string | null): boolean {
     if (!this.on.value || this.inSight || !CHANGES.test(what ?? "")) return false;
     this.revealed.value++;
-    this.host.say(`Nothing was changed: the row of text ${(this.host.place.value ?? 0) + 1} was out of sight. Press again`);
+    this.#host.say(`Nothing was changed: the row of text ${(this.#host.place.value ?? 0) + 1} was out of sight. Press again`);
     return true;
   }
 
   /** Go a page of rows up or down, or to the first or last row. */
   page(key: string): void {
-    const [listing, here] = [this.host.listing.value, this.host.place.value];
+    const [listing, here] = [this.#host.listing.value, this.#host.place.value];
     const by = { PageDown: this.rowsInSight, PageUp: -this.rowsInSight, Home: -Infinity, End: Infinity }[key] ?? 0;
     const from = here === null ? 0 : listing.indexOf(here);
-    const place = listing.at(Math.max(0, Math.min(from + by, listing.length - 1)));
-    if (place !== undefined) this.host.goto(place);
+    const place = listing.at(placeIn(listing.length, from + by));
+    if (place !== undefined) this.#host.goto(place);
   }
 }

@@ -111,7 +111,7 @@ describe("the history", () => {
 });
 
 test("each kind of act has its words", () => {
-  const row: HistoryRow = { act_id: "a", kind: "apply", at: "", unit_id: "m0", place: 0, code: "c", on: null, start: null, end: null, quote: "", found: 0, moved_from: null, facets: {}, unsure: false, words: "", state: "stands", taken_back: null };
+  const row: HistoryRow = { act_id: "a", kind: "apply", at: "", unit_id: "m0", place: 0, code: "c", on: null, start: null, end: null, quote: "", found: 0, also: 0, moved_from: null, facets: {}, unsure: false, words: "", state: "stands", taken_back: null };
   const said = (more: Partial<HistoryRow>) => described({ ...row, ...more }, () => "Care");
   expect([
     said({ facets: { valence: "met" }, unsure: true }),

@@ -11,6 +11,7 @@ import type { Answer, BackAnswer, HistoryQuestion, HistoryRow, Question } from "
 const SETTLED_MS = 200;
 
 export class History {
+  readonly #host: Pick<Host, "ask" | "push" | "unit" | "say">;
   readonly scope = signal<HistoryQuestion["scope"]>("sitting");
   /** When each act was done, in milliseconds. */
   readonly #times = signal<readonly number[]>([]);
@@ -31,17 +32,19 @@ export class History {
     },
     back: (answer) => {
       if (answer.ids.length) this.back.value = answer;
-      else this.host.say("Nothing after it is left to take back");
+      else this.#host.say("Nothing after it is left to take back");
     },
   };
   readonly unanswered: Unanswered<Question> = { history: () => this.list.unanswered(), back: () => this.list.unanswered() };
 
-  constructor(private readonly host: Pick<Host, "ask" | "push" | "unit" | "say">) {}
+  constructor(host: Pick<Host, "ask" | "push" | "unit" | "say">) {
+    this.#host = host;
+  }
 
   #ask(first: number): void {
-    const unit_id = this.host.unit.peek()?.unit_id;
+    const unit_id = this.#host.unit.peek()?.unit_id;
     const scope = this.scope.peek() === "text" && unit_id === undefined ? "all" : this.scope.peek();
-    this.host.ask({ type: "history", scope, first, ...(scope === "text" ? { unit_id } : {}) });
+    this.#host.ask({ type: "history", scope, first, ...(scope === "text" ? { unit_id } : {}) });
   }
 
   close(): void {
@@ -66,28 +69,28 @@ export class History {
   };
 
   take(kind: "undo" | "redo", { act_id }: HistoryRow): void {
-    this.host.push({ kind, target: act_id });
-    this.host.say(kind === "undo" ? "Taken back" : "Done again");
+    this.#host.push({ kind, target: act_id });
+    this.#host.say(kind === "undo" ? "Taken back" : "Done again");
   }
 
   /** Ask what going back to this act would take back. */
   askBack({ act_id }: HistoryRow): void {
-    this.host.ask({ type: "back", act_id });
+    this.#host.ask({ type: "back", act_id });
   }
 
   goBack(): void {
     const back = this.back.value;
     if (!back) return;
-    this.host.push(...back.ids.map((target): Omit<Act, "id"> => ({ kind: "undo", target })));
+    this.#host.push(...back.ids.map((target): Omit<Act, "id"> => ({ kind: "undo", target })));
     this.undone.value = back.ids;
     this.back.value = null;
-    this.host.say(`${counted(back.ids.length, "step")} taken back`);
+    this.#host.say(`${counted(back.ids.length, "step")} taken back`);
   }
 
   /** Do again all that going back took back, the oldest first. */
   doAgain(): void {
-    this.host.push(...[...this.undone.value].reverse().map((target): Omit<Act, "id"> => ({ kind: "redo", target })));
-    this.host.say(`${counted(this.undone.value.length, "step")} done again`);
+    this.#host.push(...[...this.undone.value].reverse().map((target): Omit<Act, "id"> => ({ kind: "redo", target })));
+    this.#host.say(`${counted(this.undone.value.length, "step")} done again`);
     this.undone.value = [];
   }
 }
@@ -98,7 +101,7 @@ export const counted = (n: number, what: string) => `${n} ${what}${n === 1 ? "" 
 export function described(row: HistoryRow, label: (code: string) => string): string {
   const facets = [...Object.values(row.facets), ...(row.unsure ? ["unsure"] : [])].join(", ");
   const code = row.code === null ? "" : label(row.code);
-  if (row.moved_from !== null) return `moved ${code} from “${row.moved_from}” to`;
+  if (row.moved_from !== null) return `moved ${code}${row.also ? ` and ${row.also} more` : ""} from “${row.moved_from}” to`;
   if (row.found) return `applied ${code} to ${counted(row.found, "hit")} of a search, the first`;
   switch (row.kind) {
     case "apply":

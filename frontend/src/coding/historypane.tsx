@@ -8,6 +8,7 @@ import { counted, described } from "./history";
 import type { HistoryQuestion } from "./messages";
 import type { Session } from "./session";
 import { joined } from "../shared/words";
+import { Counted } from "../shared/sidepane";
 
 const ROW = 58;
 
@@ -45,9 +46,7 @@ export function HistoryPane({ session }: { session: Session }) {
     <>
       <div class="s7-choose">
         <Select aria-label="Which acts" value={history.scope.value} options={SCOPES} onPick={(scope) => history.choose(scope as HistoryQuestion["scope"])} />
-        <div class="s7-counted">
-          <span aria-live="polite">{counted(n, "step")}</span>
-        </div>
+        <Counted words={counted(n, "step")} />
         <GoBack session={session} />
       </div>
       <VirtualList

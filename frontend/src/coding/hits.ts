@@ -26,10 +26,11 @@ const NONE: readonly [number, number][] = [];
 const spanOf = ([start, end]: readonly [number, number]): Span => ({ start, end });
 
 export class Hits {
+  readonly #parts: Parts;
   readonly #answered = signal<(Answer & { type: "hits"; query: Query }) | null>(null);
   readonly #here = computed(() => {
-    const [answer, place] = [this.#answered.value, this.parts.shown.value];
-    return answer && answer.place === place && answer.query === this.parts.texts.shown.value ? answer : null;
+    const [answer, place] = [this.#answered.value, this.#parts.shown.value];
+    return answer && answer.place === place && answer.query === this.#parts.texts.shown.value ? answer : null;
   });
   /** Where they are in the text on screen. */
   readonly spans = computed(() => this.#here.value?.spans ?? NONE);
@@ -43,13 +44,13 @@ export class Hits {
   readonly #end: () => void;
   readonly answers: Answers<Answer, Question> = {
     hits: (answer, question) => {
-      const query = this.parts.texts.shown.peek();
+      const query = this.#parts.texts.shown.peek();
       if (!question || question.type !== "hits" || question.find !== query.find) return;
       batch(() => {
         this.#answered.value = { ...answer, query };
-        const due = this.parts.due.peek();
+        const due = this.#parts.due.peek();
         if (!this.#here.peek()) return;
-        this.parts.due.value = 0;
+        this.#parts.due.value = 0;
         if (due) this.step(due);
       });
     },
@@ -58,13 +59,14 @@ export class Hits {
       [this.code.value, this.what.value, this.found.value] = [null, null, rows];
     },
   };
-  readonly unanswered: Unanswered<Question> = { hits: () => void (this.parts.due.value = 0) };
+  readonly unanswered: Unanswered<Question> = { hits: () => void (this.#parts.due.value = 0) };
 
-  constructor(private readonly parts: Parts) {
+  constructor(parts: Parts) {
+    this.#parts = parts;
     this.#end = effect(() => {
       const [query, place] = [parts.texts.shown.value, parts.shown.value];
       untracked(() => {
-        if (query.find.trim() && place !== null) this.parts.ask({ type: "hits", ...query, show_rating: parts.showRating.peek(), place });
+        if (query.find.trim() && place !== null) this.#parts.ask({ type: "hits", ...query, show_rating: parts.showRating.peek(), place });
         else parts.due.value = 0;
       });
     });
@@ -76,20 +78,20 @@ export class Hits {
 
   /** Select the hit after (or before) the selection, in this text or in the nearest of the list. */
   step(by: Step): void {
-    const [hits, place, span] = [this.#here.peek(), this.parts.shown.peek(), this.parts.selected()];
-    if (!this.parts.texts.shown.peek().find.trim()) return this.parts.say("Find words in the list of texts first");
-    if (!hits || place === null) return void (this.parts.due.value = by);
+    const [hits, place, span] = [this.#here.peek(), this.#parts.shown.peek(), this.#parts.selected()];
+    if (!this.#parts.texts.shown.peek().find.trim()) return this.#parts.say("Find words in the list of texts first");
+    if (!hits || place === null) return void (this.#parts.due.value = by);
     const next = by > 0 ? hits.spans.find(([start]) => !span || start > span.start) : hits.spans.findLast(([start]) => !span || start < span.start);
-    if (next) return this.parts.seek(place, spanOf(next));
+    if (next) return this.#parts.seek(place, spanOf(next));
     const there: Hit | null = by > 0 ? hits.after : hits.before;
-    if (!there) return this.parts.say(by > 0 ? "This is the last hit" : "This is the first hit");
-    this.parts.seek(there.place, spanOf(there.span));
+    if (!there) return this.#parts.say(by > 0 ? "This is the last hit" : "This is the first hit");
+    this.#parts.seek(there.place, spanOf(there.span));
   }
 
   /* ---- all at once ---- */
 
   openAll(): void {
-    this.parts.ask({ type: "all_hits", ...this.parts.texts.shown.peek(), show_rating: this.parts.showRating.peek() });
+    this.#parts.ask({ type: "all_hits", ...this.#parts.texts.shown.peek(), show_rating: this.#parts.showRating.peek() });
   }
 
   /** What a key does meanwhile: it chooses a code, what is coded, or does it; no other one does anything. */
@@ -103,12 +105,12 @@ export class Hits {
   choose(code: Code): boolean {
     if (!this.found.value) return false;
     this.code.value = code.id;
-    this.parts.book.definition.ask(code.id);
+    this.#parts.book.definition.ask(code.id);
     return true;
   }
 
   do(what: string): void {
-    const code = what.startsWith("code:") && this.parts.book.codes.value.get(what.slice(5));
+    const code = what.startsWith("code:") && this.#parts.book.codes.value.get(what.slice(5));
     if (code) this.choose(code);
     else if (/^(word|sentence|text)$/.test(what)) this.what.value = what as What;
     else if (what === "apply") this.apply();
@@ -116,10 +118,10 @@ export class Hits {
 
   apply(): void {
     const [{ found }, code] = [this.plan.value, this.code.value];
-    if (!found.length || code === null) return this.parts.say(this.words());
-    this.parts.push({ kind: "apply", code, unit_id: found[0]!.unit_id, found });
+    if (!found.length || code === null) return this.#parts.say(this.words());
+    this.#parts.push({ kind: "apply", code, unit_id: found[0]!.unit_id, found });
     this.found.value = null;
-    this.parts.say(`${this.parts.label(code)} applied ${counted(found.length, "time")}`);
+    this.#parts.say(`${this.#parts.label(code)} applied ${counted(found.length, "time")}`);
   }
 
   words(): string {

@@ -146,7 +146,13 @@ export class Kernel {
     for (const act of done.filter((act) => act.unit_id === unit_id).flatMap((act): Act[] => [...(act.with ?? []).map((part): Act => ({ ...part, id: act.id, unit_id })), act])) {
       const { code = "", start = null, end = null, facets = {}, confidence = null } = act;
       const key = `${code}:${start}:${end}`;
-      if (act.from) codings.delete(`${act.code}:${act.from.start}:${act.from.end}`);
+      if (act.from) {
+        for (const one of [act.code, ...(act.also ?? [])]) {
+          const from = `${one}:${act.from.start}:${act.from.end}`;
+          if (one !== code) codings.set(`${one}:${start}:${end}`, { ...codings.get(from)!, start, end });
+          codings.delete(from);
+        }
+      }
       if (act.kind === "apply") {
         // As in the record: a coding that is applied again is the last one.
         codings.delete(key);
@@ -285,7 +291,7 @@ export class Kernel {
       const quote = start === null ? "" : this.texts[place!]!.slice(start, end!);
       const stands = this.done.some((one) => one.id === id);
       const [time, state] = [new Date(1000 * at(n)).toISOString(), stands ? ("stands" as const) : ("undone" as const)];
-      return { act_id: id, kind, at: time, unit_id, place, code, on: target_kind, start, end, quote, moved_from: null, found: act.found?.length ?? 0, facets: act.facets ?? {}, unsure: false, words: text, state, taken_back: stands ? null : time };
+      return { act_id: id, kind, at: time, unit_id, place, code, on: target_kind, start, end, quote, moved_from: null, also: 0, found: act.found?.length ?? 0, facets: act.facets ?? {}, unsure: false, words: text, state, taken_back: stands ? null : time };
     });
     const times = Uint32Array.from(acts.map((_, n) => at(n))).reverse();
     return { type: "history", n: rows.length, first: 0, times: base64(new Uint8Array(times.buffer)), rows: rows.reverse() };
@@ -434,7 +440,7 @@ export class Kernel {
       training: this.training,
       suggest: this.suggest,
       codebook: { title: "Book", version: "1", facets: this.facets, codes: this.codes },
-      commands: { next_word: "w", next_coding: "ArrowDown", previous_coding: "ArrowUp", remove_coding: "Delete", unsure: "u", next: "ArrowRight", back: "ArrowLeft", memo: "m", code_memo: "M", memos: ":", history: "<", new_code: "+", facet: "v", filter: "/", pin: "-", finish_and_next: "Enter", undo: "z", help: "?", rating: "r", select_by_letters: " ", find_text: ".", texts: ",", colleagues: "=", next_colleague: ";", accept_suggestion: "*", reject_suggestion: "!", layout: "#", take_codebook: ">", inbox: "I", next_hit: ")", previous_hit: "(", passages: '"', finish: "f" },
+      commands: { next_word: "w", next_coding: "ArrowDown", previous_coding: "ArrowUp", remove_coding: "Delete", unsure: "u", next: "ArrowRight", back: "ArrowLeft", memo: "m", code_memo: "M", memos: ":", history: "<", new_code: "+", facet: "v", filter: "/", pin: "-", finish_and_next: "Enter", undo: "z", redo: "y", previous_word: "W", next_sentence: "s", help: "?", rating: "r", select_by_letters: " ", find_text: ".", texts: ",", colleagues: "=", next_colleague: ";", accept_suggestion: "*", reject_suggestion: "!", layout: "#", take_codebook: ">", inbox: "I", next_hit: ")", previous_hit: "(", passages: '"', finish: "f" },
       ...this.progress(),
       show_rating: this.showRating,
       layout: this.layout,

@@ -4,6 +4,7 @@ import { TextView } from "../shared/textview";
 import type { Unit } from "./messages";
 import type { Session } from "./session";
 import { offsetAt, selectionIn, type Placed } from "../shared/onscreen";
+import type { Edge } from "../shared/words";
 import { marginItems, peopleItems } from "./wholetext";
 
 /** The text in its pane: the conversation before it, and next to it the margin, or in it a lane for each person. */
@@ -15,7 +16,7 @@ export function TextWithMargin({ session, unit }: { session: Session; unit: Unit
       session={session}
       unit={unit}
       before={<Conversation unit={unit} open={open} keepsLast onToggle={() => (session.showContext.value = !open)} />}
-      handles={handles(session, unit)}
+      handles={handles(session)}
       margin={{
         label: "Codings of words",
         items: people.length ? peopleItems(session, unit) : marginItems(session, unit),
@@ -25,20 +26,16 @@ export function TextWithMargin({ session, unit }: { session: Session; unit: Unit
   );
 }
 
-/** The ends of the marked coding, which is of words; for a finger those of the selection. */
-function handles(session: Session, unit: Unit): LiveProps["handles"] {
-  const { selecting } = session;
-  const span = selecting.touched.value ? selecting.span.value : null;
-  if (span) return { span, colour: "var(--s7-ring)", onDrag: (edge, at, exact) => selecting.drag(edge, at, exact), onDrop: () => {} };
-  const coding = unit.codings[session.stands.value];
-  if (!coding || coding.start === null || selecting.letters.value) return undefined;
-  const { edges } = session;
-  return {
-    span: { start: coding.start, end: coding.end! },
-    colour: session.book.look(coding.code).colour,
-    onDrag: (edge, at, exact) => edges.drag(edge, at, exact),
-    onDrop: () => edges.keep(),
-  };
+/** The ends of the selected words: for the mouse where they are those of codings, for a finger of any. */
+function handles({ selecting, words, edges, book }: Session): LiveProps["handles"] {
+  const [span, coding] = [selecting.span.value, words.codings.value[0]];
+  if (!span || selecting.letters.value) return undefined;
+  if (coding) {
+    const colour = book.look(coding.code).colour;
+    return { span, colour, onDrag: (edge, at, exact) => edges.drag(edge, at, exact), onDrop: () => edges.keep() };
+  }
+  const drag = { onDrag: (edge: Edge, at: number, exact: boolean) => selecting.drag(edge, at, exact), onDrop: () => {} };
+  return selecting.touched.value ? { span, colour: "var(--s7-ring)", ...drag } : undefined;
 }
 
 type LiveProps = { session: Session; unit: Unit } & Pick<Parameters<typeof TextView>[0], "before" | "margin" | "handles">;
@@ -68,7 +65,7 @@ export function LiveText({ session, unit, before, margin, handles }: LiveProps) 
       sought={selecting.sought.value}
       hits={session.hits.spans.value}
       frozen={selecting.dragging.value}
-      onMark={(coding) => session.presses.inTurn(() => (session.marked.value = coding), unit)}
+      onMark={(coding) => session.presses.inTurn(() => session.words.mark(coding), unit)}
       onTap={tapped}
       ended={!!session.ended.value?.has(unit.unit_id)}
       onEnd={() => session.atEnd(unit.unit_id)}

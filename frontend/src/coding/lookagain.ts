@@ -13,6 +13,7 @@ type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey" | "shi
 const KEYS: Record<string, string> = { y: "yes", n: "no", Backspace: "back", ArrowRight: "later" };
 
 export class LookAgain {
+  readonly #host: Pick<Host, "ask" | "do" | "push" | "leave" | "unit" | "goto" | "say" | "book" | "inboxChanged" | "listAgain">;
   readonly #steps = signal<readonly Step[]>([]);
   readonly #at = signal(0);
   /** The ids of the acts that each answer made. */
@@ -23,11 +24,13 @@ export class LookAgain {
   readonly progress = computed(() => [this.#at.value + 1, this.#steps.value.length] as const);
   readonly answers: Answers<Answer, Question> = { again: (answer, question) => question && this.#begin(answer) };
 
-  constructor(private readonly host: Pick<Host, "ask" | "do" | "push" | "leave" | "unit" | "goto" | "say" | "book" | "inboxChanged" | "listAgain">) {}
+  constructor(host: Pick<Host, "ask" | "do" | "push" | "leave" | "unit" | "goto" | "say" | "book" | "inboxChanged" | "listAgain">) {
+    this.#host = host;
+  }
 
   /** Go through the texts of the revision, or those finished before a code existed. */
   open(of: "stale" | "new"): void {
-    this.host.ask({ type: "again", of });
+    this.#host.ask({ type: "again", of });
   }
 
   #begin({ steps, rules, under }: Again): void {
@@ -35,20 +38,20 @@ export class LookAgain {
     this.#under = under;
     this.#steps.value = steps.map(([place, rule], at) => ({ place, rule: rules[rule]!, last: steps[at + 1]?.[0] !== place }));
     if (this.step.value) this.#show();
-    else this.host.listAgain();
+    else this.#host.listAgain();
   }
 
   /** Leave the texts as they are that were finished before these codes existed: a memo on each code says so. */
   refuse({ codes = [], no = "" }: InboxItem): void {
-    this.host.leave(codes, no);
-    this.host.say("Those texts stay undecided; a memo on the code records this");
-    this.host.inboxChanged();
+    this.#host.leave(codes, no);
+    this.#host.say("Those texts stay undecided; a memo on the code records this");
+    this.#host.inboxChanged();
   }
 
   #show(): void {
     const { place, rule } = this.step.value!;
-    this.host.book.definition.ask(rule.code);
-    if (this.host.unit.value?.place !== place) this.host.goto(place);
+    this.#host.book.definition.ask(rule.code);
+    if (this.#host.unit.value?.place !== place) this.#host.goto(place);
   }
 
   /** What a key does in the queue: "again:" with the answer, or null. */
@@ -71,13 +74,13 @@ export class LookAgain {
   }
 
   #answer(applies: boolean): void {
-    const [step, unit] = [this.step.value, this.host.unit.value];
+    const [step, unit] = [this.step.value, this.#host.unit.value];
     if (!step || !unit) return;
-    if (unit.place !== step.place) return this.host.goto(step.place);
+    if (unit.place !== step.place) return this.#host.goto(step.place);
     const { rule, last } = step;
     const more = changes(unit, rule, applies, last);
     const acts = last ? [{ kind: "finish" as const, under: this.#under, ...(more.length ? { with: more } : {}) }] : more;
-    this.#made.push(acts.flatMap((act) => this.host.do(act, unit).map(({ id }) => id)));
+    this.#made.push(acts.flatMap((act) => this.#host.do(act, unit).map(({ id }) => id)));
     if (!this.step.value) return; // refused at once
     this.#go(this.#at.value + 1);
   }
@@ -98,9 +101,9 @@ export class LookAgain {
 
   #back(): void {
     const acts = this.#made.pop();
-    if (!acts) return this.host.say("This is the first of these texts");
+    if (!acts) return this.#host.say("This is the first of these texts");
     this.#at.value -= 1;
-    this.host.push(...acts.toReversed().map((target) => ({ kind: "undo" as const, target })));
+    this.#host.push(...acts.toReversed().map((target) => ({ kind: "undo" as const, target })));
     if (!acts.length) this.#show();
   }
 
@@ -111,8 +114,8 @@ export class LookAgain {
     this.#at.value = 0;
     this.#made = [];
     if (!n || !says) return;
-    this.host.say("End of the texts to look at again");
-    this.host.inboxChanged();
+    this.#host.say("End of the texts to look at again");
+    this.#host.inboxChanged();
   }
 }
 

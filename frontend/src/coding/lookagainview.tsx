@@ -1,5 +1,5 @@
 // The texts to look at again on screen: the question, the rule as it was and is; and what a newer codebook would mean.
-import { Button } from "../shared/button";
+import { Button, Space } from "../shared/button";
 import type { Rule as RuleOf } from "./messages";
 import type { Session } from "./session";
 
@@ -35,7 +35,7 @@ export function AgainBar({ session }: { session: Session }) {
     <div class="s7-again" role="group" aria-label="Look at this text again">
       <strong>{session.label(step.rule.code)}?</strong>
       <span>{n} of {of}</span>
-      <span class="s7-space" />
+      <Space />
       <Button onClick={() => take(() => again.do("yes"))} press="y" words="Applies" />
       <Button onClick={() => take(() => again.do("no"))} press="n" words="Does not" />
       {quiet.map(([label, title, press, run]) => (

@@ -1,7 +1,7 @@
 // The list of memos beside the text; each leads to what it is about.
 import { Button } from "../shared/button";
 import { asOptions, Select } from "../shared/fields";
-import { Find } from "../shared/sidepane";
+import { Counted, Find } from "../shared/sidepane";
 import { shownDate } from "../shared/times";
 import { PagedList } from "../shared/virtuallist";
 import type { MemoQuery } from "./memolist";
@@ -46,10 +46,9 @@ export function MemoPane({ session }: { session: Session }) {
           <Select aria-label="Memos on" value={query.on} options={KINDS} onPick={(on) => memoList.change({ on: on as MemoQuery["on"] })} />
           <Select aria-label="Memos about a code" value={query.code ?? ""} options={[["", "Any code"], ...asOptions(codes)]} onPick={(code) => memoList.change({ code: code || null })} />
         </div>
-        <div class="s7-counted">
-          <span aria-live="polite">{n === all ? `${n}` : `${n} of ${all}`} {all === 1 ? "memo" : "memos"}</span>
+        <Counted words={`${n === all ? n : `${n} of ${all}`} ${all === 1 ? "memo" : "memos"}`}>
           <Button class="s7-quiet" onClick={() => (session.texts.leave(), session.memos.onStudy())} words="✎ On the study" />
-        </div>
+        </Counted>
       </div>
       <PagedList list={list} label="Memos" rowHeight={ROW} view={(row) => <MemoView session={session} row={row} />} onOpen={(index) => openMemo(session, index)} />
       {theirs && <Button class="s7-quiet s7-refuse" onClick={() => answer(session, theirs)} words={`Answer ${theirs.coder}`} />}

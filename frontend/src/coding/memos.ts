@@ -11,18 +11,21 @@ export interface About { on: "unit" | "span" | "code" | "study"; unit: Unit | nu
 type Press = Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey">;
 
 export class Memos {
+  readonly #host: Pick<Host, "waiting" | "do" | "say" | "focus">;
   /** The round whose unblinding shows the team's memos to the others; null outside of one. */
   readonly round = signal<string | null>(null);
   /** What the kernel last said of the memos on codes and on the study. */
   readonly known = signal<readonly FreeMemo[]>([]);
   /** The same, with those on their way. */
-  readonly free = computed(() => this.host.waiting.value.reduce(withFree, this.known.value));
+  readonly free = computed(() => this.#host.waiting.value.reduce(withFree, this.known.value));
   /** What the form is about; null while there is none. */
   readonly open = signal<About | null>(null);
   readonly draft = signal("");
   readonly team = signal(false);
 
-  constructor(private readonly host: Pick<Host, "waiting" | "do" | "say" | "focus">) {}
+  constructor(host: Pick<Host, "waiting" | "do" | "say" | "focus">) {
+    this.#host = host;
+  }
 
   ofCode(code: string): FreeMemo | null {
     return this.free.value.find((memo) => memo.on === "code" && memo.code === code) ?? null;
@@ -76,19 +79,19 @@ export class Memos {
   close(): void {
     if (!this.open.value) return;
     this.keep();
-    this.host.focus(".s7");
+    this.#host.focus(".s7");
   }
 
   /** Close the form; what stood before stays. */
   discard(): void {
     this.open.value = null;
-    this.host.focus(".s7");
+    this.#host.focus(".s7");
   }
 
   end(): void {
     this.draft.value = "";
     this.close();
-    this.host.say("Memo ended");
+    this.#host.say("Memo ended");
   }
 
   /** Close the form, from which the person went elsewhere, and save what was written. */
@@ -96,7 +99,7 @@ export class Memos {
     const about = this.open.value;
     if (!about) return;
     this.open.value = null;
-    if (this.save(about, this.draft.value, this.team.value)) this.host.say("Memo saved");
+    if (this.save(about, this.draft.value, this.team.value)) this.#host.say("Memo saved");
   }
 
   /** Record the memo as it is now; false where nothing changed. A memo stays one's own, or the team's: it is
@@ -106,9 +109,9 @@ export class Memos {
     const moves = !!memo && !!text && team !== (memo.team ?? false);
     if (text === (memo?.text ?? "").trim() && !moves) return false;
     const about = { kind: "memo" as const, target_kind: on, ...(span ?? {}), ...(code !== null ? { code } : {}), ...(answers ? { answers: answers.memo_id } : {}) };
-    if (moves) this.host.do({ ...about, text: "", memo_id: memo.memo_id }, unit);
+    if (moves) this.#host.do({ ...about, text: "", memo_id: memo.memo_id }, unit);
     const which = memo && !moves ? { memo_id: memo.memo_id } : {};
-    this.host.do({ ...about, text, ...which, ...(team ? { team } : {}) }, unit);
+    this.#host.do({ ...about, text, ...which, ...(team ? { team } : {}) }, unit);
     return true;
   }
 }

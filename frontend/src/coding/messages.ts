@@ -97,6 +97,8 @@ export interface HistoryRow {
   quote: string;
   /** Of a coding whose edges were corrected: the words before. */
   moved_from: string | null;
+  /** How many other codings of these words were moved together with it. */
+  also: number;
   /** Of hits of a search that were coded at once: how many. */
   found: number;
   facets: Record<string, string>;

@@ -15,6 +15,7 @@ export interface Seen { unit: Unit; start: number | null; end: number | null; }
 type Alike = Extract<Answer, { type: "alike" }>["codes"];
 
 export class NewCode {
+  readonly #host: Pick<Host, "ask" | "do" | "say" | "book" | "focus" | "inboxChanged">;
   /** What happens with a new code in this study. */
   readonly mode = signal<"add" | "propose">("propose");
   /** What the form is about; null while there is none. */
@@ -28,7 +29,7 @@ export class NewCode {
   readonly #likeIds = signal<Alike>([]);
   readonly alike = computed(() =>
     this.#likeIds.value.flatMap(({ id, how }) => {
-      const code = this.host.book.codes.value.get(id);
+      const code = this.#host.book.codes.value.get(id);
       return code ? [{ code, how }] : [];
     }),
   );
@@ -42,12 +43,12 @@ export class NewCode {
     added: (answer) => {
       const seen = this.seen.value;
       if (!this.busy.value || !seen) return;
-      this.host.do({ kind: "apply", code: answer.code, start: seen.start, end: seen.end }, seen.unit);
-      this.host.inboxChanged(); // only now: on this text the code is decided
+      this.#host.do({ kind: "apply", code: answer.code, start: seen.start, end: seen.end }, seen.unit);
+      this.#host.inboxChanged(); // only now: on this text the code is decided
       this.justAdded = answer.label;
       this.close();
       const came = answer.came && `; this also brought in colleagues’ changes: ${answer.came}`;
-      this.host.say(`${answer.label} is in the codebook and applied here${came}`);
+      this.#host.say(`${answer.label} is in the codebook and applied here${came}`);
     },
   };
   readonly unanswered: Unanswered<Question> = {
@@ -59,7 +60,9 @@ export class NewCode {
     },
   };
 
-  constructor(private readonly host: Pick<Host, "ask" | "do" | "say" | "book" | "focus" | "inboxChanged">) {}
+  constructor(host: Pick<Host, "ask" | "do" | "say" | "book" | "focus" | "inboxChanged">) {
+    this.#host = host;
+  }
 
   open(unit: Unit, span: { start: number; end: number } | null): void {
     if (this.seen.value) return;
@@ -78,7 +81,7 @@ export class NewCode {
     clearTimeout(this.#pause);
     this.seen.value = null;
     this.busy.value = false;
-    this.host.focus(".s7");
+    this.#host.focus(".s7");
   }
 
   write(what: "label" | "definition", text: string): void {
@@ -97,7 +100,7 @@ export class NewCode {
   }
 
   #compare(): void {
-    if (this.seen.value) this.host.ask({ type: "alike", label: this.label.value, definition: this.definition.value });
+    if (this.seen.value) this.#host.ask({ type: "alike", label: this.label.value, definition: this.definition.value });
   }
 
   /** Add the code, or propose it (`mode`). */
@@ -112,21 +115,21 @@ export class NewCode {
     }
     const { unit, start, end } = seen;
     if (mode === "propose") {
-      this.host.do({ kind: "propose", label, definition, start, end }, unit);
+      this.#host.do({ kind: "propose", label, definition, start, end }, unit);
       this.close();
-      return this.host.say(`${label} is proposed to the lead`);
+      return this.#host.say(`${label} is proposed to the lead`);
     }
     this.busy.value = true;
     this.problem.value = null;
-    this.host.ask({ type: "add_code", label, definition, unit_id: unit.unit_id, start, end, example: this.example.value });
+    this.#host.ask({ type: "add_code", label, definition, unit_id: unit.unit_id, start, end, example: this.example.value });
   }
 
   /** Apply a code that is there already, where the new one was seen. */
   use(code: Code): void {
     const seen = this.seen.value;
     if (!seen || !code.codable) return;
-    this.host.do({ kind: "apply", code: code.id, start: seen.start, end: seen.end }, seen.unit);
+    this.#host.do({ kind: "apply", code: code.id, start: seen.start, end: seen.end }, seen.unit);
     this.close();
-    this.host.say(`${code.label} applied`);
+    this.#host.say(`${code.label} applied`);
   }
 }

@@ -7,6 +7,7 @@ import type { Answer, Notice, Question, TakeAnswer, TakeQuestion } from "./messa
 type Meaning = Extract<TakeAnswer, { type: "newer" }>;
 
 export class Newer {
+  readonly #host: Pick<Host, "ask" | "say" | "keep" | "waiting">;
   /** Whether there is one that can be taken in. */
   readonly there = signal(false);
   /** How many texts are to be looked at again. */
@@ -19,15 +20,16 @@ export class Newer {
   readonly answers: Answers<Answer, Question> = {
     newer: (answer) => {
       this.meaning.value = answer;
-      this.host.say("Read what the new codebook means for your codings, then load it or leave it");
+      this.#host.say("Read what the new codebook means for your codings, then load it or leave it");
     },
     taken: ({ words }) => {
       this.meaning.value = null;
-      this.host.say(words ? `You now have the current codebook: ${words}` : "You now have the current codebook");
+      this.#host.say(words ? `You now have the current codebook: ${words}` : "You now have the current codebook");
     },
   };
 
-  constructor(private readonly host: Pick<Host, "ask" | "say" | "keep" | "waiting">) {
+  constructor(host: Pick<Host, "ask" | "say" | "keep" | "waiting">) {
+    this.#host = host;
     this.#end = effect(() => {
       const wanted = this.#wanted.value;
       if (!wanted || host.waiting.value.length) return;
@@ -48,10 +50,10 @@ export class Newer {
 
   /** Take it in; where that changes what codings mean, only once that was read. */
   take(): void {
-    if (!this.there.value) return this.host.say("You already have the current codebook");
-    this.host.keep();
+    if (!this.there.value) return this.#host.say("You already have the current codebook");
+    this.#host.keep();
     this.#wanted.value = { type: "take_codebook", agreed: this.meaning.value?.under ?? null };
-    if (this.#wanted.value) this.host.say("The codebook will be taken in once everything is saved");
+    if (this.#wanted.value) this.#host.say("The codebook will be taken in once everything is saved");
   }
 
   /** Go on with the version that is here. */

@@ -1,6 +1,6 @@
 // The coding widget on screen: its header, the unit with its codings, the codebook; and what each key does there.
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Button } from "../shared/button";
+import { Button, Space } from "../shared/button";
 import { scrollDefinition } from "../shared/definition";
 import { startDrag } from "../shared/drag";
 import { Frame, WAITING } from "../shared/frame";
@@ -33,7 +33,7 @@ function Footer({ session, unit }: { session: Session; unit: Unit | null }) {
   const words = session.training.isOn.value && !unit?.finished ? "Finish and compare ⏎" : "Finish and next ⏎";
   return (
     <footer class="s7-footer">
-      {unit ? <UnitMemo key={unit.unit_id} session={session} unit={unit} /> : <span class="s7-space" />}
+      {unit ? <UnitMemo key={unit.unit_id} session={session} unit={unit} /> : <Space />}
       <Button class="s7-finish" disabled={!unit} aria-pressed={unit?.finished ?? false} onClick={() => take(() => session.finish())} words={unit?.finished ? "✓ Finished" : "Finish"} />
       <Button class="s7-primary" disabled={!unit} onClick={() => take(() => session.finishAndNext())} words={words} />
     </footer>
@@ -245,8 +245,8 @@ export function Page({ session }: { session: Session }) {
     if (session.memos.open.value) return session.memos.typed(event);
     if (takesLetter(event)) return;
     if (event.key === "Escape") return escape();
-    if (session.facets.takes(event)) return session.facets.choose(event.key);
     const what = means(event);
+    if (session.facets.takes(event, what)) return session.facets.choose(event.key);
     if (what !== null && what !== "facet") session.facets.close();
     if (what !== null) run(what);
   };
@@ -265,8 +265,8 @@ export function Page({ session }: { session: Session }) {
     }
     if (target.matches(".s7-turns, .s7-detail") && /^(Arrow|Page|Home|End)/.test(event.key)) return;
     const { presses } = session;
-    const choice = session.facets.takes(event) ? "choice" : null;
-    const what = event.key === "Escape" ? "escape" : (choice ?? means(event));
+    const meant = means(event);
+    const what = event.key === "Escape" ? "escape" : session.facets.takes(event, meant) ? "choice" : meant;
     // While presses wait, any letter may turn out to be a memo's, any arrow the choice of a code; or it is one on a word.
     const form = session.newCode.seen.value ?? session.memos.open.value;
     const letters = session.loading.value || presses.waiting.value.length || session.selecting.letters.value || form;

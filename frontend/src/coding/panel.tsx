@@ -1,5 +1,5 @@
 // The right-hand column: the codes, what the coder should know, and one panel.
-import { Button } from "../shared/button";
+import { Button, Space } from "../shared/button";
 import { CodePicker } from "../shared/codepicker";
 import { Definition } from "../shared/definition";
 import type { Code } from "../shared/protocol";
@@ -52,7 +52,7 @@ function PanelView({ session, unit }: { session: Session; unit: Unit | null }) {
       {shown === "new" ? (
         <div class="s7-panel-head">
           <strong>New code</strong>
-          <span class="s7-space" />
+          <Space />
           <Button class="s7-quiet" aria-label="Close" title="Close (Esc)" onClick={() => session.newCode.close()} words="×" />
         </div>
       ) : (
@@ -80,7 +80,7 @@ function Tabs({ session, unit, shown }: { session: Session; unit: Unit | null; s
           {name === "memos" && <small> {unit?.memos.length}</small>}
         </Button>
       ))}
-      <span class="s7-space" />
+      <Space />
       <Button class="s7-quiet s7-close-panel" aria-label="Close the panel" title="Close (Esc)" onClick={() => panel.close()} words="×" />
     </div>
   );

@@ -28,19 +28,22 @@ interface Parts {
 }
 
 export class Panel {
+  readonly #parts: Parts;
   /** What was picked, and on what it was on screen with: where that changes, what came last is shown again. */
   readonly #picked = signal<{ name: TabName; on: string } | null>(null);
   readonly #shut = signal("");
 
-  constructor(private readonly parts: Parts) {}
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
 
   readonly #on = computed(() => {
-    const { unit, colleagues, suggestions, training } = this.parts;
+    const { unit, colleagues, suggestions, training } = this.#parts;
     return [unit.value?.unit_id, colleagues.on.value, !!suggestions.shown.value?.rows.length, !!training.feedback.value].join("|");
   });
 
   readonly tabs = computed((): TabName[] => {
-    const { unit, openCode, colleagues, suggestions, training } = this.parts;
+    const { unit, openCode, colleagues, suggestions, training } = this.#parts;
     const there: [TabName, unknown][] = [
       ["rule", true],
       ["passages", openCode.value],
@@ -54,12 +57,12 @@ export class Panel {
 
   /** The list is next to the text where there is room, and the choice of texts above the rows of the grid. */
   readonly hasSide = computed(() => {
-    const { texts, grid, side } = this.parts;
+    const { texts, grid, side } = this.#parts;
     return texts.isOpen.value && (!grid.on.value || side.value !== "texts");
   });
 
   readonly shown = computed((): PanelName => {
-    const { newCode, texts, colleagues, again } = this.parts;
+    const { newCode, texts, colleagues, again } = this.#parts;
     if (newCode.seen.value) return "new";
     if (this.hasSide.value && !texts.wide.value) return "side";
     const [picked, tabs] = [this.#picked.value, this.tabs.value];
@@ -77,7 +80,7 @@ export class Panel {
   });
 
   pick(name: TabName): void {
-    const { colleagues } = this.parts;
+    const { colleagues } = this.#parts;
     this.#shut.value = "";
     if (name === "compare" && !colleagues.on.value) return colleagues.toggle();
     this.#picked.value = { name, on: this.#on.value };
@@ -90,7 +93,7 @@ export class Panel {
 
   /** Shut the sheet; false where there is none. */
   close(): boolean {
-    if (!this.parts.texts.narrow.value || !this.isOpen.value) return false;
+    if (!this.#parts.texts.narrow.value || !this.isOpen.value) return false;
     if (this.shown.value === "rule") this.#picked.value = null;
     this.#shut.value = `${this.shown.value}|${this.#on.value}`;
     return true;

@@ -1,6 +1,6 @@
 // The passages of a code in the panel.
 import { useEffect } from "preact/hooks";
-import { Find, SidePane } from "../shared/sidepane";
+import { Counted, Find, SidePane } from "../shared/sidepane";
 import { PagedList } from "../shared/virtuallist";
 import type { PassageRow } from "./messages";
 import type { Session } from "./session";
@@ -26,9 +26,7 @@ export function PassagePane({ session }: { session: Session }) {
     <SidePane label="Passages">
       <div class="s7-choose s7-passages">
         <Find of={list.id} label={`Find in the passages of ${session.label(code)}`} words="Find in these passages" value={passages.find.value} onFind={(words) => passages.change(words)} />
-        <div class="s7-counted">
-          <span aria-live="polite">{code && session.label(code)}: {n === all ? n : `${n} of ${all}`}</span>
-        </div>
+        <Counted words={`${code && session.label(code)}: ${n === all ? n : `${n} of ${all}`}`} />
       </div>
       <PagedList list={list} label="Passages" rowHeight={ROW} view={(row) => <PassageView session={session} row={row} />} onOpen={(index) => openPassage(session, index)} />
       {!n && <p class="s7-hint">{all ? "No passage matches." : "You have not applied this code yet."}</p>}

@@ -18,15 +18,17 @@ function answered(unit: Unit, act: Act, state: (row: Suggestion) => Suggestion["
   return { ...unit, suggestions: { ...unit.suggestions, rows } };
 }
 
-/** The memo on exactly these words goes along with a coding that is moved, unless another coding has exactly these words. */
-function withMoved(unit: Unit, { code, from, start, end }: Act): Unit {
+/** The codings move to other words; a memo on exactly their words goes along, unless another coding has these words. */
+function withMoved(unit: Unit, { code, also = [], from, start, end }: Act): Unit {
   const isThere = (one: Coding) => sameSpan(one, from!);
-  const alone = unit.codings.filter(isThere).every((one) => one.code === code);
+  const moves = (one: Coding) => one.code === code || also.includes(one.code);
+  const alone = unit.codings.filter(isThere).every(moves);
   const memos = alone ? unit.memos.filter((memo) => sameSpan(memo, from!)) : [];
   return {
     ...unit,
-    n_acts: unit.n_acts + 1 + memos.length,
-    codings: unit.codings.map((one) => (one.code === code && isThere(one) ? { ...one, start: start!, end: end! } : one)),
+    // Each is applied and removed; the first one's application is counted with the act.
+    n_acts: unit.n_acts + 1 + 2 * also.length + memos.length,
+    codings: unit.codings.map((one) => (moves(one) && isThere(one) ? { ...one, start: start!, end: end!, pending: true } : one)),
     memos: unit.memos.map((memo) => (memos.includes(memo) ? { ...memo, start: start!, end: end! } : memo)),
   };
 }

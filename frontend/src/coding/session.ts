@@ -3,7 +3,7 @@ import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Model } from "../shared/channel";
 import { WidgetSession } from "../shared/session";
 import type { Act, Code, Coding, Span } from "../shared/protocol";
-import { sameSpan } from "../shared/spans";
+import { ActiveWords, isOn, WHOLE } from "./activewords";
 import { Colleagues } from "./colleagues";
 import { Edges, moveTo, overlapped } from "./edges";
 import { Facets, type Mark } from "./facets";
@@ -32,7 +32,6 @@ const CACHED_UNITS = 100;
 const AHEAD = 3;
 /** How many places are looked at for those to be fetched ahead. */
 const LOOKED_AT = 1000;
-const WHOLE = { start: null, end: null };
 
 export type SideName = "texts" | "memos" | "history" | "inbox";
 
@@ -92,15 +91,8 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     return unit && this.outbox.waiting.value.reduce(withAct, unit);
   });
   readonly marked = signal<Mark | null>(null);
-  readonly edges: Edges = new Edges({
-    marked: this.marked,
-    still: this.#still,
-    selected: () => this.selecting.span.value,
-    seek: (span, edge) => this.selecting.seek(span, edge),
-    label: (code) => this.label(code),
-    say: (words) => this.say(words),
-    do: (act, unit) => this.#do(act, unit),
-  });
+  readonly words: ActiveWords = new ActiveWords(this.marked, this.selecting.span, () => this.unit.value);
+  readonly edges: Edges = new Edges(this, this.#still, (act, unit) => void this.#do(act, unit));
   readonly unit: ReadonlySignal<Unit | null> = this.edges.shown;
   override readonly held = computed(() => this.edges.moving.value !== null);
   /** The coding whose words became the selection because its code's key was pressed on some of them, and from where. */
@@ -108,7 +100,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   /** Its index on the unit on screen, -1 where it does not stand there. */
   readonly stands = computed(() => {
     const mark = this.marked.value;
-    return this.unit.value?.codings.findIndex((coding) => mark && coding.code === mark.code && sameSpan(coding, mark)) ?? -1;
+    return this.unit.value?.codings.findIndex((coding) => mark && isOn(coding, mark)) ?? -1;
   });
   /** The index of the coding that the next key changes: the marked one, or else the last. */
   readonly active = computed(() => (this.stands.value >= 0 ? this.stands.value : (this.unit.value?.codings.length ?? 0) - 1));
@@ -258,7 +250,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     if (ofMemos && this.side.value === "memos") this.memoList.list.renew();
   }
 
-  /** What Shift and an arrow moves: an edge of the marked coding, or of the selection. */
+  /** What Shift and an arrow moves: an edge of codings, or of the selection. */
   get mover(): Pick<Edges, "move"> {
     return this.edges.isReady ? this.edges : this.selecting;
   }
@@ -317,6 +309,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   }
 
   protected override recorded(done: Done, { mine, settled }: { mine: boolean; settled: boolean }): void {
+    const [before, held] = [this.unit.value, this.words.codings.value];
     if (mine) this.#noticed(done);
     if (mine && done.kind === "finish") this.inbox.finished();
     this.flags.value =
@@ -326,8 +319,10 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     if (mended && this.message.value === this.#lasting) this.message.value = null;
     // Taking something back shows the unit where that happened.
     const more = this.outbox.waiting.value.some(({ kind }) => kind === done.kind);
-    if (settled && (done.kind === "undo" || done.kind === "redo") && !more) this.#target.value = done.unit.place;
+    const takesBack = done.kind === "undo" || done.kind === "redo";
+    if (settled && takesBack && !more) this.#target.value = done.unit.place;
     this.#heardUnit(done.unit);
+    if (takesBack && before?.unit_id === this.unit.value?.unit_id) this.words.follow(before!, held);
     this.texts.recorded(done);
     this.colleagues.recorded(done.unit.place);
     this.grid.recorded(done.kind, done.unit.place);
@@ -414,7 +409,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   /** Go there at once. */
   #reach(place: number, what: Span | Mark | null): void {
     const then = () => {
-      if (what && "code" in what) this.marked.value = what;
+      if (what && "code" in what) this.words.mark(what);
       else this.selecting.select(what);
       if (what && what.start !== null) this.selecting.seek({ start: what.start, end: what.end! }, "start");
     };
@@ -506,29 +501,35 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     return this.push({ ...act, ...(act.kind === "finish" ? { seen: n_acts } : {}), unit_id });
   }
 
+  /** Whether the code is on what is selected, or else on the whole text. */
+  #stands({ id }: Code): boolean {
+    const target = { code: id, ...(this.selecting.span.value ?? WHOLE) };
+    return !!this.unit.value?.codings.some((coding) => isOn(coding, target));
+  }
+
   /** Apply the code to the selection or the whole unit; where it stands there already, remove it. */
   toggle(code: Code): void {
     const unit = this.unit.value;
     if (!unit || !code.codable) return;
     const span = this.selecting.span.value;
-    const target = span ?? WHOLE;
-    const stands = unit.codings.some((coding) => coding.code === code.id && sameSpan(coding, target));
+    const stands = this.#stands(code);
     this.selecting.endTaps();
     const { coding: before, others } = overlapped(unit.codings, code.id, stands ? null : span);
     if (before) return this.#widen(before, span!, others);
-    this.#do({ kind: stands ? "remove" : "apply", code: code.id, ...target });
-    const where = this.selecting.span.value ? "the selection" : "the whole text";
+    this.#do({ kind: stands ? "remove" : "apply", code: code.id, ...(span ?? WHOLE) });
+    const where = span ? "the selection" : "the whole text";
     this.say(`${code.label} ${stands ? "removed from" : "applied to"} ${where}`);
     this.book.definition.ask(code.id);
     if (!stands) this.book.recent.use(code, this.#takenKeys());
-    this.marked.value = stands ? null : { code: code.id, ...target };
+    if (stands) this.words.remark();
+    else this.words.add(code.id);
   }
 
   /** The words of a coding with this code that overlap the selection become the selection; what it states stays. */
   #widen(from: Coding, to: Span, others: number): void {
     this.#do(moveTo(from, to));
-    this.marked.value = { code: from.code, ...to };
-    this.widened.value = { from, to: this.marked.value };
+    this.words.add(from.code);
+    this.widened.value = { from, to: { code: from.code, ...to } };
     const more = others ? `; ${others === 1 ? "another one overlaps" : `${others} others overlap`} these words` : "";
     this.say(`${this.label(from.code)} moved to the selection${more}`);
     this.book.definition.ask(from.code);
@@ -553,9 +554,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
 
   /** Apply the code; where it stands there already, leave it. */
   apply(code: Code): void {
-    const target = this.selecting.span.value ?? WHOLE;
-    const stands = this.unit.value?.codings.some((coding) => coding.code === code.id && sameSpan(coding, target));
-    if (stands) this.say(`${code.label} is already applied there`);
+    if (this.#stands(code)) this.say(`${code.label} is already applied there`);
     else this.toggle(code);
   }
 
@@ -580,7 +579,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     if (!coding) return;
     const { code, start, end } = coding;
     this.#do({ kind: "remove", code, start, end });
-    this.marked.value = null;
+    this.words.remark();
     this.say(`${this.label(code)} removed`);
   }
 
@@ -589,7 +588,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     if (!suggestion) return this.say("There is no suggestion to apply");
     const { code, start, end } = suggestion;
     this.#do({ kind: "apply", code, start, end });
-    this.marked.value = { code, start, end };
+    this.words.mark(suggestion);
     this.say(`${this.label(code)} applied as suggested`);
   }
 
@@ -661,8 +660,8 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
     const codings = inOrder(unit?.codings ?? []);
     const from = this.stands.value < 0 ? (step === 1 ? -1 : 0) : codings.indexOf(unit!.codings[this.stands.value]!);
     const coding = codings[(from + step + codings.length) % codings.length];
-    this.marked.value = coding ?? null;
     if (!coding) return this.say("This text has no codings");
+    this.words.mark(coding);
     this.say(`${codings.indexOf(coding) + 1} of ${codings.length}, ${this.described(coding, unit!)}`);
     if (coding.start !== null) this.selecting.seek({ start: coding.start, end: coding.end! }, "start");
   }

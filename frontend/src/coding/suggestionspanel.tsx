@@ -5,6 +5,7 @@ import { keyLabel } from "../shared/keys";
 import type { Suggestion, SuggestionState, Unit } from "./messages";
 import type { Session } from "./session";
 import { joined } from "../shared/words";
+import { bringIn } from "../shared/onscreen";
 
 const STATES: Record<SuggestionState, string> = {
   none: "",
@@ -38,7 +39,7 @@ function Row({ session, unit, row, current }: { session: Session; unit: Unit; ro
   const look = session.book.look(code);
   const quotes = session.suggestions.quotes(code);
   const root = useRef<HTMLDivElement>(null);
-  useLayoutEffect(() => void (current && root.current?.scrollIntoView?.({ block: "nearest" })), [current]);
+  useLayoutEffect(() => void (current && bringIn(root.current)), [current]);
   const select = () => {
     const span = { start: start!, end: end! };
     session.selecting.select(span);

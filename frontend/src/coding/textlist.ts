@@ -5,6 +5,7 @@ import { bytes, Listing, orderOf, type Order } from "../shared/listing";
 import type { Answers, Unanswered } from "../shared/session";
 import type { Host } from "./host";
 import type { Answer, Choices, Done, Group, GroupBy, ListAnswer, Query, Question, Row } from "./messages";
+import { placeIn } from "../shared/words";
 
 export const EVERYTHING: Query = { find: "", state: "", code: null, rating: null, group: null, conditions: {}, order: "plan" };
 const MOST_ROWS = 2000;
@@ -13,6 +14,7 @@ const MOST_ASKED = 200;
 const SETTLED_MS = 250;
 
 export class TextList {
+  readonly #host: Pick<Host, "ask" | "goto" | "focus" | "total" | "place" | "showRating" | "toReview">;
   /** Names its elements: several views can be on one page. */
   readonly id = `s7-${uuid()}`;
   readonly query = signal<Query>(EVERYTHING);
@@ -66,7 +68,8 @@ export class TextList {
     choices: () => void (this.#choicesAsked = false),
   };
 
-  constructor(private readonly host: Pick<Host, "ask" | "goto" | "focus" | "total" | "place" | "showRating" | "toReview">) {
+  constructor(host: Pick<Host, "ask" | "goto" | "focus" | "total" | "place" | "showRating" | "toReview">) {
+    this.#host = host;
     this.total = host.total;
     this.#ends = [
       effect(() => this.#follow(host.place.value, this.listing.value)),
@@ -87,16 +90,16 @@ export class TextList {
   open(focus: "find" | "rows"): void {
     batch(() => {
       (this.wide.value ? this.#folded : this.#drawn).value = !this.wide.value;
-      this.host.focus(`.s7-${focus}`);
+      this.#host.focus(`.s7-${focus}`);
     });
-    this.#follow(this.host.place.peek(), this.listing.peek());
+    this.#follow(this.#host.place.peek(), this.listing.peek());
   }
 
   toggle(): void {
     if (!this.isOpen.value) return this.open("rows");
     batch(() => {
       (this.wide.value ? this.#folded : this.#drawn).value = this.wide.value;
-      this.host.focus(".s7");
+      this.#host.focus(".s7");
     });
   }
 
@@ -105,7 +108,7 @@ export class TextList {
     batch(() => {
       if (shut) this.#drawn.value = false;
       this.#chooseThen = false;
-      this.host.focus(".s7");
+      this.#host.focus(".s7");
     });
   }
 
@@ -133,23 +136,23 @@ export class TextList {
   askChoices(): void {
     if (this.#choicesAsked) return;
     this.#choicesAsked = true;
-    this.host.ask({ type: "choices", show_rating: this.host.showRating.peek() });
+    this.#host.ask({ type: "choices", show_rating: this.#host.showRating.peek() });
   }
 
   showProgress(by: GroupBy | null): void {
     this.groupBy.value = by;
-    if (by) this.host.ask({ type: "progress", by });
+    if (by) this.#host.ask({ type: "progress", by });
   }
 
   /** One question at a time: of those asked for meanwhile, the last one counts. */
   #renew(): void {
     if (this.#asking) return void (this.#askAgain = true);
     const query = (this.#asking = this.query.value);
-    this.host.ask({
+    this.#host.ask({
       type: "list",
       ...query,
-      show_rating: this.host.showRating.peek(),
-      here: this.host.place.peek(),
+      show_rating: this.#host.showRating.peek(),
+      here: this.#host.place.peek(),
       with_order: !this.#orders.has(query.order),
     });
   }
@@ -186,7 +189,7 @@ export class TextList {
     if (!missing.length) return;
     this.#rowsAsked = true;
     const { find } = this.shown.peek();
-    this.host.ask({ type: "rows", places: missing.slice(0, MOST_ASKED), find, show_rating: this.host.showRating.peek() });
+    this.#host.ask({ type: "rows", places: missing.slice(0, MOST_ASKED), find, show_rating: this.#host.showRating.peek() });
   }
 
   /* ---- what the kernel says ---- */
@@ -216,7 +219,7 @@ export class TextList {
   #heardRows(rows: Row[], find: string, withRating: boolean): void {
     this.#rowsAsked = false;
     // Rows that were asked for before the words or the rating changed show the wrong ones.
-    if (find === this.shown.peek().find && withRating === this.host.showRating.peek()) this.#keepRows(rows);
+    if (find === this.shown.peek().find && withRating === this.#host.showRating.peek()) this.#keepRows(rows);
     this.#wantRows();
   }
 
@@ -237,7 +240,7 @@ export class TextList {
       const review = "fu".includes(flag) ? null : row.review;
       this.#keepRows([{ ...row, memo: unit.memo !== null || unit.memos.length > 0, unsure, review }]);
       // What was finished and is taken up again may be one to be looked at: only the kernel knows.
-      if (kind !== "finish" && row.review === null && this.host.toReview()) this.changed([unit.place]);
+      if (kind !== "finish" && row.review === null && this.#host.toReview()) this.changed([unit.place]);
     }
     this.#settle();
   }
@@ -266,7 +269,7 @@ export class TextList {
     if (!shown && this.query.peek().rating) this.change({ rating: null });
     this.#dropRows();
     this.#wantRows();
-    if (this.#choicesAsked) this.host.ask({ type: "choices", show_rating: shown });
+    if (this.#choicesAsked) this.#host.ask({ type: "choices", show_rating: shown });
   }
 
   /* ---- the cursor ---- */
@@ -276,7 +279,7 @@ export class TextList {
   }
 
   move(by: number): void {
-    this.cursor.value = Math.max(0, Math.min(this.cursor.value + by, this.listing.value.length - 1));
+    this.cursor.value = placeIn(this.listing.value.length, this.cursor.value + by);
   }
 
   /** Go to the text under the cursor: once the answer is here, where the list is being asked for. */
@@ -285,7 +288,7 @@ export class TextList {
     const place = this.listing.value.at(this.cursor.value);
     if (this.#chooseThen || place === undefined) return;
     this.leave();
-    this.host.goto(place);
+    this.#host.goto(place);
   }
 
   pick(index: number): void {
@@ -293,7 +296,7 @@ export class TextList {
     this.#chooseThen = false;
     const place = this.listing.value.at(index);
     this.leave();
-    if (place !== undefined) this.host.goto(place);
+    if (place !== undefined) this.#host.goto(place);
   }
 }
 

@@ -3,7 +3,7 @@ import type { VNode } from "preact";
 import { Button } from "../shared/button";
 import { asOptions, Select } from "../shared/fields";
 import { listBox, listRow, type RowStyle } from "../shared/pagedrows";
-import { Find as Field } from "../shared/sidepane";
+import { Counted, Find as Field } from "../shared/sidepane";
 import { VirtualList } from "../shared/virtuallist";
 import { CodeAllButton } from "./codeall";
 import type { GroupBy, Query, Row } from "./messages";
@@ -103,13 +103,12 @@ function Find({ session }: { session: Session }) {
         </Button>
       </div>
       {open && <Filters session={session} />}
-      <div class="s7-counted">
-        <span aria-live="polite">{n === texts.total.value ? `${n} texts` : `${n} of ${texts.total.value} texts`}</span>
+      <Counted words={`${n === texts.total.value ? n : `${n} of ${texts.total.value}`} texts`}>
         <CodeAllButton session={session} />
         {!isEverything(query) && (
           <Button class="s7-quiet" onClick={() => texts.clear()} words="Show all" />
         )}
-      </div>
+      </Counted>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 // What is coded on the text as a whole, and what is said of the text; and the codings of its words, for the margin.
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Button } from "../shared/button";
+import { Button, Space } from "../shared/button";
 import { UNKNOWN } from "../shared/colours";
 import { Label, type MarginItem } from "../shared/margin";
 import type { Coding } from "../shared/protocol";
@@ -31,7 +31,7 @@ export function marginItems(session: Session, unit: Unit): MarginItem[] {
       title: session.described(coding, unit),
       names: ["s7-coding", coding.pending && "s7-pending"],
       active: index === session.active.value,
-      onPick: () => take(() => (session.marked.value = coding)),
+      onPick: () => take(() => session.words.mark(coding)),
     }];
   });
   const bare = unit.memos.filter((memo) => !unit.codings.some((coding) => sameSpan(coding, memo)));
@@ -91,13 +91,13 @@ export function WholeText({ session, unit }: { session: Session; unit: Unit }) {
             const look = session.book.look(coding.code);
             return (
               <li key={coding.code} class={joined(["s7-coding", coding.pending && "s7-pending", active && "s7-active"])} style={{ "--s7-c": look.colour }}>
-                <Label {...{ look, active }} name={session.shortName(coding.code)} more={stated(session, unit, coding)} title={session.described(coding, unit)} onClick={() => take(() => (session.marked.value = coding))} />
+                <Label {...{ look, active }} name={session.shortName(coding.code)} more={stated(session, unit, coding)} title={session.described(coding, unit)} onClick={() => take(() => session.words.mark(coding))} />
               </li>
             );
           })}
         </ul>
       )}
-      <span class="s7-space" />
+      <Space />
       <span class="s7-unit-line">
         <span class="s7-unit-id">{unit.unit_id}</span>
         {unit.finished && <span class="s7-done">✓ finished</span>}

@@ -1,20 +1,21 @@
 // The answers that are missing, by reason; a click opens the text.
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { Button } from "../shared/button";
+import { Button, Space } from "../shared/button";
 import type { Wanting } from "./messages";
 import type { Session } from "./session";
+import { bringIn } from "../shared/onscreen";
 
 export function Missing({ session, rows }: { session: Session; rows: readonly Wanting[] }) {
   const box = useRef<HTMLDivElement>(null);
   const cursor = session.cursor.value;
-  useLayoutEffect(() => box.current?.querySelector(".s7-here")?.scrollIntoView?.({ block: "nearest" }), [cursor, rows]);
+  useLayoutEffect(() => bringIn(box.current?.querySelector(".s7-here")), [cursor, rows]);
   const n = rows.reduce((sum, one) => sum + one.n, 0);
   let at = 0;
   return (
     <section class="s7-said" aria-label="Missing answers">
       <div class="s7-said-line">
         <h4>{n} missing {n === 1 ? "answer" : "answers"}</h4>
-        <span class="s7-space" />
+        <Space />
         <Button onClick={() => session.list()} press="m" words="Back to the text" />
       </div>
       <p class="s7-hint">Missing is never absent: these count neither for nor against a code.</p>

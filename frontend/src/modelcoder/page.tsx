@@ -1,7 +1,7 @@
 // The widget of a model that codes on screen: the prompt on the left, the text with the answer on the right, below what is
 // asked of the model.
 import { useRef } from "preact/hooks";
-import { Button } from "../shared/button";
+import { Button, Space } from "../shared/button";
 import { Conversation } from "../shared/conversation";
 import { Bar, Frame, WAITING, Who } from "../shared/frame";
 import { scrollsText } from "../shared/more";
@@ -81,7 +81,7 @@ export function Page({ session }: { session: Session }) {
 /** How many prompts are answered. */
 function Done({ session }: { session: Session }) {
   const state = session.state.value;
-  if (!state?.ready) return <span class="s7-space" />;
+  if (!state?.ready) return <Space />;
   const more = state.n_tokens > 0 && ` · ${state.n_tokens.toLocaleString("en")} tokens`;
   return (
     <div class="s7-progress">
@@ -135,7 +135,7 @@ function Answered({ session, shown }: { session: Session; shown: Shown | null })
       <div class="s7-said-line">
         <span class="s7-unit-id" dir="auto">{shown?.unit_id ?? ""}</span>
         <span class="s7-count">text {place + 1} of {n}</span>
-        <span class="s7-space" />
+        <Space />
         <Button aria-label="Previous text" title="Previous text (↑)" disabled={place === 0} onClick={() => session.open(place - 1)} words="‹" />
         <Button aria-label="Next text" title="Next text (↓)" disabled={place + 1 >= n} onClick={() => session.open(place + 1)} words="›" />
       </div>

@@ -3,6 +3,7 @@ import { batch, computed, signal } from "@preact/signals";
 import type { Model } from "../shared/channel";
 import { WidgetSession } from "../shared/session";
 import type { Answer, Question, Said, Shown, State, Told, Wanting, Where } from "./messages";
+import { placeIn } from "../shared/words";
 
 export class Session extends WidgetSession<Question, Answer, never, Told> {
   readonly model = signal("");
@@ -51,7 +52,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
         text: (answer) => void (this.#read.value = answer),
         missing: ({ rows }) => {
           this.missing.value = rows;
-          this.cursor.value = Math.max(0, Math.min(this.cursor.value, this.rows.value.length - 1));
+          this.cursor.value = placeIn(this.rows.value.length, this.cursor.value);
         },
         begun: ({ places }) => {
           this.#tried = places[0];
@@ -69,7 +70,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
   /* ---- texts and codes ---- */
 
   open(place: number, code = this.code.value): void {
-    const at = Math.max(0, Math.min(place, this.n.value - 1));
+    const at = placeIn(this.n.value, place);
     batch(() => {
       this.place.value = at;
       this.code.value = code;
@@ -80,7 +81,7 @@ export class Session extends WidgetSession<Question, Answer, never, Told> {
 
   go(by: 1 | -1): void {
     if (!this.missing.value) return this.open(this.place.value + by);
-    this.cursor.value = Math.max(0, Math.min(this.cursor.value + by, this.rows.value.length - 1));
+    this.cursor.value = placeIn(this.rows.value.length, this.cursor.value + by);
   }
 
   /** The next code (or the one before), going round. */

@@ -31,11 +31,14 @@ export interface RoundRow {
 export interface UsedRow {
   code: string;
   label: string;
-  n: number;
+  /** Null where nothing counts before it is reviewed. */
+  n: number | null;
   share: number | null;
   /** The share in each part of the order of coding; empty where there are too few texts. */
   parts: number[];
   percent: string;
+  /** How much waits for review; empty where nothing does. */
+  waits: string;
 }
 
 export interface AgreementRow {
@@ -53,6 +56,8 @@ export interface AgreementRow {
   n_more: number | null;
   more: string;
   why: string;
+  /** How much waits for review; empty where nothing does. */
+  waits: string;
 }
 
 export interface Item {
@@ -66,12 +71,14 @@ export interface Item {
 
 export interface Rounds { type: "rounds"; at: string; rows: RoundRow[]; book: Book; }
 
+/** `words`: what the numbers rest on. */
 export interface Used { type: "codes"; rows: UsedRow[]; n_finished: number; words: string; }
 
-/** Agreement in one of the rounds that the rows are pooled over; null: texts of no round. */
-export interface RoundAgreement { round: string | null; codes: Record<string, { n: number; value: string; interval: string; why: string }>; }
+/** Agreement in one round by itself, and what it rests on; null: texts of no round. */
+export interface RoundAgreement { round: string | null; basis: string; codes: Record<string, { n: number; value: string; interval: string; why: string; waits: string }>; }
 
-export interface Agreement { type: "agreement"; rows: AgreementRow[]; by_round: RoundAgreement[]; words: string[]; }
+/** `basis`: what the numbers rest on. */
+export interface Agreement { type: "agreement"; rows: AgreementRow[]; by_round: RoundAgreement[]; basis: string; words: string[]; }
 
 export interface Alarm {
   coder: string;

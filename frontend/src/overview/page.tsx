@@ -7,6 +7,7 @@ import { Behind } from "./behind";
 import { neighbour } from "./neighbour";
 import { AgreementPanel, ChangePanel, LeaningPanel, Next, RoundsPanel, UsedPanel } from "./panels";
 import type { Session } from "./session";
+import { Space } from "../shared/button";
 
 const KEYS: [string, string][] = [
   ["↑↓←→", "Go to the next number in that direction (Tab: in order)"],
@@ -83,7 +84,7 @@ export function Page({ session }: { session: Session }) {
       bar={
         <>
           <Who session={session} role="You" title={session.book.codebook.value?.title ?? ""} />
-          <span class="s7-space" />
+          <Space />
         </>
       }
       quiet

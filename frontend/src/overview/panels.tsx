@@ -1,10 +1,11 @@
 // The panels of the overview: what is next, the rounds with their coders, agreement so far, and how codes are used.
 import type { ComponentChildren } from "preact";
+import { BasisLine } from "../shared/basis";
 import { sample, UNKNOWN } from "../shared/colours";
 import { axisFrom, DotAndLine, Line, ShareBar, TwoDots } from "./charts";
-import type { AgreementRow, CoderRow, LeaningRow, RoundAgreement, RoundRow, Door } from "./messages";
+import type { AgreementRow, CoderRow, LeaningRow, RoundAgreement, RoundRow, Door, UsedRow } from "./messages";
 import type { Session } from "./session";
-import { Button } from "../shared/button";
+import { Button, Space } from "../shared/button";
 
 interface Props { session: Session; }
 
@@ -75,7 +76,7 @@ function RoundOf({ session, row }: Props & { row: RoundRow }) {
       <h5>
         <span dir="auto">{name}</span>
         {row.state !== "none" && <span class="s7-round-state">{row.state}</span>}
-        <span class="s7-space" />
+        <Space />
         <NumberDoor session={session} door={{ of: "planned", round: row.round }} n={row.n_units} label={`${row.n_units} texts of ${name}`}>
           {row.n_units} texts
         </NumberDoor>
@@ -181,6 +182,7 @@ export function AgreementPanel({ session }: Props) {
   return (
     <Panel name="s7-agreement" title="Agreement so far">
       {!agreement && <Wait />}
+      {agreement && <BasisLine words={agreement.basis} whole />}
       {rows.length > 0 && (
         <table>
           <thead>
@@ -231,7 +233,9 @@ function ByRound({ session, rows, rounds }: Props & { rows: AgreementRow[]; roun
               <CodeName session={session} code={code} label={label} />
               {rounds.map(({ round, codes }) => (
                 <td key={round ?? ""} title={codes[code]?.why || undefined}>
-                  {codes[code] ? (
+                  {codes[code] && !codes[code].value && codes[code].waits ? (
+                    <span class="s7-unreviewed">{codes[code].waits}</span>
+                  ) : codes[code] ? (
                     <>
                       <b>{codes[code].value}</b> {codes[code].interval} <span class="s7-hint">n = {codes[code].n}</span>
                     </>
@@ -244,6 +248,9 @@ function ByRound({ session, rows, rounds }: Props & { rows: AgreementRow[]; roun
           ))}
         </tbody>
       </table>
+      {rounds.map(({ round, basis }) => (
+        <BasisLine key={round ?? ""} words={`${round === null ? "No round" : `Round ${round}`}: ${basis}`} whole />
+      ))}
     </div>
   );
 }
@@ -252,7 +259,9 @@ function AgreementLine({ session, row, least }: Props & { row: AgreementRow; lea
   return (
     <tr title={row.why || undefined}>
       <CodeName session={session} code={row.code} label={row.label} />
-      {row.alpha === null && row.why ? (
+      {row.waits && !row.value ? (
+        <td class="s7-unreviewed" colSpan={2}>{row.waits}</td>
+      ) : row.alpha === null && row.why ? (
         <td class="s7-alpha" colSpan={2}>
           <b>{row.value}</b>
           <span class="s7-why-not">{row.why}</span>
@@ -268,14 +277,19 @@ function AgreementLine({ session, row, least }: Props & { row: AgreementRow; lea
         </>
       )}
       <td class="s7-number">
-        <NumberDoor session={session} door={{ of: "double", code: row.code }} n={row.n} label={`${row.n} texts decided by two or more coders: ${row.label}`}>
-          {row.n}
-        </NumberDoor>
+        {(row.value || !row.waits) && (
+          <NumberDoor session={session} door={{ of: "double", code: row.code }} n={row.n} label={`${row.n} texts decided by two or more coders: ${row.label}`}>
+            {row.n}
+          </NumberDoor>
+        )}
       </td>
-      <td class="s7-more-texts">{row.more}</td>
+      <td class="s7-more-texts">{row.value && row.waits ? row.waits : row.more}</td>
     </tr>
   );
 }
+
+/** What waits for review has no rank: it stands after the others. */
+const rank = ({ n, waits }: UsedRow) => (waits ? -1 : n ?? -1);
 
 export function UsedPanel({ session }: Props) {
   const used = session.used.value;
@@ -284,6 +298,7 @@ export function UsedPanel({ session }: Props) {
   return (
     <Panel name="s7-used" title="Codes by frequency">
       {!used && <Wait />}
+      {used && <BasisLine words={used.words} whole />}
       {used && (
         <table>
           <thead>
@@ -296,22 +311,28 @@ export function UsedPanel({ session }: Props) {
           </thead>
           <tbody>
             {[...used.rows]
-              .sort((a, b) => b.n - a.n)
+              .sort((a, b) => rank(b) - rank(a))
               .map((row) => (
                 <tr key={row.code}>
                   <CodeName session={session} code={row.code} label={row.label} />
-                  <td class="s7-wide">
-                    <span class="s7-bar-and-number">
-                      <ShareBar share={row.share} most={most} />
-                      <span class="s7-percent">{row.percent}</span>
-                    </span>
-                  </td>
-                  <td class="s7-over-time">{row.parts.length > 0 && <Line values={row.parts} most={mostOfParts} height={18} />}</td>
-                  <td class="s7-number">
-                    <NumberDoor session={session} door={{ of: "applied", code: row.code }} n={row.n} label={`${row.n} texts with ${row.label}`}>
-                      {row.n}
-                    </NumberDoor>
-                  </td>
+                  {row.n === null ? (
+                    <td class="s7-unreviewed" colSpan={3}>{row.waits}</td>
+                  ) : (
+                    <>
+                      <td class="s7-wide">
+                        <span class="s7-bar-and-number">
+                          <ShareBar share={row.share} most={most} />
+                          <span class="s7-percent">{row.percent}</span>
+                        </span>
+                      </td>
+                      <td class="s7-over-time">{row.waits ? <span class="s7-unreviewed">{row.waits}</span> : row.parts.length > 0 && <Line values={row.parts} most={mostOfParts} height={18} />}</td>
+                      <td class="s7-number">
+                        <NumberDoor session={session} door={{ of: "applied", code: row.code }} n={row.n} label={`${row.n} texts with ${row.label}`}>
+                          {row.n}
+                        </NumberDoor>
+                      </td>
+                    </>
+                  )}
                 </tr>
               ))}
           </tbody>
@@ -319,7 +340,7 @@ export function UsedPanel({ session }: Props) {
       )}
       {used && (
         <p class="s7-hint">
-          {used.n_finished} {used.n_finished === 1 ? "text" : "texts"}. {used.words}
+          {used.n_finished} {used.n_finished === 1 ? "text" : "texts"}.
           {mostOfParts > 0 && " Over time: the share in equal parts of the coding order, same scale for all codes."}
         </p>
       )}

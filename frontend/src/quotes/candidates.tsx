@@ -1,6 +1,7 @@
 // The codes with how many quotes each has, and the passages of the open code.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { BasisLine } from "../shared/basis";
 import { Button } from "../shared/button";
 import type { Candidate, OfCode, Quote, Words } from "./messages";
 import { keyOf, type Session } from "./session";
@@ -18,6 +19,7 @@ export function Codes({ session }: { session: Session }) {
   const open = session.code.value;
   return (
     <nav class="s7-quote-codes" aria-label="Codes">
+      <BasisLine words={session.words.value} />
       <ul>
         {session.progress.value.map((one) => (
           <li key={one.code}>
@@ -28,7 +30,6 @@ export function Codes({ session }: { session: Session }) {
           </li>
         ))}
       </ul>
-      <p class="s7-hint">{session.words.value}</p>
     </nav>
   );
 }
@@ -65,6 +66,7 @@ export function Candidates({ session }: { session: Session }) {
   const rows = session.rows.value;
   const box = useRef<HTMLDivElement>(null);
   const place = session.place.value;
+  const waits = session.progress.value.find(({ code }) => code === session.code.value)?.waits;
   useLayoutEffect(() => {
     const list = box.current;
     const row = list?.querySelector<HTMLElement>(".s7-here");
@@ -77,7 +79,7 @@ export function Candidates({ session }: { session: Session }) {
     <section class="s7-candidates" aria-label="Passages">
       <h4 dir="auto">
         {session.label(session.code.value)}{" "}
-        <span class="s7-count">{session.n.value} {session.n.value === 1 ? "passage" : "passages"}</span>
+        <span class="s7-count">{session.n.value} {session.n.value === 1 ? "passage" : "passages"}{waits && ` · ${waits}`}</span>
         <Button
           type="button" class="s7-quiet s7-reread" aria-label="Read the study again" title="Read the study again and propose again" onClick={() => session.openCode(session.code.value, true)}
           words="⟳"

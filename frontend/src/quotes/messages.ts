@@ -37,7 +37,7 @@ export interface Candidate extends Key, Words {
   quote: Quote | null;
 }
 
-export interface OfCode { code: string; n_approved: number; n_waiting: number; n_against: number; n_wanted: number; n_candidates: number; }
+export interface OfCode { code: string; n_approved: number; n_waiting: number; n_against: number; n_wanted: number; n_candidates: number; waits: string; }
 
 /** A passage with its whole text. */
 export interface Passage extends Candidate {
@@ -64,7 +64,7 @@ export interface Welcome {
   work_id: string;
   codebook: Codebook;
   rating: string;
-  /** Which codings are counted. */
+  /** What the proposals rest on. */
   words: string;
   progress: OfCode[];
   unsaved: { drafts?: Draft[] };

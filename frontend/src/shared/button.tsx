@@ -1,4 +1,4 @@
-// A button, which sends no form.
+// A button, which sends no form; and the space that is left in a row.
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
 
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
@@ -17,3 +17,5 @@ export function Button({ press, words, children, ...attributes }: Props) {
     </button>
   );
 }
+
+export const Space = () => <span class="s7-space" />;

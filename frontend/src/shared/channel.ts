@@ -65,17 +65,18 @@ export class KernelChannel<Question extends object, Answer, Done> implements Lin
   #workId = "";
   readonly #watch: KernelWatch;
 
-  constructor(
-    private readonly model: Model,
-    private readonly listener: Listener<Question, Answer, Done>,
-  ) {
+  readonly #model: Model;
+  readonly #listener: Listener<Question, Answer, Done>;
+
+  constructor(model: Model, listener: Listener<Question, Answer, Done>) {
+    [this.#model, this.#listener] = [model, listener];
     this.#watch = new KernelWatch(model, () => (this.cut.value = true));
     model.on("msg:custom", this.#hear);
   }
 
   /** Stop listening; what is not recorded yet is left for the next view of the same work. */
   close(): void {
-    this.model.off("msg:custom", this.#hear);
+    this.#model.off("msg:custom", this.#hear);
     this.#watch.close();
     this.#asked.forEach(({ timer }) => clearTimeout(timer));
     const unsent = this.outbox.close();
@@ -111,7 +112,7 @@ export class KernelChannel<Question extends object, Answer, Done> implements Lin
     const fill = isAwaited && isLocal() ? { fill: true } : {};
     const unheard = this.#watch.sent();
     try {
-      this.model.send({ ...message, ...fill, client: this.#client });
+      this.#model.send({ ...message, ...fill, client: this.#client });
       this.cut.value = unheard;
     } catch {
       this.cut.value = true;
@@ -124,10 +125,10 @@ export class KernelChannel<Question extends object, Answer, Done> implements Lin
     const mine = reply.client === this.#client;
     const question = mine ? this.#takeQuestion(reply.id) : undefined;
     if (reply.type === "done") this.#heardDone(reply as Reply & Done, mine);
-    else if (reply.client === null) this.listener.told?.(reply);
+    else if (reply.client === null) this.#listener.told?.(reply);
     else if (!mine) return;
     else if (reply.type === "refused" || reply.type === "failed") this.#heardNo(reply, question);
-    else this.listener.answered(reply as Reply & Answer, question);
+    else this.#listener.answered(reply as Reply & Answer, question);
   };
 
   /** The question that waited for this answer, which it does no more. */
@@ -143,18 +144,18 @@ export class KernelChannel<Question extends object, Answer, Done> implements Lin
   #heardDone(done: Reply & Done, mine: boolean): void {
     const failedBefore = this.outbox.failed.value;
     const settled = mine && this.outbox.settle(done.id);
-    if (settled && failedBefore) this.listener.unsaved(null);
-    this.listener.recorded(done, { mine, settled });
+    if (settled && failedBefore) this.#listener.unsaved(null);
+    this.#listener.recorded(done, { mine, settled });
   }
 
   #heardNo({ type, id, message = "" }: Reply, question: Question | undefined): void {
-    if (question) return this.listener.unanswered(question, message);
+    if (question) return this.#listener.unanswered(question, message);
     if (type === "failed") {
-      this.listener.unsaved(message);
+      this.#listener.unsaved(message);
       return this.outbox.fail(id);
     }
     const unit_id = this.outbox.waiting.value.find((act) => act.id === id)?.unit_id;
-    this.listener.refused(message, unit_id, this.outbox.refuse(id));
+    this.#listener.refused(message, unit_id, this.outbox.refuse(id));
   }
 }
 

@@ -1,6 +1,7 @@
 // Finding a code by a letter or two: which codes match, the best first, and which of them Enter takes.
 import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { Code } from "./protocol";
+import { placeIn } from "./words";
 
 const MOST_RESULTS = 100;
 const MOST_ABOVE = 5;
@@ -72,7 +73,7 @@ export class CodeSearch {
   /** Choose the next result (or the one before); with nothing typed, begin with the first of all. */
   move(step: 1 | -1): void {
     const at = this.open.value ? (this.#cursor.value ?? 0) + step : 0;
-    this.#cursor.value = Math.max(0, Math.min(at, this.results.value.length - 1));
+    this.#cursor.value = placeIn(this.results.value.length, at);
   }
 
   close(): void {

@@ -10,6 +10,7 @@ import { useLargeView } from "./largeview";
 import { useLeaving } from "./leaving";
 import { SaveState } from "./savestate";
 import { watchTheme } from "./theme";
+import { bringIn } from "./onscreen";
 
 export const WAITING = "Waiting for the kernel… If you restarted it, run the cell again.";
 
@@ -72,7 +73,7 @@ export function Frame(props: Props) {
   useLargeView(root, session.large.value);
   useLayoutEffect(() => {
     const at = root.current!;
-    const show = () => void (at.clientHeight <= innerHeight && at.scrollIntoView?.({ block: "nearest" }));
+    const show = () => void (at.clientHeight <= innerHeight && bringIn(at));
     let held = false;
     at.addEventListener("pointerdown", () => (held = true), { once: true, capture: true });
     // What the mouse is on must not move before the button is up: the click would be lost. (After a tap, the focus and
@@ -221,7 +222,7 @@ function focusOn(to: HTMLElement | null | undefined): boolean {
   if (to instanceof HTMLInputElement) to.select();
   if (to instanceof HTMLTextAreaElement) to.setSelectionRange(to.value.length, to.value.length);
   // A drawer opens at the top of the columns, which may be out of sight.
-  (to?.closest(".s7-side")?.firstElementChild ?? to)?.scrollIntoView?.({ block: "nearest" });
+  bringIn(to?.closest(".s7-side")?.firstElementChild ?? to);
   return !!to;
 }
 

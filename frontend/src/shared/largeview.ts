@@ -1,5 +1,6 @@
 // The widget over all of the window, and back to its place in the notebook: nothing in it is drawn again.
 import { useLayoutEffect } from "preact/hooks";
+import { bringIn } from "./onscreen";
 
 /** Whether the window is as long as the notebook in it, as in VS Code: its height says nothing of what is on the screen. */
 const isEndless = () => innerHeight > screen.height;
@@ -24,7 +25,7 @@ export function useLargeView(root: { current: HTMLElement | null }, large: boole
       at.classList.remove("s7-large");
       at.popover = null;
       if (place) place.style.minHeight = "";
-      at.scrollIntoView?.({ block: "nearest" });
+      bringIn(at);
     };
   }, [large]);
 }

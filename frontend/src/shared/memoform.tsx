@@ -1,7 +1,8 @@
 // Writing a memo: a form of its own, or a field that stands beneath the text; one's own, or for the team.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { Button } from "./button";
+import { Button, Space } from "./button";
+import { bringIn } from "./onscreen";
 
 /** Whether the memo is for the team; nothing outside of a round, which nobody could unblind. */
 export function ForTeam({ round, on, onChange }: { round: string | null; on: boolean; onChange: (team: boolean) => void }) {
@@ -37,7 +38,7 @@ export function MemoForm({ about, words, draft, onWrite, onLeave, onSave, onDisc
   useLayoutEffect(() => {
     field.current!.focus({ preventScroll: true });
     field.current!.setSelectionRange(field.current!.value.length, field.current!.value.length);
-    box.current!.scrollIntoView?.({ block: "nearest" });
+    bringIn(box.current);
   }, [about]);
   useEffect(() => {
     // Before the check for unsaved acts hears of it: a page closed in mid-sentence keeps the sentence.
@@ -59,7 +60,7 @@ export function MemoForm({ about, words, draft, onWrite, onLeave, onSave, onDisc
       <textarea ref={field} rows={3} aria-label={words} placeholder="A thought" value={draft} onInput={(event) => onWrite(event.currentTarget.value)} />
       <div class="s7-memo-buttons">
         {children}
-        <span class="s7-space" />
+        <Space />
         {onEnd && (
           <Button onClick={onEnd} words="End memo" />
         )}

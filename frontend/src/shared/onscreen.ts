@@ -164,3 +164,8 @@ export function reveal(container: Element, span: Span, edge: "start" | "end"): v
 
 /** So far from the edge of the pane, the line beside it is in sight too. */
 const MARGIN = 40;
+
+/** Scroll only as far as it takes to see this. */
+export function bringIn(element: Element | null | undefined): void {
+  element?.scrollIntoView?.({ block: "nearest" });
+}

@@ -2,7 +2,7 @@
 import { batch, signal, type ReadonlySignal } from "@preact/signals";
 import type { HTMLAttributes } from "preact";
 import { uuid } from "./protocol";
-import { joined } from "./words";
+import { joined, placeIn } from "./words";
 
 export class PagedRows<Row> {
   /** Names its elements: several views can be on one page. */
@@ -45,7 +45,7 @@ export class PagedRows<Row> {
       this.count.value = count;
       this.all.value = all;
       this.rows.value = new Map([...(renewed ? [] : this.rows.peek()), ...rows.map((row, n): [number, Row] => [first + n, row])]);
-      this.cursor.value = Math.max(0, Math.min(this.cursor.peek(), count - 1));
+      this.cursor.value = placeIn(count, this.cursor.peek());
     });
     this.want(...this.#inView);
   }
@@ -69,7 +69,7 @@ export class PagedRows<Row> {
   }
 
   move(by: number): void {
-    this.cursor.value = Math.max(0, Math.min(this.cursor.value + by, this.count.value - 1));
+    this.cursor.value = placeIn(this.count.value, this.cursor.value + by);
   }
 
   #send(first: number, renewed: boolean): void {

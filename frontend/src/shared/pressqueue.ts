@@ -36,12 +36,13 @@ export class PressQueue {
   #pressed = 0;
   readonly #ends: (() => void)[];
 
-  constructor(
-    private readonly busy: ReadonlySignal<boolean>,
-    private readonly stuck: ReadonlySignal<boolean>,
-    private readonly shown: () => string | undefined,
-    private readonly tell: (words: string) => void,
-  ) {
+  readonly #busy: ReadonlySignal<boolean>;
+  readonly #stuck: ReadonlySignal<boolean>;
+  readonly #shown: () => string | undefined;
+  readonly #tell: (words: string) => void;
+
+  constructor(busy: ReadonlySignal<boolean>, stuck: ReadonlySignal<boolean>, shown: () => string | undefined, tell: (words: string) => void) {
+    [this.#busy, this.#stuck, this.#shown, this.#tell] = [busy, stuck, shown, tell];
     this.#ends = [
       // One at a time, since each may change what the next one has to wait for.
       effect(() => void (!busy.value && this.waiting.value.length && queueMicrotask(this.#next))),
@@ -49,12 +50,12 @@ export class PressQueue {
     ];
   }
 
-  inTurn(action: () => void, { mustWait = this.busy.value, unit_id, opens = false }: Options = {}): void {
+  inTurn(action: () => void, { mustWait = this.#busy.value, unit_id, opens = false }: Options = {}): void {
     this.#pressed = Date.now();
     const later = mustWait || this.waiting.value.length > 0;
-    if ((mustWait && this.stuck.value) || Date.now() < this.#quietFrom) this.drop(1);
+    if ((mustWait && this.#stuck.value) || Date.now() < this.#quietFrom) this.drop(1);
     else if (later) this.insert(this.waiting.value.length, action, unit_id, opens);
-    else if (unit_id !== undefined && unit_id !== this.shown()) this.drop(1);
+    else if (unit_id !== undefined && unit_id !== this.#shown()) this.drop(1);
     else action();
   }
 
@@ -69,7 +70,7 @@ export class PressQueue {
     this.#quietFrom = Date.now() + PAUSE_MS;
     this.waiting.value = [];
     const [number, was] = this.#refused === 1 ? ["One key press", "was"] : [`${this.#refused} key presses`, "were"];
-    this.tell(`${number} ${was} ignored, because the text was not on screen yet or something else had the keyboard. Look at the text and press again.`);
+    this.#tell(`${number} ${was} ignored, because the text was not on screen yet or something else had the keyboard. Look at the text and press again.`);
   }
 
   /** Whether the last press was just now, so that another one is to be expected. */
@@ -92,8 +93,8 @@ export class PressQueue {
 
   readonly #next = (): void => {
     const first = this.waiting.value[0];
-    if (!first || this.busy.value) return;
-    if (first.unit_id !== undefined && first.unit_id !== this.shown()) return this.drop(0);
+    if (!first || this.#busy.value) return;
+    if (first.unit_id !== undefined && first.unit_id !== this.#shown()) return this.drop(0);
     first.action();
     this.waiting.value = this.waiting.value.slice(1);
     if (first.opens && this.waiting.value.length) this.drop(0);

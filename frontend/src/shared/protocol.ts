@@ -71,6 +71,8 @@ export interface Act {
   end?: number | null;
   /** Of a coding: the words from which the coding with this code is moved, with facets, doubt and memo, in one step. */
   from?: Span;
+  /** Codes whose codings are moved together with it, from the same words to the same words. */
+  also?: readonly string[];
   /** Of hits of a search, which are coded at once, in one step: all of them. */
   found?: readonly { unit_id: string; start: number | null; end: number | null }[];
   facets?: Record<string, string>;

@@ -3,6 +3,7 @@
 import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import { Keeper } from "./keeper";
 import { WidgetSession, type Feature } from "./session";
+import { placeIn } from "./words";
 
 interface Typed { type: string; }
 
@@ -51,7 +52,7 @@ export abstract class QueueSession<Question extends Typed, Answer extends Typed,
   }
 
   go(by: 1 | -1): void {
-    this.open(Math.max(0, Math.min(this.place.value + by, this.rows.value.length - 1)));
+    this.open(placeIn(this.rows.value.length, this.place.value + by));
   }
 
   /** Nothing came of a question: what was pressed for its text is not done. */

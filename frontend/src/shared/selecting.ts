@@ -28,30 +28,39 @@ export class Selecting {
   #tapped: Span | null = null;
   settling: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(
-    private readonly text: () => string,
-    private readonly say: (words: string) => void,
-  ) {}
+  readonly #text: () => string;
+  readonly #say: (words: string) => void;
 
+  constructor(text: () => string, say: (words: string) => void) {
+    [this.#text, this.#say] = [text, say];
+  }
+
+  /** Each selection is an object of its own, so that it can be told from an earlier one of the same words. */
   select(span: Span | null): void {
-    this.span.value = span;
-    if (span) this.say(`Selected: ${this.text().slice(span.start, span.end)}`);
+    this.span.value = span && { ...span };
+    if (span) this.#say(`Selected: ${this.#text().slice(span.start, span.end)}`);
   }
 
   /** A tap takes the word there; the next one extends the selection to its word, and one on the selection drops it. */
   tap(at: number): void {
-    const [now, text] = [this.span.value, this.text()];
+    const [now, text] = [this.span.value, this.#text()];
     if (now && now.start <= at && at < now.end) return this.select(null);
     const word = snapped(text, { start: at, end: at + 1 }, "word");
     if (!word) return;
-    const more = now && now === this.#tapped ? { start: Math.min(now.start, word.start), end: Math.max(now.end, word.end) } : word;
-    this.select((this.#tapped = more));
+    const more = now && now === this.#tapped ? around(now, word) : word;
+    this.#take(more);
   }
 
   /** One edge of the selection was dragged to this place. */
   drag(edge: Edge, at: number, exact: boolean): void {
-    const span = this.span.value && dragged(this.text(), this.span.value, edge, at, exact);
-    if (span && span.start < span.end) this.select((this.#tapped = span));
+    const span = this.span.value && dragged(this.#text(), this.span.value, edge, at, exact);
+    if (span && span.start < span.end) this.#take(span);
+  }
+
+  /** Select what the next tap extends. */
+  #take(span: Span): void {
+    this.select(span);
+    this.#tapped = this.span.value;
   }
 
   /** What is selected was coded: the next tap begins another selection. */
@@ -72,19 +81,19 @@ export class Selecting {
 
   /** Select the next (or previous) word or sentence. */
   next(granularity: Granularity, step: Step): void {
-    this.select(nextPiece(pieces(this.text(), granularity), this.span.value, step));
+    this.select(nextPiece(pieces(this.#text(), granularity), this.span.value, step));
     this.seek(this.span.value, "start");
   }
 
   /** Move one edge of the selection by a word or a sentence. */
   move(edge: Edge, granularity: Granularity, step: Step): void {
-    this.select(moved(pieces(this.text(), granularity), this.span.value, edge, step));
+    this.select(moved(pieces(this.#text(), granularity), this.span.value, edge, step));
     this.seek(this.span.value, edge);
   }
 
   /** Put letters on these words; where they scroll meanwhile, on others, with the first word as it was chosen. */
   putLetters(words: readonly Placed[]): void {
-    if (!this.letters.value) this.say("Type the letters on the first word, then those on the last");
+    if (!this.letters.value) this.#say("Type the letters on the first word, then those on the last");
     this.letters.value = { words, labels: labels(words.length), typed: "", first: this.letters.value?.first ?? null };
   }
 
@@ -92,7 +101,7 @@ export class Selecting {
   leaveLetters(): void {
     if (!this.letters.value) return;
     this.letters.value = null;
-    this.say("");
+    this.#say("");
   }
 
   /** A letter of a label; without one (Enter) the first word alone is taken. */
@@ -104,10 +113,13 @@ export class Selecting {
     if (!word) {
       const fits = letters.labels.some((label) => label.startsWith(typed));
       this.letters.value = { ...letters, typed: fits ? typed : "" };
-      return fits ? undefined : this.say(`No word has the letters ${typed}`);
+      return fits ? undefined : this.#say(`No word has the letters ${typed}`);
     }
     const { first } = letters;
     this.letters.value = first ? null : { ...letters, typed: "", first: word };
-    this.select(first ? { start: Math.min(first.start, word.start), end: Math.max(first.end, word.end) } : word);
+    this.select(first ? around(first, word) : word);
   }
 }
+
+/** From the beginning of one to the end of the other, in either order. */
+const around = (one: Span, other: Span): Span => ({ start: Math.min(one.start, other.start), end: Math.max(one.end, other.end) });

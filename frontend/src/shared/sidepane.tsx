@@ -1,6 +1,6 @@
 // What stands beside the text, in a pane or, where there is no room, in a drawer over it; and tabs, where it is one of several.
 import type { ComponentChildren } from "preact";
-import { Button } from "./button";
+import { Button, Space } from "./button";
 
 interface Props<Name extends string> {
   /** What there is, each with its words; and the key that shows it, where there is one. */
@@ -18,7 +18,7 @@ export function SideTabs<Name extends string>({ names, keys, shown, onPick, onCl
       {tabs.map(([name, words]) => (
         <Button key={name} aria-pressed={shown === name} title={keys[name] ? `${words} (${keys[name]})` : words} onClick={() => shown === name || onPick(name)} words={words} />
       ))}
-      <span class="s7-space" />
+      <Space />
       <Button aria-label="Close" title="Close (Esc)" onClick={onClose} words="×" />
     </div>
   );
@@ -51,5 +51,15 @@ export function SidePane({ label, children }: { label: string; children: Compone
     <section class="s7-side" aria-label={label} onPointerDown={(event) => event.stopPropagation()} onMouseDown={down}>
       {children}
     </section>
+  );
+}
+
+/** How many there are, which is read aloud when it changes, and what stands next to it. */
+export function Counted({ words, children }: { words: string | number; children?: ComponentChildren }) {
+  return (
+    <div class="s7-counted">
+      <span aria-live="polite">{words}</span>
+      {children}
+    </div>
   );
 }

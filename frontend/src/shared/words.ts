@@ -67,3 +67,6 @@ export function snapped(text: string, span: Span, granularity: Granularity): Spa
 
 /** Those parts that there are, as one line. */
 export const joined = (parts: readonly unknown[], by = " ") => parts.filter(Boolean).join(by);
+
+/** The place in a list of so many, or the one at the end that is nearer to it. */
+export const placeIn = (count: number, place: number) => Math.max(0, Math.min(place, count - 1));

@@ -3,6 +3,7 @@ import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "../shared/button";
 import type { Theme } from "./messages";
 import type { Session } from "./session";
+import { bringIn } from "../shared/onscreen";
 
 const VERDICTS = { covered: "covered", uncovered: "not covered", "": "no verdict" };
 
@@ -38,7 +39,7 @@ export function ThemeList({ session }: { session: Session }) {
   const id = useId();
   const box = useRef<HTMLDivElement>(null);
   const [themes, open] = [session.themes.value, session.open.value];
-  useLayoutEffect(() => box.current?.querySelector(".s7-here")?.scrollIntoView?.({ block: "nearest" }), [open]);
+  useLayoutEffect(() => bringIn(box.current?.querySelector(".s7-here")), [open]);
   const rows = session.rows.value;
   return (
     <section class="s7-theme-list" aria-label="Themes">

@@ -5,6 +5,7 @@ import { ThemeList } from "./list";
 import { MapPane } from "./map";
 import type { Session } from "./session";
 import { OpenTheme } from "./theme";
+import { Space } from "../shared/button";
 
 const KEYS: [string, string][] = [
   ["↑↓", "The theme above or below"],
@@ -69,7 +70,7 @@ export function Page({ session }: { session: Session }) {
       bar={
         <>
           <Who session={session} role="The lead" title={session.book.codebook.value?.title ?? ""} />
-          <span class="s7-space" />
+          <Space />
         </>
       }
       tools={<Tool name="Undo" sign="↶" press="u" ready={session.themes.value?.can_undo ?? false} run={() => session.undo()} />}

@@ -5,6 +5,7 @@ import { WidgetSession } from "../shared/session";
 import { dark } from "../shared/theme";
 import { Coding } from "./coding";
 import type { Answer, Done, Going, Places, Question, Quotes, Ran, SelectedRow, Theme, Themes, Told } from "./messages";
+import { placeIn } from "../shared/words";
 
 export type Form = "name" | "merge" | "split" | "code" | "run" | null;
 
@@ -127,7 +128,7 @@ export class Session extends WidgetSession<Question, Answer, Done, Told> {
   go(by: number): void {
     const rows = this.rows.value;
     const at = rows.findIndex(({ theme }) => theme === this.open.value);
-    const to = rows[Math.max(0, Math.min(at + by, rows.length - 1))];
+    const to = rows[placeIn(rows.length, at + by)];
     if (to) this.show(to.theme);
   }
 

@@ -16,6 +16,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import check_resampling
+from sense7_qual._group_labels import check_groups
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._intervals._bootstrap import Evidence
@@ -33,7 +34,7 @@ from sense7_qual.agreement.coefficients._compute import (
 )
 from sense7_qual.agreement.coefficients._icc_kendall import averaged, correlation, rated
 from sense7_qual.agreement.coefficients._patterns import Coded, Patterns, coded
-from sense7_qual.agreement.coefficients._weights import check_scale
+from sense7_qual.agreement.coefficients._scale import check_scale
 from sense7_qual.agreement.sets import set_table
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import labels_by_unit, without_blanks
@@ -233,7 +234,7 @@ def estimate(
         options.pop("categories", None)
     settings = _settings(name, ci, groups, n_boot, seed, confidence_level, options)
     table = values if isinstance(values, Patterns | Coded) else read_values(values)
-    check_scale(table, categories)
+    check_scale(table, categories, level=options.get("level"))
     settings = replace(settings, options=with_scale(settings.statistic, table, options))
     computed = compute(settings.statistic, table, settings.options, locate=settings.ci == "cluster")
     value = computed.coefficient.estimate
@@ -360,7 +361,9 @@ def _cluster_labels(groups: object, n_units: int, unit_ids: pd.Index | None) -> 
             f"groups: expected one label for each of the {n_units} units – found {problem} – give them in "
             "the order of the units."
         )
-    return without_blanks(labels)
+    labels = without_blanks(labels)
+    check_groups(labels, name="groups")
+    return labels
 
 
 def _clusters(

@@ -27,7 +27,8 @@ from sense7_qual.agreement._values import read_values
 from sense7_qual.agreement.coefficients._compute import compute, options_of, per_category
 from sense7_qual.agreement.coefficients._icc_kendall import icc, kendall_w
 from sense7_qual.agreement.coefficients._patterns import Patterns
-from sense7_qual.agreement.coefficients._weights import Metric, Weights, check_scale
+from sense7_qual.agreement.coefficients._scale import check_scale
+from sense7_qual.agreement.coefficients._weights import Metric, Weights
 
 __all__ = [
     "Estimate", "Patterns", "brennan_prediger", "cohen_kappa", "conger_kappa", "estimate", "fleiss_kappa",
@@ -431,7 +432,7 @@ def specific_agreement(values: Values, *, category: object, categories: Categori
 
 def _value(statistic: str, values: Values, *, categories: Categories | None = None, **options: Any) -> float:
     table = values if isinstance(values, Patterns) else read_values(values)
-    check_scale(table, categories)
+    check_scale(table, categories, level=options.get("level"))
     if "categories" in options_of(statistic):
         options["categories"] = categories
     computed = compute(statistic, table, options)

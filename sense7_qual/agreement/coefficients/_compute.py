@@ -33,13 +33,13 @@ from sense7_qual.agreement.coefficients._patterns import (
     tally,
     tally_units,
 )
+from sense7_qual.agreement.coefficients._scale import check_scale
 from sense7_qual.agreement.coefficients._sums import Totals
 from sense7_qual.agreement.coefficients._weights import (
     Level,
     Metric,
     WideAlpha,
     check_level,
-    check_scale,
     wide_alpha,
 )
 from sense7_qual.errors import ArgumentError, TableError

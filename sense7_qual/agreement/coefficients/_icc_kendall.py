@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean
 from sense7_qual.agreement._values import Coded, read_values
-from sense7_qual.agreement.coefficients._weights import check_scale
+from sense7_qual.agreement.coefficients._scale import check_scale
 from sense7_qual.errors import ArgumentError, TableError
 
 Kind = Literal["one_way", "agreement", "consistency"]

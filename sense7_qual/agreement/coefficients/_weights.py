@@ -16,9 +16,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._messages import did_you_mean
-from sense7_qual._rating_values import codes_for_missing, counted
 from sense7_qual.agreement.coefficients._patterns import Coded, Patterns
-from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual.errors import ArgumentError
 
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
 Weighting = Literal["linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"]
@@ -218,36 +217,7 @@ def _check_matrix(name: str, matrix: Floats, values: npt.NDArray[Any]) -> None:
         )
 
 
-def check_scale(table: Coded | Patterns, categories: Sequence[Any] | None) -> None:
-    """Refuse values that are not among `categories` or, without these, codes for missing."""
-    if isinstance(table, Patterns):
-        counts = table.marginals.astype(np.int64)
-    else:
-        counts = np.bincount(table.codes.ravel(), minlength=len(table.categories) + 1)[1:]
-    levels, counts = table.categories[counts > 0], counts[counts > 0]
-    text = levels.dtype == object
-    if categories is not None and len(levels):
-        _places(levels, _wanted(categories, text=text))
-    if categories is not None or table.ordered or not len(levels):
-        return
-    try:  # words may be numbers as text
-        numbers = levels.astype(np.float64)
-    except ValueError:
-        return
-    order = np.argsort(numbers)
-    numbers, counts = numbers[order], counts[order]
-    bad = codes_for_missing(numbers) if np.isfinite(numbers).all() else np.zeros(len(numbers), dtype=bool)
-    if bad.any():
-        others = f"{numbers[~bad][0]:g} to {numbers[~bad][-1]:g}"
-        codes = counted(numbers[bad], counts[bad], unit="cells")
-        raise TableError(
-            f"values: expected missing values to be None or NaN – found {codes}, next to {others}"
-            f", as codes for missing are – make them missing, or state the scale if they are values: "
-            "categories=[…] with every value."
-        )
-
-
-def _places(levels: npt.NDArray[Any], named: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+def places_named(levels: npt.NDArray[Any], named: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
     """Return the place of each value among the named categories, or refuse values that are not named."""
     place: npt.NDArray[np.intp] = pd.Index(named).get_indexer(pd.Index(levels))
     absent = int((place < 0).sum())
@@ -280,20 +250,20 @@ def _with_categories(patterns: Patterns, categories: Sequence[Any] | None, *, by
     if categories is None or not len(patterns.categories):
         return patterns
     text = patterns.categories.dtype == object
-    named = _wanted(categories, text=text)
+    named = wanted(categories, text=text)
     if by_row and not text and not np.array_equal(named, np.asarray(list(categories), dtype=np.float64)):
         raise ArgumentError(
             "categories: expected numbers in ascending order, as the rows of the matrix of weights are – "
             "found another order – sort them, and the rows and columns of the matrix with them."
         )
-    place = _places(patterns.categories, named)
+    place = places_named(patterns.categories, named)
     counts = np.zeros((len(patterns.counts), len(named)), dtype=np.int64)
     counts[:, place] = patterns.counts
     coders = None if patterns.coders is None else np.append(place, -1)[patterns.coders]
     return replace(patterns, categories=named, counts=counts, coders=coders, ordered=True)
 
 
-def _wanted(categories: Sequence[Any], *, text: bool) -> npt.NDArray[Any]:
+def wanted(categories: Sequence[Any], *, text: bool) -> npt.NDArray[Any]:
     """Return the named categories in the kind of the values: words in their order, numbers sorted."""
     unordered = isinstance(categories, str) or (text and isinstance(categories, AbstractSet | dict))
     listed = [] if unordered or not np.iterable(categories) else list(categories)
@@ -345,7 +315,7 @@ class WideAlpha:
         used = given > 0
         if used.sum() < 2:
             return float("nan")
-        place = self._places(given)
+        place = self.places(given)
         disagreement = float(times @ self._disagreement(place))
         expected = float(given @ self._distances(given, place))
         return 1 - (given.sum() - 1) * disagreement / expected if expected > 0 else float("nan")
@@ -357,7 +327,7 @@ class WideAlpha:
         """
         times = self.n_units.astype(np.float64)
         given = self._given(times)
-        place, factor = self._places(given), given.sum() - (not conditional)
+        place, factor = self.places(given), given.sum() - (not conditional)
         own = self._disagreement(place)
         disagreement, distances = float(times @ own), self._distances(given, place)
         expected = float(given @ distances)
@@ -377,7 +347,8 @@ class WideAlpha:
         given = np.bincount(self.category, times[self.unit] * self.count, minlength=len(self.categories))
         return given.astype(np.float64)
 
-    def _places(self, given: Floats) -> Floats:
+    def places(self, given: Floats) -> Floats:
+        """Return each category's place on the scale (`places`), around 0 where only differences count."""
         if self.level == "nominal":
             return np.zeros(len(given))
         place = places(self.categories, self.level, given)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import rests_on
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._counts import (
     Pairs,
@@ -51,6 +52,7 @@ def __dir__() -> list[str]:
     return __all__
 
 
+@rests_on("decisions")
 @CONFUSION.returns
 def confusion(decisions: pd.DataFrame) -> pd.DataFrame:
     """Count the confusions of each two codes: one coder applied A where the other applied B instead.
@@ -77,7 +79,7 @@ def confusion(decisions: pd.DataFrame) -> pd.DataFrame:
     ...          ("m2", "ana", "affective", True), ("m2", "ana", "cognitive", False),
     ...          ("m2", "ben", "affective", False), ("m2", "ben", "cognitive", False)]
     >>> decisions = pd.DataFrame(given, columns=["unit_id", "coder", "code", "applied"])
-    >>> confusion(decisions).values.tolist()
+    >>> confusion(decisions)[["code_a", "code_b", "n_pairs", "n_units", "share"]].values.tolist()
     [['affective', 'cognitive', 1, 1, 0.5], ['affective', <NA>, 1, 1, 0.5]]
     """
     check_arguments(confusion, locals())
@@ -116,6 +118,7 @@ def _confused(pairs: Pairs) -> tuple[Integers, int]:
     return np.concatenate([instead, omitted]), int(disputes["meeting"].nunique())
 
 
+@rests_on("decisions")
 @BY_UNIT.returns
 def by_unit(decisions: pd.DataFrame) -> pd.DataFrame:
     """Return each unit's disagreement on each code, and the code's alpha without the unit.
@@ -179,6 +182,7 @@ def by_unit(decisions: pd.DataFrame) -> pd.DataFrame:
     return frame.iloc[order].reset_index(drop=True)
 
 
+@rests_on("decisions")
 @CROSS_CHECK.returns
 def cross_check(decisions: pd.DataFrame) -> pd.DataFrame:
     """Return each code's agreement as computed by this package and by others, and the difference.

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import NOT_STATED, rests_on
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._contract import holding
 from sense7_qual._messages import did_you_mean, first_three
@@ -21,11 +22,12 @@ from sense7_qual.agreement._counts import choose, chosen_models, cluster_numbers
 from sense7_qual.agreement._intervals._bootstrap import effective_clusters
 from sense7_qual.agreement._results import HUMANS, MODELS
 from sense7_qual.agreement._values import by_coder, coded
-from sense7_qual.agreement.coefficients._weights import check_scale
+from sense7_qual.agreement.coefficients._scale import check_scale
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import clusters_by_unit, people as without_computed
 
 By = Literal["code", "set", "rating"]
+Distance = Literal["absolute", "squared"]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
@@ -47,6 +49,8 @@ class AlternativeAnnotatorTest:
         The false discovery rate, 0–1.
     results : DataFrame
     humans : DataFrame
+    basis : str
+        Which decisions it rests on, in words.
     """
 
     models: tuple[str, ...]
@@ -54,14 +58,17 @@ class AlternativeAnnotatorTest:
     fdr: float
     results: pd.DataFrame
     humans: pd.DataFrame
+    basis: str = NOT_STATED
 
 
+@rests_on("decisions", models=True)
 def alternative_annotator_test(
     decisions: pd.DataFrame,
     *,
     models: str | Sequence[str] | None = None,
     epsilon: float,
     by: By = "code",
+    distance: Distance = "absolute",
     fdr: float = 0.05,
     fewest_units: int = 30,
     units: pd.DataFrame | None = None,
@@ -98,7 +105,10 @@ def alternative_annotator_test(
     by : {"code", "set", "rating"}
         Compare the presence of each code, in a test of its own; or the whole set of codes on a unit: two
         coders agree only if their sets are equal, and have finished a unit if they decided on every code. Or
-        compare ratings: a coder's score is then −|difference| from each of the other humans, on average.
+        compare ratings: a coder's score is then minus the distance from the other humans.
+    distance : {"absolute", "squared"}
+        Of ratings: the mean of |difference|, as in the paper, or the root of the mean squared difference, as
+        in its authors' code, in which one far-off human weighs more. Say which; the results differ.
     fdr : float
         The false discovery rate among the humans of a code, 0–1.
     fewest_units : int
@@ -159,15 +169,15 @@ def alternative_annotator_test(
     [['ana', 0.8, -0.2], ['ben', 0.8, -0.2], ['cleo', 0.8, -0.2]]
     """
     check_arguments(alternative_annotator_test, locals())
-    _check(epsilon=epsilon, fdr=fdr, fewest_units=fewest_units, by=by)
+    _check(epsilon=epsilon, fdr=fdr, fewest_units=fewest_units, by=by, distance=distance)
     models, each = _values(decisions, models, by)
     of_unit = clusters_by_unit(units, cluster)
     rows, parts = [], [HUMANS.empty()]
     for code, values in each:
         people = sorted(set(values["coder"]) - set(models))
         for model in models:
-            scored = _closer if by == "rating" else _compared
-            compared = scored(values[values["coder"].isin([*people, model])], model)
+            both = values[values["coder"].isin([*people, model])]
+            compared = _closer(both, model, distance) if by == "rating" else _compared(both, model)
             if of_unit is not None:
                 numbers = cluster_numbers(pd.Index(compared["unit_id"].unique()), of_unit)
                 compared["cluster"] = numbers[pd.factorize(compared["unit_id"])[0]]
@@ -180,7 +190,7 @@ def alternative_annotator_test(
     return AlternativeAnnotatorTest(tuple(models), float(epsilon), float(fdr), results, humans)
 
 
-def _check(*, epsilon: float, fdr: float, fewest_units: int, by: str) -> None:
+def _check(*, epsilon: float, fdr: float, fewest_units: int, by: str, distance: str) -> None:
     for name, value, usual in (("epsilon", epsilon, "0.2 for experts"), ("fdr", fdr, "0.05")):
         if not isinstance(value, numbers.Real) or not 0 <= value <= 1:
             raise ArgumentError(
@@ -197,6 +207,11 @@ def _check(*, epsilon: float, fdr: float, fewest_units: int, by: str) -> None:
             f"alternative_annotator_test: expected by to be {' or '.join(get_args(By))} – found {by!r} – "
             f"{did_you_mean(str(by), get_args(By))}"
         )
+    if distance not in get_args(Distance):
+        raise ArgumentError(
+            f"alternative_annotator_test: expected distance {' or '.join(get_args(Distance))} – found "
+            f"{distance!r} – {did_you_mean(str(distance), get_args(Distance))}"
+        )
 
 
 def _values(
@@ -210,7 +225,7 @@ def _values(
     table = coded(values)
     if len(table.categories) and table.categories.dtype.kind not in "biuf":
         raise TableError("decisions: expected numbers with by='rating' – found strings – score them first.")
-    check_scale(table, None)
+    check_scale(table, None, takes_categories=False)
     coder, unit = np.nonzero(table.codes)
     ids = pd.RangeIndex(table.codes.shape[1]) if unit_ids is None else unit_ids
     number = table.categories[table.codes[coder, unit].astype(np.int64) - 1].astype(np.float64)
@@ -220,17 +235,18 @@ def _values(
     return chosen, iter([(None, own)])
 
 
-def _closer(values: pd.DataFrame, model: str) -> pd.DataFrame:
+def _closer(values: pd.DataFrame, model: str, distance: Distance) -> pd.DataFrame:
     """Return the same as `_compared` for ratings: who is nearer to the other humans, on average."""
     wide = values.pivot_table(index="coder", columns="unit_id", values="value").sort_index()
     of_model, humans = wide.loc[model].to_numpy(), wide.drop(index=model)
-    rated, parts = humans.to_numpy(), []
+    rated, parts, power = humans.to_numpy(), [], 2 if distance == "squared" else 1
     for place, human in enumerate(humans.index):
         others = np.delete(rated, place, axis=0)
         there = ~np.isnan(rated[place]) & ~np.isnan(of_model) & ~np.isnan(others).all(axis=0)
-        # Both are compared with the same humans, so sums take the place of means.
+        # Both are compared with the same humans, so sums take the place of means, and of their roots.
         apart_human, apart_model = (
-            np.round(np.nansum(np.abs(others - own), axis=0)[there], 9) for own in (rated[place], of_model)
+            np.round(np.nansum(np.abs(others - own) ** power, axis=0)[there], 9)
+            for own in (rated[place], of_model)
         )
         part = pd.DataFrame({"unit_id": humans.columns[there], "coder": human})
         parts.append(

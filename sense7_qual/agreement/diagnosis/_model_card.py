@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import (
     FEWEST_CLUSTERS,
     check_resampling,
@@ -18,7 +19,13 @@ from sense7_qual._bootstrap import (
     paired_interval,
     share_interval,
 )
-from sense7_qual._debias import debiased, drawn_texts, model_codes, refuse_not_drawn
+from sense7_qual._debias import (
+    debiased,
+    drawn_texts,
+    model_codes,
+    refuse_not_drawn,
+    refuse_other_values,
+)
 from sense7_qual._decisions import majority
 from sense7_qual._reasons import Reason
 from sense7_qual.agreement._by_code import by_code, code_tables, row_of_table, weighted_alpha
@@ -46,6 +53,7 @@ _ARMS: Final = ("run", "wording", "order")
 _PER_BIN: Final = 20
 
 
+@rests_on("decisions", "model", called=("people", "model"))
 @MODEL_CARD.returns
 def model_card(
     decisions: pd.DataFrame,
@@ -101,8 +109,9 @@ def model_card(
     Raises
     ------
     TableError
-        A frame lacks what is named here; a text coded by hand was not drawn, or the model's codes show that
-        texts were picked (as in `links.models.with_model`); no text coded by hand is left.
+        A frame lacks what is named here; a text coded by hand was not drawn, or more were coded than the
+        probabilities allow; the model's codes, or numbers in a column of `by`, show that texts were picked
+        (as in `links.models.with_model`); no text coded by hand is left.
     ArgumentError
         A setting is out of its range.
 
@@ -155,6 +164,7 @@ def model_card(
     own = own[own["unit_id"].isin(kept)]
     weight = _weights(inclusion, own)
     study = _Study(name, own, made[made["unit_id"].isin(kept)], clusters.loc[kept], weight, how)
+    study.refuse_picked_by(units, by)
     rows = []
     for code in study.codes:
         texts = study.texts(code, _examples(answers, code))
@@ -215,6 +225,15 @@ class _Study:
     def codes(self) -> list[str]:
         """The codes that people decided on."""
         return [str(code) for code in self.own["code"].unique()]
+
+    def refuse_picked_by(self, units: pd.DataFrame, by: Sequence[str]) -> None:
+        """Raise `TableError` if a column of numbers, such as a rating, shows that texts were picked by it."""
+        rows = units.assign(unit_id=units["unit_id"].astype("string").str.strip()).set_index("unit_id")
+        weight = self.weight.reindex(self.clusters.index).fillna(0.0).to_numpy(dtype=np.float64)
+        cluster = cluster_numbers(self.clusters.index, self.clusters)
+        for name in (name for name in by if pd.api.types.is_numeric_dtype(units[name].dtype)):
+            values = rows[name].reindex(self.clusters.index).to_numpy(dtype=np.float64, na_value=np.nan)
+            refuse_other_values(name, values, weight, cluster, function="model_card")
 
     def texts(self, code: str, out: list[str]) -> Texts:
         """Return the texts of a code; refuse some that were picked."""
@@ -293,7 +312,7 @@ def _agreement(study: _Study, texts: Texts) -> Iterator[Row]:
     own = people(study.own[study.own["code"] == texts.code])
     own = own[own["unit_id"].isin(texts.unit_id)]
     chance = (1 / study.weight).rename("probability").rename_axis("unit_id").reset_index()
-    chance["probability"] /= chance["probability"].max()
+    chance = chance.assign(probability=chance["probability"] / chance["probability"].max(), drawn=True)
     units = study.clusters.rename("cluster").rename_axis("unit_id").reset_index()
     unequal = np.ptp(study.weight) > 1e-9
     row = by_code(
@@ -302,7 +321,9 @@ def _agreement(study: _Study, texts: Texts) -> Iterator[Row]:
     ).iloc[0]  # fmt: skip
     sizes = {name: int(row[name]) for name in ("n_units", "n_clusters")}
     pairs = own.groupby("unit_id")["applied"].agg(["size", "sum"]).query("size > 1")
-    few = _few(pairs["sum"], pairs["size"], cluster_numbers(pairs.index, study.clusters))
+    few = not pd.isna(row["alpha"]) and _few(
+        pairs["sum"], pairs["size"], cluster_numbers(pairs.index, study.clusters)
+    )
     ends = {"reason": Reason.FEW_CLUSTERS} if few else {
         "low": row["alpha_low"], "high": row["alpha_high"], "reason": row["reason"]}  # fmt: skip
     yield sizes | {"measure": "alpha_people", "value": row["alpha"]} | ends

@@ -13,6 +13,7 @@ from sense7_qual.errors import ArgumentError
 
 _TESTS: Final = {"swap": "label", "definition": "definition", "examples": "rules", "order": "order",
                  "instruction": "instruction"}  # fmt: skip
+_UNFIT: Final = frozenset({"form", "label", "definition", "sensitivity", "precision"})
 _USABLE: Final = ("unsure", "blank_text")
 
 
@@ -32,6 +33,7 @@ def model_words(
     steady: float = 0.8,
     failed_quotes: float = 0.05,
     groups: float = 0.01,
+    differs: float = 0.01,
 ) -> pd.DataFrame:
     """Return for each code of a card the highest word that the evidence allows.
 
@@ -40,10 +42,14 @@ def model_words(
     - `not_fit`: too few replies can be used, the model follows the label and not the definition, or the upper
       end of its sensitivity or precision is below `half`.
     - `may_suggest`: otherwise. People decide.
-    - `next_to_people`: with its codes the link is estimated clearly more precisely than by people alone
-      (`links.models.with_model`).
-    - `one_more_coder`: it passes the alternative annotator test, agrees with people almost as they do with
-      each other, answers alike when asked again, and shows no flaw. Next to people, never instead of them.
+    - `next_to_people`: it shows no flaw, and with its codes the link is estimated clearly more precisely than
+      by people alone (`links.models.with_model`).
+    - `one_more_coder`: it shows no flaw, passes the alternative annotator test, agrees with people almost as
+      they do with each other, and answers alike when asked again. Next to people, never instead of them.
+
+    A flaw is a mark. One that is no reason for `not_fit` caps the word at `may_suggest`: corrected links are
+    right all the same, but whoever reads the word alone would trust codes that differ between groups of
+    texts, or with the rating.
 
     Parameters
     ----------
@@ -52,7 +58,7 @@ def model_words(
     behaviour : DataFrame, optional
         The result of ``coders.behaviour``: code, test, share.
     linked : DataFrame, optional
-        The result of `links.models.with_model`: code, source, width_ratio.
+        The result of `links.models.with_model`: code, source, width_ratio, differs_p_holm.
     fewest_participants : int
         The least number of participants with a text to which people applied the code.
     people_agree : float
@@ -73,6 +79,9 @@ def model_words(
         The largest share of quotes that are not in the text, 0–1.
     groups : float
         The adjusted p of a difference of groups below which it is a mark, 0–1.
+    differs : float
+        The adjusted p below which it is a mark that the link of the model's codes differs from that of
+        people's on the same texts, 0–1.
 
     Raises
     ------
@@ -107,8 +116,9 @@ def model_words(
     MODEL_CARD.require(card)
     shares = _by_code(behaviour, "test", "share", "behaviour")
     widths = _by_code(linked, "source", "width_ratio", "linked")
+    apart = _by_code(linked, "source", "differs_p_holm", "linked")
     limits = {"usable": usable, "passed": passed, "half": half, "failed_quotes": failed_quotes,
-              "groups": groups}  # fmt: skip
+              "groups": groups, "differs": differs}  # fmt: skip
     others = {"people_agree": people_agree, "narrower": narrower, "behind": behind, "steady": steady}
     for name, value in (limits | others).items():
         if not 0 <= value <= 1:
@@ -119,18 +129,14 @@ def model_words(
     rows = []
     for (code, model), own in card.groupby(["code", "model"], sort=False):
         marks = _marks(own, shares.get(str(code), {}), limits)
+        marks += ["link"] if apart.get(str(code), {}).get("model", 1.0) < differs else []
         lacks = _lacks(own, behind, steady)
         n = int(_row(own, "sensitivity")["n_clusters"])
         agreed = _row(own, "positive_agreement")["value"]
-        word = "may_suggest"
-        if n < fewest_participants or not agreed >= people_agree:
-            word = "not_measured"
-        elif {"form", "label", "definition", "sensitivity", "precision"} & set(marks):
-            word = "not_fit"
-        elif not lacks and not marks:
-            word = "one_more_coder"
-        elif widths.get(str(code), {}).get("model + human", 1.0) <= narrower:
-            word = "next_to_people"
+        word = "not_measured"
+        if n >= fewest_participants and agreed >= people_agree:
+            width = widths.get(str(code), {}).get("model + human", float("inf"))
+            word = _word(marks, lacks, is_narrower=width <= narrower)
         rows.append({"code": code, "model": model, "word": word, "n_clusters": n,
                      "marks": ", ".join(marks) or None, "lacks": ", ".join(lacks) or None,
                      "fewest_participants": fewest_participants, "people_agree": people_agree,
@@ -138,13 +144,25 @@ def model_words(
     return MODEL_WORDS.frame(rows)
 
 
+def _word(marks: list[str], lacks: list[str], *, is_narrower: bool) -> str:
+    """Return the word of a code on which people are a standard; any mark caps it."""
+    if _UNFIT & set(marks):
+        return "not_fit"
+    if marks:
+        return "may_suggest"
+    if not lacks:
+        return "one_more_coder"
+    return "next_to_people" if is_narrower else "may_suggest"
+
+
 def _by_code(frame: pd.DataFrame | None, kind: str, value: str, name: str) -> dict[str, dict[str, float]]:
-    """Return the values of each code by kind."""
+    """Return the values of each code by kind, without those that are missing."""
     if frame is None:
         return {}
     for column in ("code", kind, value):
         require_column(frame, column, frame_name=name)
-    return {str(code): dict(zip(own[kind], own[value], strict=True)) for code, own in frame.groupby("code")}
+    there = frame.dropna(subset=value)
+    return {str(code): dict(zip(own[kind], own[value], strict=True)) for code, own in there.groupby("code")}
 
 
 def _row(own: pd.DataFrame, measure: str, group: str | None = None) -> dict[str, Any]:

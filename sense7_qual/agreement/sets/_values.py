@@ -16,6 +16,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import did_you_mean, first_three, word
+from sense7_qual._missing_words import words_for_missing
 from sense7_qual.agreement._counts import own_decisions
 from sense7_qual.agreement._values import check_rows, named_table, refuse_other_frames, warn_of_shape
 from sense7_qual.errors import ArgumentError, TableError
@@ -120,7 +121,18 @@ def parsed(sets: Sets) -> tuple[Numbers, Truths]:
         warn_of_shape(*values.shape)
     for coder, row in enumerate(rows):
         values[coder] = np.fromiter(_numbered(row, coder, known), dtype=np.int64, count=len(row))
+    _refuse_words_for_missing(known.sets)
     return values, membership(list(known.sets))
+
+
+def _refuse_words_for_missing(sets: Iterable[AbstractSet[Label]]) -> None:
+    """Refuse sets of one label that means "missing": the set itself would be missing, or empty."""
+    found = words_for_missing(label for one in sets if len(one) == 1 for label in one)
+    if found:
+        raise TableError(
+            f"sets: expected None where a coder has no set – found {first_three(found)} as a label – write "
+            "None where the coder did not decide, and the empty set where no label applies."
+        )
 
 
 class _Numbered(dict[Collection[Label], int]):

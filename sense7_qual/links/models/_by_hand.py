@@ -13,7 +13,7 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
-from sense7_qual._debias import debiased, drawn_texts, refuse_not_drawn
+from sense7_qual._debias import debiased, drawn_texts, refuse_not_drawn, refuse_other_values
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links import _resample
@@ -89,12 +89,19 @@ def applied_to(decided: pd.DataFrame, code: str, texts: pd.DataFrame) -> Floats:
     return np.asarray(applied.reindex(texts.index), dtype=np.float64)
 
 
-def refuse_picked(texts: list[Texts], *, function: str) -> None:
-    """Raise `TableError` if the model's codes show that texts were not drawn with their probabilities."""
+def refuse_picked(texts: list[Texts], *, rating: str, function: str) -> float:
+    """Raise `TableError` if the model's codes, or ratings, show that texts were not drawn as was said.
+
+    Returns p of the hypothesis that ratings are spread alike in the texts coded by hand and in all.
+    """
     for one in texts:
-        refuse_not_drawn(
-            one.code, one.model, one.by_hand * one.weight, one.cluster, len(texts), function=function
-        )
+        weight = np.where(one.by_hand, one.weight, 0.0)
+        refuse_not_drawn(one.code, one.model, weight, one.cluster, len(texts), function=function)
+    if not texts:
+        return 1.0
+    every = texts[0]
+    weight = np.where(np.any([one.by_hand for one in texts], axis=0), every.weight, 0.0)
+    return refuse_other_values(rating, every.rating, weight, every.cluster, function=function)
 
 
 @BY_HAND.returns

@@ -71,11 +71,29 @@ class Parameters:
 
 @dataclass(frozen=True, slots=True)
 class Integral:
-    """The log-likelihood, its gradient (thresholds, coefficients, sd), and where the nodes were put."""
+    """The log-likelihood, its gradient (thresholds, coefficients, sds), and where the nodes were put.
+
+    `by_bounds` (2, patterns) is what a row of each pattern gives the gradient by its upper and its lower
+    threshold, `by_sds` (sds, clusters) what each cluster gives it by each sd.
+    """
 
     log_likelihood: float
     gradient: Floats
     modes: Floats
+    by_bounds: Floats
+    by_sds: Floats
+
+    def scores(self, patterns: Patterns, owner: Integers) -> Floats:
+        """Return what each cluster adds to the gradient (clusters, parameters); `owner`: of each pattern."""
+        upper, lower = patterns.count * self.by_bounds
+        n, levels = int(owner[-1]) + 1, patterns.n_levels
+        cell, shape = owner * levels + patterns.level, (n, levels)
+        above, below = (
+            np.bincount(cell, side, minlength=n * levels).reshape(shape) for side in (upper, lower)
+        )
+        starts = np.flatnonzero(np.diff(owner, prepend=-1))
+        by_predictor = np.add.reduceat((upper + lower)[:, None] * patterns.predictors, starts, axis=0)
+        return np.hstack([above[:, :-1] + below[:, 1:], -by_predictor, self.by_sds.T])
 
 
 def patterns_of(level: Integers, predictors: Floats, cluster: Integers) -> Patterns:
@@ -117,10 +135,10 @@ def integrate(
     spread = 1 + scale * (share * drop * node).sum(axis=1)
     p = share[patterns.cluster]
     weighed = (p * by_upper).sum(axis=1), (p * by_lower).sum(axis=1)
-    by_sd = (patterns.count * (p * slope * u[patterns.cluster]).sum(axis=1)).sum()
+    by_sd = patterns.sums((p * slope * u[patterns.cluster]).sum(axis=1))
     moved = _of_moving_nodes(patterns, at_mode, at.sd, mode, scale, shift, spread)
-    gradient = gathered(patterns, weighed[0] + moved[0], weighed[1] + moved[1], by_sd + moved[2])
-    return Integral(log_likelihood, gradient, mode)
+    by_bounds, by_sds = np.array([weighed[0] + moved[0], weighed[1] + moved[1]]), (by_sd + moved[2])[None]
+    return Integral(log_likelihood, gathered(patterns, by_bounds, by_sds), mode, by_bounds, by_sds)
 
 
 def bounds(patterns: Patterns, at: Parameters) -> tuple[Floats, Floats]:
@@ -181,7 +199,7 @@ def _of_moving_nodes(
     scale: Floats,
     shift: Floats,
     spread: Floats,
-) -> tuple[Floats, Floats, float]:
+) -> tuple[Floats, Floats, Floats]:
     """Return the part of the gradient due to moving nodes: by upper and lower threshold, and by sd.
 
     With h the log posterior, the mode moves by scale² ∂h', the log scale by scale² (∂h'' + h''' dmode) / 2.
@@ -195,17 +213,17 @@ def _of_moving_nodes(
     slope = patterns.sums(-(at_mode.upper + at_mode.lower))
     curve = patterns.sums(-(at_mode.upper_slope + at_mode.lower_slope))
     by_sd = by_slope * slope + 2 * sd * by_bend * curve - mode * patterns.sums(upper + lower)
-    return upper, lower, float(by_sd.sum())
+    return upper, lower, by_sd
 
 
-def gathered(patterns: Patterns, upper: Floats, lower: Floats, by_sd: float) -> Floats:
-    """Return the gradient from what each row gives its upper and its lower threshold."""
-    upper, lower = patterns.count * upper, patterns.count * lower
+def gathered(patterns: Patterns, by_bounds: Floats, by_sds: Floats) -> Floats:
+    """Return the gradient from what rows give their two thresholds, and clusters the sds."""
+    upper, lower = patterns.count * by_bounds
     thresholds = np.bincount(patterns.level, upper, minlength=patterns.n_levels)[:-1]
     thresholds = thresholds + np.bincount(patterns.level, lower, minlength=patterns.n_levels)[1:]
     # Not `@`: on products as small as these a threaded BLAS spends most of its time waiting.
     coefficients = -np.einsum("p,pq->q", upper + lower, patterns.predictors)
-    return np.concatenate([thresholds, coefficients, [by_sd]])
+    return np.concatenate([thresholds, coefficients, by_sds.sum(axis=1)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,14 +368,15 @@ def integrate_nested(nested: Nested, at: Parameters, *, link: Link, modes: Float
     by_upper = mode.there.upper + k * mode.there.upper_bend + c * mode.there.upper_slope
     by_lower = mode.there.lower + k * mode.there.lower_bend + c * mode.there.lower_slope
     by_sd, by_inner_sd = (
-        float((effects * (mode.rise - moved / 2 - shift * mode.curve) + adjoint * mode.rise).sum())
+        nested.over(effects * (mode.rise - moved / 2 - shift * mode.curve) + adjoint * mode.rise)
         for effects, adjoint in ((mode.outer[owner], a_outer[owner]), (mode.inner, a_inner))
     )
     explicit = mode.curve / m
-    by_sd -= float((s * nested.over(explicit) / schur).sum())
-    by_inner_sd -= float((t * explicit - (s**2 / schur)[owner] * t * explicit**2).sum())
-    gradient = np.append(gathered(patterns, by_upper, by_lower, by_sd), by_inner_sd)
-    return Integral(log_likelihood, gradient, np.concatenate([mode.outer, mode.inner]))
+    by_sd -= s * nested.over(explicit) / schur
+    by_inner_sd -= nested.over(t * explicit - (s**2 / schur)[owner] * t * explicit**2)
+    by_bounds, by_sds = np.array([by_upper, by_lower]), np.array([by_sd, by_inner_sd])
+    modes = np.concatenate([mode.outer, mode.inner])
+    return Integral(log_likelihood, gathered(patterns, by_bounds, by_sds), modes, by_bounds, by_sds)
 
 
 def _effect(nested: Nested, at: Parameters, outer: Floats, inner: Floats) -> Floats:

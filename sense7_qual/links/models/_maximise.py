@@ -13,6 +13,7 @@ import pandas as pd
 from sense7_qual._reasons import Reason
 from sense7_qual.links.models._likelihood import (
     Floats,
+    Integers,
     Integral,
     Link,
     Nested,
@@ -59,6 +60,8 @@ class Maximum:
         The largest absolute element of the gradient.
     converged : bool
         The gradient vanishes and the Hessian is negative definite.
+    scores : array (groups, parameters)
+        What each cluster, or in a model of both each participant, adds to the gradient, which is 0 in all.
     """
 
     at: Parameters
@@ -66,6 +69,7 @@ class Maximum:
     hessian: Floats
     gradient_norm: float
     converged: bool
+    scores: Floats = dataclasses.field(repr=False)
 
 
 def fixed_maximum(patterns: Patterns, link: Link) -> Maximum:
@@ -156,7 +160,14 @@ class _Search:
         solved = norm <= _SOLVED * np.sqrt(self.patterns.count.sum())
         proper = bool(np.isfinite(hessian).all() and np.linalg.eigvalsh(hessian).max() < 0)
         height, _ = self._height(natural)
-        return Maximum(self._parameters(natural), height, hessian, norm, solved and proper)
+        at = self._parameters(natural)
+        with np.errstate(all="ignore"):  # where it has no maximum, nothing is read from them
+            scores = self._integral(at).scores(self.patterns, self._owner())[:, : len(natural)]
+        return Maximum(at, height, hessian, norm, solved and proper, scores)
+
+    def _owner(self) -> Integers:
+        """Return the cluster of each pattern."""
+        return self.patterns.cluster
 
     def _polished(self, natural: Floats, hessian: Floats) -> tuple[Floats, Floats]:
         """Take the last steps by Newton's method, as long as they flatten the gradient."""
@@ -201,6 +212,9 @@ class _NestedSearch(_Search):
 
     def _integral(self, at: Parameters) -> Integral:
         return integrate_nested(self.nested, at, link=self.link, modes=self.modes)
+
+    def _owner(self) -> Integers:
+        return self.nested.owner[self.patterns.cluster]
 
 
 def _differentiated(gradient: Callable[[Floats], Floats], at: Floats) -> Floats:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import Progress, check_arguments, reporting
+from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual._reasons import Reason
 from sense7_qual.errors import ArgumentError
@@ -30,6 +31,7 @@ _NO_ERROR: Final = 1e-12
 _STEEPEST: Final = 700.0  # exp of it is still a number
 
 
+@rests_on("decisions")
 @MISSING_RATINGS.returns
 def missing_ratings(
     decisions: pd.DataFrame,

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._group_labels import check_groups
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError, TableError
@@ -38,6 +39,9 @@ class CumulativeModel:
         By pair of neighbouring levels ("1|2"), rising.
     covariance : DataFrame
         Of thresholds, coefficients and, where they were estimated above 0, cluster_sd and nested_sd.
+    moves : DataFrame or None
+        How much each cluster (a row, by its label) moves each coefficient: its part of the likelihood's
+        gradient times the covariance. None without a likelihood.
     cluster_variance, cluster_sd : float
         Variance, and standard deviation, of the clusters' random intercepts; NaN in a model without them.
     nested_variance, nested_sd : float
@@ -83,6 +87,7 @@ class CumulativeModel:
     p_values: pd.Series
     thresholds: pd.Series
     covariance: pd.DataFrame
+    moves: pd.DataFrame | None
     cluster_variance: float
     cluster_sd: float
     nested_variance: float
@@ -179,6 +184,7 @@ class Estimates:
     gradient_norm: float
     cautions: tuple[str, ...] = ()
     sds: tuple[str, ...] = ()
+    moves: Floats | None = None
 
 
 def fitted(
@@ -210,6 +216,7 @@ def fitted(
         p_values=pd.Series(2 * special.stdtr(degrees, -np.abs(estimates / errors)), index, name="p"),
         thresholds=pd.Series(fit.values[:n_thresholds], pd.Index(names, name="levels"), name="threshold"),
         covariance=pd.DataFrame(fit.covariance, index=labels, columns=labels),
+        moves=None if fit.moves is None else pd.DataFrame(fit.moves, rows.clusters, labels)[[*rows.names]],
         cluster_variance=deviation**2,
         cluster_sd=deviation,
         nested_variance=inner**2,
@@ -233,6 +240,7 @@ def unfitted(rows: Observed, reason: Reason | None, *, link: str, quadrature: in
         p_values=pd.Series(np.nan, index, name="p"),
         thresholds=pd.Series(np.nan, pd.Index(names, name="levels", dtype=object), name="threshold"),
         covariance=pd.DataFrame(np.nan, index=labels, columns=labels),
+        moves=None,
         cluster_variance=np.nan,
         cluster_sd=np.nan,
         nested_variance=np.nan,
@@ -276,6 +284,8 @@ class Observed:
         Rows left out because a value is missing.
     nested : array (n,) or None
         0 … n_nested − 1, in the order of the clusters in which they are nested.
+    clusters : tuple of str
+        What each cluster was called.
     """
 
     level: Integers
@@ -285,6 +295,7 @@ class Observed:
     cluster: Integers
     n_missing: int
     nested: Integers | None = None
+    clusters: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
@@ -364,7 +375,8 @@ def observed(
     labelled = (label.notna() & inner_label.notna()).to_numpy(dtype=np.bool_)
     complete = ~np.isnan(values) & ~np.isnan(x).any(axis=1) & labelled
     distinct, level = np.unique(values[complete], return_inverse=True)
-    number, _ = pd.factorize(label[complete].astype(str), sort=True)
+    check_groups(label[complete], name=f"{function}: cluster")
+    number, clusters = pd.factorize(label[complete].astype(str), sort=True)
     within = pd.DataFrame({"cluster": number, "nested": inner_label[complete].astype(str).to_numpy()})
     inner_number = within.groupby(["cluster", "nested"]).ngroup().to_numpy().astype(np.int64)
     order = np.lexsort((*x[complete].T, level, inner_number))  # of clusters, too: their numbers come first
@@ -376,6 +388,7 @@ def observed(
         cluster=number.astype(np.int64)[order],
         n_missing=int((~complete).sum()),
         nested=None if nested is None else inner_number[order],
+        clusters=tuple(str(one) for one in clusters),
     )
 
 

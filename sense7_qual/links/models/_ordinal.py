@@ -177,7 +177,8 @@ def _with_conversations(
     if maximum.at.sd >= _NO_SD:
         return maximum
     # Participants do not differ beyond their conversations: the conversations' intercept alone is left.
-    return replace(alone, at=replace(alone.at, sd=0.0, inner_sd=alone.at.sd))
+    scores = np.array([alone.scores[owner == each].sum(axis=0) for each in range(int(owner[-1]) + 1)])
+    return replace(alone, at=replace(alone.at, sd=0.0, inner_sd=alone.at.sd), scores=scores)
 
 
 def _estimates(
@@ -197,6 +198,7 @@ def _estimates(
         maximum.gradient_norm,
         (Caution.COARSE_QUADRATURE,) * coarse,
         tuple(sds),
+        maximum.scores @ covariance @ back.T,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
@@ -13,7 +14,9 @@ from sense7_qual._messages import word
 from sense7_qual._reasons import Caution, Reason
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._inputs import Range
+from sense7_qual.links._resample import t_test
 from sense7_qual.links._results import PROPORTIONAL_ODDS
+from sense7_qual.links._shares import adds, n_with_both
 from sense7_qual.links.models._likelihood import Floats, Parameters, patterns_of
 from sense7_qual.links.models._maximise import fixed_maximum, reason_before, runs_away
 from sense7_qual.links.models._model import CumulativeModel, Observed, observed
@@ -49,7 +52,9 @@ def proportional_odds(
     rating, predictors, groups, rating_range
         As in `cumulative_mixed`; at most 12 levels.
     model : {"mixed", "marginal"}
-        `cumulative_mixed`, odds ratios of a given participant, or `marginal`, averaged over participants. No
+        `cumulative_mixed`, or `marginal`, averaged over participants. "mixed" adds the participants' means of
+        each predictor to the model, so that the odds ratio compares a participant's own rows, as that of
+        `code_to_rating` does; that of a predictor that varies between participants only compares them. No
         default, because it is what the odds ratio means.
     confidence_level : float
         Level of every interval, between 0 and 1.
@@ -104,6 +109,8 @@ def proportional_odds(
         )
     check_resampling("proportional_odds", n_boot=1, confidence_level=confidence_level, seed=0)
     rows = observed("proportional_odds", rating, predictors, groups, rating_range=rating_range)
+    own = rows.names
+    rows = _with_shares(rows) if model == "mixed" else rows
     if len(rows.labels) > _MOST_LEVELS:
         raise TableError(
             f"proportional_odds: expected at most {_MOST_LEVELS} levels of the rating – found "
@@ -114,10 +121,24 @@ def proportional_odds(
     proportional = _tested(rows)
     table = [
         _row(rows, name, split, fits[split], proportional[name], confidence_level)
-        for name in rows.names
+        for name in own
         for split in splits
     ]
     return PROPORTIONAL_ODDS.frame(pd.DataFrame(table).assign(model=model))
+
+
+def _with_shares(rows: Observed) -> Observed:
+    """Return the rows with each predictor's means by participant, where they say something new.
+
+    The coefficient of the predictor is then that within participants.
+    """
+    predictors = pd.DataFrame(rows.predictors, columns=list(rows.names))
+    known = predictors.copy()
+    for name in rows.names:
+        means = predictors[name].groupby(rows.cluster).transform("mean")
+        if adds(known, means):
+            known[f"share of {name}"] = means
+    return replace(rows, predictors=known.to_numpy(), names=tuple(known.columns))
 
 
 def _fitted(rows: Observed, split: int | None, model: Model) -> CumulativeModel:
@@ -142,9 +163,7 @@ def _row(
     sides = [rows.level >= (split or 1), rows.level < (split or 1)]
     found: dict[str, Any] = {"reason": fit.reason or (why if split is None else None)}
     if fit.reason is None:
-        with np.errstate(over="ignore"):
-            ratios = fit.odds_ratios(confidence_level)
-        found |= {end: float(ratios[end][name]) for end in ("odds_ratio", "low", "high", "p")}
+        found |= _ratio(fit, name, _df(rows, name, fit), confidence_level)
     if split is not None and min(len(np.unique(rows.cluster[side])) for side in sides) < FEWEST_CLUSTERS:
         found |= {"low": np.nan, "high": np.nan, "p": np.nan}
         found["reason"] = found["reason"] or Reason.FEW_CLUSTERS
@@ -159,6 +178,26 @@ def _row(
         "confidence_level": confidence_level,
         "caution": " ".join(cautions) or pd.NA,
     }
+
+
+def _df(rows: Observed, name: str, fit: CumulativeModel) -> float:
+    """Return the degrees of freedom: where own rows are compared, the participants who have both − 1."""
+    if f"share of {name}" not in rows.names:
+        return fit.degrees_of_freedom
+    column = pd.Series(rows.predictors[:, rows.names.index(name)])
+    return n_with_both(column, rows.cluster) - 1.0
+
+
+def _ratio(fit: CumulativeModel, name: str, df: float, confidence_level: float) -> dict[str, float]:
+    """Return the odds ratio of a predictor with its interval and p, NaN without degrees of freedom."""
+    from scipy import special
+
+    estimate, error = float(fit.coefficients[name]), float(fit.standard_errors[name])
+    half = float(special.stdtrit(df, (1 + confidence_level) / 2)) * error if df > 0 else np.nan
+    with np.errstate(over="ignore"):
+        ends = {"odds_ratio": estimate, "low": estimate - half, "high": estimate + half}
+        ratios = {end: float(np.exp(value)) for end, value in ends.items()}
+    return ratios | {"p": t_test(estimate, error, df) if df > 0 else np.nan}
 
 
 def _tested(rows: Observed) -> dict[str, tuple[float, Reason | None]]:

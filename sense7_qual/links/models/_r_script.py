@@ -13,17 +13,20 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import refuse_taken, save
+from sense7_qual._basis import line_of_source
 from sense7_qual._messages import did_you_mean
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._inputs import RatingRange, checked_units, numbered, rated_units, ratings_of
-from sense7_qual.links._pooled import few_levels
+from sense7_qual.links._odds import few_levels
 from sense7_qual.links._resample import decided_by
 from sense7_qual.links.models._likelihood import Link
 
+_NOTHING: Final = 1e-12
 _SCRIPT: Final = """\
 # Made with sense7_qual {version}. In this folder: Rscript {name}
 # Needs R's package ordinal: install.packages("ordinal"). Data: {data} holds numbers only; participants,
 # conversations and other groups are numbered, and there is no text and no name in it.
+# Basis: {basis}
 library(ordinal)
 
 data <- read.csv({data})
@@ -33,16 +36,19 @@ groups <- {groups}
 data[groups] <- lapply(data[groups], factor)
 data$rating <- ordered(data$rating)
 predictors <- {predictors}
+# A code x is here the code less its participant's share of texts with it, which compares a participant's own
+# texts; the share s compares participants. As links.code_to_rating does.
 
 # Adaptive Gauss-Hermite quadrature where one intercept alone is random, else Laplace's approximation.
 model <- clmm({formula},
               data = data, link = "{link}", nAGQ = {nodes}, Hess = TRUE)
 print(summary(model))
 
-# With the logit link exp(estimate) is an odds ratio. p and 95 % intervals: Student's t with one degree of
-# freedom less than participants, as in sense7_qual.
+# With the logit link exp(estimate) is an odds ratio. p and 95 % intervals: Student's t, as in sense7_qual.
+# Degrees of freedom: one less than the participants with both (codes), with or without the code, whichever
+# are fewer (shares), or all (other variables).
 found <- coef(summary(model))[names(predictors), , drop = FALSE]
-df <- nlevels(data$participant) - 1
+df <- {df}
 half <- qt(0.975, df) * found[, "Std. Error"]
 table <- data.frame(
   term = names(predictors), predictor = unname(predictors), estimate = found[, "Estimate"],
@@ -118,7 +124,8 @@ def r_script(
     ------
     TableError
         A column is missing or holds something else than numbers, the source is unknown, a group has no label,
-        or among the units used a code, a variable or the rating does not vary.
+        or among the units used a code (with a slope: within participants), a variable or the rating does not
+        vary.
     ArgumentError
         A code is unknown, or a slope is none of `codes` and `variables`; the path does not end in .R.
     StoreError
@@ -131,9 +138,15 @@ def r_script(
     pools their estimates instead ("pooled"). The data hold numbers only: no texts, no ids of units, and
     participants and groups are numbered. The names of codes and variables are in the script.
 
-    With random intercepts for participants alone the script gives what `cumulative_mixed` gives (to four
-    decimals, in the tests). With slopes or several groups R uses Laplace's approximation, and its standard
-    errors do not count that variances are estimated: with few participants or groups, read them with care.
+    Each code is written less its participant's share of texts with it, and the share as a predictor of its
+    own; what does not vary is left out. With one code and random intercepts for participants alone, the
+    script so gives the odds ratios of `code_to_rating` (`odds_ratio` and `between_odds_ratio`). A slope of a
+    code is one of its comparison within participants.
+
+    With random intercepts for participants alone the script gives what `cumulative_mixed` gives of the same
+    predictors (to four decimals, in the tests). With slopes or several groups R uses Laplace's approximation,
+    and its standard errors do not count that variances are estimated: with few participants or groups, read
+    them with care.
 
     References
     ----------
@@ -152,7 +165,7 @@ def r_script(
     ...     script = r_script(decisions, units, f"{folder}/link.R", rating="empathy", cluster="case_id",
     ...                       source="ana", codes=["warm"], slopes=["warm"], crossed=["topic"])
     ...     [line for line in script.read_text("utf-8").splitlines() if "clmm(" in line][0]
-    'model <- clmm(rating ~ x1 + (1 + x1 | participant) + (1 | group1),'
+    'model <- clmm(rating ~ x1 + s1 + (1 + x1 | participant) + (1 | group1),'
     """
     check_arguments(r_script, locals())
     path = Path(path)
@@ -165,7 +178,7 @@ def r_script(
     decided = decided_by(decisions, units, source, function="r_script")
     rows = _rows(decided, units, names, rating, cluster, rating_range)
     written = {path.with_suffix(".csv"): rows.to_csv(index=False, lineterminator="\n"),
-               path: names.script(path, link)}  # fmt: skip
+               path: names.script(path, link, line_of_source(decisions, source), rows)}  # fmt: skip
     for each in written:
         refuse_taken(each, overwrite=overwrite)
     for each, content in written.items():
@@ -189,6 +202,11 @@ class _Names:
         return {name: f"x{n}" for n, name in enumerate([*self.codes, *self.variables], start=1)}
 
     @property
+    def shares(self) -> dict[str, str]:
+        """The name in R of each code's share in a participant's texts."""
+        return {code: self.predictors[code].replace("x", "s") for code in self.codes}
+
+    @property
     def groups(self) -> dict[str, str]:
         """The name in R of each crossed column."""
         return {name: f"group{n}" for n, name in enumerate(self.crossed, start=1)}
@@ -209,20 +227,24 @@ class _Names:
                     f"{did_you_mean(name, every)}"
                 )
 
-    def script(self, path: Path, link: str) -> str:
-        """Return the script for the data next to `path`."""
-        known = self.predictors
+    def script(self, path: Path, link: str, basis: str, rows: pd.DataFrame) -> str:
+        """Return the script for the data `rows` next to `path`, which rest on decisions as `basis` says."""
+        known = {name: short for name, short in self.predictors.items() if short in rows}
+        shares = {code: short for code, short in self.shares.items() if short in rows}
         inner = " + ".join(["1", *(known[name] for name in dict.fromkeys(self.slopes))])
-        terms = [*known.values(), f"({inner} | participant)"]
+        terms = [*known.values(), *shares.values(), f"({inner} | participant)"]
         terms += ["(1 | conversation)"] if self.nested else []
         terms += [f"(1 | {group})" for group in self.groups.values()]
         groups = ["participant", *(["conversation"] if self.nested else []), *self.groups.values()]
-        labels = ", ".join(f"{short} = {_quoted(name)}" for name, short in known.items())
+        named = {short: name for name, short in known.items()}
+        named |= {short: f"{code} (share of a participant's texts)" for code, short in shares.items()}
+        labels = ", ".join(f"{short} = {_quoted(name)}" for short, name in named.items())
+        df = ", ".join(str(_df(rows, short, is_code=named[short] in self.codes)) for short in named)
         return _SCRIPT.format(
-            version=version("sense7_qual"), name=_quoted(path.name),
+            version=version("sense7_qual"), basis=" ".join(basis.split()), name=_quoted(path.name),
             data=_quoted(path.with_suffix(".csv").name), estimates=_quoted(f"{path.stem}_estimates.csv"),
             groups=f"c({', '.join(map(_quoted, groups))})", predictors=f"c({labels})",
-            formula=f"rating ~ {' + '.join(terms)}", link=link,
+            df=f"c({df})", formula=f"rating ~ {' + '.join(terms)}", link=link,
             nodes=10 if len(groups) + len(self.slopes) == 1 else 1,
         )  # fmt: skip
 
@@ -263,14 +285,45 @@ def _rows(
             is_truth = pd.api.types.is_bool_dtype(of_unit[name])
             numbers = of_unit.astype({name: "float64"}) if is_truth else of_unit
             rows[short] = ratings_of(numbers, name, rating_range, is_rating=False)
-    rows = rows.dropna().sort_values([*rows.columns[1:], "rating"], ignore_index=True)
-    for name, short in {rating: "rating", **names.predictors}.items():
+    rows = rows.dropna()
+    others = {name: short for name, short in names.predictors.items() if name not in names.codes}
+    for name, short in {rating: "rating", **others}.items():
         _refuse_fewer(rows[short], 2, f"{name!r} to vary", "leave it out, or choose another")
     for name, short in {cluster: "participant", **names.groups}.items():
         _refuse_fewer(rows[short], 3, f"three or more groups in {name!r}",
                       "R's clmm needs three; of two, take a variable that is 0 and 1")  # fmt: skip
+    rows = _within_and_between(rows, names)
+    rows = rows.sort_values([*rows.columns[1:], "rating"], ignore_index=True)
     merged = few_levels(rows["rating"].to_numpy())
     return rows.assign(rating=merged) if merged.max() < rows["rating"].nunique() else rows
+
+
+def _within_and_between(rows: pd.DataFrame, names: _Names) -> pd.DataFrame:
+    """Return the rows with each code less its participant's share, and the shares that differ."""
+    rows = rows.copy()
+    for code in names.codes:
+        short = names.predictors[code]
+        _refuse_fewer(rows[short], 2, f"{code!r} to vary", "leave it out, or choose another")
+        share = rows.groupby("participant")[short].transform("mean")
+        rows[short] = rows[short] - share
+        if share.max() - share.min() > _NOTHING:
+            rows[names.shares[code]] = share
+        if rows[short].abs().max() <= _NOTHING:
+            if code in names.slopes:
+                remedy = "leave out its slope"
+                _refuse_fewer(rows[short], 2, f"{code!r} to vary within participants", remedy)
+            rows = rows.drop(columns=short)
+    return rows
+
+
+def _df(rows: pd.DataFrame, short: str, *, is_code: bool) -> int:
+    """Return the degrees of freedom of a predictor: one less than the participants who inform it."""
+    if not is_code and not short.startswith("s"):
+        return int(rows["participant"].nunique()) - 1
+    if is_code:
+        return int(rows.loc[rows[short].abs() > _NOTHING, "participant"].nunique()) - 1
+    share = rows.groupby("participant")[short].first()
+    return int(min((share > _NOTHING).sum(), (share < 1 - _NOTHING).sum())) - 1
 
 
 def _refuse_fewer(column: pd.Series, least: int, what: str, remedy: str) -> None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._debias import Debiased, debiased, model_codes
 from sense7_qual._reasons import Caution, Reason
@@ -20,15 +21,15 @@ from sense7_qual.errors import TableError
 from sense7_qual.frames import indexed_by_unit, is_model
 from sense7_qual.links import _inputs, _resample
 from sense7_qual.links._inputs import RatingRange
+from sense7_qual.links._odds import LogOdds, log_odds, population_averaged
 from sense7_qual.links._pooled import (
-    LogOdds,
     MeanEffect,
     Pooled,
     RankEffect,
+    alone,
     columns_of,
     covariance_of,
-    log_odds,
-    population_averaged,
+    covariance_of_moves,
 )
 from sense7_qual.links._resample import with_adjusted
 from sense7_qual.links._results import WITH_MODEL
@@ -45,6 +46,7 @@ _NO_EFFECT: Final = (
 )  # fmt: skip
 
 
+@rests_on("decisions", "model", called=("people", "model"))
 @WITH_MODEL.returns
 def with_model(
     decisions: pd.DataFrame,
@@ -71,7 +73,7 @@ def with_model(
     ----------
     decisions : DataFrame
         unit_id, coder, code, applied (bool): people's decisions on texts that were drawn, made without seeing
-        the model's codes: ``store.decisions(before_suggestions=True)``.
+        the model's codes: ``store.decisions()``.
     units : DataFrame
         All texts: unit_id and the columns named by `rating` and `cluster`. One without a rating is left out.
     model : DataFrame
@@ -103,9 +105,10 @@ def with_model(
     ------
     TableError
         A frame lacks what is named here; `inclusion` does not cover every text coded by hand, or says that it
-        was not drawn; the model's codes show that texts were not drawn with these probabilities (a code is
-        much commoner, or rarer, in the texts coded by hand: p < .001 over participants and codes); the model
-        has learned from all participants coded by hand.
+        was not drawn, or more texts than its probabilities allow; the model's codes, or the ratings, show
+        that texts were not drawn with these probabilities (a code, or a rating, is much commoner, or rarer,
+        in the texts coded by hand: p < .001 over participants, and codes or ratings; below .05 for ratings
+        there is a caution); the model has learned from all participants coded by hand.
     ArgumentError
         `confidence_level` is out of its range.
 
@@ -165,9 +168,11 @@ def with_model(
     out = left_out(people, learned, shown, function="with_model")
     known = rated[~rated["unit_id"].isin(learned)]
     texts = read(known, people[~out], made, inclusion, function="with_model")
-    refuse_picked(texts, function="with_model")
+    is_other = refuse_picked(texts, rating=rating, function="with_model") < _DIFFERS
     linked = [_links(one, odds_ratios=odds_ratios) for one in texts]
     table = _table(linked, _tied(checked, name, rated), confidence_level)
+    if is_other:
+        table = _cautioned(table, table["source"] != "model", Caution.SAMPLE_DIFFERS)
     n_left_out = table["code"].map(people.loc[out, "code"].value_counts())
     return WITH_MODEL.frame(table.assign(n_left_out=n_left_out.fillna(0)))
 
@@ -221,7 +226,7 @@ def link_of(texts: Texts, codes: Floats, weight: Floats) -> Link:
     row = {
         "n_with": int(applied.sum()), "n_without": int((~applied).sum()), "n_clusters": len(counts.clusters),
         "n_clusters_with": n_clusters_with, "n_clusters_without": n_clusters_without,
-        "mean_difference": difference, "reason": reason,
+        "n_clusters_both": counts.n_both, "mean_difference": difference, "reason": reason,
         "rank_biserial": np.nan if reason == Reason.CONSTANT_RATING else effect,
     }  # fmt: skip
     effects: dict[str, RankEffect | MeanEffect] = {}
@@ -307,19 +312,26 @@ def _log_odds(texts: Texts, link: Link, codes: Floats, name: str) -> LogOdds:
     read = (codes[there] == 1, texts.rating[there], texts.cluster[there])
     if name == "gee_odds_ratio":
         return population_averaged(*read, fewest=link.fewest)
-    return log_odds(*read, fewest=link.fewest, varies=None)["odds_ratio"]
+    return log_odds(*read, mixed=False)["odds_ratio"]
 
 
 def _debiased_odds(linked: _Links, model: LogOdds, human: LogOdds, same: LogOdds) -> LogOdds:
-    """Correct people's log odds ratio by the model's; they go together as the rank-biserial effects do."""
+    """Correct people's log odds ratio by the model's; they go together as each participant moves them.
+
+    Those averaged over the population have no such moves: they go together as the rank-biserial effects do.
+    """
+    three = (model, human, same)
+    errors = np.array([one.standard_error for one in three])
     covariance = linked.covariance("rank")
-    errors = np.array([one.standard_error for one in (model, human, same)])
-    if covariance is None or not np.isfinite(errors).all():
+    if not np.isfinite(errors).all() or covariance is None:
         return human
-    scale = np.sqrt(np.diag(covariance))
-    covariance = covariance / np.outer(scale, scale) * np.outer(errors, errors)
-    estimates = np.array([one.estimate for one in (model, human, same)])
-    found = debiased(estimates, covariance, linked.human.fewest)
+    moves = [one.moves for one in three if one.moves is not None]
+    if len(moves) == len(three):
+        covariance = covariance_of_moves(moves, errors)
+    else:
+        scale = np.sqrt(np.diag(covariance))
+        covariance = covariance / np.outer(scale, scale) * np.outer(errors, errors)
+    found = debiased(np.array([one.estimate for one in three]), covariance, human.df + 1)
     return replace(human, estimate=found.estimate, standard_error=float(np.sqrt(found.variance)))
 
 
@@ -343,7 +355,12 @@ def _table(linked: list[_Links], ties: pd.Series | None, confidence_level: float
         tables.append(table.assign(family=f"codes of {source}"))
     table = pd.concat(tables, ignore_index=True)
     differs = (table["differs_p_holm"] < _DIFFERS).to_numpy(dtype=np.bool_)
-    told = table["caution"].where(~differs, table["caution"].fillna("") + f", {Caution.MODEL_DIFFERS}")
+    return _cautioned(table, pd.Series(differs, index=table.index), Caution.MODEL_DIFFERS)
+
+
+def _cautioned(table: pd.DataFrame, rows: pd.Series, caution: Caution) -> pd.DataFrame:
+    """Return the table with a further caution in some rows."""
+    told = table["caution"].where(~rows, table["caution"].fillna("") + f", {caution}")
     return table.assign(caution=told.str.removeprefix(", "))
 
 
@@ -367,7 +384,7 @@ def _row(linked: _Links, source: str, ties: pd.Series | None, confidence_level: 
     if source == "model":
         row |= _differs(linked)
     for name, odds in linked.odds[source].items():
-        row |= columns_of(name, odds.alone(), confidence_level)
+        row |= columns_of(name, alone(odds), confidence_level)
         row |= {"odds_ratio_reason": odds.reason} if name == "odds_ratio" else {}
     return row | {"caution": ", ".join(dict.fromkeys(cautions)) or None}
 
@@ -415,6 +432,7 @@ def _cautions(linked: _Links, link: Link, source: str) -> list[Caution]:
         cautions += [Caution.FEWER_THAN_10_CLUSTERS] if link.fewest < _resample.MANY_CLUSTERS else []
         cautions += [Caution.VARIES_BETWEEN_ONLY] if link.varies == "between" else []
     odds = linked.odds[source].get("odds_ratio", LogOdds())
-    cautions += [Caution.CLUSTERS_OF_ONE] if Caution.CLUSTERS_OF_ONE in odds.cautions else []
+    of_model = (Caution.CLUSTERS_OF_ONE, Caution.WITHIN_AND_BETWEEN_DIFFER)
+    cautions += [Caution(one) for one in odds.cautions if one in of_model]
     undecided = source != "model" and (linked.texts.drawn & ~linked.texts.by_hand).any()
     return cautions + ([Caution.DRAWN_NOT_CODED] if undecided else [])

@@ -15,6 +15,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.report._table import (
     Table,
+    basis_notes,
     left_then_right,
     made_with,
 )
@@ -81,6 +82,7 @@ def disagreement(
         headers=("Code", "Disagreements", "Open", *(_HEADS[name] for name in given), "No reason given"),
         rows=(*shown, ("All codes", *_counts(disagreements, given))),
         notes=(
+            *basis_notes(disagreements),
             "Disagreements = texts on which coders decided differently about the code; open = not ruled on. "
             f"{_reasons_note(given)}",
             *notes,
@@ -152,6 +154,7 @@ def overruled(overruled: pd.DataFrame, *, notes: Sequence[str] = ()) -> Table:
         headers=("Coder", "Ruled on", "Overruled", "Code missed", "Code added", "Reasons"),
         rows=tuple(_coder_row(str(coder), rows) for coder, rows in overruled.groupby("coder", sort=True)),
         notes=(
+            *basis_notes(overruled),
             *([standing] if both else []),
             "Rulings are made where coders disagree: these are not error rates.",
             *notes,

@@ -16,12 +16,15 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.report._table import (
     Table,
+    basis_notes,
     bootstrap_note,
     check_numbers,
     left_then_right,
     made_with,
     reason_notes,
     statements_of_models,
+    waiting_cells,
+    waits,
 )
 
 
@@ -87,6 +90,7 @@ def reliability(
         headers=("Code", "n", "Prevalence (%)", "Agreement (%)", "α", interval),
         rows=tuple(_reliability_row(row, digits) for row in rows),
         notes=(
+            *basis_notes(agreement),
             _reliability_terms(rows),
             bootstrap_note(rows, interval, cluster_name, "α", _present.seed(rows, frame_name="agreement")),
             *reason_notes(rows, ("prevalence", "percent", "alpha", "alpha_low", "alpha_high")),
@@ -101,6 +105,8 @@ def reliability(
 
 
 def _reliability_row(row: Mapping[str, Any], digits: int) -> tuple[str, ...]:
+    if waits(row):
+        return row["label"], *waiting_cells(row, 5)
     return (
         row["label"],
         _present.count(row["n_units"]),
@@ -116,8 +122,8 @@ def _reliability_terms(rows: Sequence[Mapping[str, Any]]) -> str:
     n_models = [row.get("n_models", 0) for row in rows]
     models = f", models among them: {_present.count_range(n_models)}" if any(n_models) else ""
     return (
-        "Unit of analysis: the text. n = texts that two or more coders finished (number of coders: "
-        f"{coders}{models}). Prevalence = share of the decisions on these texts in which the code is "
+        "Unit of analysis: the text. n = texts of these with decisions of two or more coders (number of "
+        f"coders: {coders}{models}). Prevalence = share of the decisions on these texts in which the code is "
         "applied. Agreement = mean share of coder pairs that decided alike. α = Krippendorff's alpha, "
         "nominal."
     )
@@ -230,6 +236,7 @@ def human_model(
         headers=("Code", "Between", "n", "Humans (%)", "Model (%)", "Agreement (%)", "α or κ", interval),
         rows=tuple(_comparison_row(row, digits) for row in rows),
         notes=(
+            *basis_notes(agreement),
             f"n = texts with two humans, or with a human and the model (number of humans: {humans}). Humans, "
             "model (%) = share of their decisions in which the code is applied (– among humans: no model). "
             "Agreement = mean share of pairs that decided alike. Humans among each other: Krippendorff's "
@@ -268,6 +275,8 @@ def _named(row: dict[str, Any], label: str) -> dict[str, Any]:
 
 
 def _comparison_row(row: Mapping[str, Any], digits: int) -> tuple[str, ...]:
+    if waits(row):
+        return row["label"], row["between"], *waiting_cells(row, 6)
     return (
         row["label"],
         row["between"],
@@ -351,8 +360,9 @@ def difference(
         ),
         rows=tuple(_difference_row(row, digits) for row in rows),
         notes=(
-            "n = texts that two or more coders finished; changed = decisions of one coder on one text that "
-            "differ between the two. α = Krippendorff's alpha, nominal.",
+            *basis_notes(difference),
+            "n = texts with decisions of two or more coders; changed = decisions of one coder on one text "
+            "that differ between the two. α = Krippendorff's alpha, nominal.",
             *([f"Compared: {'; '.join(others)}."] if others else []),
             f"{interval} and p of the difference from leaving out each of the {cluster_name} (number: "
             f"{clusters}) of both, Student's t.",

@@ -9,12 +9,20 @@ import pandas as pd
 
 from sense7_qual import _present, codings
 from sense7_qual._arguments import check_arguments, check_least
+from sense7_qual._basis import line_of, to_be_reviewed, waiting_in
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
-from sense7_qual.frames import DECISIONS, check_people, labels_by_unit, require_column
+from sense7_qual.frames import DECISIONS, check_people, labels_by_unit, people, require_column
 from sense7_qual.links import CO_OCCURRENCE
-from sense7_qual.report._table import Table, check_numbers, left_then_right, made_with, reason_notes
+from sense7_qual.report._table import (
+    Table,
+    basis_notes,
+    check_numbers,
+    left_then_right,
+    made_with,
+    reason_notes,
+)
 
 _Row = Mapping[str, Any]
 _IN_A_MATRIX: Final = 14
@@ -99,6 +107,7 @@ def co_occurrence(
         headers=headers,
         rows=cells,
         notes=(
+            *basis_notes(pairs),
             *_terms(rows, explained, with_phi=with_phi),
             *(reason_notes(rows, ("phi", "lift") if form == "pairs" else ("phi",)) if with_phi else ()),
             *notes,
@@ -188,6 +197,7 @@ def _listed(
 
 _MOST: Final = 12  # conditions, a column each
 _EVERY: Final = "All texts"
+POOLED: Final = "pooled"
 
 
 def condition(
@@ -216,8 +226,8 @@ def condition(
         The column with the condition, of at most 12 values. Units without one are left out. By default all
         texts are counted together.
     source : str
-        Whose decisions are counted: a coder, "consensus" (where it is among the decisions), or "majority"
-        (ties are left out).
+        Whose decisions are counted: a coder, "consensus" (where it is among the decisions), "majority"
+        (ties are left out), or "pooled": the mean over the coders of each text, without participants.
     cluster : str, optional
         The column with the participant, such as "case_id".
     codebook : Codebook, optional
@@ -245,37 +255,59 @@ def condition(
     check_arguments(globals()["condition"], locals())  # a parameter has its name
     checked = DECISIONS.check(decisions, as_written=True)
     check_people(checked)
-    decided = _of_source(checked, source)
-    decided = _labelled(decided, units, condition, cluster)
+    of_whom = _of_source(checked, source)
+    cluster = None if source == POOLED else cluster
+    decided = _labelled(_of_each_text(of_whom, source), units, condition, cluster)
     without = decided[decided["condition"].isna()]["unit_id"].nunique()
     conditions = (
         [_EVERY] if condition is None else _conditions(units[condition], decided["condition"].dropna())
     )
-    frame = pd.DataFrame({"code": decided["code"].astype("string").unique()})
+    waiting = [one.code for one in waiting_in(of_whom)]
+    frame = pd.DataFrame({"code": [*decided["code"].unique(), *waiting]}, dtype="string")
     rows = _present.rows(frame, frame_name="decisions", codebook=codebook)
+    line = line_of(of_whom)
     of_cell = dict(iter(decided.groupby(["code", decided["condition"].astype("string")])))
     return Table(
         title=f"Codes by {condition}" if condition else "How often each code was applied",
         headers=("Code", *conditions),
         rows=tuple(
-            (row["label"], *(_cell(of_cell.get((row["code"], one)), cluster) for one in conditions))
+            (row["label"], to_be_reviewed(line, row["code"]), *[""] * (len(conditions) - 1))
+            if row["code"] in waiting
+            else (row["label"], *(_cell(of_cell.get((row["code"], one)), cluster) for one in conditions))
             for row in rows
         ),
-        notes=(*_notes(source, cluster, without, decided), *notes, made_with(codebook, rows)),
+        notes=(
+            f"Basis: {line}",
+            *_notes(source, cluster, without, decided),
+            *notes,
+            made_with(codebook, rows),
+        ),
         alignments=left_then_right(1, len(conditions)),
     )
 
 
 def _of_source(decisions: pd.DataFrame, source: str) -> pd.DataFrame:
     known = sorted(str(name) for name in decisions["coder"].unique())
+    if source == POOLED:
+        return people(decisions)
     if source == "majority" and source not in known:
         return codings.majority(decisions)
+    if not known:
+        return decisions  # whoever decided: all of it waits, or is not settled
     if source not in known:
         raise TableError(
             "decisions: expected a source of decisions – found none of that name – "
             f"{did_you_mean(source, [*known, 'majority'])}"
         )
     return decisions[decisions["coder"] == source]
+
+
+def _of_each_text(decided: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Return one row per text and code: of coders' own decisions the share that applied it."""
+    if source != POOLED:
+        return decided
+    by_text = decided.groupby(["unit_id", "code"], observed=True, sort=False)
+    return by_text["applied"].mean().reset_index()
 
 
 def _labelled(
@@ -318,8 +350,10 @@ def _conditions(column: pd.Series, used: pd.Series) -> list[str]:
 def _cell(decided: pd.DataFrame | None, cluster: str | None) -> str:
     if decided is None or not len(decided):
         return _present.MISSING
+    share = _present.percent(decided["applied"].mean())
+    if decided["applied"].dtype.kind == "f":
+        return f"{share}% of {_present.count(len(decided))}"
     having = decided[decided["applied"].astype(bool)]
-    share = _present.percent(len(having) / len(decided))
     line = f"{_present.count(len(having))} / {_present.count(len(decided))} ({share})"
     if cluster is None:
         return line
@@ -328,10 +362,13 @@ def _cell(decided: pd.DataFrame | None, cluster: str | None) -> str:
 
 
 def _notes(source: str, cluster: str | None, without: int, decided: pd.DataFrame) -> list[str]:
-    told = [
-        f"Texts with the code / texts decided on, by {source} (percentage)."
-        + (" Below: participants with such a text / participants." if cluster else "")
-    ]
+    if source == POOLED:
+        told = ["Mean share of a text’s coders who applied the code, of the texts that were decided on."]
+    else:
+        told = [
+            f"Texts with the code / texts decided on, by {source} (percentage)."
+            + (" Below: participants with such a text / participants." if cluster else "")
+        ]
     if source == "majority":
         told.append("Texts on which coders were tied about a code are left out of its row.")
     if without:

@@ -10,7 +10,7 @@ from sense7_qual._arguments import check_arguments
 from sense7_qual._present import MISSING, coefficient, counted, percent
 from sense7_qual.acts import preregistrations
 from sense7_qual.acts.contents import AnalysisPlan
-from sense7_qual.codebook import Change, Code, Codebook, Facet, Revision
+from sense7_qual.codebook import Change, Code, Codebook, Facet, Revision, emerged
 from sense7_qual.errors import ArgumentError, CodebookError
 from sense7_qual.report._review_facts import Study, minute, require_study
 from sense7_qual.report._table import Layout, Table, made_with
@@ -19,7 +19,14 @@ from sense7_qual.report.tables._links import margin_words
 _CAPTION: Final = 300  # characters: TeX measures a caption on one line, which is 19 feet at most
 
 
-def codebook(codebook: Codebook, *, layout: Layout = "list", notes: Sequence[str] = ()) -> Table:
+def codebook(
+    codebook: Codebook,
+    *,
+    revisions: Sequence[Revision] = (),
+    codebooks: Mapping[str, Codebook] | None = None,
+    layout: Layout = "list",
+    notes: Sequence[str] = (),
+) -> Table:
     """Tabulate the codebook: each code's definition, rules of use, examples and origin.
 
     `layout` is "list", each code with its parts below it, which reads well on any page, or "grid", in rows
@@ -28,6 +35,15 @@ def codebook(codebook: Codebook, *, layout: Layout = "list", notes: Sequence[str
     One row per code, each followed by the codes under it: label (and the code above it),
     definition, when to use it, when not to, examples and counter-examples, origin and source. A part that the
     codebook leaves empty is printed as "–". `notes` adds lines to the foot.
+
+    An origin that the codebook does not state is "not stated". With ``revisions=store.revisions`` and
+    ``codebooks=store.codebooks``, a code that the first version lacks (`codebook.emerged`) has the day on
+    which it was added.
+
+    Raises
+    ------
+    CodebookError
+        A version that a revision names is not among `codebooks`.
 
     References
     ----------
@@ -43,7 +59,8 @@ def codebook(codebook: Codebook, *, layout: Layout = "list", notes: Sequence[str
     'Prosocial Expression'
     """
     check_arguments(globals()["codebook"], locals())  # a parameter has its name
-    rows = tuple(_codebook_row(code, codebook) for code, _ in codebook.tree)
+    added = _added(revisions, codebooks or {}) if len(revisions) else {}
+    rows = tuple(_codebook_row(code, codebook, added) for code, _ in codebook.tree)
     empty = [f"{MISSING} = not given in the codebook."] if any(MISSING in row for row in rows) else []
     facets = [_facet_note(facet, codebook) for facet in codebook.facets]
     source = [f"Source of the codebook: {codebook.source.rstrip('.')}."] if codebook.source else []
@@ -62,11 +79,32 @@ def _called(codebook: Codebook) -> str:
     return name if len(name) <= _CAPTION else f"{name[: _CAPTION - 1]}…"
 
 
-def _codebook_row(code: Code, codebook: Codebook) -> tuple[str, ...]:
+def _added(revisions: Sequence[Revision], codebooks: Mapping[str, Codebook]) -> dict[str, str]:
+    """Return the day on which each code was added that the first version of the codebook lacks."""
+    _ends(revisions, codebooks)
+    days = {}
+    for code in emerged(revisions, codebooks):
+        brought = [step.at[:10] for step in revisions if _brings(step, code, codebooks)]
+        days[code] = f"added on {brought[-1]}" if brought else "added after the first version"
+    return days
+
+
+def _brings(step: Revision, code: str, codebooks: Mapping[str, Codebook]) -> bool:
+    """Whether a revision made a code that can be applied."""
+    before, after = ([one.id for one in codebooks[print_].codable] for print_ in (step.base, step.codebook))
+    return code in after and code not in before
+
+
+_ORIGINS: Final = {"": "not stated", "model": "proposed by a model"}
+
+
+def _codebook_row(code: Code, codebook: Codebook, added: Mapping[str, str]) -> tuple[str, ...]:
     label = f"{code.label}\n(under {codebook[code.parent].label})" if code.parent else code.label
     label += "" if code.codable else "\n(groups other codes; not applied itself)"
     examples = [*code.examples, *(f"Not: {example}" for example in code.counter_examples)]
-    origin = "proposed by a model" if code.origin == "model" else code.origin
+    origin = _ORIGINS.get(code.origin, code.origin)
+    if code.id in added:
+        origin = f"{origin}; {added[code.id]}"
     cells = (code.definition, _listed(code.use_when), _listed(code.avoid_when), _listed(examples))
     return (label, *(cell or MISSING for cell in cells), f"{origin}\n{code.source}".strip())
 
@@ -164,7 +202,7 @@ def _ends(revisions: Sequence[Revision], codebooks: Mapping[str, Codebook]) -> t
     if unknown or not named or (not len(revisions) and len(codebooks) != 1):
         what = f"none of {unknown[0][:12]}…" if unknown else f"{len(codebooks)} versions without a revision"
         raise CodebookError(
-            f"revision: expected every version of the codebook by fingerprint – found {what} – pass "
+            f"revisions: expected every version of the codebook by fingerprint – found {what} – pass "
             "store.revisions and codebooks=store.codebooks."
         )
     return codebooks[named[0]], codebooks[named[-1]]

@@ -52,6 +52,15 @@ def further(further: Mapping[str, Any], *, digits: int = 2, notes: Sequence[str]
         title="Further statistics",
         headers=("Statistic", "Of", "n", "Value", interval, "p"),
         rows=tuple((row[0], row[1], _present.count(row[2]), *row[3:]) for row in rows),
-        notes=("p: two-sided, not adjusted.", *notes, made_with(None)),
+        notes=(*_basis(read), "p: two-sided, not adjusted.", *notes, made_with(None)),
         alignments=left_then_right(2, 4),
     )
+
+
+def _basis(results: Mapping[str, Any]) -> list[str]:
+    """Return which decisions results rest on; those of values alone, such as an estimate, have none."""
+    lines = {name: str(one.basis) for name, one in results.items() if hasattr(one, "basis")}
+    lines |= {name: "" for name in results if name not in lines}
+    if len(set(lines.values())) == 1:
+        return [f"Basis: {line}" for line in set(lines.values()) if line]
+    return [f"Basis ({name}): {line}" for name, line in lines.items() if line]

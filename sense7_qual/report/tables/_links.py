@@ -11,11 +11,12 @@ from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual._messages import first_three
 from sense7_qual.codebook import Codebook
-from sense7_qual.errors import TableError
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links import JOINT, LINKS
 from sense7_qual.report._table import (
     Alignment,
     Table,
+    basis_notes,
     bootstrap_note,
     caution_notes,
     family_note,
@@ -23,13 +24,10 @@ from sense7_qual.report._table import (
     made_with,
     reason_notes,
     row_label,
+    waiting_cells,
+    waits,
 )
 
-SOURCES: Final[Mapping[str, str]] = {
-    "majority": "the majority of the coders",
-    "consensus": "the consensus after adjudication",
-    "pooled": "each coder's own, with the estimates combined (pooled)",
-}
 _WITH_MODEL: Final[Mapping[str, str]] = {
     "human": "people's, on the texts coded by hand",
     "model": "the model's, on all texts, as if it made no errors",
@@ -37,12 +35,14 @@ _WITH_MODEL: Final[Mapping[str, str]] = {
 }
 _RANKS: Final = ("mean_difference", "rank_biserial", "rank_biserial_low")
 _ODDS: Final = ("odds_ratio", "odds_ratio_low", "odds_ratio_p")
+_OWN: Final = "Odds ratio (own texts)"
+_BETWEEN: Final = "Odds ratio (people)"
 
 
 def link(
     links: pd.DataFrame,
     *,
-    source: str | Sequence[str],
+    source: str | Sequence[str] | None = None,
     codebook: Codebook | None = None,
     digits: int = 2,
     rating: str | None = None,
@@ -56,10 +56,10 @@ def link(
     links : DataFrame
         The result of `links.code_to_rating` or `links.models.with_model`. A missing number is printed as "–"
         and its reason in the foot.
-    source : str, or sequence of str
+    source : str, or sequence of str, optional
         Whose decisions: a coder, "majority", "consensus" or "pooled" (of `with_model` "human", "model" or
-        "model + human"); or several, for a row each under every code. There is no default: which sources are
-        printed is a choice to be made before the results.
+        "model + human"); or several, for a row each under every code. It has to be said where `links` has
+        several: which are printed is a choice to be made before the results.
     codebook : Codebook, optional
         Gives the labels and the order of the codes.
     digits : int
@@ -74,9 +74,11 @@ def link(
     Returns
     -------
     Table
-        Code, source (of several), texts with and without the code, mean difference, the odds ratio with
-        interval, its p and adjusted p, and rank-biserial r with interval. The odds ratio's test is the
-        sharper one and the one printed; where `links` was computed without, r has its own p and adjusted p.
+        Code, source (of several), texts with and without the code, mean difference, the odds ratio of a
+        participant's own texts with interval, degrees of freedom, p and adjusted p, that between participants
+        with interval and p, and rank-biserial r over all texts with its own interval and p. Adjusted is the p
+        of the hypothesis (`links.code_to_rating`). Where it has no test, as with ratings that are the same in
+        all texts of each participant, r has the adjusted p.
         With "pooled" the percentage of the variance of r that is due to the choice of coder. Where `links`
         was computed with `equivalence`, its adjusted p.
 
@@ -101,26 +103,33 @@ def link(
     ...     code="prosocial", source="majority", n_with=61, n_without=239, n_clusters=40,
     ...     mean_difference=0.35, rank_biserial=0.214, rank_biserial_low=-0.012, rank_biserial_high=0.41,
     ...     p=0.0004, p_adjusted=0.0028, family="codes of majority", odds_ratio=1.52, odds_ratio_low=0.97,
-    ...     odds_ratio_high=2.38, odds_ratio_p=0.068, odds_ratio_p_adjusted=0.12, n_boot=2000,
-    ...     confidence_level=0.95, seed=7)
-    >>> link(result, source="majority").rows[0][:8]
-    ('prosocial', '61', '239', '0.35', '1.52', '[0.97, 2.38]', '.068', '.120')
-    >>> link(result, source="majority").rows[0][8:]
-    ('.21', '[−.01, .41]')
+    ...     odds_ratio_high=2.38, odds_ratio_p=0.068, odds_ratio_p_adjusted=0.12, odds_ratio_df=24,
+    ...     n_clusters_both=25, between_odds_ratio=1.21, between_odds_ratio_low=0.55,
+    ...     between_odds_ratio_high=2.66, between_odds_ratio_p=0.64, n_boot=2000, confidence_level=0.95,
+    ...     seed=7)
+    >>> link(result, source="majority").rows[0][:9]
+    ('prosocial', '61', '239', '0.35', '1.52', '[0.97, 2.38]', '24', '.068', '.120')
+    >>> link(result, source="majority").rows[0][9:]
+    ('1.21', '[0.55, 2.66]', '.640', '.21', '[−.01, .41]', '< .001')
     """
     check_arguments(link, locals())
     LINKS.require(links)
-    sources = [source] if isinstance(source, str) else list(source)
+    sources = [source] if isinstance(source, str) else list(source or _only_source(links))
     rows = [
         row | {"row_label": _labelled(row, sources)} for row in _present.of_sources(links, sources, codebook)
     ]
     interval = _present.interval_name(rows, frame_name="links")
     columns = _columns(rows, sources, interval, digits)
+    n_left = sum(_side(head) == "left" for head, _ in columns)
     return Table(
         title=f"Association of codes with {rating or 'the rating'}",
         headers=tuple(head for head, _ in columns),
-        rows=tuple(zip(*(cells for _, cells in columns), strict=True)),
+        rows=tuple(
+            (*cells[:n_left], *waiting_cells(row, len(columns) - n_left)) if waits(row) else cells
+            for row, cells in zip(rows, zip(*(cells for _, cells in columns), strict=True), strict=True)
+        ),
         notes=(
+            *basis_notes(links[links["source"].astype("string").isin(sources)]),
             *_notes(rows, sources, interval, cluster_name, _adjusted_note(links, rows)),
             "These are associations: they do not show that what a code describes raised or lowered a rating.",
             *notes,
@@ -128,6 +137,16 @@ def link(
         ),
         alignments=tuple(_side(head) for head, _ in columns),
     )
+
+
+def _only_source(links: pd.DataFrame) -> list[str]:
+    known = [str(name) for name in links["source"].unique()]
+    if len(known) > 1:
+        raise ArgumentError(
+            "link: expected source where links are of several – found none, and the sources "
+            f"{first_three(known)} – name one, or several in a list."
+        )
+    return known
 
 
 def _labelled(row: Mapping[str, Any], sources: Sequence[str]) -> str:
@@ -147,26 +166,61 @@ def _columns(
         ("Source", [str(row["source"]) for row in rows]),
         ("n with", [_present.count(row["n_with"]) for row in rows]),
         ("n without", [_present.count(row["n_without"]) for row in rows]),
-        ("Mean difference", [_present.number(row["mean_difference"], digits) for row in rows]),
+        ("Mean diff.", [_present.number(row["mean_difference"], digits) for row in rows]),
     ]
     if len(sources) == 1:
         del columns[1]
     ranks = [
-        ("Rank-biserial r", [_present.coefficient(row["rank_biserial"], digits) for row in rows]),
+        ("r (all texts)", [_present.coefficient(row["rank_biserial"], digits) for row in rows]),
         (interval, [_interval(row, digits) for row in rows]),
     ]
     if has_odds(rows):
-        odds = [("Odds ratio", [_present.number(row["odds_ratio"], digits) for row in rows])]
-        odds.append((interval, [_odds_interval(row, digits) for row in rows]))
-        columns += odds + _tests(rows, "odds_ratio_p") + ranks
+        columns += _odds_columns(rows, interval, digits) + ranks
+        columns.append(("p of r", [_present.p_value(row["p"]) for row in rows]))
     else:
-        columns += ranks + _tests(rows, "p")
+        columns += _between_columns(rows, interval, digits) + ranks + _tests(rows, "p")
     if "pooled" in sources:
         columns.append(("Between coders (%)", [_between(row) for row in rows]))
     if _margin(rows):
         p = [_present.p_value(row["equivalence_p_adjusted"]) for row in rows]
         columns.append(("Equivalence, adjusted p", p))
     return columns
+
+
+def _odds_columns(
+    rows: Sequence[Mapping[str, Any]], interval: str, digits: int
+) -> list[tuple[str, list[str]]]:
+    """Return the odds ratio of own texts, then that between participants; the hypothesis has adjusted p."""
+    own = [
+        (_OWN, [_present.number(row["odds_ratio"], digits) for row in rows]),
+        (interval, [_ends(row, "odds_ratio", digits) for row in rows]),
+        ("df", [_present.number(row["odds_ratio_df"], 1).removesuffix(".0") for row in rows]),
+        *_tests(rows, "odds_ratio_p"),
+    ]
+    if of_hypothesis(rows) == "odds_ratio":
+        return own + _between_columns(rows, interval, digits)
+    of_between = _between_columns(rows, interval, digits)
+    return [*own[:3], ("p of own texts", own[3][1]), *of_between[:2], *_tests(rows, "between_odds_ratio_p")]
+
+
+def _between_columns(
+    rows: Sequence[Mapping[str, Any]], interval: str, digits: int
+) -> list[tuple[str, list[str]]]:
+    """Return the odds ratio between participants, where there is one."""
+    name = "between_odds_ratio"
+    if all(pd.isna(row[name]) for row in rows):
+        return []
+    return [
+        (_BETWEEN, [_present.number(row[name], digits) for row in rows]),
+        (interval, [_ends(row, name, digits) for row in rows]),
+        ("p (people)", [_present.p_value(row[f"{name}_p"]) for row in rows]),
+    ]
+
+
+def of_hypothesis(rows: Sequence[Mapping[Any, Any]]) -> str:
+    """Return the odds ratio that the hypothesis is about: that of own texts, unless links say otherwise."""
+    is_between = any(row.get("hypothesis") == "between" for row in rows)
+    return "between_odds_ratio" if is_between else "odds_ratio"
 
 
 def _tests(rows: Sequence[Mapping[str, Any]], p: str) -> list[tuple[str, list[str]]]:
@@ -177,8 +231,8 @@ def _tests(rows: Sequence[Mapping[str, Any]], p: str) -> list[tuple[str, list[st
     ]
 
 
-def _odds_interval(row: Mapping[str, Any], digits: int) -> str:
-    return _present.number_interval(row["odds_ratio_low"], row["odds_ratio_high"], digits)
+def _ends(row: Mapping[str, Any], name: str, digits: int) -> str:
+    return _present.number_interval(row[f"{name}_low"], row[f"{name}_high"], digits)
 
 
 def _interval(row: Mapping[str, Any], digits: int) -> str:
@@ -191,7 +245,13 @@ def _between(row: Mapping[str, Any]) -> str:
 
 
 def has_odds(rows: Sequence[Mapping[Any, Any]]) -> bool:
-    """Return True if odds ratios were computed for the rows: their test is then the one printed."""
+    """Return True if the tests of odds ratios are printed: they were computed, and not r alone has any."""
+    p = f"{of_hypothesis(rows)}_p"
+    r_alone = any(not pd.isna(row["p"]) for row in rows) and all(pd.isna(row[p]) for row in rows)
+    return _asked_for_odds(rows) and not r_alone
+
+
+def _asked_for_odds(rows: Sequence[Mapping[Any, Any]]) -> bool:
     return any(not pd.isna(row["odds_ratio"]) or not pd.isna(row["odds_ratio_reason"]) for row in rows)
 
 
@@ -215,7 +275,7 @@ def margin_words(effect: str, margin: float) -> str:
 
 def _adjusted_note(links: pd.DataFrame, rows: Sequence[Mapping[str, Any]]) -> str:
     """Name how p was adjusted, and over how many tests."""
-    p = "odds_ratio_p_adjusted" if has_odds(rows) else "p_adjusted"
+    p = f"{of_hypothesis(rows)}_p_adjusted" if has_odds(rows) else "p_adjusted"
     how, then = family_note(rows, p), "adjusted in the same way"
     if any(row.get("adjustment") == "max-t" for row in rows):
         n = _present.count(links[p].notna().sum())
@@ -247,21 +307,45 @@ def _notes(
         seed = _present.seed(rows, frame_name="links")
         notes.append(bootstrap_note(resampled, f"{interval} of r", cluster_name, "r", seed))
     if has_odds(rows):
-        notes.append(
-            "Odds ratio = odds of a higher rating with the code over those without it, for the same rater: "
-            f"cumulative-link mixed model with random intercepts for {cluster_name}, Student's t."
-        )
-        notes.append(f"p: two-sided, of an odds ratio of 1. {adjusted}")
+        notes.append(_odds_note(rows, cluster_name))
+        notes.append(f"p: two-sided, of an odds ratio of 1; p of r: of r = 0. {adjusted}")
     else:
+        notes += [_odds_note(rows, cluster_name)] if not all(_no_between(row) for row in rows) else []
         notes.append(f"p: two-sided, of r = 0, with {cluster_name} as clusters. {adjusted}")
     if "pooled" in sources:
         notes.append(_pooled_note(interval, rows))
     notes += _ties_note(rows)
-    notes += reason_notes(rows, _RANKS if has_odds(rows) else (*_RANKS, "p", "p_adjusted"))
+    notes += reason_notes(rows, (*_RANKS, "p") if has_odds(rows) else (*_RANKS, "p", "p_adjusted"))
     if has_odds(rows):
-        lacking = [row for row in rows if any(pd.isna(row[name]) for name in _ODDS)]
+        lacking = [row for row in rows if any(pd.isna(row[name]) for name in _ODDS) and not waits(row)]
         notes += reason_notes(lacking, _ODDS, column="odds_ratio_reason", of="for the odds ratio")
+    elif _asked_for_odds(rows):
+        why = [row for row in rows if not pd.isna(row["p"])]
+        notes += reason_notes(why, _ODDS, column="odds_ratio_reason", of="for an odds ratio")
     return notes + caution_notes(rows)
+
+
+def _no_between(row: Mapping[str, Any]) -> bool:
+    return bool(pd.isna(row["between_odds_ratio"]))
+
+
+def _odds_note(rows: Sequence[Mapping[str, Any]], cluster_name: str) -> str:
+    """Say what each odds ratio compares, and how many participants carry that of their own texts."""
+    model = f"cumulative-link mixed model with random intercepts for {cluster_name}, Student's t"
+    pooled = " (pooled: Satterthwaite's)" if any(row["source"] == "pooled" for row in rows) else ""
+    both = _present.count_range(row["n_clusters_both"] for row in rows)
+    own = (
+        f"{_OWN} = odds of a higher rating of a text with the code over those of the same writer's texts "
+        f"without it; df = {cluster_name} who wrote both "
+        f"({both}), less 1{pooled}."
+    )
+    between = (
+        f"{_BETWEEN} = odds of a higher rating where a writer has the code in all texts over those where in "
+        "none."
+    )
+    said = [own] * has_odds(rows) + [between] * (not all(_no_between(row) for row in rows))
+    of = "Hypothesis: between writers." if of_hypothesis(rows) != "odds_ratio" else "Hypothesis: own texts."
+    return " ".join([*said, f"From one {model}.", of])
 
 
 def _with_model_note(interval: str, cluster_name: str, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -285,13 +369,13 @@ def _with_model_note(interval: str, cluster_name: str, rows: Sequence[Mapping[st
 
 
 def _terms(rows: Sequence[Mapping[str, Any]], sources: Sequence[str]) -> str:
-    known = _WITH_MODEL if any("model_weight" in row for row in rows) else SOURCES
-    whose = "; ".join(known.get(source, f"coder {source}") for source in sources)
+    with_model = any("model_weight" in row for row in rows)
+    whose = "; ".join(_WITH_MODEL.get(source, source) for source in sources) if with_model else ""
     return (
-        f"Decisions: {whose}. n = rated texts with and without the code. Mean difference = mean rating "
-        "with the code minus without. Rank-biserial r = probability that a text with the code is rated "
-        "higher than one without, minus the probability that it is rated lower; positive = rated higher with "
-        "the code."
+        f"{f'Decisions: {whose}. ' if whose else ''}n = rated texts with and without the code. Mean diff. = "
+        "mean rating with the code minus without. Rank-biserial r = probability that a text with the code "
+        "is rated higher than one without, minus the probability that it is rated lower; positive = rated "
+        "higher with the code."
     )
 
 
@@ -386,6 +470,7 @@ def joint(
         headers=(*heads, "p", "Adjusted p", "VIF"),
         rows=tuple(_joint_row(row, digits, compared) for row in rows),
         notes=(
+            *basis_notes(joint),
             _joint_terms(rows, cluster_name),
             *([_conditions(rows)] if compared else []),
             f"p: two-sided, of an odds ratio of 1. {family_note(rows)}",
@@ -437,10 +522,11 @@ def _joint_terms(rows: Sequence[Mapping[str, Any]], cluster_name: str) -> str:
     main = [row for row in rows if _is_code(row)]
     source = str(main[0]["source"]) if main else "none"
     return (
-        f"Decisions: {source}. Cumulative-link mixed model with random intercepts "
+        f"Source: {source}. Cumulative-link mixed model with random intercepts "
         f"({_present.count_range(row['n'] for row in main)} texts of "
         f"{_present.count_range(row['n_clusters'] for row in main)} {cluster_name}). Odds ratio = odds of a "
-        "higher rating with the code over those without it, with the other codes held constant. VIF = "
+        "higher rating of a text with the code over those of the same writer's texts without it, with the "
+        "other codes held constant. VIF = "
         "variance inflation: its square root is the factor by which the standard error grows because codes "
         "co-occur."
     )

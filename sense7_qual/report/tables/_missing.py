@@ -11,8 +11,7 @@ from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual.codebook import Codebook
 from sense7_qual.links import MISSING_RATINGS
-from sense7_qual.report._table import Table, left_then_right, made_with, reason_notes
-from sense7_qual.report.tables._links import SOURCES
+from sense7_qual.report._table import Table, basis_notes, left_then_right, made_with, reason_notes
 
 
 def missing(
@@ -88,7 +87,8 @@ def missing(
         ),
         rows=tuple(_missing_row(row, other.loc[row["code"]], digits) for row in rows),
         notes=(
-            *_missing_terms(source, interval, cluster_name),
+            *basis_notes(missing[missing["source"].astype("string") == source]),
+            *_missing_terms(interval, cluster_name),
             *reason_notes(rows, ("rank_biserial", "rank_biserial_low")),
             *notes,
             made_with(codebook, rows),
@@ -113,10 +113,10 @@ def _missing_row(row: Mapping[str, Any], other: pd.Series, digits: int) -> tuple
     )
 
 
-def _missing_terms(source: str, interval: str, cluster_name: str) -> list[str]:
+def _missing_terms(interval: str, cluster_name: str) -> list[str]:
     return [
-        f"Decisions: {SOURCES.get(source, f'coder {source}')}. Missing = decided texts with, and without, "
-        f"the code that lack a rating (in percent); p: of equal shares, with {cluster_name} as clusters. "
+        "Missing = decided texts with, and without, the code that lack a rating (in percent); p: of equal "
+        f"shares, with {cluster_name} as clusters. "
         "Rank-biserial r: of the rated texts, as if missing ratings were like them; "
         f"{interval}: each of the {cluster_name} left out in turn, Student's t. Bounds: r of all texts lies "
         "between them whatever the missing ratings are.",

@@ -15,6 +15,7 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.report._table import (
     Table,
+    basis_notes,
     check_numbers,
     grouped,
     left_then_right,
@@ -41,7 +42,7 @@ _WORDS: Final = {
 }  # fmt: skip
 
 _LIMITS: Final = ("people_agree", "usable", "passed", "half", "narrower", "behind", "steady", "failed_quotes",
-                  "groups")  # fmt: skip
+                  "groups", "differs")  # fmt: skip
 
 
 def model_card(
@@ -100,6 +101,7 @@ def model_card(
         headers=("Code", "Measure", "n", "Participants", "Value", interval, "p (Holm)"),
         rows=tuple(_row(row, digits) for row in rows),
         notes=(
+            *basis_notes(card),
             "n = texts that a number rests on. Sensitivity, specificity, precision and prevalence: against "
             "what people settled, each text by 1 / probability of being drawn. α = Krippendorff's alpha; κ = "
             "cross-kappa (Wong et al., 2021). Differences are of the first group less the second; an "
@@ -167,7 +169,7 @@ def _told(words: pd.DataFrame, labels: Mapping[str, str]) -> Iterator[str]:
             for code, flaws in zip(codes, marks, strict=True)
         ]
         yield f"{_WORDS.get(str(word), str(word)).capitalize()}: {', '.join(said)}."
-    if "steady" in words and len(words):
+    if "differs" in words and len(words):
         yield _limits(words.iloc[0])
 
 
@@ -179,9 +181,10 @@ def _limits(given: pd.Series[Any]) -> str:
         f"Not measured: the code in texts of fewer than {least} participants, or agreement of people on its "
         f"presence below {of['people_agree']}. Not fit: under {of['usable']} of the replies usable, under "
         f"{of['passed']} of the prompts of a test of behaviour passed (label, definition), or an upper end "
-        f"of sensitivity or precision below {of['half']}. Counts next to people: an interval of the link at "
-        f"most {of['narrower']} as wide as people's. One more coder: winning rate of .50 or more, lower end "
-        f"of κ − α above −{of['behind']}, lower end of α when asked again at least {of['steady']}, at most "
-        f"{of['failed_quotes']} of the quotes not in the text, and no other mark (of groups: Holm's p below "
-        f"{of['groups']}). May suggest: all others."
+        f"of sensitivity or precision below {of['half']}. Counts next to people: no mark, and an interval of "
+        f"the link at most {of['narrower']} as wide as people's. One more coder: no mark, winning rate of "
+        f".50 or more, lower end of κ − α above −{of['behind']}, lower end of α when asked again at least "
+        f"{of['steady']}. May suggest: all others. Marks: of quotes, over {of['failed_quotes']} of them not "
+        f"in the text; of groups, Holm's p of a difference below {of['groups']}; of link, Holm's p of "
+        f"the difference between the model's link and people's below {of['differs']}."
     )

@@ -11,7 +11,7 @@ from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
 from sense7_qual.codebook import Codebook
 from sense7_qual.links import MULTIVERSE
-from sense7_qual.report._table import Table, left_then_right, made_with
+from sense7_qual.report._table import Table, basis_notes, left_then_right, made_with
 
 _CHOICES: Final = ["source", "analysis", "exclusion"]
 _BOTH: Final = " + human"
@@ -99,7 +99,12 @@ def multiverse(
         title=f"Association of codes with {rating or 'the rating'} under other choices",
         headers=(*heads, *more),
         rows=tuple(cells),
-        notes=(*_notes(tried, cluster_name, interval, models), *notes, made_with(codebook, rows)),
+        notes=(
+            *basis_notes(every),
+            *_notes(tried, cluster_name, interval, models),
+            *notes,
+            made_with(codebook, rows),
+        ),
         alignments=left_then_right(len(named), 5 + len(more)),
     )
 

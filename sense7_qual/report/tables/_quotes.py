@@ -10,6 +10,7 @@ import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
+from sense7_qual._basis import line_of_people
 from sense7_qual._messages import first_three
 from sense7_qual._present import MISSING
 from sense7_qual.codebook import Codebook
@@ -126,6 +127,7 @@ def quote(
         headers=("Code", "Quote", "Participant", *([str(rating)] if rated else []), "Coders"),
         rows=tuple(_quote_row(row, codebook, rated=rated) for row in rows),
         notes=(
+            *([] if decisions is None else [f"Basis: {line_of_people(decisions)}"]),
             *told,
             *screening_notes(rows, codebook, are_approved=are_approved, names=names),
             *notes,

@@ -14,7 +14,15 @@ from sense7_qual.codebook import Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.links import DISRUPTION, VARIANCE_SHARES
 from sense7_qual.ratings import COMPARISON
-from sense7_qual.report._table import Table, grouped, left_then_right, made_with, reason_notes, undefined_note
+from sense7_qual.report._table import (
+    Table,
+    basis_notes,
+    grouped,
+    left_then_right,
+    made_with,
+    reason_notes,
+    undefined_note,
+)
 
 
 def variance(
@@ -152,6 +160,7 @@ def disruption(
         headers=(*_DISRUPTION_HEADS, "Difference", interval, "Cohen's d", interval, "p"),
         rows=tuple(_disruption_row(row, digits) for row in rows),
         notes=(
+            *(basis_notes(disruption) if disruption["code"].notna().any() else ()),
             _DISRUPTION_TERMS,
             _disruption_note(rows, interval, cluster_name),
             *reason_notes([row for row in rows if not row["untested"]], (*_NUMBERS, "p")),

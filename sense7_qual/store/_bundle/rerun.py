@@ -55,37 +55,44 @@ def compute(target: Path, *, bundle: Path = HERE, progress: Callable[[int, int],
 
 def numbers(store: Store, plan: AnalysisPlan) -> Iterator[tuple[str, Any]]:
     """Yield what the tables are printed from, unrounded: the decisions, agreement, and links."""
-    decisions, independent = (
-        store.decisions(consensus=True, single=True),
-        store.decisions(before_suggestions=True),
-    )
-    units = store.units
-    yield "numbers_decisions.csv", decisions
-    said = report.ai_statement(
-        store, with_agreement=plan.with_agreement, n_boot=plan.n_boot, seed=plan.seed
-    ).sentences
+    asked, units = _asked(store, plan), store.units
+    boot: dict[str, Any] = {"n_boot": plan.n_boot, "seed": plan.seed}
+    first, last = store.decisions(**asked), store.decisions(settled_by="nothing", **asked)
+    by: Any = plan.settled_by
+    settled = last if by is None else store.decisions(settled_by=by, **asked)
+    frames = [first] if plan.with_agreement else []
+    frames += [last] if by in (None, "nothing") else [last, settled]
+    yield "numbers_decisions.csv", pd.concat(frames, ignore_index=True)
+    said = report.ai_statement(store, with_agreement=plan.with_agreement, **boot).sentences
     yield "numbers_use_of_ai.csv", pd.DataFrame({"sentence": [str(one) for one in said]})
-    cases = units.set_index("unit_id")["case_id"].reindex(decisions["unit_id"].unique())
+    cases = units.set_index("unit_id")["case_id"].reindex(last["unit_id"].unique())
     cluster = plan.cluster or (None if cases.isna().any() else "case_id")
-    if plan.with_agreement and independent.groupby("unit_id")["coder"].nunique().gt(1).any():
-        yield (
-            "numbers_agreement.csv",
-            agreement.by_code(independent, units=units, cluster=cluster, n_boot=plan.n_boot, seed=plan.seed),
-        )
-    if plan.rating is not None and cluster is not None:
+    if plan.with_agreement and first.groupby("unit_id")["coder"].nunique().gt(1).any():
+        yield "numbers_agreement.csv", agreement.by_code(first, units=units, cluster=cluster, **boot)
+    if plan.rating is not None and cluster is not None and len(settled):
+        sources = [str(name) for name in settled["coder"].unique()]
+        only = sources if len(sources) == 1 else None if plan.adjust == "max-t" else ["pooled"]
         yield (
             "numbers_links.csv",
             links.code_to_rating(
-                decisions,
-                units,
-                rating=plan.rating,
-                cluster=cluster,
-                n_boot=plan.n_boot,
-                seed=plan.seed,
-                adjust=plan.adjust or "bh",
-                equivalence=plan.equivalence,
+                settled, units, rating=plan.rating, cluster=cluster, sources=only,
+                adjust=plan.adjust or "bh", equivalence=plan.equivalence, **boot,
             ),
-        )
+        )  # fmt: skip
+
+
+def _asked(store: Store, plan: AnalysisPlan) -> dict[str, Any]:
+    """Return the rounds and coders of a plan that is not the registered one, as `paper` takes them."""
+    plans = store.preregistrations
+    rounds, coders = (plans[-1].plan.rounds, plans[-1].plan.coders) if plans else ((), ())
+    asked: dict[str, Any] = {}
+    if plan.rounds and plan.rounds != rounds:
+        blind = [one for one in store.rounds if not (one.is_training or one.discusses or one.of_models)]
+        asked["round"] = [*(one.name for one in blind if one.name in plan.rounds), None]
+    if plan.coders and plan.coders != coders:
+        coded = set(store.coverage()["coder"])
+        asked["coder"] = [name for name in plan.coders if name in coded]
+    return asked
 
 
 def compare(again: Path, *, bundle: Path = HERE) -> list[str]:

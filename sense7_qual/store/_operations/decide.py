@@ -2,60 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Final, cast
 
 import pandas as pd
 
 from sense7_qual import codings
 from sense7_qual._messages import did_you_mean
-from sense7_qual.acts import Act, about, before_suggestions, fold
-from sense7_qual.adjudication import consensus
-from sense7_qual.codebook import Revision
+from sense7_qual.acts import Act, about
+from sense7_qual.adjudication import Choice, SettledBy, decide
+from sense7_qual.codebook import Codebook, Revision, path
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import RESERVED_CODERS, people
-from sense7_qual.rounds import Round, opened, planned
+from sense7_qual.rounds import Round, planned
 from sense7_qual.store._operations.revise import history
 from sense7_qual.store._stored.layout import StudyData
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """Which decisions are asked for; as the parameters of `Store.decisions`."""
-
-    round: str | None = None
-    coder: str | None = None
-    facet: str | None = None
-    consensus: bool = False
-    single: bool = False
-    before_suggestions: bool = False
-    models: bool = False
+_REMOVED: Final[Mapping[str, str]] = {
+    "consensus": "settled_by='rulings'",
+    "single": "settled_by='rulings', which takes in what one coder coded",
+    "before_suggestions": "no argument: without settled_by, what was decided before suggestions counts",
+}
 
 
-def decide(acts: Sequence[Act], known: StudyData, coders: Sequence[str], choice: Choice) -> pd.DataFrame:
+def refuse_removed(arguments: Mapping[str, object]) -> None:
+    """Raise `ArgumentError` for an argument that there is no more, and say what took its place."""
+    for name in arguments:
+        instead = _REMOVED.get(name, "an argument that its documentation lists")
+        raise ArgumentError(f"decisions: expected no argument {name!r} – found it – pass {instead}.")
+
+
+def choice(
+    round: str | Sequence[str | None] | None,
+    coder: str | Sequence[str] | None,
+    *,
+    facet: str | None,
+    settled_by: SettledBy | None,
+    leave_out: bool,
+    models: bool,
+) -> Choice:
+    """Return what is asked for, each of `round` and `coder` as a list of names."""
+    return Choice(
+        rounds=_listed(round),
+        coders=cast("tuple[str, ...] | None", _listed(coder)),
+        facet=facet,
+        settled_by=settled_by,
+        leave_coders_out=leave_out,
+        models=models,
+    )
+
+
+def _listed(names: object) -> tuple[str | None, ...] | None:
+    """Return names as they were given, one or several; what is no name is refused by `_check`."""
+    if names is None:
+        return None
+    return tuple(names) if isinstance(names, list | tuple) else (cast(str, names),)
+
+
+def decisions(
+    acts: Sequence[Act], known: StudyData, coders: Sequence[str], choice: Choice, *, codebook: str | None
+) -> pd.DataFrame:
     """Return the decisions of a study after `acts`; errors as `Store.decisions` documents them."""
     _check(choice, acts, known, coders)
-    rounds = opened(acts)
-    apart = _apart(rounds) - {choice.round}
     there = [act for act in acts if act.unit_id not in known.without_text]
     revisions = history(there)
-    if choice.before_suggestions:
-        there = before_suggestions(there)
-    decisions = _decided(
-        [act for act in there if act.round not in apart or act.traits.by == "team"],
-        known, revisions, round=choice.round, facet=choice.facet,
-    )  # fmt: skip
-    agreed = None
-    if choice.consensus:
-        talked = {one.name for one in rounds if one.discusses and choice.round in (None, one.discusses)}
-        discussed = _decided([act for act in there if act.round in talked], known, revisions)
-        agreed = _agreed(there, codings.after_discussion(decisions, discussed), known, revisions, choice)
-    if choice.coder is not None:
-        decisions = decisions[decisions["coder"] == choice.coder]
-    elif not choice.models:
-        decisions = people(decisions)
-    # Whose rows they are is chosen last: what was agreed hangs on everybody's decisions.
-    return pd.concat([decisions, agreed], ignore_index=True)
+    if codebook is None:
+        return decide(there, known.codebook, revisions, choice)
+    version = _version(codebook, known)
+    return decide(_until(there, version, revisions), version, revisions, choice)
+
+
+def _version(fingerprint: str, known: StudyData) -> Codebook:
+    """Return the version of the codebook with this fingerprint, or the only one that begins so."""
+    found = [name for name in known.codebooks if name.startswith(fingerprint)]
+    if len(found) != 1 or not fingerprint:
+        raise ArgumentError(
+            f"decisions: expected codebook to be a fingerprint of the study's codebooks – found "
+            f"{fingerprint!r} – {did_you_mean(fingerprint, list(known.codebooks))}"
+        )
+    return known.codebooks[found[0]]
+
+
+def _until(acts: Sequence[Act], version: Codebook, revisions: Sequence[Revision]) -> list[Act]:
+    """Return the acts without those under later versions of the codebook."""
+    made_under = {act.codebook for act in acts}
+    later = {
+        name
+        for name in made_under - {version.fingerprint}
+        if path(revisions, version.fingerprint, name) and not path(revisions, name, version.fingerprint)
+    }
+    return [act for act in acts if act.codebook not in later or act.traits.by == "team"]
 
 
 def of_study(
@@ -87,35 +123,6 @@ def _apart(rounds: Sequence[Round]) -> set[str]:
     return {one.name for one in rounds if one.is_training or one.discusses}
 
 
-def _decided(
-    acts: Sequence[Act],
-    known: StudyData,
-    revisions: Sequence[Revision],
-    *,
-    round: str | None = None,
-    facet: str | None = None,
-) -> pd.DataFrame:
-    record = fold(acts, codebook=known.codebook)
-    return codings.decisions(
-        record.codings, record.coverage, known.codebook, round=round, revisions=revisions, facet=facet,
-        abstained=record.abstained,
-    )  # fmt: skip
-
-
-def _agreed(
-    acts: Sequence[Act],
-    decisions: pd.DataFrame,
-    known: StudyData,
-    revisions: Sequence[Revision],
-    choice: Choice,
-) -> pd.DataFrame:
-    rulings = rulings_after(acts, known, revisions)
-    if choice.round is not None:  # a ruling has no round of its own
-        units = set(people(decisions)["unit_id"])
-        rulings = [ruling for ruling in rulings if ruling.unit_id in units]
-    return consensus(people(decisions), rulings=rulings, single=choice.single)
-
-
 def rulings_after(acts: Sequence[Act], known: StudyData, revisions: Sequence[Revision]) -> list[Act]:
     """Return the current rulings after `acts`, in the codes of the current codebook."""
     return codings.rulings(about(acts, "ruling"), known.codebook, revisions=revisions)
@@ -136,28 +143,27 @@ def paraphrased(quotes: pd.DataFrame) -> tuple[tuple[str, int | None, int | None
 
 
 def _check(choice: Choice, acts: Sequence[Act], known: StudyData, coders: Sequence[str]) -> None:
-    if choice.facet is not None and choice.consensus:
+    if choice.facet is not None and choice.settled_by in ("rulings", "discussion"):
         raise ArgumentError(
-            "decisions: expected facet or consensus=True – found both – a ruling covers a code with any "
-            "value of the facet; pass only one of the two."
-        )
-    if choice.single and not choice.consensus:
-        raise ArgumentError(
-            "decisions: expected single=True only with consensus=True – found it without – pass both."
+            "decisions: expected facet or settled_by='rulings' or 'discussion' – found both – a ruling "
+            "covers a code with any value of the facet; pass only one of the two."
         )
     named = {act.round for act in acts if act.round is not None}
-    _check_name("round", choice.round, sorted(named), "the rounds of the study")
-    if choice.coder is not None:
+    for name in choice.rounds or ():  # None stands for what was coded in no round
+        if name is not None:
+            _check_name("round", name, sorted(named), "the rounds of the study")
+    if choice.coders is not None:
         in_plan = planned(acts, units=known.texts)["coder"].unique()  # who has not begun has no acts yet
-        _check_name("coder", choice.coder, sorted({*coders, *in_plan}), "the coders of the study")
+        for one in choice.coders:
+            _check_name("coder", one, sorted({*coders, *in_plan}), "the coders of the study")
 
 
 def _check_name(what: str, value: object, names: Sequence[str], of: str) -> None:
     """Raise `ArgumentError` where `value` is none of the `names`: an empty table would be read as "none"."""
     is_text = isinstance(value, str)
-    if value is None or (is_text and value in names):
+    if is_text and value in names:
         return
     described, hint = repr(value) if is_text else type(value).__name__, did_you_mean(str(value), names)
     if what == "coder" and is_text and value in RESERVED_CODERS:
-        hint = "consensus=True adds what was agreed, codings.majority(…) counts"
+        hint = "settled_by='rulings' gives what was agreed and ruled, settled_by='majority' counts"
     raise ArgumentError(f"decisions: expected {what} out of {of} – found {described} – {hint}")

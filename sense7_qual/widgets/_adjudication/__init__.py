@@ -122,7 +122,7 @@ class AdjudicationWidget(LeadWidget):
 
     def _called(self) -> Names:
         read = self._read
-        coders = {name for frame in (read.coverage, read.codings, read.memos, read.discussed.coverage)
+        coders = {name for frame in (read.coverage, read.codings, read.memos, read.talked.coverage)
                   for name in frame["coder"]}  # fmt: skip
         return Names(coders, viewer=self._coder, of_study=self._work_id, letters=self._letters)
 
@@ -196,8 +196,11 @@ class AdjudicationWidget(LeadWidget):
         rows = [
             {**row, "settled": _settled(settled.get((row["unit_id"], row["code"])))} for row in self._order
         ]
-        return {"by": self._by, "letters": self._letters, "rows": rows, "words": self._read.words,
+        return {"by": self._by, "letters": self._letters, "rows": rows, "words": self._words(),
                 **self._progress()}  # fmt: skip
+
+    def _words(self) -> str:
+        return self._read.words(self._read.decided, called=self._names.coder)
 
     def _progress(self, after: Key | None = None) -> dict[str, Any]:
         disputes = self._disputes
@@ -345,7 +348,7 @@ class AdjudicationWidget(LeadWidget):
         effects = foretold(self._read, state, list(disputes.settled.values()), disputes.keys)
         for row in (*effects["by_code"], *effects["by_coder"]):
             row["coder"] = self._names.coder(row["coder"])
-        return {"type": "change", "base": state.base.fingerprint, **effects}
+        return {"type": "change", "base": state.base.fingerprint, "words": self._words(), **effects}
 
     def _last_revision(self) -> dict[str, Any] | None:
         """Say who revised the codebook last, when and why."""

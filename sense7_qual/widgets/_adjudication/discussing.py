@@ -146,7 +146,7 @@ class Discussions:
         """Return the codings of a round by unit and coder; those who did not finish it are not in it."""
         if name not in self._coded_in:
             read = self._read
-            of = read.discussed if name in self._rounds else read
+            of = read.talked if name in self._rounds else read
             coded, here = (frame[frame["round"] == name] for frame in (of.codings, of.coverage))
             standing, _ = codings.carried(coded, here, read.codebook, revisions=read.revisions)
             rows: dict[tuple[str, str], list[dict[str, Any]]] = {

@@ -36,8 +36,8 @@ _SETTLED: Final = {True: "applied", False: "absent", None: "differing"}
 class Disputes:
     """The disagreements of one version of the codebook, and the rulings on them.
 
-    They are those of `store.decisions(consensus=True)`: decided in the end, after discussions, and counted
-    over what may be seen.
+    They are those of ``store.decisions(settled_by="nothing")``: each coder's last decisions, after
+    discussions, of what may be seen.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Disputes:
     """
 
     def __init__(self, read: Seen) -> None:
-        self._read, self.decisions = read, read.in_the_end
+        self._read, self.decisions = read, read.decided
         self._gains = Gains(self.decisions, read.independent)
         self._acts: list[Act] = list(read.team_rulings)
         rows = adjudication.disagreements(self.decisions)
@@ -141,7 +141,7 @@ class Disputes:
     @cached_property
     def _begins(self) -> dict[Key, int]:
         """Where the first words with the code begin, of disagreements on words."""
-        spans = self._read.standing[0].dropna(subset=["start"])
+        spans = self._read.in_the_end.dropna(subset=["start"])
         first = spans.groupby(["unit_id", "code"])["start"].min().reset_index()
         return {
             (str(unit_id), str(code)): int(start)
@@ -261,9 +261,9 @@ class Gains:
     Attributes
     ----------
     decided : DataFrame
-        What was decided in the end, after discussions: what consensus is made of.
+        Each coder's last decisions, after discussions: what consensus is made of.
     independent : DataFrame
-        What the coders decided by themselves: what agreement is of.
+        Each coder's first independent ones: what agreement is of.
     """
 
     def __init__(self, decided: pd.DataFrame, independent: pd.DataFrame) -> None:

@@ -22,7 +22,7 @@ from sense7_qual.widgets._offsets import turns, utf16_units
 class Readings:
     """The codings and memos on each text, coder by coder, in the codes of one version.
 
-    Where a coder discussed a text and finished it again, these are the codings after the discussion.
+    Where a coder finished a text again, in a discussion too, these are the last codings.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Readings:
 
     def __init__(self, read: Seen, decisions: pd.DataFrame) -> None:
         self._codebook, self._contexts, self.texts = read.codebook, read.contexts, read.texts
-        self._codings = _by_unit(_standing(read))
+        self._codings = _by_unit(read.in_the_end)
         on_text = read.memos[read.memos["target_kind"].isin(["unit", "span"])]
         self._memos = _by_unit(on_text.rename(columns={"target_id": "unit_id"}))
         self._decided = _by_unit(decisions[["unit_id", "coder", "code", "applied"]])
@@ -66,17 +66,6 @@ class Readings:
 
 
 _ORDER = {True: 0, False: 1, None: 2}
-
-
-def _standing(read: Seen) -> pd.DataFrame:
-    """Return the codings on finished texts, after discussions."""
-    own, talked = read.standing[0], read.carried(read.discussed)[0]
-    first, again = (
-        pd.MultiIndex.from_frame(one.coverage[["unit_id", "coder"]]) for one in (read, read.discussed)
-    )
-    keys = [pd.MultiIndex.from_frame(frame[["unit_id", "coder"]]) for frame in (own, talked)]
-    standing = [own[~keys[0].isin(again)], talked[keys[1].isin(first)]]
-    return pd.concat([frame for frame in standing if len(frame)] or [own])
 
 
 def _by_unit(frame: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
@@ -197,5 +186,4 @@ def foretold(read: Seen, state: State, settled: Collection[Act], keys: Collectio
         **shown_preview(preview(read, state), state),
         "n_rulings": len(settled) - len(still_standing),
         "n_leaving": sum(code in redefined for _, code in keys),
-        "words": read.words,
     }

@@ -260,12 +260,13 @@ class CodebookWidget(LeadWidget):
             state = self._draft.state
         said = shown_preview(preview(use.seen, state), state)
         if not self._counting.asked_again:
-            self._tell({"type": "preview", "words": use.seen.words, **said,
-                        "prices": prices(use.seen, state)})  # fmt: skip
+            words = use.seen.words(use.seen.decided)
+            self._tell({"type": "preview", "words": words, **said, "prices": prices(use.seen, state)})
         if fresh:
             self._figures_told = use
             n_split = sum(len(split.units) for split in Sorting(use.seen, viewer=self._coder).splits)
-            self._tell({"type": "figures", "figures": figures(use.seen), "n_split": n_split,
+            words = use.seen.words(use.seen.decided, alpha=use.seen.independent)
+            self._tell({"type": "figures", "figures": figures(use.seen), "words": words, "n_split": n_split,
                         "n_proposals": len(use.open_proposals())})  # fmt: skip
 
     _figures_told: InUse | None = None

@@ -193,8 +193,8 @@ def _after(state: State, step: Step) -> State:
     return replace(after, codebook=book, used=after.used | set(book.ids))
 
 
-def _add(state: State, step: Step) -> State:
-    code = _new(state, step, parent=step.get("parent"))
+def _add(state: State, step: Step, *, origin: str = "") -> State:
+    code = _new(state, step, parent=step.get("parent"), origin=origin)
     _check_fields(state, code, step.get("values") or {})
     codes = _placed(state.codebook.codes, [code], code.parent, step.get("before"))
     return replace(state, codebook=replace(state.codebook, codes=codes))
@@ -210,7 +210,7 @@ def _take(state: State, step: Step) -> State:
     if "into" in step:
         into = _codable(state.codebook, step.get("into"))
         return replace(state, taken={**state.taken, proposal: into.id})
-    after = _add(state, step)
+    after = _add(state, step, origin="inductive")  # it was proposed on a text
     return replace(after, taken={**state.taken, proposal: str(step.get("code"))})
 
 
@@ -332,9 +332,7 @@ _TAKE: Final[Mapping[str, Callable[[State, Step], State]]] = {
 }  # fmt: skip
 
 
-def _new(
-    state: State, step: Step, *, parent: object, origin: str = "inductive", others: Collection[Code] = ()
-) -> Code:
+def _new(state: State, step: Step, *, parent: object, origin: str, others: Collection[Code] = ()) -> Code:
     """Return a new code, with an id and a label that no other has."""
     given = str(step.get("code"))
     used = {one.casefold() for one in (*state.used, *(code.id for code in others))}

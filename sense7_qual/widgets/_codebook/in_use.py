@@ -15,7 +15,7 @@ from sense7_qual.codebook import Change, Code, Codebook, Revision
 from sense7_qual.codings import of_round, stale, tally
 from sense7_qual.errors import ActError
 from sense7_qual.widgets._codebook.draft import Draft, State, Step
-from sense7_qual.widgets._lead_view import Seen, participants
+from sense7_qual.widgets._lead_view import Seen, participants, to_review, with_figures
 from sense7_qual.widgets._offsets import folded
 
 
@@ -23,10 +23,11 @@ def figures(seen: Seen) -> dict[str, dict[str, Any]]:
     """Return for each code what is known of its use, by its id.
 
     Each has ``n``, the finished texts on which anybody applied it; ``prevalence``, the share of the decisions
-    on it that apply it; ``alpha``, with its 95 % interval (participants resampled; texts, which is said,
-    where one has no participant), of what was decided before a model's suggestions were shown, empty where it
-    cannot be computed; ``value``, alpha as a number, or None; ``n_both``, the texts on which two coders or
-    more decided so.
+    on it that apply it, both of each coder's last decisions; ``alpha``, with its 95 % interval (participants
+    resampled; texts, which is said, where one has no participant), of the first independent ones, empty where
+    it cannot be computed; ``value``, alpha as a number, or None; ``n_both``, the texts on which two coders or
+    more decided so; ``waits``, how much of it is to be reviewed. Where nothing that was decided on it counts
+    until then, ``n`` is None.
     """
     counts = tally(seen.decided)
     applied = counts[counts["n_applied"] > 0].groupby("code")["unit_id"].nunique()
@@ -34,14 +35,16 @@ def figures(seen: Seen) -> dict[str, dict[str, Any]]:
     shares = (sums["n_applied"] / sums["n_coders"]).to_dict()
     cluster = participants(seen.units, seen.decided["unit_id"])
     by: dict[str, Any] = {"units": seen.units, "cluster": cluster} if cluster else {}
-    agreed = by_code(seen.independent, **by).set_index("code").to_dict("index")
+    agreed = with_figures(by_code(seen.independent, **by))
+    waits = to_review(seen.decided)
     return {
         code.id: {
-            "n": int(applied.get(code.id, 0)),
+            "n": int(applied.get(code.id, 0)) if code.id in shares or code.id not in waits else None,
             "prevalence": f"{percent(shares[code.id])} %" if code.id in shares else "",
             "alpha": _alpha(agreed.get(code.id, {}), "" if cluster else ", texts resampled"),
             "value": _value(agreed.get(code.id, {})),
             "n_both": int(agreed.get(code.id, {}).get("n_units", 0)),
+            "waits": waits.get(code.id, ""),
         }
         for code in seen.codebook.codable
     }
@@ -78,9 +81,9 @@ class Quotes:
     def __init__(self, seen: Seen) -> None:
         self._texts = seen.texts
         places = {unit_id: place for place, unit_id in enumerate(self._texts)}
-        counted, coverage = of_round(seen.codings, seen.coverage)
+        counted, coverage = of_round(seen.last.codings, seen.last.coverage)
         counted = counted.merge(coverage[["unit_id", "coder"]], on=["unit_id", "coder"])
-        standing = seen.standing[0]
+        standing = seen.in_the_end
         rows = [self._row(row, row["code"], is_stale=False) for row in standing.to_dict("records")]
         known = {
             (*_span(row), code) for row in standing.to_dict("records") for code in str(row["was"]).split(", ")

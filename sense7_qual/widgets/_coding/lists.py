@@ -229,6 +229,7 @@ class History:
             "end": end,
             "quote": shortened(quote, _ON_A_LINE),
             "found": len(session.acts_of_step(act)) if act.found_by and act.step else 0,
+            "also": sum(one.moved_from is not None for one in session.acts_of_step(act)[1:]) if before else 0,
             "moved_from": shortened(text[before.start : before.end], _ON_A_LINE) if before else None,
             "facets": act.facet_values,
             "unsure": act.confidence == "unsure",

@@ -260,19 +260,25 @@ class Session(Units):
         return record.in_one_step([*acts, *self.acts_from({**message, "with": None})])
 
     def _moved(self, message: Mapping[str, Any], unit_id: str, common: Mapping[str, Any]) -> list[Act]:
-        """Return the acts that move a coding, and what is noted on exactly its words, to other words."""
+        """Return the acts that move codings of the same words, with what is noted on these, to others."""
         named: dict[str, Any] = {"start": None, **field(message, "from", dict), "code": message.get("code")}
         old, new = self._target(named, unit_id), self.span(message, unit_id)
         now = self._now(unit_id)
-        on_words = [act for act in now["coding"] if (act.start, act.end) == (old["start"], old["end"])]
-        coding = next((act for act in on_words if act.code == old["code"]), None)
-        if coding is None or (coding.start, coding.end) == (new["start"], new["end"]):
+        on_words = {a.code: a for a in now["coding"] if (a.start, a.end) == (old["start"], old["end"])}
+        codes = [old["code"], *map(str, field({"also": [], **message}, "also", list))]
+        if not set(codes) <= set(on_words) or (old["start"], old["end"]) == (new["start"], new["end"]):
             raise ActError(
                 "Not moved: this coding changed before you could see it. Look at it, then move it again."
             )
-        acts = record.moved(coding, start=new["start"], end=new["end"], **common)
-        if len(on_words) == 1:  # otherwise the memos are about the other coding, too
-            on_them = (act for act in now["memo"] if (act.start, act.end) == (coding.start, coding.end))
+        first = uuid.UUID(common["act_id"])
+        ids = {code: str(uuid.uuid5(first, f"also {code}")) for code in codes} | {codes[0]: common["act_id"]}
+        acts = [
+            act
+            for code, act_id in ids.items()
+            for act in record.moved(on_words[code], **new, codebook=self.codebook, act_id=act_id)
+        ]
+        if set(codes) == set(on_words):  # otherwise the memos are about the other coding, too
+            on_them = (a for a in now["memo"] if (a.start, a.end) == (old["start"], old["end"]))
             acts += [self._moved_memo(act, new, common) for act in on_them if act.target_kind == "span"]
         return record.in_one_step(acts)
 

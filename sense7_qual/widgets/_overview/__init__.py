@@ -140,7 +140,7 @@ class OverviewWidget(LeadWidget):
         at = datetime.now(UTC).isoformat(timespec="seconds")
         self._tell_part("rounds", at=at, rows=progress, book=self._book())
         n_finished = int(board.tally["unit_id"].nunique())
-        words = _counted_words(board)
+        words = board.read.words(board.read.decided)
         self._tell_part("codes", rows=frequency_rows(board), n_finished=n_finished, words=words)
         known = self._decided is not None and board.read.independent.equals(self._decided)
         agreed = self._agreed if known else []
@@ -152,7 +152,8 @@ class OverviewWidget(LeadWidget):
             by_round = agreement_by_round(board)
         self._decided, self._agreed, self._by_round = board.read.independent, agreed, by_round
         said = agreement_words(board, agreed, width=self._width)
-        self._tell_part("agreement", rows=agreed, words=said, by_round=by_round)
+        basis = board.read.words(board.read.independent)
+        self._tell_part("agreement", rows=agreed, basis=basis, words=said, by_round=by_round)
         leaning = leaning_rows(board)
         self._tell_part("leaning", rows=leaning)
         self._tell_part("change", **change(board))
@@ -166,15 +167,3 @@ class OverviewWidget(LeadWidget):
     def _now(self) -> Board:
         self._read = self._read or self._board()
         return self._read
-
-
-def _counted_words(board: Board) -> str:
-    """Say in a sentence or two which texts the numbers on codes count and which they leave out."""
-    rounds = [f"round {name!r}" for name in board.read.rounds]
-    of_none = ["texts outside rounds"] if board.without_round else []
-    said = f"Counted: {', '.join(['texts you finished', *rounds, *of_none])}."
-    if board.read.blind:
-        said += f" Not counted, because blind: {', '.join(repr(name) for name in board.read.blind)}."
-    if not board.without_round and board.plan["round"].isna().any():
-        said += " Not counted: what others coded outside rounds (OverviewWidget(…, without_round=True))."
-    return said

@@ -275,7 +275,7 @@ def text_of(board: Board, unit_id: object) -> dict[str, Any]:
     if not isinstance(unit_id, str) or unit_id not in board.places:
         raise ActError("overview: this text is not in the study any more – open the list again.")
     text = board.read.texts[unit_id]
-    codings, undecided = board.read.standing
+    codings, undecided = board.read.in_the_end, board.read.standing[1]
     done = board.order.loc[board.order["unit_id"] == unit_id, "coder"].tolist()
     here = codings[codings["unit_id"] == unit_id]
     again = undecided[undecided["unit_id"] == unit_id]
@@ -334,7 +334,8 @@ def _followed(board: Board, asked: Mapping[str, Any]) -> str:
 
 def _of_code(board: Board, asked: Mapping[str, Any], *, double: bool) -> tuple[str, Rows]:
     """The texts with a code that two or more coders decided, or those that it was applied to."""
-    rows = board.tally[board.tally["code"] == asked["code"]]
+    tally = board.independent_tally if double else board.tally
+    rows = tally[tally["code"] == asked["code"]]
     rows = rows[rows["n_coders"] > 1] if double else rows[rows["n_applied"] > 0]
     notes = {
         unit: "all agree" if double and applied in (0, n) else
@@ -383,7 +384,7 @@ def _later(board: Board, asked: Mapping[str, Any]) -> tuple[str, Rows]:
     is_it = (drift["coder"] == asked["coder"]) & (drift["code"] == asked["code"])
     n_later = int(drift.loc[is_it, "n_later"].sum())
     order = board.finish_order[board.finish_order["coder"] == asked["coder"]]
-    decided = board.read.decided
+    decided = board.read.independent
     mine = decided[(decided["coder"] == asked["coder"]) & (decided["code"] == asked["code"])]
     applied = dict(zip(mine["unit_id"], mine["applied"], strict=True))
     units = [unit for unit in order["unit_id"] if unit in applied]

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from sense7_qual import codings
+from sense7_qual._basis import Basis, line_of
 from sense7_qual._present import coefficient, interval, number, percent
 from sense7_qual._reasons import reason_words
+from sense7_qual.adjudication import Choice
 from sense7_qual.agreement import by_code, sequential
 from sense7_qual.codebook import emerged
 from sense7_qual.rounds import Round
-from sense7_qual.widgets._lead_view import Board, duration, pace
+from sense7_qual.widgets._lead_view import Board, duration, pace, to_review, with_figures
 
 LEAST: Final = 0.667
 """Krippendorff (2004, p. 241): below it no conclusion, not even a tentative one."""
@@ -23,27 +25,31 @@ LEAST: Final = 0.667
 def agreement_rows(board: Board, *, width: float) -> list[dict[str, Any]]:
     """Return for each code its alpha, with the interval for one look and the one that holds at every look.
 
-    Both resample, or leave out, whole participants; texts where some have no participant. Empty where no text
-    may be seen that two coders decided.
+    Of each coder's first independent decisions, as ``by_code(store.decisions())``. Both intervals resample,
+    or leave out, whole participants; texts where some have no participant. Empty where no text may be seen
+    that two coders decided. A code that waits for review says so; without a figure, if none of it counts.
     """
     decided = board.read.independent
-    if not (codings.tally(decided)["n_coders"] > 1).any():
+    if not (board.independent_tally["n_coders"] > 1).any():
         return []
     by: dict[str, Any] = {"units": board.units, "cluster": board.cluster} if board.cluster else {}
-    once = by_code(decided, **by)
+    once = with_figures(by_code(decided, **by))
     looks = sequential(decided, width=width, **by).set_index("code").to_dict("index")
-    rows = [_agreement(board, row, looks[row["code"]]) for row in once.to_dict("records")]
-    order = {code.id: place for place, code in enumerate(board.codebook)}
-    return sorted(rows, key=lambda row: order.get(row["code"], len(order)))
+    waits = to_review(decided)
+    return [
+        _agreement(board, code.id, once.get(code.id), looks.get(code.id, {}), waits.get(code.id, ""))
+        for code in board.codebook
+        if code.id in once or code.id in waits
+    ]
 
 
 def agreement_by_round(board: Board) -> list[dict[str, Any]]:
     """Return for each round its alpha of each code, with the interval for one look, where there are several.
 
-    Each round by itself, as ``by_code(store.decisions(round=…, before_suggestions=True))``: those that may be
-    seen, and in which two coders finished a text.
+    Each round by itself, as ``by_code(store.decisions(round=…))``: those that may be seen, and in which two
+    coders finished a text. A round of texts that its coders had seen others' decisions on says so.
     """
-    pairs = board.read.before_suggestions.coverage
+    pairs = board.read.coverage
     n_coders = pairs.groupby([pairs["round"].fillna(""), "unit_id"])["coder"].nunique()
     double = set(n_coders[n_coders > 1].index.get_level_values(0))
     names = [one.name for one in board.rounds if one.name in double]
@@ -52,45 +58,54 @@ def agreement_by_round(board: Board) -> list[dict[str, Any]]:
 
 
 def _of_round(board: Board, name: str | None) -> dict[str, Any]:
-    read = board.read
-    coded, finished = (
-        frame[frame["round"].isna() if name is None else (frame["round"] == name).fillna(False)]
-        for frame in (read.before_suggestions.codings, read.before_suggestions.coverage)
-    )
-    decided = codings.decisions(coded, finished, board.codebook, revisions=read.revisions)
+    decided = board.read.decisions(Choice(rounds=(name,)))
     by: dict[str, Any] = {"units": board.units, "cluster": board.cluster} if board.cluster else {}
-    rows = by_code(decided, **by).to_dict("records")
+    rows = with_figures(by_code(decided, **by))
+    waits = to_review(decided)
     return {
         "round": name,
+        "basis": line_of(decided),
         "codes": {
-            row["code"]: {
-                "n": int(row["n_units"]),
-                "value": coefficient(row["alpha"], 2),
-                "interval": (
-                    "" if pd.isna(row["alpha_low"]) else interval(row["alpha_low"], row["alpha_high"], 2)
-                ),
-                "why": "" if pd.isna(row["reason"]) else reason_words(row["reason"]),
-            }
-            for row in rows
+            code.id: _in_round(rows.get(code.id), waits.get(code.id, ""))
+            for code in board.codebook
+            if code.id in rows or code.id in waits
         },
     }
 
 
-def _agreement(board: Board, row: Mapping[Any, Any], look: Mapping[Any, Any]) -> dict[str, Any]:
-    alpha = row["alpha"]
+def _in_round(row: Mapping[Any, Any] | None, waits: str) -> dict[str, Any]:
+    if row is None:
+        return {"n": 0, "value": "", "interval": "", "why": waits, "waits": waits}
+    return {"n": int(row["n_units"]), **_alpha(row), "waits": waits}
+
+
+def _agreement(
+    board: Board, code: str, row: Mapping[Any, Any] | None, look: Mapping[Any, Any], waits: str
+) -> dict[str, Any]:
+    named = {"code": code, "label": board.label(code), "waits": waits}
+    if row is None:  # nothing that was decided on it counts until it is reviewed
+        none = dict.fromkeys(("alpha", "low", "high", "look_low", "look_high", "n_more"))
+        return {**named, **none, "n": 0, "value": "", "interval": "", "more": "", "why": waits}
     return {
-        "code": row["code"],
-        "label": board.label(row["code"]),
+        **named,
         "n": int(row["n_units"]),
-        "alpha": _number(alpha),
+        "alpha": _number(row["alpha"]),
         "low": _number(row["alpha_low"]),
         "high": _number(row["alpha_high"]),
         "look_low": _number(look["low"]),
         "look_high": _number(look["high"]),
-        "value": coefficient(alpha, 2),
-        "interval": "" if pd.isna(row["alpha_low"]) else interval(row["alpha_low"], row["alpha_high"], 2),
+        **_alpha(row),
         "n_more": None if pd.isna(look["n_more"]) else int(look["n_more"]),
         "more": _more(look),
+    }
+
+
+def _alpha(row: Mapping[Any, Any]) -> dict[str, str]:
+    """Return alpha and its interval in words, and why one is missing."""
+    low, high = row["alpha_low"], row["alpha_high"]
+    return {
+        "value": coefficient(row["alpha"], 2),
+        "interval": "" if pd.isna(low) else interval(low, high, 2),
         "why": "" if pd.isna(row["reason"]) else reason_words(row["reason"]),
     }
 
@@ -103,7 +118,7 @@ def _more(look: Mapping[Any, Any]) -> str:
 
 
 def agreement_words(board: Board, rows: list[dict[str, Any]], *, width: float) -> list[str]:
-    """Explain in sentences which decisions are counted and how to read the numbers."""
+    """Explain in sentences why agreement is missing, or how to read the numbers."""
     said = []
     blind = [repr(name) for name in board.read.blind]
     if blind:
@@ -112,24 +127,12 @@ def agreement_words(board: Board, rows: list[dict[str, Any]], *, width: float) -
             f"{which} {', '.join(blind)}: blind, so nobody sees agreement yet, because knowing the numbers "
             f"would influence coding. It appears once {are} unblinded."
         )
-    n = board.read.n_suggested
-    if n:
-        said.append(
-            f"A model's suggestions were shown on {n} {'text' if n == 1 else 'texts'}: agreement uses what "
-            "coders decided before they saw them."
-        )
     if not rows:
         return [*said, "You cannot see any text yet that two coders have finished."]
     said.append(
         "Krippendorff’s alpha. Thick line: 95% CI for one look; thin line: valid however often "
         "you look. Marks at .667 and .80."
     )
-    pooled = _pooled(board)
-    if len(pooled) > 1:
-        said.append(
-            f"Pooled over {', '.join(pooled[:-1])} and {pooled[-1]}: for each coder and text, the decisions "
-            "of the round finished last. Below, each round separately."
-        )
     if board.cluster is None:
         said.append(
             "Some texts have no participant (case_id), so the intervals treat all texts as independent: they "
@@ -145,14 +148,6 @@ def agreement_words(board: Board, rows: list[dict[str, Any]], *, width: float) -
     return said
 
 
-def _pooled(board: Board) -> list[str]:
-    """Return the rounds whose decisions are in the numbers: those of texts that two or more decided."""
-    by_two = board.tally.loc[board.tally["n_coders"] > 1, "unit_id"]
-    counted = board.order.loc[board.order["unit_id"].isin(set(by_two)), "round"]
-    names = [f"round {one.name!r}" for one in board.rounds if (counted == one.name).fillna(False).any()]
-    return [*names, *["no round"] * bool(counted.isna().any())]
-
-
 def _number(value: Any) -> float | None:
     return None if pd.isna(value) else float(value)
 
@@ -162,20 +157,24 @@ _LEAST_TEXTS: Final = 10
 
 
 def frequency_rows(board: Board) -> list[dict[str, Any]]:
-    """Return for each code the finished texts on which anybody applied it, and the share of decisions."""
+    """Return for each code the finished texts on which anybody applied it, and the share of decisions.
+
+    Of each coder's last decisions. A code that waits for review says so, and has no rank.
+    """
     counts = board.tally
     applied = counts[counts["n_applied"] > 0].groupby("code")["unit_id"].nunique()
     sums = counts.groupby("code")[["n_applied", "n_coders"]].sum()
     shares = (sums["n_applied"] / sums["n_coders"]).to_dict()
-    parts = _parts_of_order(board)
+    parts, waits = _parts_of_order(board), to_review(board.read.decided)
     return [
         {
             "code": code.id,
             "label": code.label,
-            "n": int(applied.get(code.id, 0)),
+            "n": int(applied.get(code.id, 0)) if code.id in shares or code.id not in waits else None,
             "share": float(shares[code.id]) if code.id in shares else None,
             "parts": parts.get(code.id, []),
             "percent": f"{percent(shares[code.id])} %" if code.id in shares else "",
+            "waits": waits.get(code.id, ""),
         }
         for code in board.codebook.codable
     ]
@@ -345,7 +344,7 @@ def _drift_words(board: Board) -> str:
     if not n:
         return "Drift: too few texts yet to tell whether a coder applies a code more or less than at first."
     found = int(board.drift["alarm"].fillna(False).sum())
-    planned = set(board.read.decided["coder"]) <= set(board.seen_plan["coder"])
+    planned = set(board.read.independent["coder"]) <= set(board.seen_plan["coder"])
     looks = "however often you look" if planned else "for one look at the end, since texts were not planned"
     return (
         f"Drift: {found or 'no'} {'alarm' if found == 1 else 'alarms'} among {n} pairs of coder and code. "
@@ -355,7 +354,9 @@ def _drift_words(board: Board) -> str:
 
 def _came(board: Board) -> dict[str, Any]:
     """Count the codes applied after each participant, and predict those that further ones bring."""
-    made, coverage = board.read.standing[0], board.read.coverage
+    made, coverage = board.read.in_the_end, board.read.coverage
+    waiting = {one.code for one in Basis.of(board.read.decided).waiting}
+    made = made[~made["code"].isin(waiting)]
     if coverage.empty:
         return {"came": [], "came_words": ""}
     if board.cluster is None:
@@ -365,16 +366,23 @@ def _came(board: Board) -> dict[str, Any]:
     n_codes = [int(n) for n in rows["n_codes"]]
     new = rows.loc[rows["n_new"] > 0, "place"]
     last = 0 if new.empty else int(new.iloc[-1])
-    said = f"{n_codes[-1]} of {len(board.codebook.codable)} codes occur in texts of {len(rows)} participants"
+    of = sum(code.id not in waiting for code in board.codebook.codable)
+    said = f"{n_codes[-1]} of {of} codes occur in texts of {len(rows)} participants"
     said += ", all of them in those of the first." if last == 1 else "."
     said += f" The last new code came with participant {last}." if last > 1 else ""
-    return {"came": n_codes, "came_words": f"{said} {_saturated(board, made, board.cluster)}"}
+    if waiting:
+        labels = ", ".join(code.label for code in board.codebook.codable if code.id in waiting)
+        said += f" Not counted until all of it is reviewed: {labels}."
+    return {"came": n_codes, "came_words": f"{said} {_saturated(board, made, board.cluster, waiting)}"}
 
 
-def _saturated(board: Board, made: pd.DataFrame, cluster: str) -> str:
-    codes = emerged(board.read.revisions, board.codebooks)
-    if not codes:
+def _saturated(board: Board, made: pd.DataFrame, cluster: str, waiting: Collection[str]) -> str:
+    every = emerged(board.read.revisions, board.codebooks)
+    codes = [code for code in every if code not in waiting]
+    if not every:
         return "No code emerged during coding, so saturation does not apply."
+    if not codes:
+        return "New codes are not predicted until the codes that emerged during coding are reviewed."
     by: dict[str, Any] = {"cluster": cluster, "emerged": codes, "coverage": board.read.coverage}
     result = codings.saturation(made, board.units, more=[_MORE], **by)
     row = result.iloc[0]

@@ -166,7 +166,7 @@ class QuotesWidget(LeadWidget):
             "work_id": self._work_id,
             "codebook": {**described_book(book), "version": book.version, "facets": []},
             "rating": self._rule.rating or "",
-            "words": self._read.words,
+            "words": self._passages.words,
             "progress": self._passages.progress(),
             "unsaved": self._begun.read(),
         }

@@ -10,11 +10,10 @@ import pandas as pd
 from sense7_qual import codings, redact, report
 from sense7_qual._present import divides, number
 from sense7_qual.acts import Act
-from sense7_qual.adjudication import consensus
+from sense7_qual.adjudication import Choice
 from sense7_qual.errors import ActError
-from sense7_qual.widgets._adjudication.disputes import Disputes
 from sense7_qual.widgets._lead import decisions_of
-from sense7_qual.widgets._lead_view import Seen
+from sense7_qual.widgets._lead_view import Seen, to_review
 from sense7_qual.widgets._offsets import turns, utf16_units
 
 PAGE: Final = 40
@@ -49,6 +48,8 @@ class Passages:
         Who reads: their own decisions are shown in any case.
     once_coded : collection of tuple of str
         The texts and codes of codings that the viewer may see, also of those that are removed.
+    words : str
+        What the proposals rest on.
     """
 
     def __init__(
@@ -61,18 +62,18 @@ class Passages:
         once_coded: Collection[tuple[str, str]],
     ) -> None:
         self._read, self._codebook, self.rule, self._made = read, read.codebook, rule, list(made)
-        self._texts, standing = read.texts, read.standing[0]
+        self._texts, standing = read.texts, read.in_the_end
         self._coded = standing[["unit_id", "code", "coder", "start", "end"]].to_dict("records")
         self._known = {(row["unit_id"], row["code"]) for row in self._coded}
         self._viewer, self._once_coded = viewer, once_coded
         self._decide()
-        disputes = Disputes(read)
-        agreed = consensus(disputes.decisions, rulings=list(disputes.settled.values()), single=True)
+        agreed = read.decisions(Choice(settled_by="rulings"))
+        self.words, self._waits = read.words(agreed), to_review(agreed)
         self._found: dict[str, list[tuple[str, int, int]]] = {}
         rows = report.quote_candidates(
             standing, read.units, codebook=read.codebook, per_code=rule.per_code, rating=rule.rating,
             per_participant=rule.per_participant, names=rule.names, seed=rule.seed,
-            decisions=pd.concat([disputes.decisions, agreed], ignore_index=True), quotes=self._all,
+            decisions=pd.concat([read.decided, agreed], ignore_index=True), quotes=self._all,
             screened="drawn",
         )  # fmt: skip
         self._candidates: dict[str, list[dict[str, Any]]] = {code.id: [] for code in read.codebook.codable}
@@ -155,6 +156,7 @@ class Passages:
                 "n_against": sum(quote["state"] == "approved" for quote in own if quote not in shows),
                 "n_wanted": self.rule.per_code,
                 "n_candidates": len(candidates),
+                "waits": self._waits.get(code, ""),
             })  # fmt: skip
         return rows
 

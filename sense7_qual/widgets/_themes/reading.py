@@ -148,7 +148,7 @@ class Reading:
     @property
     def words(self) -> str:
         """What is to be known of all themes at once, in sentences."""
-        said = [self.board.read.words]
+        said = [self.board.read.words(self.board.read.decided)]
         low, high = (self.themes.parameters.get("n_themes_as_good") if self.themes else None) or (0, 0)
         if low < high:
             said.append(f"{low} to {high} themes would do as well.")
