@@ -12,8 +12,23 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+COLUMN: Final = "basis"
+"""The column in which decisions say what they rest on."""
+NOT_STATED: Final = "not stated"
 _BY_CHANCE: Final = 0.2
 _FEWEST: Final = 3
+
+
+def unstated(people: pd.DataFrame) -> pd.Series:
+    """Mark the rows that do not say which decisions of a record they are: those of files and spreadsheets.
+
+    In a record, what is missing waits for review or was left open; elsewhere it may have been left out. A
+    column of the basis alone says nothing: frames are joined, and a sheet next to a record has none.
+    """
+    if COLUMN not in people.columns:
+        return pd.Series(True, index=people.index)
+    lines = people[COLUMN].astype("string").fillna(NOT_STATED)
+    return lines.str.startswith(NOT_STATED).astype(bool)
 
 
 def applied_only(people: pd.DataFrame) -> list[str]:

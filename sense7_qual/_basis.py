@@ -19,12 +19,11 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import pandas as pd
 
+from sense7_qual._absent_rows import COLUMN as COLUMN, NOT_STATED as NOT_STATED
 from sense7_qual._coder_names import RESERVED_CODERS, is_model
 from sense7_qual._contract import Column
 from sense7_qual._reasons import Caution, Reason
 
-COLUMN: Final = "basis"
-NOT_STATED: Final = "not stated"
 FIRST: Final = "first independent"
 LAST: Final = "last"
 ANY_CODER: Final = "any coder"

@@ -21,6 +21,7 @@ from sense7_qual._absent_rows import (
     applied_only as applied_only,
     applied_only_of_a_code,
     applied_only_where_incomplete,
+    unstated,
 )
 from sense7_qual._arguments import check_arguments, require_column
 from sense7_qual._messages import did_you_mean, first_three, outside
@@ -358,14 +359,16 @@ def refuse_applied_only(people: pd.DataFrame, *, frame_name: str) -> None:
             "– add a row with applied=False for each code that is not on a text that they coded "
             '(codings.from_table does so: blank="absent", finished=…); if you selected codes, pass all.'
         )
-    # In a record, what is missing waits for review or was left open.
-    if "basis" not in people.columns:
-        _refuse_incomplete(people, frame_name=frame_name)
+    _refuse_incomplete(people, frame_name=frame_name)
 
 
 def _refuse_incomplete(people: pd.DataFrame, *, frame_name: str) -> None:
     """Raise `TableError` if a coder's decisions lack what was absent of one code, or on most texts."""
+    asked = set(people.loc[unstated(people), "coder"])
+    if not asked:
+        return
     of_code = applied_only_of_a_code(people)
+    of_code = of_code[of_code["coder"].isin(asked)]
     if len(of_code):
         first = of_code.iloc[0]
         more = f" and {len(of_code) - 1} more" if len(of_code) > 1 else ""
@@ -375,7 +378,7 @@ def _refuse_incomplete(people: pd.DataFrame, *, frame_name: str) -> None:
             "texts of that coder, on which others decided – add a row with applied=False where "
             "the code is not on a text that they coded; if a code was not open there, drop the others' rows."
         )
-    coders = applied_only_where_incomplete(people)
+    coders = [coder for coder in applied_only_where_incomplete(people) if coder in asked]
     if coders:
         raise TableError(
             f"{frame_name}: expected each coder's absent decisions, too – found that all decisions of coder "

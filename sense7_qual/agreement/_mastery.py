@@ -285,6 +285,7 @@ def _refuse_incomparable(theirs: pd.DataFrame, own: pd.DataFrame) -> None:
     both = pd.concat([theirs.assign(coder=name), own.assign(coder=standard)])
     shared = set(theirs["code"]) & set(own["code"])
     both = both[both["code"].isin(shared)]
+    # Not `say_what_shows`: that decisions run against gold is what a training finds out, no slip of a sheet.
     refuse_applied_only(both, frame_name="decisions and gold")
 
 

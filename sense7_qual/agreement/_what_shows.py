@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 import numpy as np
 import pandas as pd
 
-from sense7_qual._basis import COLUMN
+from sense7_qual._absent_rows import unstated
 from sense7_qual._messages import first_three, outside
 from sense7_qual._suspicious_names import is_known, likely_models, likely_results
 
@@ -29,11 +29,11 @@ def say_what_shows(own: pd.DataFrame, *, function: str, named: Collection[str] =
     """Warn, in the name of `function`, of coders who are likely nobody, and of rows that were left out.
 
     `own` are the decisions of people; `named` are coders whom the caller has named as what they are. In a
-    record each coder made each decision, and `report.review` has what looks odd in it: of decisions that
-    state their basis only the coders' names are asked about.
+    record each coder made each decision, and `report.review` has what looks odd in it: where all decisions
+    state their basis, only the coders' names are asked about.
     """
     said = [*who_is_no_person([str(name) for name in own["coder"].unique() if name not in named])]
-    if COLUMN not in own.columns:
+    if unstated(own).any():
         said += [*_copies(own), *_missing_by_value(own), *_reversed(own)]
     for what in said:
         warnings.warn(f"{function}: {what}", UserWarning, stacklevel=outside())
