@@ -84,6 +84,13 @@ def check_least(function: Callable[..., Any], least: float, **numbers: float) ->
             )
 
 
+def refuse_removed(arguments: Mapping[str, object], instead: Mapping[str, str], *, function: str) -> None:
+    """Raise `ArgumentError` for an argument that there is no more; `instead` says what took its place."""
+    for name in arguments:
+        other = instead.get(name, "an argument that its documentation lists")
+        raise ArgumentError(f"{function}: expected no argument {name!r} – found it – pass {other}.")
+
+
 def require_column(frame: pd.DataFrame, column: str, *, frame_name: str) -> None:
     """Raise `TableError`, with the nearest column's name, if `frame` lacks a column."""
     check_arguments(require_column, locals())

@@ -10,11 +10,10 @@ What is *in* is counted from the rows in hand, so that a filter cannot lie; what
 from __future__ import annotations
 
 import functools
-import inspect
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -22,9 +21,10 @@ import pandas as pd
 from sense7_qual._absent_rows import COLUMN as COLUMN, NOT_STATED as NOT_STATED
 from sense7_qual._coder_names import RESERVED_CODERS, is_model
 from sense7_qual._contract import Column
-from sense7_qual._reasons import Caution, Reason
 
 FIRST: Final = "first independent"
+FIRST_IN_ROUND: Final = "first in the round"
+"""The rule of a round asked for by name, where decisions after seeing others or a suggestion are in, too."""
 LAST: Final = "last"
 ANY_CODER: Final = "any coder"
 """The coder of decisions in which a code counts once anybody applied it."""
@@ -44,8 +44,6 @@ _WAITS: Final = re.compile(
     r"(?P<code>“.*”) (?P<n>[\d,]+) of (?P<of>[\d,]+)(?: \((?P<how>\w+): no figure\))?", re.DOTALL
 )
 _TEXTS: Final = re.compile(r"(?:(?P<some>[\d,]+) of )?(?P<n>[\d,]+) texts?(?:: (?P<coders>.*))?", re.DOTALL)
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +167,10 @@ class Basis:
             return replace(self, n_texts=n_texts, coders=coders)
         return replace(self, selected=n_texts if n_texts < self.n_texts else None, coders=coders)
 
-    def differs(self, other: Basis) -> tuple[str, ...]:
-        """Return the names of the fields in which two bases differ."""
-        return tuple(one.name for one in fields(self) if getattr(self, one.name) != getattr(other, one.name))
-
 
 def state(decisions: pd.DataFrame, basis: Basis) -> pd.DataFrame:
     """Return decisions with a basis in every row."""
-    return decisions.assign(**{COLUMN: _column(str(basis), len(decisions), decisions.index)})
+    return decisions.assign(**{COLUMN: stated_column(str(basis), len(decisions), decisions.index)})
 
 
 def parts(decisions: pd.DataFrame) -> list[tuple[list[str], Basis]]:
@@ -204,7 +198,7 @@ def is_mixed(decisions: pd.DataFrame) -> bool:
     """
     if any(basis.rule.startswith(SEVERAL) for _, basis in parts(decisions)):
         return True
-    return "coder" in decisions and len(parts(_of_people(decisions))) > 1
+    return "coder" in decisions and len(parts(of_people(decisions))) > 1
 
 
 def line_of(*frames: pd.DataFrame) -> str:
@@ -265,130 +259,9 @@ def partly_reviewed(*frames: pd.DataFrame) -> set[str]:
     return {code for code in there if _stem(code) in waiting}
 
 
-def rests_on(*names: str, called: Sequence[str] = (), models: bool = False) -> Callable[[Function], Function]:
-    """Decorate a function that takes decisions as the parameters `names`: its result states their basis.
-
-    A frame gets it as the column ``basis``; where it has a column `source`, each row that of its source. Any
-    other result gets it as its attribute ``basis``. Where there are decisions of several parameters, `called`
-    says what each is called in the line. Models are left out of it unless `models` says that the function
-    compares them (those of its parameter `models`), or the call with `with_models` that they count. A
-    function's `source` or `coder` says whose decisions of the first frame it takes.
-    """
-
-    def add(function: Function) -> Function:
-        signature = inspect.signature(function)
-
-        @functools.wraps(function)
-        def stating(*args: Any, **named: Any) -> Any:
-            result = function(*args, **named)  # first: it refuses what is no frame of decisions
-            given = signature.bind(*args, **named).arguments
-            frames = {
-                label: given[name]
-                for label, name in zip(called or names, names, strict=True)
-                if isinstance(given.get(name), pd.DataFrame) and "unit_id" in given[name]
-            }
-            counted = bool(given.get("with_models", False))
-            if models:
-                frames = {name: _with_named(frame, given.get("models")) for name, frame in frames.items()}
-            of = given.get("source", given.get("coder"))
-            by_source = len(frames) == 1 and "source" in getattr(result, "columns", ())
-            if isinstance(of, str) and frames and not by_source:
-                first = next(iter(frames))
-                frames[first] = _of_source(frames[first], of, with_models=counted)
-            return with_basis(result, frames, with_models=models or counted)
-
-        stating.__dict__["_rests_on"] = names
-        return stating  # type: ignore[return-value]
-
-    return add
-
-
-def with_basis(result: Any, frames: Mapping[str, pd.DataFrame], *, with_models: bool = False) -> Any:
-    """Return a result that states the basis of the decisions in `frames`, by what they are called."""
-    if not frames:
-        return result  # no decisions were given
-    own = {name: _that_count(frame, with_models=with_models) for name, frame in frames.items()}
-    if isinstance(result, pd.DataFrame):
-        if "source" in result.columns and len(frames) == 1:
-            [decisions] = frames.values()
-            return _by_source(result, decisions, with_models=with_models)
-        mixed = any(map(is_mixed, own.values()))
-        stated = result.assign(**{COLUMN: _column(_line_of_several(own), len(result), result.index)})
-        return _with_cautions(stated, [mixed] * len(result), partly_reviewed(*own.values()))
-    if is_dataclass(result) and any(one.name == COLUMN for one in fields(result)):
-        return replace(result, **{COLUMN: _line_of_several(own)})  # type: ignore[type-var]
-    return result
-
-
-def _with_named(decisions: pd.DataFrame, models: str | Sequence[str] | None) -> pd.DataFrame:
-    """Return decisions without those of models that are not among the ones named, if any are."""
-    if models is None or "coder" not in decisions:
-        return decisions
-    named = {models} if isinstance(models, str) else {str(name) for name in models}
-    return _of(decisions, lambda name: not is_model(name) or name in named)
-
-
-def _of_source(decisions: pd.DataFrame, source: str, *, with_models: bool) -> pd.DataFrame:
-    """Return the decisions of a source with its basis, or those of the people from whom it is computed."""
-    own = _of(decisions, lambda name: name == source)
-    if len(own) and source != "majority":
-        return own
-    people = _of_people(decisions, with_models=with_models)
-    if not len(people):
-        return own if len(own) else decisions
-    if source != "majority":
-        return people
-    return state(people, from_people(people, source, with_models=with_models))
-
-
 def line_of_people(decisions: pd.DataFrame) -> str:
     """Return the line of people's decisions; of computed ones where there is nothing else."""
-    return line_of(_that_count(decisions, with_models=False))
-
-
-def _line_of_several(frames: Mapping[str, pd.DataFrame]) -> str:
-    lines = {name: line_of(frame) for name, frame in frames.items()}
-    if len(set(lines.values())) <= 1:
-        return next(iter(lines.values()), NOT_STATED)
-    mixed = SEVERAL if any(line.startswith(SEVERAL) for line in lines.values()) else ""
-    return mixed + "; ".join(f"{name}: {line.removeprefix(SEVERAL)}" for name, line in lines.items())
-
-
-def _by_source(result: pd.DataFrame, decisions: pd.DataFrame, *, with_models: bool) -> pd.DataFrame:
-    sources = result["source"].astype("object")
-    lines = {name: line_of_source(decisions, str(name), with_models=with_models) for name in sources.unique()}
-    stated = pd.Categorical(sources.map(lines), categories=list(dict.fromkeys(lines.values())))
-    mixed = [lines[name].startswith(SEVERAL) for name in sources]
-    stating = result.assign(**{COLUMN: pd.Series(stated, index=result.index)})
-    return _with_cautions(stating, mixed, partly_reviewed(decisions))
-
-
-def _with_cautions(result: pd.DataFrame, mixed: Sequence[bool], partly: Collection[str]) -> pd.DataFrame:
-    """Add what the basis says to the cautions of rows that have a number."""
-    if "caution" not in result or "code" not in result or not (any(mixed) or partly):
-        return result
-    reasons = result["reason"] if "reason" in result else pd.Series(None, index=result.index, dtype="object")
-    cautions = []
-    rows = zip(result["caution"], reasons, result["code"], mixed, strict=True)
-    for said, reason, code, of_several in rows:
-        if not pd.isna(reason) and reason == Reason.WAITING_FOR_REVIEW:
-            cautions.append(said)
-            continue
-        every = [] if pd.isna(said) else [str(said)]
-        every += [Caution.MIXED_BASIS] if of_several else []
-        every += [Caution.PARTLY_REVIEWED] if str(code) in partly else []
-        cautions.append(", ".join(every) or None)
-    column = pd.Series(pd.array(cautions, dtype="object"), index=result.index)
-    return result.assign(caution=column.astype(result["caution"].dtype))
-
-
-def line_of_source(decisions: pd.DataFrame, source: str, *, with_models: bool = False) -> str:
-    """Return the line of one source of decisions: a coder, or what is computed from all people's."""
-    people = _of_people(decisions, with_models=with_models)
-    if source == "majority" and len(people):
-        return str(from_people(people, source, with_models=with_models))
-    own = _of(decisions, lambda name: name == source)
-    return line_of(own if len(own) else people)
+    return line_of(that_count(decisions, with_models=False))
 
 
 def from_people(decisions: pd.DataFrame, rule: str, *, with_models: bool = False, **changed: Any) -> Basis:
@@ -396,7 +269,7 @@ def from_people(decisions: pd.DataFrame, rule: str, *, with_models: bool = False
 
     A rule is applied to each coder's last decisions; which others it was applied to is named with it.
     """
-    people = _of_people(decisions, with_models=with_models) if "coder" in decisions else decisions
+    people = of_people(decisions, with_models=with_models) if "coder" in decisions else decisions
     line = line_of(people)
     basis = Basis.parse(line)
     if basis.rule.startswith(SEVERAL):
@@ -407,26 +280,28 @@ def from_people(decisions: pd.DataFrame, rule: str, *, with_models: bool = False
     return replace(basis, rule=rule if basis.rule == LAST else f"{rule} ({basis.rule})", **changed)
 
 
-def _of_people(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
-    return _of(decisions, lambda name: _is_person(name) or (with_models and is_model(name)))
+def of_people(decisions: pd.DataFrame, *, with_models: bool = False) -> pd.DataFrame:
+    """Return the rows of people, and of models where they count."""
+    return of_coders(decisions, lambda name: _is_person(name) or (with_models and is_model(name)))
 
 
-def _of(decisions: pd.DataFrame, counts: Callable[[str], bool]) -> pd.DataFrame:
+def of_coders(decisions: pd.DataFrame, counts: Callable[[str], bool]) -> pd.DataFrame:
     """Return the rows of the coders that count."""
     names = _stripped(decisions["coder"])
     known = {name: counts(name) for name in set(names)}
     return decisions[np.array([known[name] for name in names], dtype=np.bool_)]
 
 
-def _that_count(decisions: pd.DataFrame, *, with_models: bool) -> pd.DataFrame:
+def that_count(decisions: pd.DataFrame, *, with_models: bool) -> pd.DataFrame:
     """Return people's decisions, and models' that count; computed decisions where there is nothing else."""
     if "coder" not in decisions:
         return decisions
-    own = _of_people(decisions, with_models=with_models)
+    own = of_people(decisions, with_models=with_models)
     return own if len(own) or not len(decisions) else decisions
 
 
-def _column(line: str, n: int, index: pd.Index) -> pd.Series:
+def stated_column(line: str, n: int, index: pd.Index) -> pd.Series:
+    """Return the column of a basis: one line in `n` rows."""
     return pd.Series(pd.Categorical([line] * n, categories=[line]), index=index)
 
 

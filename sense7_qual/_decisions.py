@@ -14,9 +14,10 @@ from typing import Final
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._basis import BASIS, from_people, parts, rests_on, state
+from sense7_qual._basis import BASIS, from_people, parts, state
 from sense7_qual._contract import Column, Contract, count, text
 from sense7_qual._messages import first_three
+from sense7_qual._rests_on import rests_on
 from sense7_qual.errors import TableError
 from sense7_qual.frames import (
     CODINGS,

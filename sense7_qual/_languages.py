@@ -121,10 +121,25 @@ _FEWEST_OF_A_LANGUAGE: Final = 5
 _MOST_READ: Final = 1_000
 
 #: What the installed models read, as they begin their `model_id`; other models may read anything.
-_READ: Final = frozenset({
-    "Arabic", "Chinese", "Dutch", "English", "French", "German", "Italian", "Japanese", "Korean", "Polish",
-    "Portuguese", "Russian", "Spanish", "Thai", "Turkish",
-})  # fmt: skip
+_READ: Final = frozenset(
+    {
+        "Arabic",
+        "Chinese",
+        "Dutch",
+        "English",
+        "French",
+        "German",
+        "Italian",
+        "Japanese",
+        "Korean",
+        "Polish",
+        "Portuguese",
+        "Russian",
+        "Spanish",
+        "Thai",
+        "Turkish",
+    }
+)
 _INSTALLED: Final = ("all-MiniLM-L6-v2", "use-multilingual-v3")
 
 #: Kept beside another word ("not helpful"), no term alone.

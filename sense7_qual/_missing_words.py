@@ -14,18 +14,72 @@ from typing import Final
 
 import pandas as pd
 
-_WRITTEN: Final = frozenset({
-    "na", "n/a", "n.a.", "n.a", "n / a", "n/k", "none", "nil", "missing", "blank", "empty", "no answer",
-    "no response", "not applicable", "not available", "not answered", "unanswered", "not coded", "uncoded",
-    "skipped", "keine angabe", "k.a.", "k. a.", "k.a", "k/a", "nicht beantwortet", "fehlend", "sans réponse",
-    "sin respuesta", "geen antwoord", "inget svar", "無回答", "无回答", "未回答",
-})  # fmt: skip
+_WRITTEN: Final = frozenset(
+    {
+        "na",
+        "n/a",
+        "n.a.",
+        "n.a",
+        "n / a",
+        "n/k",
+        "none",
+        "nil",
+        "missing",
+        "blank",
+        "empty",
+        "no answer",
+        "no response",
+        "not applicable",
+        "not available",
+        "not answered",
+        "unanswered",
+        "not coded",
+        "uncoded",
+        "skipped",
+        "keine angabe",
+        "k.a.",
+        "k. a.",
+        "k.a",
+        "k/a",
+        "nicht beantwortet",
+        "fehlend",
+        "sans réponse",
+        "sin respuesta",
+        "geen antwoord",
+        "inget svar",
+        "無回答",
+        "无回答",
+        "未回答",
+    }
+)
 """What people write, who may also mean it as an answer."""
-_BY_PROGRAM: Final = frozenset({
-    "nan", "null", "nat", "<na>", "<nan>", "<null>", "#n/a", "#na", "##n/a##", "#null!", "#value!", "#ref!",
-    "#div/0!", "#name?", "#num!", "1.#qnan", "-1.#ind", "undefined", "sysmis", "system missing", "(null)",
-    "(blank)", "(empty)",
-})  # fmt: skip
+_BY_PROGRAM: Final = frozenset(
+    {
+        "nan",
+        "null",
+        "nat",
+        "<na>",
+        "<nan>",
+        "<null>",
+        "#n/a",
+        "#na",
+        "##n/a##",
+        "#null!",
+        "#value!",
+        "#ref!",
+        "#div/0!",
+        "#name?",
+        "#num!",
+        "1.#qnan",
+        "-1.#ind",
+        "undefined",
+        "sysmis",
+        "system missing",
+        "(null)",
+        "(blank)",
+        "(empty)",
+    }
+)
 """What programs write, and nobody else."""
 _SIGNS: Final = re.compile(r"[-–—./?？…·]+")
 _MINUS: Final = re.compile(r"[-–—]+")

@@ -212,11 +212,16 @@ COVERAGE: Final = Contract("coverage", ("unit_id", "coder", "round"), {
         "finished_at says the order of coding",
 )  # fmt: skip
 
-DECISIONS: Final = Contract("decisions", ("unit_id", "coder", "code"), {
-    "unit_id, coder, code": Column("id"),
-    "applied": Column("boolean", "whether the coder applied the code"),
-}, row="One row per decision of a coder on a code and a unit; what was not decided has no row; further "
-       "columns: basis, what the decisions rest on, in words")  # fmt: skip
+DECISIONS: Final = Contract(
+    "decisions",
+    ("unit_id", "coder", "code"),
+    {
+        "unit_id, coder, code": Column("id"),
+        "applied": Column("boolean", "whether the coder applied the code"),
+    },
+    row="One row per decision of a coder on a code and a unit; what was not decided has no row; further "
+    "columns: basis, what the decisions rest on, in words",
+)
 
 MEMOS: Final = Contract("memos", ("memo_id",), {
     "memo_id": Column("id"),

@@ -99,10 +99,7 @@ from sense7_qual.acts._make import (
     undo,
     words_written as words_written,
 )
-from sense7_qual.acts._suggest import (
-    before_suggestions as before_suggestions,
-    shows_suggestions as shows_suggestions,
-)
+from sense7_qual.acts._suggest import shows_suggestions as shows_suggestions
 
 __all__ = [
     "Act", "apply", "contents", "finish", "fold", "memo", "propose", "quote", "redo", "remove", "reopen",

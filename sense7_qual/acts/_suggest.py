@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from sense7_qual._arguments import check_arguments, is_name
-from sense7_qual.acts._act import Act, check_codable, check_word, each_once, stamp
+from sense7_qual.acts._act import Act, check_codable, check_word, stamp
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError
 
@@ -307,32 +307,6 @@ def abstain(
         kind="abstain", unit_id=unit_id, code=code, facets=f"reason={reason}", round=round,
         **stamp(coder, codebook, act_id, at),
     )  # fmt: skip
-
-
-def before_suggestions(acts: Iterable[Act]) -> list[Act]:
-    """Return the acts without coders' decisions on a unit after they were shown suggestions for it.
-
-    Each coder's acts must be in order. Units with withheld suggestions keep all decisions; memos, rulings and
-    all other acts stay, too.
-
-    Examples
-    --------
-    >>> book = Codebook.read("sense7")
-    >>> from sense7_qual.acts import apply, finish
-    >>> mine = {"coder": "ana", "unit_id": "m17", "codebook": book}
-    >>> done = [finish(**mine), show_suggestions(**mine, model="words"), apply(**mine, code="interest")]
-    >>> [act.kind for act in before_suggestions(done)]
-    ['finish', 'show_suggestions']
-    """
-    kept: list[Act] = []
-    shown: set[tuple[str, str | None]] = set()
-    for act in each_once(acts):
-        key = (act.coder, act.unit_id)
-        if shows_suggestions(act):
-            shown.add(key)
-        if not act.traits.decides or key not in shown:
-            kept.append(act)
-    return kept
 
 
 def shows_suggestions(act: Act) -> bool:

@@ -14,8 +14,9 @@ import pandas as pd
 
 from sense7_qual import codings
 from sense7_qual._arguments import check_arguments, read_once
-from sense7_qual._basis import from_people, rests_on, state, waiting_in
+from sense7_qual._basis import from_people, state, waiting_in
 from sense7_qual._messages import did_you_mean, first_three
+from sense7_qual._rests_on import rests_on
 from sense7_qual.acts import Act, standing
 from sense7_qual.adjudication._results import DISAGREEMENTS, OVERRULED, QUEUE, REMAINING
 from sense7_qual.errors import ActError, ArgumentError

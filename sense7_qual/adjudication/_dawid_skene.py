@@ -14,11 +14,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
-from sense7_qual._basis import NOT_STATED, rests_on
+from sense7_qual._basis import NOT_STATED
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._contract import Contract, holding
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.adjudication._latent_class import (
     Parameters,
     Patterns,

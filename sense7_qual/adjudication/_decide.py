@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual import codings
-from sense7_qual._basis import ANY_CODER, FIRST, LAST, Basis, state
+from sense7_qual._basis import ANY_CODER, FIRST, FIRST_IN_ROUND, LAST, Basis, state
 from sense7_qual.acts import Act, about, fold, preregistrations
 from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.adjudication._consensus import consensus, latest_rulings
@@ -69,7 +69,8 @@ def decide(
     own = [act for act in acts if not is_model(act.coder)]
     before = independent(own, selection.rounds)
     if choice.settled_by is None:
-        chosen, rule = _first(own, before, selection, codebook), FIRST
+        chosen = _first(own, before, selection, codebook)
+        rule = FIRST_IN_ROUND if chosen.inside else FIRST
     else:
         chosen, rule = _last(own, before, selection, codebook), LAST
     chosen.left_out.update(selection.models_left_out(acts))
@@ -270,8 +271,9 @@ def _again(all_rows: pd.DataFrame, first: pd.DataFrame, before: Independent) -> 
 def _last(own: Sequence[Act], before: Independent, selection: _Selection, codebook: Codebook) -> _Chosen:
     """Choose each coder's last decisions, those of discussions among them."""
     every = fold(own, codebook=codebook)
-    rows = selection.select(every.coverage, discussions=True)
-    coded, rows = codings.of_round(_of_rows(every.codings, rows), rows)
+    finished = selection.select(every.coverage, discussions=True)
+    coded, rows = codings.of_round(_of_rows(every.codings, finished), finished)
+    rows = _in_order_of(finished, rows)
     seen = Counter(_SEEN[before.later[key]] for key in _keys(rows) if key in before.later)
     return _Chosen(
         coded, rows, every.abstained, dict(sorted(seen.items())), selection.outside_plan(every.coverage)
@@ -440,6 +442,13 @@ def _earliest(coverage: pd.DataFrame) -> pd.DataFrame:
     at = pd.to_datetime(coverage["first_finished_at"], utc=True, format="ISO8601")
     order = at.sort_values(kind="stable").index
     return coverage.loc[order].drop_duplicates(_PAIR).sort_index()
+
+
+def _in_order_of(finished: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:
+    """Return the chosen rows in the order in which their coders and units first appear among all."""
+    places = {key[:2]: place for place, key in reversed(list(enumerate(_keys(finished))))}
+    order = np.argsort([places[key[:2]] for key in _keys(chosen)], kind="stable")
+    return chosen.iloc[order]
 
 
 def _without(rows: pd.DataFrame, chosen: pd.DataFrame) -> pd.DataFrame:

@@ -12,10 +12,11 @@ import pandas as pd
 
 from sense7_qual import codings
 from sense7_qual._arguments import check_arguments, check_least, read_once
-from sense7_qual._basis import NOT_STATED, rests_on
+from sense7_qual._basis import NOT_STATED
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._contract import holding
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.acts import REASONS, Act
 from sense7_qual.adjudication import _kinds
 from sense7_qual.adjudication._consensus import disagreements, latest_rulings, overruled, refuse_facet

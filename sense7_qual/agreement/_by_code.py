@@ -18,11 +18,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._basis import rests_on, waiting_in
+from sense7_qual._basis import waiting_in
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._debias import probabilities_of, refuse_more_than_drawn
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.agreement._counts import cluster_numbers
 from sense7_qual.agreement._intervals import estimate
 from sense7_qual.agreement._intervals._bootstrap import (

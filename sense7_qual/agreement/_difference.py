@@ -11,9 +11,9 @@ import pandas as pd
 
 from sense7_qual import _decisions
 from sense7_qual._arguments import check_arguments
-from sense7_qual._basis import rests_on
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.agreement._counts import binary_alpha, cluster_numbers, own_decisions
 from sense7_qual.agreement._intervals._bootstrap import (
     FEWEST,

@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._decisions import finish_order
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.agreement._by_code import by_code
 from sense7_qual.agreement._counts import own_decisions
 from sense7_qual.agreement._difference import change

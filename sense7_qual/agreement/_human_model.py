@@ -10,10 +10,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._basis import rests_on, waiting_in
+from sense7_qual._basis import waiting_in
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.agreement._by_code import by_code
 from sense7_qual.agreement._counts import (
     Pairs,

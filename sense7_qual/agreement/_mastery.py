@@ -11,13 +11,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sense7_qual._absent_rows import unstated
 from sense7_qual._arguments import check_arguments, check_least
-from sense7_qual._basis import NOT_STATED, rests_on
+from sense7_qual._basis import NOT_STATED
 from sense7_qual._coder_names import refuse_applied_only
 from sense7_qual._contract import holding
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.agreement._results import GOLD
+from sense7_qual.agreement._what_shows import say_what_shows
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import DECISIONS, without_models
 
@@ -285,8 +288,10 @@ def _refuse_incomparable(theirs: pd.DataFrame, own: pd.DataFrame) -> None:
     both = pd.concat([theirs.assign(coder=name), own.assign(coder=standard)])
     shared = set(theirs["code"]) & set(own["code"])
     both = both[both["code"].isin(shared)]
-    # Not `say_what_shows`: that decisions run against gold is what a training finds out, no slip of a sheet.
     refuse_applied_only(both, frame_name="decisions and gold")
+    # Of a record, that decisions run against gold is what a training finds out, and no slip of a sheet.
+    if unstated(theirs).any():
+        say_what_shows(both, function="mastery", named=both["coder"].unique())
 
 
 def _matched(

@@ -13,8 +13,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._basis import rests_on, waiting_in
+from sense7_qual._basis import waiting_in
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.agreement._by_code import code_tables, prevalence_of
 from sense7_qual.agreement._intervals._bootstrap import (
     FEWEST,

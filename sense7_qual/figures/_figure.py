@@ -225,9 +225,16 @@ def _at_the_foot(chart: Any, basis: Mapping[str, Sequence[str]], width: float) -
 
     [lines] = wrapped([f"Basis: {in_short(basis)}"], width / _WIDER - 2 * _RIGHT, most=_MOST_FOOT)
     foot = alt.TitleParams(
-        text=lines, orient="bottom", anchor="start", frame="bounds", fontSize=SIZE, fontWeight="normal",
-        color=GREY, offset=8, lineHeight=_LINE,
-    )  # fmt: skip
+        text=lines,
+        orient="bottom",
+        anchor="start",
+        frame="bounds",
+        fontSize=SIZE,
+        fontWeight="normal",
+        color=GREY,
+        offset=8,
+        lineHeight=_LINE,
+    )
     return chart.properties(title=foot)
 
 

@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, read_mapping
-from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.errors import TableError
 from sense7_qual.links._inputs import RatingRange, checked_units, numbered, ratings_of
 from sense7_qual.links._resample import (

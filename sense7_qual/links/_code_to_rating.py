@@ -18,10 +18,11 @@ import pandas as pd
 
 from sense7_qual import _decisions
 from sense7_qual._arguments import Progress, check_arguments, reporting
-from sense7_qual._basis import rests_on, waiting_in
+from sense7_qual._basis import waiting_in
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual._messages import word
 from sense7_qual._reasons import Caution, Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import MODEL_PREFIX, RESERVED_CODERS, people
 from sense7_qual.links import _inputs, _resample
@@ -236,9 +237,12 @@ def code_to_rating(
     table = LINKS.frame(table.reset_index(drop=True))
     table["hypothesis"] = hypothesis
     more = {
-        "gee_": sensitivity, "equivalence_": equivalence is not None, "adjustment": adjust != "bh",
-        "hypothesis": hypothesis != "within", "between_odds_ratio_p_adjusted": hypothesis != "within",
-    }  # fmt: skip
+        "gee_": sensitivity,
+        "equivalence_": equivalence is not None,
+        "adjustment": adjust != "bh",
+        "hypothesis": hypothesis != "within",
+        "between_odds_ratio_p_adjusted": hypothesis != "within",
+    }
     asked = [name for name in LINKS.columns if any(on and name.startswith(of) for of, on in more.items())]
     return table if details else table[[name for name in table if name in (*LINKS.printed, *asked)]]
 

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import first_three
 from sense7_qual._reasons import Caution, Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._disruption_contrasts import Compared, compared_turns
 from sense7_qual.links._inputs import RatingRange, checked_units, numbered, numbers_of, ratings_of

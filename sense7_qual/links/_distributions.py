@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._basis import rests_on
+from sense7_qual._rests_on import rests_on
 from sense7_qual.links import _inputs
 from sense7_qual.links._inputs import RatingRange
 from sense7_qual.links._results import DISTRIBUTIONS

@@ -67,9 +67,11 @@ def adjusted(table: pd.DataFrame, moves: Sequence[dict[str, Moves]], adjust: Adj
 
 
 _TESTED: Final = {
-    "p": "rank_biserial", "odds_ratio_p": "odds_ratio", "between_odds_ratio_p": "between_odds_ratio",
+    "p": "rank_biserial",
+    "odds_ratio_p": "odds_ratio",
+    "between_odds_ratio_p": "between_odds_ratio",
     "equivalence_p": "equivalence",
-}  # fmt: skip
+}
 
 
 def _in_family(rows: pd.DataFrame, moves: Sequence[dict[str, Moves]], *, by_max_t: bool) -> pd.DataFrame:

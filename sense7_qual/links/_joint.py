@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._basis import rests_on
 from sense7_qual._reasons import Caution, Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._inputs import RatingRange, checked_decisions, checked_units, rated_units, tied
 from sense7_qual.links._odds import LogOdds

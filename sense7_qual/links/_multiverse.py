@@ -9,9 +9,9 @@ import pandas as pd
 
 from sense7_qual import _decisions
 from sense7_qual._arguments import Progress, check_arguments, reporting
-from sense7_qual._basis import rests_on
 from sense7_qual._messages import did_you_mean
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.errors import TableError
 from sense7_qual.frames import people
 from sense7_qual.links import _inputs

@@ -445,8 +445,9 @@ def _tested_within(counts: Floats) -> Floats:
     p = np.full(len(counts), np.nan)
     slope = product[usable] / of_code[usable]
     variance = (squares[usable] - slope * product[usable]) / left[usable] / of_code[usable]
-    t = np.divide(slope, np.sqrt(np.maximum(variance, 0)), out=np.full(len(slope), np.nan),
-                  where=variance > 1e-12)  # fmt: skip
+    t = np.divide(
+        slope, np.sqrt(np.maximum(variance, 0)), out=np.full(len(slope), np.nan), where=variance > 1e-12
+    )
     p[usable] = 2 * special.stdtr(n_both[usable] - 1, -np.abs(t))
     return p
 

@@ -80,9 +80,13 @@ def checklist(
     """
     check_arguments(checklist, locals(), but=("store",))
     record = record_of(
-        store, function="checklist", with_agreement=with_agreement, settled_by=settled_by, n_boot=n_boot,
+        store,
+        function="checklist",
+        with_agreement=with_agreement,
+        settled_by=settled_by,
+        n_boot=n_boot,
         seed=seed,
-    )  # fmt: skip
+    )
     return checklist_of(record, guideline, positionality=positionality)
 
 

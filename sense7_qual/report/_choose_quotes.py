@@ -12,9 +12,10 @@ import pandas as pd
 
 from sense7_qual import _present
 from sense7_qual._arguments import check_arguments
-from sense7_qual._basis import BASIS, rests_on
+from sense7_qual._basis import BASIS
 from sense7_qual._contract import Column, Contract, count, flag, text
 from sense7_qual._present import divides
+from sense7_qual._rests_on import rests_on
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError
 from sense7_qual.frames import DECISIONS, people, without_models

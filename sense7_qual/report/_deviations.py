@@ -133,9 +133,11 @@ def _rounds(done: Done) -> Iterator[Deviation]:
     empty = [one.name for one in planned if one.name not in finished]
     if empty:
         yield Deviation(
-            kind="round_not_coded", n=len(empty), planned=f"Rounds {', '.join(done.plan.rounds)}.",
+            kind="round_not_coded",
+            n=len(empty),
+            planned=f"Rounds {', '.join(done.plan.rounds)}.",
             done=f"Nothing was coded in {', '.join(empty)}.",
-        )  # fmt: skip
+        )
 
 
 def _named(planned: tuple[str, ...], seen: set[str], what: str, verb: str) -> Iterator[Deviation]:
@@ -280,9 +282,13 @@ def _switches(done: Done) -> Iterator[Deviation]:
 
 def _settled(done: Done) -> Iterator[Deviation]:
     planned, n_rulings = done.plan.settled_by, len(done.facts.rulings)
-    names = {"rulings": "Disagreements settled by rulings.", "discussion": "… in discussion.",
-             "majority": "… by the majority.", "nothing": "Disagreements left open.",
-             "any": "A code counts once anybody applied it."}  # fmt: skip
+    names = {
+        "rulings": "Disagreements settled by rulings.",
+        "discussion": "… in discussion.",
+        "majority": "… by the majority.",
+        "nothing": "Disagreements left open.",
+        "any": "A code counts once anybody applied it.",
+    }
     if planned in ("discussion", "majority", "nothing", "any") and n_rulings:
         text = names[planned].replace("…", "Disagreements settled")
         yield Deviation(

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments, read_mapping
+from sense7_qual._arguments import check_arguments, read_mapping, refuse_removed
 from sense7_qual.adjudication import SettledBy
 from sense7_qual.links import Adjustment, Hypothesis, Margin
 from sense7_qual.report import (
@@ -23,7 +23,7 @@ from sense7_qual.report._further import read_further
 from sense7_qual.report._review_facts import Study
 from sense7_qual.report._text import Paragraph, Sentence, Text
 from sense7_qual.report._text_material import positionality_memo, reflexivity
-from sense7_qual.report._text_record import Record, record_of, refuse_removed
+from sense7_qual.report._text_record import REMOVED, Record, record_of
 
 Topic = Callable[[Record], Iterator[Sentence]]
 
@@ -139,7 +139,7 @@ def methods(
     ``report.methods(store, settled_by="rulings").write("methods.docx")``
     """
     check_arguments(methods, locals(), but=("store", "removed"))
-    refuse_removed(removed, function="methods")
+    refuse_removed(removed, REMOVED, function="methods")
     read = read_further(read_mapping(further), function="methods")
     record = record_of(
         store, function="methods", with_agreement=with_agreement, rating=rating, cluster=cluster,
@@ -200,7 +200,7 @@ def results(
     ``report.results(store, settled_by="rulings", rating="EmpathyOverall").frame[["printed", "call"]]``
     """
     check_arguments(results, locals(), but=("store", "removed"))
-    refuse_removed(removed, function="results")
+    refuse_removed(removed, REMOVED, function="results")
     record = record_of(
         store, function="results", with_agreement=with_agreement, rating=rating, cluster=cluster,
         n_boot=n_boot, seed=seed, settled_by=settled_by, multiverse=multiverse, adjust=adjust,

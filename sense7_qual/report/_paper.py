@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 
 from sense7_qual import _atomic
-from sense7_qual._arguments import Progress, check_arguments, reporting
+from sense7_qual._arguments import Progress, check_arguments, refuse_removed, reporting
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual._present import count
 from sense7_qual.acts import preregistrations
@@ -26,7 +26,7 @@ from sense7_qual.report._paper_basis import NAME as BASIS_NAME, basis_of
 from sense7_qual.report._paper_parts import Part, Sources, parts_of
 from sense7_qual.report._review_facts import Study, read_once
 from sense7_qual.report._table import Layout, Table, made_with
-from sense7_qual.report._text_record import record_of, refuse_removed
+from sense7_qual.report._text_record import REMOVED, record_of
 
 _FORMATS = ("docx", "tex", "csv", "md", "html")
 _PICTURES = ("pdf", "png")
@@ -174,7 +174,7 @@ def paper(
     ``report.paper(store, None, "paper", settled_by="rulings").table``
     """
     check_arguments(paper, locals(), but=("store", "removed"))
-    refuse_removed(removed, function="paper")
+    refuse_removed(removed, REMOVED, function="paper")
     store = read_once(store, function="paper")
     _check_formats(formats)
     plan = _plan(store, analysis_plan, with_agreement=with_agreement, conditions=conditions)

@@ -62,8 +62,9 @@ def basis_of(sources: Sources, parts: Sequence[Part], folder: Path) -> BasisOfPa
         part.name: "; ".join(
             f"{purpose}: {one_line(sources.basis(purpose), escape_markdown)}" for purpose in part.rests_on
         )
-        for part in parts if part.rests_on
-    }  # fmt: skip
+        for part in parts
+        if part.rests_on
+    }
     earlier = _earlier(folder)
     rows = [
         (name, earlier[name], line)

@@ -191,23 +191,35 @@ def _of_prose(sources: Sources) -> Iterator[Part | LeftOut]:
     record, own = sources.record, {"positionality": sources.positionality}
     counted = () if not record.with_agreement and record.rating is None else ("counts",)
     both = (*(("agreement",) if record.with_agreement else ()), *counted)
-    yield Part("methods", "text", "How it was done, and what remains to be answered",
-               lambda: methods_of(record, **own), rests_on=both)  # fmt: skip
+    yield Part(
+        "methods",
+        "text",
+        "How it was done, and what remains to be answered",
+        lambda: methods_of(record, **own),
+        rests_on=both,
+    )
     yield Part("results", "text", "What came out", lambda: results_of(record), rests_on=both)
     yield Part("use_of_ai", "text", "What is stated on the use of AI", lambda: ai_statement_of(record))
     guidelines: list[GuidelineName] = ["coreq", "srqr"]
     guidelines += [] if record.with_agreement else ["rtarg"]
     for name in guidelines:
-        yield Part(f"checklist_{name}", "table", f"The reporting checklist {name.upper()}",
-                   partial(checklist_of, record, name, **own),
-                   rests_on=both if name != "rtarg" else ())  # fmt: skip
+        yield Part(
+            f"checklist_{name}",
+            "table",
+            f"The reporting checklist {name.upper()}",
+            partial(checklist_of, record, name, **own),
+            rests_on=both if name != "rtarg" else (),
+        )
 
 
 def _of_codebook(sources: Sources, layout: Layout) -> Iterator[Part | LeftOut]:
     book, store = sources.codebook, sources.store
-    yield Part("codebook", "table", "What the codes mean",
-               lambda: tables.codebook(book, layout=layout, revisions=store.revisions,
-                                       codebooks=store.codebooks))  # fmt: skip
+    yield Part(
+        "codebook",
+        "table",
+        "What the codes mean",
+        lambda: tables.codebook(book, layout=layout, revisions=store.revisions, codebooks=store.codebooks),
+    )
     if store.revisions:
         yield Part("revisions", "table", "How the codebook came about",
                    lambda: tables.revision(store.revisions, codebooks=store.codebooks))  # fmt: skip
@@ -233,32 +245,52 @@ def _of_plan(sources: Sources) -> Iterator[Part | LeftOut]:
 
 
 def _of_agreement(sources: Sources) -> Iterator[Part | LeftOut]:
-    book = sources.codebook
     if not sources.plan.with_agreement:
         yield "reliability, disagreements", "the analysis plan is without agreement"
         return
     if not sources.record.n_double.value:
         yield "reliability, disagreements", "no text was coded by two or more, independently of suggestions"
         return
-    how_well = "How well coders agree on each code"
-    yield Part("reliability", "table", how_well,
-               lambda: tables.reliability(sources.by_code, codebook=book,
-                                         cluster_name=sources.record.clusters),
-               rests_on=("agreement",))  # fmt: skip
-    yield Part("agreement", "figure", how_well,
-               lambda: figures.agreement_plot(sources.by_code, codebook=book),
-               rests_on=("agreement",))  # fmt: skip
-    if len(sources.disagreements):
-        yield Part("disagreements", "table", "What coders disagreed about, and why",
-                   lambda: tables.disagreement(sources.disagreements, codebook=book),
-                   rests_on=("disagreements",))  # fmt: skip
-    else:
-        yield "disagreements", "there are none"
+    yield from _of_reliability(sources)
     yield from _of_discussions(sources)
     if sources.round is None:
-        yield Part("reliability_data", "data", "Each coder's decisions, without the texts",
-                   lambda: partial(exchange.export, sources.store, table="reliability"), "csv",
-                   rests_on=("agreement",))  # fmt: skip
+        yield Part(
+            "reliability_data",
+            "data",
+            "Each coder's decisions, without the texts",
+            lambda: partial(exchange.export, sources.store, table="reliability"),
+            "csv",
+            rests_on=("agreement",),
+        )
+
+
+def _of_reliability(sources: Sources) -> Iterator[Part | LeftOut]:
+    book = sources.codebook
+    how_well = "How well coders agree on each code"
+    yield Part(
+        "reliability",
+        "table",
+        how_well,
+        lambda: tables.reliability(sources.by_code, codebook=book, cluster_name=sources.record.clusters),
+        rests_on=("agreement",),
+    )
+    yield Part(
+        "agreement",
+        "figure",
+        how_well,
+        lambda: figures.agreement_plot(sources.by_code, codebook=book),
+        rests_on=("agreement",),
+    )
+    if len(sources.disagreements):
+        yield Part(
+            "disagreements",
+            "table",
+            "What coders disagreed about, and why",
+            lambda: tables.disagreement(sources.disagreements, codebook=book),
+            rests_on=("disagreements",),
+        )
+    else:
+        yield "disagreements", "there are none"
 
 
 _ALIKE: Final = (
@@ -294,9 +326,13 @@ def _of_codes(sources: Sources, conditions: Sequence[str]) -> Iterator[Part | Le
         "source": source, "cluster": sources.record.cluster, "codebook": book, "notes": sources.notes
     }  # fmt: skip
     if sources.plan.with_agreement:
-        yield Part("codes", "table", "How often each code was applied",
-                   lambda: tables.condition(sources.counts, sources.units, **counted),
-                   rests_on=("counts",))  # fmt: skip
+        yield Part(
+            "codes",
+            "table",
+            "How often each code was applied",
+            lambda: tables.condition(sources.counts, sources.units, **counted),
+            rests_on=("counts",),
+        )
     for name in dict.fromkeys(conditions):
         yield Part(
             f"codes_by_{_NOT_IN_NAMES.sub('_', name)}", "table",
@@ -331,24 +367,44 @@ def _of_links(sources: Sources) -> Iterator[Part | LeftOut]:
     if record.links is None:
         yield "links", "no decision counts"
         return
-    source = record.source
     yield Part(
-        "links", "table", f"Which codes go with higher {rating}",
-        lambda: tables.link(sources.links, source=source, codebook=book, rating=rating,
-                           cluster_name=record.clusters, notes=sources.notes),
+        "links",
+        "table",
+        f"Which codes go with higher {rating}",
+        lambda: tables.link(
+            sources.links,
+            source=record.source,
+            codebook=book,
+            rating=rating,
+            cluster_name=record.clusters,
+            notes=sources.notes,
+        ),
         rests_on=("counts",),
-    )  # fmt: skip
+    )
     yield from _of_missing(sources, rating)
+    yield from _of_multiverse(sources, rating)
+    yield Part(
+        "links_plot",
+        "figure",
+        f"Which codes go with higher {rating}",
+        lambda: figures.link_plot(sources.links, source=record.source, codebook=book),
+        rests_on=("counts",),
+    )
+
+
+def _of_multiverse(sources: Sources, rating: str) -> Iterator[Part | LeftOut]:
+    record = sources.record
     if record.multiverse is not None:
         every = record.multiverse.value
         yield Part(
-            "multiverse", "table", f"What becomes of the links with {rating} under other choices",
-            lambda: tables.multiverse(every, codebook=book, rating=rating, cluster_name=record.clusters),
+            "multiverse",
+            "table",
+            f"What becomes of the links with {rating} under other choices",
+            lambda: tables.multiverse(
+                every, codebook=sources.codebook, rating=rating, cluster_name=record.clusters
+            ),
             rests_on=("multiverse",),
-        )  # fmt: skip
-    yield Part("links_plot", "figure", f"Which codes go with higher {rating}",
-               lambda: figures.link_plot(sources.links, source=source, codebook=book),
-               rests_on=("counts",))  # fmt: skip
+        )
 
 
 def _of_missing(sources: Sources, rating: str) -> Iterator[Part | LeftOut]:
@@ -433,8 +489,13 @@ def _of_texts(sources: Sources) -> Iterator[Part | LeftOut]:
     if not sources.with_texts:
         yield "quotes, memos, coded data with the texts", _TEXTS
         return
-    yield Part("quotes", "table", "Quotes that show the codes: read each before it is printed",
-               partial(_quotes, sources), rests_on=("counts",))  # fmt: skip
+    yield Part(
+        "quotes",
+        "table",
+        "Quotes that show the codes: read each before it is printed",
+        partial(_quotes, sources),
+        rests_on=("counts",),
+    )
     memos = _memos(sources)
     if len(memos):
         yield Part(

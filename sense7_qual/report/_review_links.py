@@ -37,13 +37,14 @@ def _settled_by_open(facts: Facts) -> Iterator[Objection]:
     plan = facts.registered
     if plan is not None and plan.rating is not None and plan.settled_by is None and facts.disagreements:
         yield Objection(
-            kind="settled_by_open", n=len(facts.disagreements),
+            kind="settled_by_open",
+            n=len(facts.disagreements),
             seen=f"The registered plan links codes to “{plan.rating}” and leaves open how "
             f"{counted(len(facts.disagreements), 'disagreement')} count.",
             why="Whoever chooses this after the results can choose which links are found.",
             answer="Report the links under each choice (links.multiverse); in the next plan name it: "
             "AnalysisPlan(settled_by='rulings').",
-        )  # fmt: skip
+        )
 
 
 def _inconclusive(facts: Facts) -> Iterator[Objection]:
@@ -74,13 +75,14 @@ def _of_participants(facts: Facts) -> Iterator[Objection]:
     if not len(grouped) or grouped.size().max() < 2 or grouped.nunique().max() > 1:
         return
     yield Objection(
-        kind="rating_of_participants", n=len(grouped),
+        kind="rating_of_participants",
+        n=len(grouped),
         seen=f"“{rating}” is the same in all texts of each of {counted(len(grouped), 'participant')}.",
         why="A participant's own texts then cannot be compared: a link is one between participants, and "
         "whatever else they differ in counts in it.",
         answer="Report r with its own interval and p (report.tables.link prints them), and write of "
         "participants who rate higher or lower, not of texts that are rated so.",
-    )  # fmt: skip
+    )
 
 
 def _registered_links(facts: Facts) -> pd.DataFrame | None:
@@ -139,8 +141,11 @@ def _one_prompt(facts: Facts, every: pd.DataFrame) -> Iterator[Objection]:
 
 
 ON_LINKS: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
-    _adjustment_open, _settled_by_open, _inconclusive, _of_participants,
-)  # fmt: skip
+    _adjustment_open,
+    _settled_by_open,
+    _inconclusive,
+    _of_participants,
+)
 ON_CHOICES: Final[tuple[Callable[[Facts, pd.DataFrame], Iterator[Objection]], ...]] = (
     _by_choice, _one_prompt,
 )  # fmt: skip

@@ -190,14 +190,18 @@ def _by_rulings(record: Record) -> Iterator[Sentence]:
         both = phrase("; for {n} both readings were ruled legitimate", n=count(became.eq("differing").sum()))
     still_open: Phrase = ("; none stayed open",)
     if became.isna().value.any():
-        still_open = phrase("; {n} open and {verb} left out",
-                            n=plural(became.isna().sum(), "stayed", "stayed"),
-                            verb="was" if became.isna().sum().value == 1 else "were")  # fmt: skip
+        still_open = phrase(
+            "; {n} open and {verb} left out",
+            n=plural(became.isna().sum(), "stayed", "stayed"),
+            verb="was" if became.isna().sum().value == 1 else "were",
+        )
     yield sentence(
         "Disagreements were to be settled by rulings: of {all}, {ruled} ruled on{both}{open}.",
-        all=plural(queue.shape[0], "disagreement"), both=both, open=still_open,
+        all=plural(queue.shape[0], "disagreement"),
+        both=both,
+        open=still_open,
         ruled=plural(became.isin(["applied", "absent"]).sum(), "was", "were", none="none"),
-    )  # fmt: skip
+    )
     yield from _rulings(record)
 
 
@@ -216,12 +220,14 @@ def _rulings(record: Record) -> Iterator[Sentence]:
         call = "sum(act.step is not None for act in store.rulings())"
         yield sentence(
             "{n} of {all} were made together, as one decision on several texts.",
-            n=count(rulings.given(call, n_together)), all=plural(rulings.how_many(), "ruling"),
-        )  # fmt: skip
+            n=count(rulings.given(call, n_together)),
+            all=plural(rulings.how_many(), "ruling"),
+        )
     own = record["report"].review(record.store, n_boot=2).frame.set_index("kind")["n"].get("ruled_own", 0)
     if own.value:
-        yield sentence("{n} made by someone who had coded the text.",
-                       n=plural(own, "ruling was", "rulings were"))  # fmt: skip
+        yield sentence(
+            "{n} made by someone who had coded the text.", n=plural(own, "ruling was", "rulings were")
+        )
 
 
 def _otherwise(record: Record) -> Iterator[Sentence]:
@@ -231,8 +237,9 @@ def _otherwise(record: Record) -> Iterator[Sentence]:
     yield sentence(_OTHERWISE[record.settled_by])
     rulings = record.store.rulings()
     if rulings.value:
-        yield sentence("{n} on record and in no number.",
-                       n=plural(rulings.how_many(), "ruling is", "rulings are"))  # fmt: skip
+        yield sentence(
+            "{n} on record and in no number.", n=plural(rulings.how_many(), "ruling is", "rulings are")
+        )
 
 
 _OTHERWISE: Final[Mapping[str, str]] = {
@@ -242,8 +249,9 @@ _OTHERWISE: Final[Mapping[str, str]] = {
     "nothing": "Disagreements were not settled: each coder's own decisions count.",
 }
 _WAYS: Final[Mapping[str, Callable[[Record], Iterator[Sentence]]]] = {
-    "rulings": _by_rulings, **dict.fromkeys(_OTHERWISE, _otherwise)
-}  # fmt: skip
+    "rulings": _by_rulings,
+    **dict.fromkeys(_OTHERWISE, _otherwise),
+}
 
 
 def settled(record: Record) -> Iterator[Sentence]:
@@ -255,8 +263,11 @@ def settled(record: Record) -> Iterator[Sentence]:
         yield sentence("Coders did not disagree about any code on any text.")
         return
     if len(queue.value) == 1:
-        yield sentence("In their last decisions coders disagreed {n}, about one code on one text{became}.",
-                       n=times(queue.shape[0]), became=_became_of_one(record))  # fmt: skip
+        yield sentence(
+            "In their last decisions coders disagreed {n}, about one code on one text{became}.",
+            n=times(queue.shape[0]),
+            became=_became_of_one(record),
+        )
     else:
         yield sentence(
             "In the coders' last decisions there were {n}, each about one code on one text{became}.",
@@ -292,10 +303,11 @@ def _became(record: Record) -> Phrase:
     if state.eq("differing").value.any():
         both = phrase(", for {n} both readings were ruled legitimate", n=count(state.eq("differing").sum()))
     return phrase(
-        "; {ruled} settled by a ruling{both}, and {open} left open", both=both,
+        "; {ruled} settled by a ruling{both}, and {open} left open",
+        both=both,
         ruled=plural(state.isin(["applied", "absent"]).sum(), "was", "were", none="none"),
         open=plural(state.isna().sum(), "was", "were", none="none"),
-    )  # fmt: skip
+    )
 
 
 def discussions(record: Record) -> Iterator[Sentence]:

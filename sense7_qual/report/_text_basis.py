@@ -81,22 +81,29 @@ def agreement_rests_on(record: Record) -> Iterator[Sentence]:
             "another's decisions on it or a model's suggestion{but}{outside}.",
             rounds=_rounds(basis),
             outside="; of what was coded outside rounds, the record does not show that coders could not see "
-            "each other's" if "" in found.rounds else "",
+            "each other's"
+            if "" in found.rounds
+            else "",
             but=phrase(", but for {late}", late=listed([_late(basis, place) for place in late]))
-            if late else "",
-        )  # fmt: skip
+            if late
+            else "",
+        )
     left = [place for place, (what, _) in enumerate(found.left_out) if what in _LATER]
     if left:
-        yield sentence("It leaves out {left}.", left=listed([
-            plural(basis.left_out[place][1], *_LATER[found.left_out[place][0]]) for place in left
-        ]))  # fmt: skip
+        yield sentence(
+            "It leaves out {left}.",
+            left=listed(
+                [plural(basis.left_out[place][1], *_LATER[found.left_out[place][0]]) for place in left]
+            ),
+        )
     yield from to_review(record, record.independent)
 
 
 def _late(basis: Traced, place: int) -> Phrase:
     what = basis.value.inside[place][0]
-    return phrase("{n} {what}", n=plural(basis.inside[place][1], "text decided on", "texts decided on"),
-                  what=what)  # fmt: skip
+    return phrase(
+        "{n} {what}", n=plural(basis.inside[place][1], "text decided on", "texts decided on"), what=what
+    )
 
 
 def _rounds(basis: Traced) -> Phrase:
@@ -120,11 +127,18 @@ def to_review(record: Record, frame: Traced) -> Iterator[Sentence]:
         if one.how:
             yield sentence(
                 "“{label}” was {how} and has no figure: {n} of {all} are to be reviewed.",
-                label=label, how=one.how, n=count(own.n), all=plural(own.of, "decision"),
-            )  # fmt: skip
+                label=label,
+                how=one.how,
+                n=count(own.n),
+                all=plural(own.of, "decision"),
+            )
         else:
-            yield sentence("Of “{label}”, {n} of {all} are to be reviewed.", label=label, n=count(own.n),
-                           all=plural(own.of, "decision"))  # fmt: skip
+            yield sentence(
+                "Of “{label}”, {n} of {all} are to be reviewed.",
+                label=label,
+                n=count(own.n),
+                all=plural(own.of, "decision"),
+            )
 
 
 def settled_rests_on(record: Record) -> Iterator[Sentence]:
@@ -133,14 +147,16 @@ def settled_rests_on(record: Record) -> Iterator[Sentence]:
     found: Basis = basis.value
     inside = [
         phrase("{n} {verb}", n=count(basis.inside[place][1]), verb=_SETTLED[what][n != 1])
-        for place, (what, n) in enumerate(found.inside) if what in _SETTLED
-    ]  # fmt: skip
+        for place, (what, n) in enumerate(found.inside)
+        if what in _SETTLED
+    ]
     if inside:
         yield sentence("Of the decisions on a text and a code, {inside}.", inside=listed(inside))
     out = [
         phrase("{n} {what}", n=count(basis.left_out[place][1]), what=_OPEN[what])
-        for place, (what, _) in enumerate(found.left_out) if what in _OPEN
-    ]  # fmt: skip
+        for place, (what, _) in enumerate(found.left_out)
+        if what in _OPEN
+    ]
     if out:
         yield sentence("Left out of counts and links, as undecided: {out}.", out=listed(out))
 
@@ -153,8 +169,9 @@ def differing(record: Record) -> Iterator[Sentence]:
     if record.n_double.value:
         yield sentence("Agreement rests on: {line}.", line=named(first))
         yield sentence(
-            "Counts and links rest on other decisions: {line}.", line=named(settled),
-        )  # fmt: skip
+            "Counts and links rest on other decisions: {line}.",
+            line=named(settled),
+        )
     else:
         yield sentence("Counts and links rest on: {line}.", line=named(settled))
 
@@ -168,6 +185,7 @@ def not_registered(record: Record) -> Iterator[Sentence]:
                 "Only what was coded by the {several} {names} counts{outside}; this was not registered."
                 if what == "coder"
                 else "Only what was coded in the {several} {names}{outside} counts; this was not registered.",
-                several=several, names=quoted(list(names)),
+                several=several,
+                names=quoted(list(names)),
                 outside=" or outside rounds" if what == "round" else "",
-            )  # fmt: skip
+            )

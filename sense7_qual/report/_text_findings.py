@@ -100,8 +100,9 @@ def _mean(record: Record) -> str:
 def _where(record: Record, rows: Traced, code: str) -> Phrase:
     """Return in how many texts of how many, and participants, a code is; of coders' own only the share."""
     if record.is_pooled:
-        return phrase("{share}% of {all}", share=percent(rows.mean()[code]),
-                      all=plural(rows.size()[code], "text"))  # fmt: skip
+        return phrase(
+            "{share}% of {all}", share=percent(rows.mean()[code]), all=plural(rows.size()[code], "text")
+        )
     there, n = count(rows.sum()[code]), rows.size()[code]
     people: Phrase = ()
     if record.people is not None:
@@ -184,8 +185,9 @@ def saturation_found(record: Record) -> Iterator[Sentence]:
     if waiting:
         yield sentence(
             "Saturation leaves out {labels}, until all texts are reviewed for {it}.",
-            labels=quoted(waiting), it="it" if len(waiting) == 1 else "them",
-        )  # fmt: skip
+            labels=quoted(waiting),
+            it="it" if len(waiting) == 1 else "them",
+        )
     if found is None:
         if not waiting:
             yield sentence("No codes emerged from the texts, so saturation could not be assessed.")

@@ -49,8 +49,9 @@ def link_method(record: Record) -> Iterator[Sentence]:
             "writers with it in all of their texts against those with it in none. Both were tested with "
             "Student's t, the former with as many degrees of freedom as {clusters} wrote both, less one. "
             "The hypothesis is {about}.",
-            clusters=record.clusters, about=_about(links),
-        )  # fmt: skip
+            clusters=record.clusters,
+            about=_about(links),
+        )
         if links["caution"].str.contains("clusters_of_one", na=False).value.any():
             yield sentence(
                 "Where none of the {clusters} had two texts, the model has no random intercepts.",
@@ -248,22 +249,28 @@ def _odds_of(links: Traced, code: str) -> Phrase:
     of: Phrase = ()
     if pd.notna(cells.value[code, "odds_ratio_df"]):
         of = phrase(
-            "; {both} of {n} participants wrote both", both=count(cells[code, "n_clusters_both"]),
+            "; {both} of {n} participants wrote both",
+            both=count(cells[code, "n_clusters_both"]),
             n=count(cells[code, "n_clusters"]),
-        )  # fmt: skip
+        )
     first, second = ("odds_ratio", "between_odds_ratio")[:: 1 if is_own else -1]
     other: Phrase = ()
     if pd.notna(cells.value[code, second]):
         what = "between participants" if is_own else "of their own texts"
         other = phrase(
-            "; the odds ratio {what} was {odds}{p}", what=what, odds=_with_interval(links, code, second),
+            "; the odds ratio {what} was {odds}{p}",
+            what=what,
+            odds=_with_interval(links, code, second),
             p=_own_p(cells, code, f"{second}_p"),
-        )  # fmt: skip
+        )
     return phrase(
         " (odds ratio {odds}{p}, adjusted p {adjusted}{of}{other})",
-        odds=_with_interval(links, code, first), p=_own_p(cells, code, f"{first}_p"),
-        adjusted=p_value(cells[code, f"{first}_p_adjusted"]), of=of, other=other,
-    )  # fmt: skip
+        odds=_with_interval(links, code, first),
+        p=_own_p(cells, code, f"{first}_p"),
+        adjusted=p_value(cells[code, f"{first}_p_adjusted"]),
+        of=of,
+        other=other,
+    )
 
 
 def _own_p(cells: Traced, code: str, name: str) -> Phrase:
@@ -354,13 +361,17 @@ def _not_computable(record: Record, links: Traced, codes: Sequence[str]) -> Iter
         place = next(code for code in codes if str(cells.value[code, column]) == reason)
         yield sentence(
             "For {labels} no {what} could be computed: {words}.",
-            labels=quoted(labels), what="odds ratio" if _with_odds(links) else "test",
+            labels=quoted(labels),
+            what="odds ratio" if _with_odds(links) else "test",
             words=_words(cells[place, column]),
-        )  # fmt: skip
+        )
     if _with_odds(links):
         for code in (code for code in codes if pd.notna(cells.value[code, "p"])):
-            yield sentence("For texts with “{label}”, {ranks}.", label=named(record.labels()[code]),
-                           ranks=_rank(links, code))  # fmt: skip
+            yield sentence(
+                "For texts with “{label}”, {ranks}.",
+                label=named(record.labels()[code]),
+                ranks=_rank(links, code),
+            )
 
 
 def _words(said: Traced) -> Number:

@@ -310,25 +310,30 @@ def record_of(
                 f"{did_you_mean(name, columns)}"
             )
     record = Record(
-        trace(store), with_agreement, rating, cluster, n_boot, seed, function,
-        round=round, multiverse=_tried(multiverse), adjust=adjust, equivalence=equivalence,
-        hypothesis=hypothesis, **_choice(store, plan, settled_by),
-    )  # fmt: skip
+        trace(store),
+        with_agreement,
+        rating,
+        cluster,
+        n_boot,
+        seed,
+        function,
+        round=round,
+        multiverse=_tried(multiverse),
+        adjust=adjust,
+        equivalence=equivalence,
+        hypothesis=hypothesis,
+        **_choice(store, plan, settled_by),
+    )
     if further:
         record = replace(record, further=Traced(dict(further), "further"))
     return record if cluster is not None else replace(record, cluster=_participants(record))
 
 
-def refuse_removed(arguments: Mapping[str, object], *, function: str) -> None:
-    """Raise `ArgumentError` for an argument that there is no more, and say what took its place."""
-    for name in arguments:
-        instead = "an argument that its documentation lists"
-        if name == "source":
-            instead = (
-                "settled_by: 'rulings' (was 'consensus'), 'majority' or 'nothing' (was 'pooled'); for one "
-                "coder, a plan that names them, AnalysisPlan(coders=('ana',))"
-            )
-        raise ArgumentError(f"{function}: expected no argument {name!r} – found it – pass {instead}.")
+REMOVED: Final[Mapping[str, str]] = {
+    "source": "settled_by: 'rulings' (was 'consensus'), 'majority' or 'nothing' (was 'pooled'); for one "
+    "coder, a plan that names them, AnalysisPlan(coders=('ana',))",
+}
+"""The arguments of papers and texts that there are no more, and what took their place."""
 
 
 def _choice(store: Study, plan: AnalysisPlan | None, settled_by: SettledBy | None) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any, Final
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, is_name, read_once
+from sense7_qual._basis import FIRST_IN_ROUND, Basis, state
 from sense7_qual._contract import Contract, count, flag, text
 from sense7_qual._messages import first_three
 from sense7_qual.acts import Act, check_coder, check_person, stamp, standing
@@ -367,8 +368,8 @@ def first_decisions(acts: Iterable[Act], round: Round, *, coder: str) -> pd.Data
     Returns
     -------
     DataFrame
-        unit_id, coder, code, applied (bool): one row per finished unit, in the order of finishing, and per
-        code that gold decided on (in a round without gold: per code that the coder applied at all).
+        unit_id, coder, code, applied (bool), basis: one row per finished unit, in the order of finishing, and
+        per code that gold decided on (in a round without gold: per code that the coder applied at all).
 
     Examples
     --------
@@ -396,7 +397,14 @@ def first_decisions(acts: Iterable[Act], round: Round, *, coder: str) -> pd.Data
             first[unit_id] = {str(one.code) for one in standing(done[unit_id], subject="coding")}
     codes = round.gold_codes or sorted(set().union(*first.values()))
     rows = [(unit_id, coder, code, code in own) for unit_id, own in first.items() for code in codes]
-    return DECISIONS.frame(rows)
+    basis = Basis(
+        rule=FIRST_IN_ROUND,
+        rounds=(round.name,),
+        codebook=round.codebook[:8],
+        n_texts=len(first),
+        coders=((coder, len(first)),),
+    )
+    return state(DECISIONS.frame(rows), basis)
 
 
 def own_codings(acts: Iterable[Act], round: Round, *, coder: str, codebook: Codebook) -> list[Act]:

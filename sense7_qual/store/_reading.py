@@ -12,7 +12,7 @@ from typing import Literal
 
 import pandas as pd
 
-from sense7_qual._arguments import check_arguments
+from sense7_qual._arguments import check_arguments, refuse_removed
 from sense7_qual.acts import Act, Preregistration, preregistrations
 from sense7_qual.adjudication import SettledBy
 from sense7_qual.codebook import Codebook, Revision
@@ -319,7 +319,7 @@ class Store:
         >>> len(decisions), decisions.loc[decisions["applied"], "code"].tolist()
         (7, ['interest'])
         """
-        decide.refuse_removed(removed)
+        refuse_removed(removed, decide.REMOVED, function="decisions")
         check_arguments(Store.decisions, locals(), but=("coder", "round", "removed"))
         study = self._study
         choice = decide.choice(

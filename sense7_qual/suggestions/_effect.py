@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, read_once
-from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.acts import Act, standing
 from sense7_qual.acts.contents import Proposal, Suggested, Suggestion
 from sense7_qual.errors import ArgumentError, TableError

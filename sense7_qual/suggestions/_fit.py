@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments, check_least
-from sense7_qual._basis import rests_on
 from sense7_qual._group_labels import check_groups
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import TableError
 from sense7_qual.frames import UNITS, is_model, require_column

@@ -11,9 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._basis import NOT_STATED, rests_on
+from sense7_qual._basis import NOT_STATED
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.frames import (

@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ArgumentError, CodebookError, TableError
 from sense7_qual.frames import DECISIONS, clusters_by_unit, without_models

@@ -209,9 +209,8 @@ def that_decide(acts: Sequence[Act], sight: Sight) -> list[Act]:
     ruled = {act.act_id for act in acts if act.kind == "rule" and act.unit_id in open_to_see}
     there = {(act.coder, act.act_id) for act in seen}
     return [
-        act for act in acts
-        if (act.coder, act.act_id) in there or act.act_id in ruled or act.target in ruled
-    ]  # fmt: skip
+        act for act in acts if (act.coder, act.act_id) in there or act.act_id in ruled or act.target in ruled
+    ]
 
 
 def _is_of_no_round(act: Act, sight: Sight) -> bool:
@@ -234,9 +233,7 @@ def _line(decisions: pd.DataFrame, called: Callable[[str], str]) -> str:
 
 def to_review(decisions: pd.DataFrame) -> dict[str, str]:
     """Return for each code that waits for review how many of its decisions do, in words."""
-    return {
-        one.code: f"{one.n:,} of {one.of:,} to be reviewed" for one in Basis.of(decisions).waiting
-    }  # fmt: skip
+    return {one.code: f"{one.n:,} of {one.of:,} to be reviewed" for one in Basis.of(decisions).waiting}
 
 
 def with_figures(agreement: pd.DataFrame) -> dict[str, dict[Any, Any]]:

@@ -16,6 +16,7 @@ from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, CodebookError, QualError
 from sense7_qual.frames import CODINGS, COVERAGE, MEMOS, PROPOSALS
+from sense7_qual.rounds import independent
 from tests.helpers.small_study import facet
 
 SENSE7 = Codebook.read("sense7")
@@ -373,7 +374,7 @@ def test_an_undo_of_another_coders_act_changes_nothing() -> None:
 def test_what_is_decided_after_suggestions_were_withheld_counts_as_before_them(withheld: bool) -> None:
     finished, later = an(acts.finish, unit_id="m1"), put()
     shown = an(acts.contents.show_suggestions, unit_id="m1", model="words", withheld=withheld)
-    assert acts.before_suggestions([finished, shown, later]) == [finished, shown, *[later] * withheld]
+    assert independent([finished, shown, later], ()).acts == [finished, shown, *[later] * withheld]
 
 
 # properties -----------------------------------------------------------------------------------------

@@ -75,7 +75,7 @@ def test_another_text_is_no_plan(text: str | None) -> None:
 
 def test_the_repr_and_the_answers_show_and_change_nothing() -> None:
     assert "Why" not in repr(FULL)
-    assert repr(FULL) == "AnalysisPlan(27 things settled, 2 answers)"
+    assert repr(FULL) == "AnalysisPlan(28 things settled, 2 answers)"
     with pytest.raises(TypeError):
         FULL.answers["title"] = "Other"  # type: ignore[index]
 

@@ -398,7 +398,6 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "acts.contents.SpanMemo.from_text": call(
             k.contents.SpanMemo.from_text, text='{"memo": "a", "quote": "It"}'),
         "acts.words_written": call(k.words_written, text="a memo"),
-        "acts.before_suggestions": call(k.before_suggestions, acts=x.acts),
         "acts.contents.reject_suggestion": call(
             k.contents.reject_suggestion, **act, code=code, round=None, **stamp),
         "acts.contents.show_suggestions": call(

@@ -21,6 +21,7 @@ FLOORS = {
         "_arguments",
         "_atomic",
         "_basis",
+        "_rests_on",
         "_bootstrap",
         "_coder_names",
         "_contract",

@@ -155,7 +155,7 @@ showing = qual.acts.contents.show_suggestions(**seen, model="words", suggestions
 assert qual.acts.contents.Suggested.from_text(showing.text).to_text() == showing.text
 store.append([showing, qual.acts.contents.reject_suggestion(**seen, code=code)])
 assert qual.suggestions.shown(store.acts()).all() and len(qual.suggestions.answers(store.acts())) == 1
-assert qual.acts.before_suggestions([*store.acts(), qual.acts.finish(**seen)]) == store.acts()
+assert qual.rounds.independent([*store.acts(), qual.acts.finish(**seen)], store.rounds).later
 ruling = qual.acts.rule(coder="lead", unit_id=first, code=code, applied=True, reason="slip", note="a note",
                         codebook=changed)
 store.append([ruling])

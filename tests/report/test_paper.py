@@ -128,7 +128,7 @@ def test_what_is_coded_meanwhile_comes_into_none_of_it(tmp_path: Path) -> None:
     report.paper(made, QUICK, tmp_path / "before", formats=["csv"])
     report.paper(made, QUICK, tmp_path / "meanwhile", formats=["csv"], progress=goes_on)
     assert everything(tmp_path / "meanwhile") == everything(tmp_path / "before")
-    assert "zoe" in made.decisions()["coder"].unique()
+    assert "zoe" in made.coverage()["coder"].unique()
 
 
 def test_without_agreement_no_coefficient_is_anywhere(tmp_path: Path) -> None:

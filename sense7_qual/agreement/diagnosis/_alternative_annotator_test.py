@@ -13,11 +13,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._basis import NOT_STATED, rests_on
+from sense7_qual._basis import NOT_STATED
 from sense7_qual._bootstrap import FEWEST_CLUSTERS
 from sense7_qual._contract import holding
 from sense7_qual._messages import did_you_mean, first_three
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.agreement._counts import choose, chosen_models, cluster_numbers
 from sense7_qual.agreement._intervals._bootstrap import effective_clusters
 from sense7_qual.agreement._results import HUMANS, MODELS

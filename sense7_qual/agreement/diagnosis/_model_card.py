@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import (
     FEWEST_CLUSTERS,
     check_resampling,
@@ -28,6 +27,7 @@ from sense7_qual._debias import (
 )
 from sense7_qual._decisions import majority
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.agreement._by_code import by_code, code_tables, row_of_table, weighted_alpha
 from sense7_qual.agreement._counts import cluster_numbers
 from sense7_qual.agreement._difference import apart_on_log_scale

@@ -117,8 +117,14 @@ def model_words(
     shares = _by_code(behaviour, "test", "share", "behaviour")
     widths = _by_code(linked, "source", "width_ratio", "linked")
     apart = _by_code(linked, "source", "differs_p_holm", "linked")
-    limits = {"usable": usable, "passed": passed, "half": half, "failed_quotes": failed_quotes,
-              "groups": groups, "differs": differs}  # fmt: skip
+    limits = {
+        "usable": usable,
+        "passed": passed,
+        "half": half,
+        "failed_quotes": failed_quotes,
+        "groups": groups,
+        "differs": differs,
+    }
     others = {"people_agree": people_agree, "narrower": narrower, "behind": behind, "steady": steady}
     for name, value in (limits | others).items():
         if not 0 <= value <= 1:

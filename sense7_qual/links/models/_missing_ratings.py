@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import Progress, check_arguments, reporting
-from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
 from sense7_qual._reasons import Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.errors import ArgumentError
 from sense7_qual.links import _inputs, _resample
 from sense7_qual.links._inputs import RatingRange

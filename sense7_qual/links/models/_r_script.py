@@ -13,8 +13,8 @@ import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import refuse_taken, save
-from sense7_qual._basis import line_of_source
 from sense7_qual._messages import did_you_mean
+from sense7_qual._rests_on import line_of_source
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links._inputs import RatingRange, checked_units, numbered, rated_units, ratings_of
 from sense7_qual.links._odds import few_levels
@@ -177,8 +177,10 @@ def r_script(
     names.check()
     decided = decided_by(decisions, units, source, function="r_script")
     rows = _rows(decided, units, names, rating, cluster, rating_range)
-    written = {path.with_suffix(".csv"): rows.to_csv(index=False, lineterminator="\n"),
-               path: names.script(path, link, line_of_source(decisions, source), rows)}  # fmt: skip
+    written = {
+        path.with_suffix(".csv"): rows.to_csv(index=False, lineterminator="\n"),
+        path: names.script(path, link, line_of_source(decisions, source), rows),
+    }
     for each in written:
         refuse_taken(each, overwrite=overwrite)
     for each, content in written.items():

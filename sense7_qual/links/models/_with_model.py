@@ -13,10 +13,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
-from sense7_qual._basis import rests_on
 from sense7_qual._bootstrap import check_resampling
 from sense7_qual._debias import Debiased, debiased, model_codes
 from sense7_qual._reasons import Caution, Reason
+from sense7_qual._rests_on import rests_on
 from sense7_qual.errors import TableError
 from sense7_qual.frames import indexed_by_unit, is_model
 from sense7_qual.links import _inputs, _resample

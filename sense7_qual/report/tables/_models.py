@@ -41,8 +41,18 @@ _WORDS: Final = {
     "next_to_people": "counts next to people", "one_more_coder": "one more coder",
 }  # fmt: skip
 
-_LIMITS: Final = ("people_agree", "usable", "passed", "half", "narrower", "behind", "steady", "failed_quotes",
-                  "groups", "differs")  # fmt: skip
+_LIMITS: Final = (
+    "people_agree",
+    "usable",
+    "passed",
+    "half",
+    "narrower",
+    "behind",
+    "steady",
+    "failed_quotes",
+    "groups",
+    "differs",
+)
 
 
 def model_card(

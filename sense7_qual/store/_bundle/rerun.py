@@ -75,10 +75,16 @@ def numbers(store: Store, plan: AnalysisPlan) -> Iterator[tuple[str, Any]]:
         yield (
             "numbers_links.csv",
             links.code_to_rating(
-                settled, units, rating=plan.rating, cluster=cluster, sources=only,
-                adjust=plan.adjust or "bh", equivalence=plan.equivalence, **boot,
+                settled,
+                units,
+                rating=plan.rating,
+                cluster=cluster,
+                sources=only,
+                adjust=plan.adjust or "bh",
+                equivalence=plan.equivalence,
+                **boot,
             ),
-        )  # fmt: skip
+        )
 
 
 def _asked(store: Store, plan: AnalysisPlan) -> dict[str, Any]:

@@ -18,18 +18,11 @@ from sense7_qual.rounds import Round, planned
 from sense7_qual.store._operations.revise import history
 from sense7_qual.store._stored.layout import StudyData
 
-_REMOVED: Final[Mapping[str, str]] = {
+REMOVED: Final[Mapping[str, str]] = {
     "consensus": "settled_by='rulings'",
     "single": "settled_by='rulings', which takes in what one coder coded",
     "before_suggestions": "no argument: without settled_by, what was decided before suggestions counts",
 }
-
-
-def refuse_removed(arguments: Mapping[str, object]) -> None:
-    """Raise `ArgumentError` for an argument that there is no more, and say what took its place."""
-    for name in arguments:
-        instead = _REMOVED.get(name, "an argument that its documentation lists")
-        raise ArgumentError(f"decisions: expected no argument {name!r} – found it – pass {instead}.")
 
 
 def choice(
