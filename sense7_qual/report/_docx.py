@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from sense7_qual._atomic import undated
-from sense7_qual.report._entries import BULLET, Entry, Printed, entries
+from sense7_qual.report._entries import BULLET, Entry, Printed, entries, intervals_below
 from sense7_qual.report._escape import Column, Paper, Style, columns, shared
 
 _LONGEST: Final = 255  # characters of a property of the document
@@ -49,6 +49,14 @@ class _Page(NamedTuple):
         return ((self.sides[0] - 2 * _MARGIN) * _POINTS - 2 * _GAP * n_columns) / self.size
 
 
+class _Shape(NamedTuple):
+    """A table in rows and columns, the page that it is on, and what its columns need."""
+
+    printed: Printed
+    page: _Page
+    needed: Sequence[Column]
+
+
 def word_document(table: Printed, *, style: Style, paper: Paper) -> bytes:
     """Return a Word document (.docx) of one table.
 
@@ -58,19 +66,18 @@ def word_document(table: Printed, *, style: Style, paper: Paper) -> bytes:
     """
     from docx import Document
 
-    needed = columns(table.headers, table.rows, table.right, spare=_SPARE)
-    page = None if table.as_list else _page(needed, paper)
+    shape = None if table.as_list else _laid_out(table, paper)
     made = Document()
     made.core_properties.title, made.core_properties.author = table.title[:_LONGEST], "sense7_qual"
     made.core_properties.comments = ""
-    shown = page or _Page(_LIST_SIZE, landscape=False, paper=paper)
+    shown = shape.page if shape else _Page(_LIST_SIZE, landscape=False, paper=paper)
     _turn(made, shown)
     _caption(made, table.title, style)
-    if page is None:
+    if shape is None:
         for entry in entries(table.headers, table.rows, table.right):
             _entry(made, entry)
     else:
-        _grid(made, table, page, needed)
+        _grid(made, shape)
     for number, note in enumerate(table.notes):
         paragraph = made.add_paragraph()
         if number == 0:
@@ -167,8 +174,19 @@ def _place(paragraph: Any, *, before: int, left: int, hanging: int = 0, with_nex
     form.first_line_indent, form.keep_with_next = Pt(-hanging), with_next
 
 
-def _grid(made: Any, printed: Printed, page: _Page, needed: Sequence[Column]) -> None:
+def _laid_out(table: Printed, paper: Paper) -> _Shape | None:
+    """Return the table on the first page that holds it, its intervals below if need be; None if none does."""
+    for printed in (table, intervals_below(table)):
+        needed = columns(printed.headers, printed.rows, printed.right, spare=_SPARE)
+        page = _page(needed, paper)
+        if page is not None:
+            return _Shape(printed, page, needed)
+    return None
+
+
+def _grid(made: Any, shape: _Shape) -> None:
     """Write the table in rows and columns, the cells of those at the right never broken over lines."""
+    printed, page, needed = shape
     headers, rows = printed.headers, printed.rows
     table = made.add_table(rows=1 + len(rows), cols=len(headers))
     _widths(table, [width * page.size + 2 * _GAP for width in shared(needed, page.line(len(headers)))])

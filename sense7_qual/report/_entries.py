@@ -1,18 +1,22 @@
-"""A table as a list: each row an entry under its first cell, with the column's head before each other cell.
+"""What becomes of a table that is wider than its page: first its intervals stand below what they are of.
 
-So a codebook, with its cells of prose, is read on any page, and so is a table that is wider than its page.
+Where it is still too wide it is a list: each row an entry under its first cell, with the column's head before
+each other cell. So a codebook, with its cells of prose, is read on any page.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
+from itertools import groupby, pairwise
+from typing import Final
 
 from sense7_qual._present import MISSING
 from sense7_qual.report._escape import clean, escape_html, escape_markdown, one_line
 
 BULLET = "• "
+_INTERVAL: Final = re.compile(r"(?:[\d.]+% )?CI")  # as `_present.interval_name` has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,3 +141,25 @@ class Printed:
     notes: tuple[str, ...]
     right: tuple[bool, ...]
     as_list: bool
+
+
+def intervals_below(table: Printed) -> Printed:
+    """Return the table with each interval below the number to its left, in a cell with it.
+
+    >>> heads, right = ("Code", "r", "95% CI"), (False, True, True)
+    >>> table = Printed("Links", heads, (("warm", ".21", "[.01, .41]"),), (), right, as_list=False)
+    >>> intervals_below(table).headers, intervals_below(table).rows
+    (('Code', 'r, 95% CI'), (('warm', '.21\\n[.01, .41]'),))
+    """
+    below = [
+        right and _INTERVAL.fullmatch(head) is not None
+        for head, right in zip(table.headers, table.right, strict=True)
+    ]
+    starts = [place for place, is_below in enumerate(below) if not is_below or place == 0]
+    groups = [slice(*ends) for ends in pairwise([*starts, len(below)])]
+    return replace(
+        table,
+        headers=tuple(", ".join(table.headers[group]) for group in groups),
+        rows=tuple(tuple("\n".join(row[group]) for group in groups) for row in table.rows),
+        right=tuple(table.right[group.start] for group in groups),
+    )

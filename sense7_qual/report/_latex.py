@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil
 from typing import Final, NamedTuple
 
-from sense7_qual.report._entries import BULLET, Entry, Part, Printed, entries
+from sense7_qual.report._entries import BULLET, Entry, Part, Printed, entries, intervals_below
 from sense7_qual.report._escape import (
     LATEX_MACROS,
     Column,
@@ -50,17 +50,27 @@ _MOST_NAMES: Final = 30  # of characters in a comment
 
 
 def latex_table(table: Printed, *, label: str | None, style: Style, page_columns: int) -> str:
-    """Return the table as a float, a longtable, floats over several pages, or a list of its rows."""
-    needed = columns(*_printed(table.headers, table.rows), table.right, spare=_SPARE)
+    """Return the table as a float, a longtable, floats over several pages, or a list of its rows.
+
+    Where it is too wide, its intervals stand below their numbers before it becomes a list.
+    """
     caption = caption_setup(style) + _caption(table.title, label)
     notes = _notes(table.notes)
-    pages = [] if table.as_list else _pages(needed) if page_columns == 1 else _pages_of_two(needed)
-    grids = (_grid(table, needed, page, caption, notes, page_columns) for page in pages)
+    shapes = () if table.as_list else (table, intervals_below(table))
+    grids = (_on_its_page(shape, caption, notes, page_columns) for shape in shapes)
     body = next(filter(None, grids), "")
     if not body:
         listed = entries(table.headers, table.rows, table.right)
         body = latex_list(listed, caption=caption, notes=notes)
     return _needs(table, body) + body
+
+
+def _on_its_page(table: Printed, caption: str, notes: str, page_columns: int) -> str:
+    """Return the table in rows and columns on the first page that holds it; nothing where none does."""
+    needed = columns(*_printed(table.headers, table.rows), table.right, spare=_SPARE)
+    pages = _pages(needed) if page_columns == 1 else _pages_of_two(needed)
+    grids = (_grid(table, needed, page, caption, notes, page_columns) for page in pages)
+    return next(filter(None, grids), "")
 
 
 def _grid(
