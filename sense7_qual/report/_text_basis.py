@@ -20,7 +20,7 @@ from sense7_qual.report._text import (
 )
 from sense7_qual.report._text_record import Record
 
-_LATER: Final[Mapping[str, tuple[str, str]]] = {
+LATER: Final[Mapping[str, tuple[str, str]]] = {
     "of a later round": ("decision on a text in a later round", "decisions on texts in later rounds"),
     "finished again after seeing others": (
         "text that a coder finished again after they could see others' decisions",
@@ -47,7 +47,7 @@ _LATER: Final[Mapping[str, tuple[str, str]]] = {
         "texts finished by people whom the plan does not name",
     ),
 }
-_SETTLED: Final[Mapping[str, tuple[str, str]]] = {
+SETTLED: Final[Mapping[str, tuple[str, str]]] = {
     "agreed": ("was decided alike by all coders of the text", "were decided alike by all coders of the text"),
     "alike by all": (
         "was decided alike by all coders of the text",
@@ -58,7 +58,7 @@ _SETTLED: Final[Mapping[str, tuple[str, str]]] = {
     "by more than half": ("was decided by more than half", "were decided by more than half"),
     "by some of the coders": ("was applied by some of the coders", "were applied by some of the coders"),
 }
-_OPEN: Final[Mapping[str, str]] = {
+OPEN: Final[Mapping[str, str]] = {
     "unsettled": "not settled",
     "tied": "tied",
     "with both readings kept": "ruled to have two legitimate readings",
@@ -88,12 +88,12 @@ def agreement_rests_on(record: Record) -> Iterator[Sentence]:
             if late
             else "",
         )
-    left = [place for place, (what, _) in enumerate(found.left_out) if what in _LATER]
+    left = [place for place, (what, _) in enumerate(found.left_out) if what in LATER]
     if left:
         yield sentence(
             "It leaves out {left}.",
             left=listed(
-                [plural(basis.left_out[place][1], *_LATER[found.left_out[place][0]]) for place in left]
+                [plural(basis.left_out[place][1], *LATER[found.left_out[place][0]]) for place in left]
             ),
         )
     yield from to_review(record, record.independent)
@@ -146,16 +146,16 @@ def settled_rests_on(record: Record) -> Iterator[Sentence]:
     basis = record.basis(record.settled)
     found: Basis = basis.value
     inside = [
-        phrase("{n} {verb}", n=count(basis.inside[place][1]), verb=_SETTLED[what][n != 1])
+        phrase("{n} {verb}", n=count(basis.inside[place][1]), verb=SETTLED[what][n != 1])
         for place, (what, n) in enumerate(found.inside)
-        if what in _SETTLED
+        if what in SETTLED
     ]
     if inside:
         yield sentence("Of the decisions on a text and a code, {inside}.", inside=listed(inside))
     out = [
-        phrase("{n} {what}", n=count(basis.left_out[place][1]), what=_OPEN[what])
+        phrase("{n} {what}", n=count(basis.left_out[place][1]), what=OPEN[what])
         for place, (what, _) in enumerate(found.left_out)
-        if what in _OPEN
+        if what in OPEN
     ]
     if out:
         yield sentence("Left out of counts and links, as undecided: {out}.", out=listed(out))

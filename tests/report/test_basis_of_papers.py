@@ -18,6 +18,7 @@ from sense7_qual.acts.contents import AnalysisPlan, show_suggestions
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.links import MULTIVERSE
+from sense7_qual.report import _text_basis
 from sense7_qual.report._text_record import Record, record_of
 from sense7_qual.store import Store
 from tests.helpers import basis_study
@@ -405,3 +406,25 @@ def test_a_new_plan_field_leaves_registered_fingerprints_as_they_were() -> None:
     named = replace(plain, conditions=("Site",))
     assert AnalysisPlan.from_text(named.to_text()) == named
     assert named.fingerprint != plain.fingerprint
+
+
+# a phrase of the line has a sentence ----------------------------------------------------------------
+
+
+def test_whatever_the_line_counts_as_in_or_left_out_has_a_sentence(tmp_path: Path) -> None:
+    store = basis_study.whole(tmp_path / "study")
+    planned = basis_study.whole(tmp_path / "planned")
+    plan = replace(PLAN, rating=basis_study.RATING, rounds=("main",), coders=("ana", "chi"))
+    planned.preregister(plan, coder="lead")
+    choices: list[dict[str, Any]] = [{}, {"round": "again"}, {"round": ["main", "again"]}]
+    lines = [
+        Basis.of(one.decisions(**choice, **settled))
+        for one in (store, planned)
+        for choice in choices
+        for settled in ({}, *({"settled_by": by} for by in ("rulings", "discussion", "majority", "any")))
+    ]
+    counted = {what for basis in lines for what, _ in (*basis.inside, *basis.left_out)}
+    known = {*_text_basis.LATER, *_text_basis.SETTLED, *_text_basis.OPEN}
+    assert {"of a later round", "outside the plan's rounds", "by coders outside the plan"} <= counted
+    of_models = {what for what in counted if what.startswith("by model-")}
+    assert counted - of_models - {"after seeing others", "after a suggestion"} <= known
