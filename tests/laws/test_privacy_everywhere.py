@@ -115,7 +115,7 @@ store.copies.backup(folder + "-copy")
 store.copies.archive(folder + ".zip")
 qual.Store.restore(folder + ".zip", folder + "-restored")
 store.copies.bundle(folder + "-bundle", texts="withheld", formats=["csv"],
-             analysis_plan=qual.acts.contents.AnalysisPlan(question="Why?", n_boot=5))
+             analysis_plan=qual.acts.contents.AnalysisPlan(question="Why?", n_boot=5, settled_by="majority"))
 store.copies.merge(folder + "-copy")
 store.verify()
 blind = {"units": [first], "coders": ["dee"], "coder": "chair", "codebook": changed}

@@ -118,7 +118,7 @@ def test_what_cannot_be_computed_has_a_reason() -> None:
 
 
 @pytest.mark.parametrize(("changed", "error", "said"), [
-    ({"model": "probit"}, ArgumentError, "expected model 'mixed' or 'marginal'"),
+    ({"model": "probit"}, ArgumentError, "expected model to be 'mixed' or 'marginal'"),
     ({"rating": pd.Series(range(72)) % 13}, TableError, "at most 12 levels"),
     ({"confidence_level": 95}, ArgumentError, "confidence_level"),
 ])  # fmt: skip

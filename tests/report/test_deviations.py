@@ -23,7 +23,7 @@ pytestmark = pytest.mark.long
 WITH = {
     "registered_late": {"registered_after_unblinding"},
     "registered_after_unblinding": {"registered_late"},
-    "coder_added": {"coder_missing"},
+    "coder_added": {"coder_missing", "fewer_texts"},
     "fewer_double_coded": {"alpha_missed"},
     "suggestions_otherwise": {"fewer_double_coded"},
     "discussion_added": {"round_added"},

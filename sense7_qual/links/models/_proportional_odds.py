@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal
 
 import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._bootstrap import FEWEST_CLUSTERS, check_resampling
-from sense7_qual._messages import word
 from sense7_qual._reasons import Caution, Reason
-from sense7_qual.errors import ArgumentError, TableError
+from sense7_qual.errors import TableError
 from sense7_qual.links._inputs import Range
 from sense7_qual.links._resample import t_test
 from sense7_qual.links._results import PROPORTIONAL_ODDS
@@ -101,12 +100,7 @@ def proportional_odds(
     >>> bool(table["p_proportional"][0] < 0.01), table["caution"][0]
     (True, 'not_proportional')
     """
-    check_arguments(proportional_odds, locals(), but=("model",))
-    if model not in get_args(Model):
-        raise ArgumentError(
-            f"proportional_odds: expected model 'mixed' or 'marginal' – found {word(str(model))} – 'mixed' "
-            "is a participant's own odds ratio, 'marginal' that over all participants."
-        )
+    check_arguments(proportional_odds, locals())
     check_resampling("proportional_odds", n_boot=1, confidence_level=confidence_level, seed=0)
     rows = observed("proportional_odds", rating, predictors, groups, rating_range=rating_range)
     own = rows.names
