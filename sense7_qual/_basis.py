@@ -180,7 +180,7 @@ def parts(decisions: pd.DataFrame) -> list[tuple[list[str], Basis]]:
     column = decisions[COLUMN]
     if not len(decisions):
         known = list(column.cat.categories) if isinstance(column.dtype, pd.CategoricalDtype) else []
-        return [([], Basis.parse(str(known[0])) if known else Basis())]
+        return [([], Basis.parse(str(known[0])).with_rows(decisions) if known else Basis())]
     lines = column.astype("object").where(column.notna(), NOT_STATED)
     read = {line: Basis.parse(str(line)) for line in lines.unique()}
     said = lines.map({line: str(basis) for line, basis in read.items()})
@@ -297,7 +297,7 @@ def that_count(decisions: pd.DataFrame, *, with_models: bool) -> pd.DataFrame:
     if "coder" not in decisions:
         return decisions
     own = of_people(decisions, with_models=with_models)
-    return own if len(own) or not len(decisions) else decisions
+    return own if len(own) else of_coders(decisions, lambda name: with_models or not is_model(name))
 
 
 def stated_column(line: str, n: int, index: pd.Index) -> pd.Series:

@@ -117,7 +117,7 @@ def _line_of_several(frames: Mapping[str, pd.DataFrame]) -> str:
 def _by_source(result: pd.DataFrame, decisions: pd.DataFrame, *, with_models: bool) -> pd.DataFrame:
     sources = result["source"].astype("object")
     lines = {name: line_of_source(decisions, str(name), with_models=with_models) for name in sources.unique()}
-    stated = pd.Categorical(sources.map(lines), categories=list(dict.fromkeys(lines.values())))
+    stated = pd.Categorical(sources.map(lines), categories=sorted(set(lines.values())))
     mixed = [lines[name].startswith(SEVERAL) for name in sources]
     stating = result.assign(**{COLUMN: pd.Series(stated, index=result.index)})
     return _with_cautions(stating, mixed, partly_reviewed(decisions))

@@ -230,7 +230,7 @@ def _of_code(
 
 
 def _data(decided: pd.DataFrame, level: pd.Series, n_levels: int) -> _Data:
-    coder, coders = pd.factorize(decided["coder"])
+    coder, coders = pd.factorize(decided["coder"], sort=True)  # pairs are named alike in any order of rows
     unit, unit_ids = pd.factorize(decided["unit_id"])
     marks = np.full((len(unit_ids), len(coders)), -1, dtype=np.int64)
     marks[unit, coder] = decided["applied"].to_numpy(dtype=np.int64)

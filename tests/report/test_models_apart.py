@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -55,8 +56,12 @@ def test_a_paper_has_the_same_tables_figures_and_results(stores: tuple[Store, St
         "models", "model_card", "model_card_plot",
     }  # fmt: skip
     assert set(names[0]) <= set(names[1])
+    # Which the basis says, and nothing else does.
+    left_out = re.compile(r" · left out: 160 by model\\?-x".encode())
     differing = {
-        name for name in names[0] if (folders[0] / name).read_bytes() != (folders[1] / name).read_bytes()
+        name
+        for name in names[0]
+        if (folders[0] / name).read_bytes() != left_out.sub(b"", (folders[1] / name).read_bytes())
     }
     # These tell of the model, and of how many acts are on record; paper.json has their hashes.
     assert {name.partition(".")[0] for name in differing} <= {

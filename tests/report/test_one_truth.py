@@ -192,9 +192,15 @@ def settled_cell(where: str, cells: Cells) -> str:
 
 
 def frequency(where: str, cells: Cells, labels: dict[str, str]) -> str:
-    """Return a part of a cell such as "67 / 287 (23.3)", a line below it "36 / 40"."""
+    """Return a part of a cell such as "67 / 287 (23.3)", a line below it "36 / 40".
+
+    Where each coder's own decisions count it is "12.4% of 240".
+    """
     code = re.findall(r'\["?(\w+)"?\]|get\("(\w+)"', where)[-1]
-    texts, people = cells.column(cells.heads[1])[labels[code[0] or code[1]]].split("\n")
+    cell = cells.column(cells.heads[1])[labels[code[0] or code[1]]]
+    if own := re.fullmatch(r"(.+)% of ([\d,]+)", cell):
+        return own[1] if re.findall(r"\.(mean|size)\(", where)[-1] == "mean" else own[2]
+    texts, people = cell.split("\n")
     having, decided, share = re.fullmatch(r"([\d,]+) / ([\d,]+) \((.+)\)", texts).groups()  # type: ignore[union-attr]
     kind = re.search(r"sum|size|mean|nunique", where)[0]  # type: ignore[index]
     return {"sum": having, "size": decided, "mean": share, "nunique": people.split(" / ")[0]}[kind]
@@ -204,7 +210,7 @@ def test_the_methods_say_what_the_tables_did(written: tuple[Path, Store]) -> Non
     folder, _ = written
     methods, links = ((folder / f"{name}.md").read_text("utf-8") for name in ("methods", "links"))
     assert ("mixed model" in methods) == ("Odds ratio" in links)
-    assert ("pooled" in methods) == ("(pooled)" in links)
+    assert ("pooled" in methods) == ("of pooled (" in links)
     assert ("was ruled" in methods) == ("what was ruled" in links)
     (n_tests,) = set(re.findall(r"codes of \w+ \((\d+)\)", links))
     assert f"adjusted across the {n_tests} codes" in methods
