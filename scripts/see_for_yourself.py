@@ -153,7 +153,10 @@ def slip_acts_into_a_merge(folder: Path) -> bool:
     handed = Store(folder / "for ben")
     handed.append(coded("ben", "m1", "affective", "one"))
     handed.append(coded("ana", "m1", "interest", "one"))
-    succeeded("merging ben's folder, with acts of ana in it", lambda: store.copies.merge(handed.path))
+    merged = store.copies.merge(handed.path)
+    refused = merged.items[merged.items["status"] == "refused"]
+    for coder, n in refused.groupby("coder").size().items():
+        print(f"  merging ben's folder, with acts of {coder} in it: refused – {n} acts of {coder}")
     print(f"  coders of the study now: {', '.join(store.coders)}")
     return "ana" in store.coders
 

@@ -76,11 +76,12 @@ def decide(
     chosen.left_out.update(selection.models_left_out(acts))
     rulings = _rulings(acts, codebook, revisions) if choice.settled_by == "rulings" else []
     ruled = frozenset((str(act.unit_id), str(act.code)) for act in rulings)
-    under, until = _Under(codebook, revisions, choice.facet, ruled), _until(acts)
+    under = _Under(codebook, revisions, choice.facet, ruled)
+    models = selection.models(acts)
+    until = _until(acts if models else own)
     decided = _decided(chosen, under, leave_out=choice.leave_coders_out, rule=rule, until=until)
     if choice.settled_by not in (None, "nothing"):
         decided = _settled(decided, str(choice.settled_by), rulings)
-    models = selection.models(acts)
     if not models:
         return decided
     record = _of_models([act for act in acts if act.coder in models], selection, codebook)

@@ -178,7 +178,9 @@ def test_without_drift_a_code_that_is_split_rings_no_alarm() -> None:
                 last = record.coverage.drop(columns="first_finished_at")
                 by_last.append(drift(decided, last, plan=one.plan)["alarm"].any())
             else:
-                assert found.loc[found["code"].isin(["a1", "a2"]), "reason"].tolist() == ["open_between"] * 4
+                # What was decided before the split waits, and what was decided since is too little.
+                parts = found[found["code"].isin(["a1", "a2"])]
+                assert parts["reason"].tolist() == ["few_units"] * 4
     assert np.mean(rung) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(rung))
     assert np.mean(by_last) > 0.5
 
