@@ -210,7 +210,7 @@ store.assign(coders=["ana"], overlap=1.0, coder="lead")
 for sheet in qual.exchange.write_coding_sheets(store, folder + "-sheets"):
     qual.exchange.read_coding_sheets(store, sheet)
 found = qual.exchange.match(store, project)
-assert len(project.decisions()) and project.codings["code"].any() and len(losses.frame) == len(losses)
+assert len(project.decisions()) and len(project.codings) and len(losses.frame) == len(losses)
 store.copies.hand_out("blind", "dee", folder + "-dee")
 qual.Store(folder + "-dee").copies.hand_in(folder + "-back.zip")
 store.admin.salvage("ana", folder + "-saved.sqlite")
