@@ -11,7 +11,7 @@ from sense7_qual.errors import ArgumentError
 
 _OUT: Final = """\
 Write one file with which a coder codes on their own computer: their texts alone, the codebooks,
-the lead's acts and their own. They open it with `sense7-qual code FILE`, and send back the file
+their own acts, and of others' acts what they may see and need. They open it with `sense7-qual code FILE`, and send back the file
 that this writes; `sense7-qual merge` takes in their work alone. Whoever has the file can read
 the texts in it: send it by a way that your institute trusts. `forget` lists it."""
 _IN: Final = """\

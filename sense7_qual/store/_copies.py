@@ -69,10 +69,11 @@ class Copies:
         """Write what `coder` needs to code on their own computer: a study folder, or one file.
 
         It has the texts of this coder alone: those of the round, or of the plan, and those that they have
-        already worked on. Of the other texts it has the ids, without quotes and memos on them. It has the
-        codebooks, and the acts of the leads and of the coder: nothing that `acts` with ``viewer=coder``
-        would not show. The study notes to whom it was given, and `merge` takes in their work alone. `forget`
-        lists it.
+        already worked on. Of the other texts it has the ids. It has the codebooks, all acts of the coder, and
+        of everybody else's acts those that `acts` with ``viewer=coder`` shows and that are needed to code
+        these texts (rounds, plan, options, revisions, answers, what was unblinded). Rulings, quotes, memos
+        that are not for the team, analysis plans and themes stay with the study. The study notes to whom it
+        was given, and `merge` takes in their work alone. `forget` lists it.
 
         Parameters
         ----------
@@ -89,8 +90,8 @@ class Copies:
         ActError
             There is no such round, the coder is not in it or in the plan, or the coder is a model.
         StoreError
-            A lead has coded under the pseudonym that leads, something exists at `path`, the study is damaged
-            or was itself handed out, the role does not lead, or the disk refuses. Nothing is left at `path`.
+            Something exists at `path`, the study is damaged or was itself handed out, the role does not lead,
+            or the disk refuses. Nothing is left at `path`.
         """
         check_arguments(Copies.hand_out, locals())
         hand_out.hand_out(self._study.log, Path(path).absolute(), round=round, coder=check_person(coder))

@@ -375,7 +375,7 @@ def _uncompared(link: Link, here: _Here, judged: tuple[str, str]) -> tuple[str, 
         and bool(act.text)
         and act.unit_id not in here.withdrawn_units
     )
-    is_new = judged == ("new", "") and link.fields["text_hash"] not in here.erased
+    is_new = judged == ("new", "") and link.fields.get("text_hash") not in here.erased
     return ("new", "words") if is_open and is_new else judged
 
 
