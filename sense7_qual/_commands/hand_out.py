@@ -11,9 +11,10 @@ from sense7_qual.errors import ArgumentError
 
 _OUT: Final = """\
 Write one file with which a coder codes on their own computer: their texts alone, the codebooks,
-their own acts, and of others' acts what they may see and need. They open it with `sense7-qual code FILE`, and send back the file
-that this writes; `sense7-qual merge` takes in their work alone. Whoever has the file can read
-the texts in it: send it by a way that your institute trusts. `forget` lists it."""
+their own acts, and of others' acts what they may see and need. They open it with
+`sense7-qual code FILE`, and send back the file that this writes; `sense7-qual merge` takes in their
+work alone. Whoever has the file can read the texts in it: send it by a way that your institute
+trusts. `forget` lists it."""
 _IN: Final = """\
 Write the work of the coder to whom FOLDER was handed out to one file, for the lead to merge.
 It has this coder's acts alone, and no text but in their quotes and memos. `sense7-qual code`
