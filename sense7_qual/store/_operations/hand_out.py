@@ -2,9 +2,9 @@
 
 What goes out is a study folder, or its archive, with the texts of one coder alone, and of each text what a
 coder sees next to it. Of the others it has the ids. The coder's own acts go whole. Of anybody else's go the
-acts that the coder may see and needs, as an extract: they are linked to each other, as a merge links what it
-takes in, and keep the hash that they had. So each can be checked, and what is between them stays at home. What
-comes back is an archive without any text but in the coder's own quotes and memos.
+acts that the coder may see and needs, as an extract: they are linked to each other, as a merge links what
+it takes in, and keep the hash that they had. So each can be checked, and what is between them stays at
+home. What comes back is an archive without any text but in the coder's own quotes and memos.
 
 The lead's study notes whom it gave what (``copies/``), under an id of 128 bits that goes along. Whose acts a
 merge takes in is decided by that note (`merge`), never by what the file says of itself.
