@@ -65,15 +65,26 @@ class Copies:
         check_arguments(Copies.archive, locals())
         archive.archive(self._study.log, Path(path).absolute())
 
-    def hand_out(self, round: str | None, coder: str, path: str | Path) -> None:
+    def hand_out(
+        self,
+        round: str | None,
+        coder: str,
+        path: str | Path,
+        *,
+        variables: Sequence[str] = (),
+        accept: Collection[str] = (),
+    ) -> None:
         """Write what `coder` needs to code on their own computer: a study folder, or one file.
 
         It has the texts of this coder alone: those of the round, or of the plan, and those that they have
         already worked on. Of the other texts it has the ids. It has the codebooks, all acts of the coder, and
         of everybody else's acts those that `acts` with ``viewer=coder`` shows and that are needed to code
         these texts (rounds, plan, options, revisions, answers, what was unblinded). Rulings, quotes, memos
-        that are not for the team, analysis plans and themes stay with the study. The study notes to whom it
-        was given, and `merge` takes in their work alone. `forget` lists it.
+        that are not for the team, analysis plans and themes stay with the study, and so do variables. Where
+        a codebook, a reason or another text that goes along may repeat a passage of a text that does not (18
+        letters and digits in a row that one or two participants wrote, or 12 with a word that hardly anybody
+        else uses), it asks. The study notes to whom it was given, and `merge` takes in their work alone.
+        `forget` lists it.
 
         Parameters
         ----------
@@ -84,9 +95,19 @@ class Copies:
             One of its coders.
         path : str or Path
             The new folder, or a new .zip file, which ``sense7-qual code`` opens.
+        variables : sequence of str
+            Columns of `units` that go along in addition to the ids, text, position and context. The rating
+            goes along only if the coding widget shows it (`Store.set_options`).
+        accept : collection of str
+            What you have looked at and hand out as it is, although it may repeat other texts: "codebook",
+            "round" (its name) or a kind of act ("revise", "answer", "memo" …).
 
         Raises
         ------
+        ArgumentError
+            What goes along may repeat a passage of another text, and is not in `accept`.
+        TableError
+            The units have no such variable.
         ActError
             There is no such round, the coder is not in it or in the plan, or the coder is a model.
         StoreError
@@ -94,7 +115,10 @@ class Copies:
             or the disk refuses. Nothing is left at `path`.
         """
         check_arguments(Copies.hand_out, locals())
-        hand_out.hand_out(self._study.log, Path(path).absolute(), round=round, coder=check_person(coder))
+        wish = hand_out.Wish(
+            round=round, coder=check_person(coder), variables=tuple(variables), accept=tuple(accept)
+        )
+        hand_out.hand_out(self._study.log, Path(path).absolute(), wish)
 
     def hand_in(self, path: str | Path) -> None:
         """Write the work of the coder to whom this folder was handed out to one .zip file, for `merge`.

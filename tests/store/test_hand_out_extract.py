@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 from sense7_qual import acts, rounds
 from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Code, Codebook
+from sense7_qual.errors import ArgumentError, TableError
 from sense7_qual.store import Store
 from sense7_qual.widgets import CodingWidget
 
@@ -24,11 +27,12 @@ LEAD: dict[str, Any] = {"coder": "lead", "codebook": BOOK}
 AT_HOME = ("RULING-REASON", "PRIVATE-MEMO", "PARAPHRASE", "OTHERS-ANSWER", "HYPOTHESIS", "BLIND-MEMO")
 
 
-def study(place: Path) -> Store:
+def study(place: Path, **texts: str) -> Store:
     """Six texts of six participants: a first round that was unblinded and settled, and a second one."""
-    units = pd.DataFrame(
-        {"unit_id": list(WORDS), "text": list(WORDS.values()), "document_id": None, "position": None,
-         "case_id": [f"p{i}" for i in range(6)]}
+    said = WORDS | texts
+    units = pd.DataFrame({"unit_id": list(said), "text": list(said.values())}).assign(
+        document_id=None, position=None, case_id=[f"p{i}" for i in range(6)],
+        Warmth=[0.123456789 + i for i in range(6)], Arm=[f"ARM-{i}" for i in range(6)],
     )  # fmt: skip
     store = Store.create(place, units=units, codebook=BOOK)
     opened(store, "one", ["u0", "u1", "u2"])
@@ -66,6 +70,25 @@ def settled(store: Store) -> None:
         work("cold", "u3", "ana", round="two", start=4, end=11),
         acts.memo(coder="ana", text="BLIND-MEMO", unit_id="u4", round="two", codebook=BOOK),
     ])  # fmt: skip
+
+
+ROBIN = "My neighbour Eberhard listened to me"
+
+
+def of_robin(store: Store, where: str) -> None:
+    """Put half a sentence of a text that ben does not get into what goes out."""
+    said = f"as {ROBIN[3:24]} did"  # "neighbour Eberhard li": fewer than 25 letters
+    book = store.codebook
+    if where == "codebook":
+        codes = (replace(book.codes[0], definition=said), *book.codes[1:])
+        store.revise(replace(book, codes=codes), why="clearer", coder="lead")
+    if where == "revise":
+        codes = (replace(book.codes[0], definition="Kind."), *book.codes[1:])
+        store.revise(replace(book, codes=codes), why=said, coder="lead")
+    if where == "round":
+        store.append([rounds.open_round(said, units=["u2"], coders=["ana"], **LEAD)])
+    if where == "memo":
+        store.append([acts.memo(text=said, target_kind="study", round="one", **LEAD)])
 
 
 def given(store: Store, name: str, place: Path) -> Store:
@@ -183,3 +206,59 @@ def test_a_withdrawal_before_a_hand_out_and_one_meanwhile(tmp_path: Path, case_i
         assert store.copies.merge(tmp_path / f"{round}-back.zip").counts["new"] >= 1
     assert store.verify()["ok"].all()
     assert ANIMALS[int(case_id[1])].encode() not in bytes_of(store.path / "acts")
+
+
+@pytest.mark.parametrize("where", ["codebook", "revise", "round", "memo"])
+def test_words_of_other_texts_go_out_only_where_somebody_has_looked_at_them(
+    tmp_path: Path, where: str
+) -> None:
+    store = study(tmp_path / "study", u5=ROBIN)
+    of_robin(store, where)
+    with pytest.raises(ArgumentError, match=rf"accept=\['{where}'\]") as asked:
+        store.copies.hand_out("one", "ben", tmp_path / "ben.zip")
+    assert "Eberhard" not in str(asked.value).replace("u2", "")
+    assert not (tmp_path / "ben.zip").exists()
+    store.copies.hand_out("one", "ben", tmp_path / "ben.zip", accept=[where])
+    with pytest.raises(ArgumentError, match="expected in accept what you have looked at"):
+        store.copies.hand_out("one", "ben", tmp_path / "again.zip", accept=["everything"])
+
+
+def test_words_of_bens_own_texts_and_of_everybody_are_not_asked_about(tmp_path: Path) -> None:
+    store = study(tmp_path / "study", u0=ROBIN, u5=ROBIN)
+    of_robin(store, "codebook")
+    book = store.codebook
+    codes = (replace(book.codes[0], definition="As in: nights under my own bed."), *book.codes[1:])
+    store.revise(replace(book, codes=codes), why="clearer", coder="lead")
+    store.copies.hand_out("one", "ben", tmp_path / "ben.zip")
+
+
+def test_ratings_and_other_variables_stay_unless_they_are_shown_or_named(tmp_path: Path) -> None:
+    store = study(tmp_path / "study")
+    store.set_options(rating_column="Warmth", coder="lead")
+    store.copies.hand_out("one", "ben", tmp_path / "hidden")
+    handed = Store(tmp_path / "hidden")
+    assert list(handed.units) == ["unit_id", "text", "document_id", "position", "case_id"]
+    assert b"ARM-" not in bytes_of(tmp_path / "hidden")
+    assert CodingWidget(handed, coder="ben", round="one")._session.unit_ids == ["u0", "u1", "u2"]
+    store.copies.hand_out("one", "ben", tmp_path / "named", variables=["Arm"])
+    assert Store(tmp_path / "named").units["Arm"].tolist() == ["ARM-0", "ARM-1", "ARM-2"]
+    store.set_options(rating="finished", coder="lead")
+    store.copies.hand_out("one", "ben", tmp_path / "shown")
+    assert "Warmth" in Store(tmp_path / "shown").units
+    with pytest.raises(TableError, match="Harm"):
+        store.copies.hand_out("one", "ben", tmp_path / "other", variables=["Harm"])
+
+
+def test_who_withdrew_and_why_goes_only_to_who_had_their_texts(tmp_path: Path) -> None:
+    store = study(tmp_path / "study")
+    store.forget("p5", why="A LETTER from abroad")
+    store.forget("p0", why="asked in person")
+    store.copies.hand_out("one", "ben", tmp_path / "ben")
+    content = bytes_of(tmp_path / "ben")
+    assert b"A LETTER" not in content
+    assert re.search(rb"\bp5\b", content) is None
+    assert [each.name for each in (tmp_path / "ben" / "withdrawn").iterdir()] != []
+    ben = Store(tmp_path / "ben")
+    assert ben.verify()["ok"].all()
+    assert ben.units["unit_id"].tolist() == ["u1", "u2"]
+    pd.testing.assert_frame_equal(ben.plan, store.plan)

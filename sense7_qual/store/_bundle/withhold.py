@@ -11,7 +11,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any, Final, Literal
 
@@ -24,7 +24,13 @@ from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Code, Codebook, Facet
 from sense7_qual.errors import ArgumentError
 from sense7_qual.store._operations.contents import CONTENTS, WITHHELD, Cover, published_text
-from sense7_qual.store._stored.rare_passages import all_texts, repeating_rarely, said_in
+from sense7_qual.store._stored.rare_passages import (
+    Written,
+    all_texts,
+    repeating_rarely,
+    said_in,
+    words_of_codebook,
+)
 from sense7_qual.store._stored.repeated_passages import Passages, passages_of, short_text
 
 Texts = Literal["withheld", "redacted", "all"]
@@ -184,9 +190,6 @@ def published_acts(
         yield line
 
 
-Written = tuple[str, str, str]
-"""A text in a bundle: its field, its place there, and the text."""
-
 IDS: Final = ("unit_id", "document_id", "case_id")
 _NAMES: Final = (
     "round",
@@ -260,15 +263,6 @@ def _said(
             content = json.loads(line["text"])
             yield from ((line["kind"], f"act {line['act_id']}", text) for text in _strings(content))
     yield from ((name, name, text) for name, texts in given.items() for text in texts)
-
-
-def words_of_codebook(book: Codebook) -> Iterator[Written]:
-    """Yield every text of a codebook, with its code."""
-    for code in book.codes:
-        where = f"{book.fingerprint}, code {code.id!r}"
-        yield from (("codebook", where, text) for text in _strings(asdict(code)))
-    rest = {name: value for name, value in asdict(book).items() if name != "codes"}
-    yield from (("codebook", book.fingerprint, text) for text in _strings(rest))
 
 
 def _strings(value: Any) -> Iterator[str]:

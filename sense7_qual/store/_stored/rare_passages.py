@@ -32,6 +32,10 @@ Said = Sequence[tuple[str, str]]
 """Who said it, and the text."""
 
 
+Written = tuple[str, str, str]
+"""A text that somebody wrote: its field, its place there, and the text."""
+
+
 def repeating_rarely(words: Collection[str], said: Said, *, free: Iterable[str] = ()) -> set[str]:
     """Return which of `words` repeat a rare passage of what was `said`.
 
@@ -49,6 +53,15 @@ def repeating_rarely(words: Collection[str], said: Said, *, free: Iterable[str] 
     rare = _rare_words(inside, said)
     found = {run for own in runs.values() for run in _rare_runs(own, speakers, rare)}
     return {text for text, own in runs.items() if not found.isdisjoint(own)}
+
+
+def words_of_codebook(book: Codebook) -> Iterator[Written]:
+    """Yield every text of a codebook, with its code."""
+    for code in book.codes:
+        where = f"{book.fingerprint}, code {code.id!r}"
+        yield from (("codebook", where, text) for text in texts_in(asdict(code)))
+    rest = {name: value for name, value in asdict(book).items() if name != "codes"}
+    yield from (("codebook", book.fingerprint, text) for text in texts_in(rest))
 
 
 def said_in(units: pd.DataFrame, columns: Iterable[str] = ()) -> list[tuple[str, str]]:
@@ -75,8 +88,9 @@ def all_texts(units: pd.DataFrame) -> Iterator[tuple[str, str, int | None, str]]
 
 
 def _rare_runs(
-    own: Mapping[str, Sequence[str]], speakers: Mapping[str, set[str]], rare: Collection[str]
-) -> Iterable[str]:
+    own: Mapping[str, Sequence[str]], speakers: Mapping[str, set[str]], rare: frozenset[str]
+) -> Iterator[str]:
+    """Yield the runs of a text that are rare: few said them, or one of their words."""
     for run in speakers.keys() & own.keys():
         is_long = len(run) >= _LONG or any(_is_caseless(letter) for letter in run)
         if (is_long and len(speakers[run]) <= _FEW) or not rare.isdisjoint(own[run]):
