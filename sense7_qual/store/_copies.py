@@ -135,7 +135,9 @@ class Copies:
         folder = self._study.log.place.address
         hand_out.hand_in(Path(folder), Path(path).absolute())
 
-    def merge(self, other: Store | str | Path, *, coders: Collection[str] | None = None) -> merge.Merge:
+    def merge(
+        self, other: Store | str | Path, *, coders: Collection[str] | None = None, person: bool = False
+    ) -> merge.Merge:
         """Take in what only another copy of this study has; nothing that is here is changed.
 
         Merging twice, or again after a crash, gives the same acts. If a coder worked in two copies, the acts
@@ -154,6 +156,8 @@ class Copies:
             study gave it, whatever the file says, and only what coders do: a ruling or an unblinding made
             there is refused, as all acts of others are. Once the study has handed something out, name the
             coders of any other copy.
+        person : bool
+            True says that new coders with names like those of models ("claude", "gpt-4o") are people.
 
         Returns
         -------
@@ -163,11 +167,12 @@ class Copies:
 
         Raises
         ------
+        ActError
+            A new coder has the name of a model, and `person` is not True. Nothing was merged.
         StoreError
             It is another study, is damaged or was written by a newer version, it is a hand-out that this
             study did not give, it has new acts of coders not named in `coders`, a file cannot be written, or
-            the role does not lead. Acts merged before the
-            error stay; merge again once it is repaired.
+            the role does not lead. Acts merged before the error stay; merge again once it is repaired.
         """
         check_arguments(Copies.merge, locals())
         study, log = self._study, self._study.log
@@ -180,6 +185,7 @@ class Copies:
             merged = merge.merge(
                 log, source, study.known, coders=coders, recorded=self._recorded,
                 may_revise=lambda: contents.options_after(study.lead_acts()).new_codes == "add",
+                person=person,
             )  # fmt: skip
         study.look_again()
         return merged
@@ -232,7 +238,9 @@ class Copies:
             proposals and notes, columns of words, and whatever else repeats participants' words: a rule of a
             code, a reason for a revision, the question, hypotheses and answers of an analysis plan (25
             letters and digits in a row, a whole text of 12 or more in three words or more, a name or
-            identifier).
+            identifier). "withheld" also withholds what may repeat a rare passage, and lists where it is in a
+            warning before anything is written: 18 letters and digits in a row that one or two participants
+            wrote, or 12 with a word that no more used and that is not common in its language.
         analysis_plan : AnalysisPlan, optional
             The plan, as for `report.paper`; by default the one registered last.
         rating, cluster, settled_by, seed : optional
@@ -245,7 +253,8 @@ class Copies:
         names : collection of str
             Names to redact, as for `redact.find`.
         accept : collection of str
-            Fields or columns that you have looked at and publish as they are: names and ids that repeat
+            Fields or columns that you have looked at and publish as they are. Rare passages in these fields
+            ("codebook", "revise", "analysis plan" …) are published, and so are names and ids that repeat
             participants' words but cannot be withheld, because the record's hashes cover them ("round",
             "code", "coder", "column" …), and ids that look like addresses or names of people ("case_id",
             "document_id", "unit_id"). Otherwise these are refused.
