@@ -246,6 +246,7 @@ class Search:
 
     @classmethod
     def of(cls, runs: Iterable[str]) -> Search:
+        """Return the runs, ready to be searched for."""
         by_length = defaultdict(set)
         for run in runs:
             by_length[len(run)].add(run)
