@@ -99,6 +99,8 @@ _COMMON: Final = {
     ),
 }
 _WORDS: Final = {name: frozenset(words.split()) for name, words in _COMMON.items()}
+COMMON_WORDS: Final = frozenset[str]().union(*_WORDS.values())
+"""Words that are common in one of the languages."""
 _LISTED_IN: Final = Counter(word for words in _WORDS.values() for word in words)
 _RUSSIAN_WORDS: Final = (
     "что это мне очень был была меня он она ты вы мы его чтобы всё или есть когда не тебя знаю чем"

@@ -1,7 +1,9 @@
 """Names of columns and coders that are likely nobody's: results, models, and what a sheet computes.
 
-A coder called "final" or "gpt-4o" would count as one more person, who agrees with the people more than they
-do with one another: an alpha of .69 becomes .79. Such a coder is asked about, never renamed or left out.
+A coder called "final" or "gpt-4o" would count as one more person, who agrees with the people more than
+they do with one another: an alpha of .69 becomes .79. Such a coder is asked about, never renamed or left
+out. A table of decisions is warned of (`frames.as_people`); in a study, the first acts are refused until
+somebody says that a person made them (`likely_model`).
 """
 
 from __future__ import annotations
@@ -75,6 +77,8 @@ _MODELS: Final = frozenset(
         "copilot",
         "ai",
         "bot",
+        "chatbot",
+        "chatbots",
         "machine",
         "model",
         "models",
@@ -153,6 +157,11 @@ def likely_results(names: Iterable[str]) -> list[str]:
 def likely_models(names: Iterable[str]) -> list[str]:
     """Return the names that contain the name of a model or a machine: "gpt-4o", "model_x", "llm"."""
     return [name for name in names if not _MODELS.isdisjoint(_words(name))]
+
+
+def likely_model(name: str) -> bool:
+    """Return True for a name that is likely a model's, and does not say itself whose it is."""
+    return bool(likely_models([name])) and not is_known(name)
 
 
 def likely_computed(names: Iterable[str]) -> list[str]:

@@ -56,6 +56,11 @@ def add(commands: Parsers) -> None:
         help="merge only this coder's acts; can be repeated (default: everybody's; from what was handed out, "
         "only those of the coder to whom it was given)",
     )
+    merge.add_argument(
+        "--person",
+        action="store_true",
+        help="new coders with names like those of models (claude, gpt-4o) are people",
+    )
     merge.set_defaults(run=_merge)
     for name, says, description in (
         ("backup", "copy a study and verify the copy", _BACKUP),
@@ -95,7 +100,7 @@ def _merge(parsed: argparse.Namespace) -> int:
     store = opened(parsed.study)
     open_questions = False
     for place in parsed.others:
-        merged = store.copies.merge(place, coders=parsed.coder)
+        merged = store.copies.merge(place, coders=parsed.coder, person=parsed.person)
         name = "the other copy" if is_address(place) else place
         print(f"{name}: {_counted(merged)}", flush=True)
         for line in _asks(merged):

@@ -11,9 +11,10 @@ from sense7_qual.errors import ArgumentError
 
 _OUT: Final = """\
 Write one file with which a coder codes on their own computer: their texts alone, the codebooks,
-the lead's acts and their own. They open it with `sense7-qual code FILE`, and send back the file
-that this writes; `sense7-qual merge` takes in their work alone. Whoever has the file can read
-the texts in it: send it by a way that your institute trusts. `forget` lists it."""
+their own acts, and of others' acts what they may see and need. They open it with
+`sense7-qual code FILE`, and send back the file that this writes; `sense7-qual merge` takes in their
+work alone. Whoever has the file can read the texts in it: send it by a way that your institute
+trusts. `forget` lists it. Where a codebook or a reason may repeat words of other texts, it asks."""
 _IN: Final = """\
 Write the work of the coder to whom FOLDER was handed out to one file, for the lead to merge.
 It has this coder's acts alone, and no text but in their quotes and memos. `sense7-qual code`
@@ -27,6 +28,22 @@ def add(commands: Parsers) -> None:
     out.add_argument("--coder", metavar="PSEUDONYM", required=True, help="the coder")
     out.add_argument("--round", metavar="NAME", help="the round to code (default: the texts of no round)")
     out.add_argument("--out", metavar="FILE", required=True, help="the new .zip file, or a new folder")
+    out.add_argument(
+        "--variable",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="a column of units that goes along (default: none, but a rating that coders are shown); can be "
+        "repeated",
+    )
+    out.add_argument(
+        "--accept",
+        metavar="WHAT",
+        action="append",
+        default=[],
+        help="what may repeat words of other texts, and goes out as it is, since you have looked at it "
+        "(codebook, revise …); can be repeated",
+    )
     out.set_defaults(run=_hand_out)
     back = commands.add_parser("hand-in", help="write one file with a coder's work", description=_IN)
     back.add_argument(
@@ -38,7 +55,9 @@ def add(commands: Parsers) -> None:
 
 def _hand_out(parsed: argparse.Namespace) -> int:
     target = new_place(parsed.out, command="hand-out")
-    opened(parsed.study).copies.hand_out(parsed.round, parsed.coder, target)
+    opened(parsed.study).copies.hand_out(
+        parsed.round, parsed.coder, target, variables=parsed.variable, accept=parsed.accept
+    )
     print(f"Written for {parsed.coder}: {parsed.out}. It opens with: sense7-qual code {target.name}")
     return 0
 

@@ -44,6 +44,8 @@ class Kind:
         Whether only a model makes it.
     model_use : str
         For what it shows that a model was used, whoever made it.
+    stays : bool
+        Whether it stays with the study when texts are handed out: no other coder needs it to code.
     """
 
     name: str
@@ -59,6 +61,7 @@ class Kind:
     undoable: bool = True
     of_models: bool = False
     model_use: str = ""
+    stays: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "subject", self.subject or self.name)
@@ -103,19 +106,20 @@ _KINDS: Final = (
     Kind(name="memo", needs=("target_kind", "memo_id", "text"), subject="memo", key=("memo_id",),
          leaves="while_worded", text="written", noun="memo", code="ever"),
     Kind(name="rule", by="lead", needs=("unit_id", "code"), subject="ruling", key=("unit_id", "code"),
-         text="written", noun="ruling", code="codable", facets="ruling"),
+         text="written", noun="ruling", code="codable", facets="ruling", stays=True),
     Kind(name="propose", needs=("unit_id", "text"), subject="proposal", leaves="while_worded",
          text="written", noun="proposal"),
     Kind(name="show_suggestions", needs=("unit_id",), text="content", undoable=False,
-         model_use="suggestions"),
+         model_use="suggestions", stays=True),
     Kind(name="reject_suggestion", needs=("unit_id", "code"), subject="rejection",
          key=("unit_id", "code", "round"), code="codable"),
-    Kind(name="describe", needs=("text",), key=(), text="content", undoable=False, of_models=True),
+    Kind(name="describe", needs=("text",), key=(), text="content", undoable=False, of_models=True,
+         stays=True),
     Kind(name="abstain", needs=("unit_id", "code", "facets"), subject="abstention",
          key=("unit_id", "code", "round"), code="codable", facets="abstention", undoable=False,
          of_models=True),
     Kind(name="quote", by="lead", needs=("unit_id", "code", "facets"), text="written", noun="paraphrase",
-         code="codable", facets="quote"),
+         code="codable", facets="quote", stays=True),
     Kind(name="undo", needs=("target",), undoable=False),
     Kind(name="redo", needs=("target",), undoable=False),
     _team("open_round", "work", needs=("round", "text")),
@@ -125,9 +129,9 @@ _KINDS: Final = (
     _team("assign", "work"),
     _team("revise", "codebook", "reason", noun="revision"),
     _team("set_options", "work"),
-    _team("record_themes", "themes", model_use="themes"),
-    _team("edit_theme", "themes", "written", noun="theme"),
-    _team("preregister", "plan", "reason", noun="analysis plan"),
+    _team("record_themes", "themes", model_use="themes", stays=True),
+    _team("edit_theme", "themes", "written", noun="theme", stays=True),
+    _team("preregister", "plan", "reason", noun="analysis plan", stays=True),
 )  # fmt: skip
 
 KINDS: Final = {kind.name: kind for kind in _KINDS}

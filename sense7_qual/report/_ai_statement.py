@@ -31,6 +31,7 @@ from sense7_qual.report._text import (
     times,
 )
 from sense7_qual.report._text_record import Record, record_of
+from sense7_qual.rounds import coders_named
 
 _SHOWN = {"finished": "once the coder had finished the text", "shown": "from the start"}
 _ANSWERS = {
@@ -114,8 +115,12 @@ def ai_statement_of(record: Record, models: Sequence[str] = ()) -> Text:
 def ai_used(record: Record, models: Sequence[str] = ()) -> Iterator[Sentence]:
     """Yield the sentences on models, or one that the record has none."""
     told = [*_suggested(record), *_themes(record), *_coders(record, models)]
+    open_ends = [*_without_acts(record), *_meant_to_suggest(record), *_without_words(record)]
     uses = record["suggestions"].model_uses(record.store.acts())
     yield from told
+    yield from open_ends
+    if not told and open_ends:
+        return
     if not told and uses.empty.value:
         yield sentence(
             "The record of the study shows no use of a model: no suggestion was shown to a coder, no theme "
@@ -129,6 +134,46 @@ def ai_used(record: Record, models: Sequence[str] = ()) -> Iterator[Sentence]:
         )
     yield sentence("A suggestion or a theme became a coding only where a coder applied the code.")
     yield from _when(record)
+
+
+def _without_acts(record: Record) -> Iterator[Sentence]:
+    """Yield which models were to code and have no act on record."""
+    acts = record.store.acts().value
+    meant = {name for act in acts for name in coders_named(act) if is_model(name)}
+    lost = sorted(meant - {act.coder for act in acts})
+    if lost:
+        yield sentence(
+            "The record gives texts to {models} to code, and holds no act of {them}: what {they} coded, and "
+            "what was made of it, is not on record.",
+            models=listed([f"“{name}”" for name in lost]),
+            them="it" if len(lost) == 1 else "them",
+            they="it" if len(lost) == 1 else "they",
+        )
+
+
+def _meant_to_suggest(record: Record) -> Iterator[Sentence]:
+    """Yield that suggestions were to be shown, where none is on record."""
+    chosen = [json.loads(str(act.text)) for act in record.store.acts(kind="set_options").value]
+    when = next((one["suggestions"] for one in reversed(chosen) if "suggestions" in one), None)
+    if when in _SHOWN and not len(record["suggestions"].shown(record.store.acts()).value):
+        yield sentence(
+            "The study was set to show a model's suggestions {when}; that any was shown is not on record.",
+            when=_SHOWN[when],
+        )
+
+
+def _without_words(record: Record) -> Iterator[Sentence]:
+    """Yield how many proposals have no words any more that could say who drafted them."""
+    proposed = record.store.acts(kind="propose")
+    erased = [act for act in proposed.value if act.kind == "propose" and not act.text]
+    if erased:
+        call = f'sum(act.kind == "propose" and not act.text for act in {proposed.expression})'
+        yield sentence(
+            "The words of {n} were erased when a participant withdrew: whether a model drafted {them} is not "
+            "on record.",
+            n=plural(proposed.given(call, len(erased)), "proposed code"),
+            them="it" if len(erased) == 1 else "them",
+        )
 
 
 def _when(record: Record) -> Iterator[Sentence]:

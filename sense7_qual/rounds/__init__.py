@@ -32,7 +32,12 @@ Who codes what in a study that keeps a plan? `planned`, `assignments`        ``_
 from __future__ import annotations
 
 from sense7_qual.rounds._independent import Independent as Independent, independent as independent
-from sense7_qual.rounds._plan import Assignment as Assignment, assignments as assignments, planned as planned
+from sense7_qual.rounds._plan import (
+    Assignment as Assignment,
+    assignments as assignments,
+    coders_named as coders_named,
+    planned as planned,
+)
 from sense7_qual.rounds._rounds import (
     Round as Round,
     first_decisions,

@@ -153,6 +153,15 @@ def planned(acts: Iterable[Act], *, units: Collection[str]) -> pd.DataFrame:
     return PLAN.check(pd.DataFrame(rows, columns=list(PLAN.columns)), as_written=True)
 
 
+def coders_named(act: Act) -> tuple[str, ...]:
+    """Return the coders to whom an act of a lead gives texts: those of a round, or of a plan."""
+    if act.traits.subject != "work" or not act.text:
+        return ()
+    if act.kind == "assign":
+        return tuple(Assignment.from_act(act).units)
+    return tuple(name for one in opened([act]) for name in one.coders)
+
+
 def _joined(made: Iterable[tuple[Act, Assignment]]) -> dict[str, dict[str, None]]:
     """Return the units of each coder, those of the first assignment first."""
     lists: dict[str, dict[str, None]] = {}

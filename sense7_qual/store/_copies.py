@@ -65,14 +65,26 @@ class Copies:
         check_arguments(Copies.archive, locals())
         archive.archive(self._study.log, Path(path).absolute())
 
-    def hand_out(self, round: str | None, coder: str, path: str | Path) -> None:
+    def hand_out(
+        self,
+        round: str | None,
+        coder: str,
+        path: str | Path,
+        *,
+        variables: Sequence[str] = (),
+        accept: Collection[str] = (),
+    ) -> None:
         """Write what `coder` needs to code on their own computer: a study folder, or one file.
 
         It has the texts of this coder alone: those of the round, or of the plan, and those that they have
-        already worked on. Of the other texts it has the ids, without quotes and memos on them. It has the
-        codebooks, and the acts of the leads and of the coder: nothing that `acts` with ``viewer=coder``
-        would not show. The study notes to whom it was given, and `merge` takes in their work alone. `forget`
-        lists it.
+        already worked on. Of the other texts it has the ids. It has the codebooks, all acts of the coder, and
+        of everybody else's acts those that `acts` with ``viewer=coder`` shows and that are needed to code
+        these texts (rounds, plan, options, revisions, answers, what was unblinded). Rulings, quotes, memos
+        that are not for the team, analysis plans and themes stay with the study, and so do variables. Where
+        a codebook, a reason or another text that goes along may repeat a passage of a text that does not (18
+        letters and digits in a row that one or two participants wrote, or 12 with a word that hardly anybody
+        else uses), it asks. The study notes to whom it was given, and `merge` takes in their work alone.
+        `forget` lists it.
 
         Parameters
         ----------
@@ -83,17 +95,30 @@ class Copies:
             One of its coders.
         path : str or Path
             The new folder, or a new .zip file, which ``sense7-qual code`` opens.
+        variables : sequence of str
+            Columns of `units` that go along in addition to the ids, text, position and context. The rating
+            goes along only if the coding widget shows it (`Store.set_options`).
+        accept : collection of str
+            What you have looked at and hand out as it is, although it may repeat other texts: "codebook",
+            "round" (its name) or a kind of act ("revise", "answer", "memo" …).
 
         Raises
         ------
+        ArgumentError
+            What goes along may repeat a passage of another text, and is not in `accept`.
+        TableError
+            The units have no such variable.
         ActError
             There is no such round, the coder is not in it or in the plan, or the coder is a model.
         StoreError
-            A lead has coded under the pseudonym that leads, something exists at `path`, the study is damaged
-            or was itself handed out, the role does not lead, or the disk refuses. Nothing is left at `path`.
+            Something exists at `path`, the study is damaged or was itself handed out, the role does not lead,
+            or the disk refuses. Nothing is left at `path`.
         """
         check_arguments(Copies.hand_out, locals())
-        hand_out.hand_out(self._study.log, Path(path).absolute(), round=round, coder=check_person(coder))
+        wish = hand_out.Wish(
+            round=round, coder=check_person(coder), variables=tuple(variables), accept=tuple(accept)
+        )
+        hand_out.hand_out(self._study.log, Path(path).absolute(), wish)
 
     def hand_in(self, path: str | Path) -> None:
         """Write the work of the coder to whom this folder was handed out to one .zip file, for `merge`.
@@ -110,7 +135,9 @@ class Copies:
         folder = self._study.log.place.address
         hand_out.hand_in(Path(folder), Path(path).absolute())
 
-    def merge(self, other: Store | str | Path, *, coders: Collection[str] | None = None) -> merge.Merge:
+    def merge(
+        self, other: Store | str | Path, *, coders: Collection[str] | None = None, person: bool = False
+    ) -> merge.Merge:
         """Take in what only another copy of this study has; nothing that is here is changed.
 
         Merging twice, or again after a crash, gives the same acts. If a coder worked in two copies, the acts
@@ -129,6 +156,8 @@ class Copies:
             study gave it, whatever the file says, and only what coders do: a ruling or an unblinding made
             there is refused, as all acts of others are. Once the study has handed something out, name the
             coders of any other copy.
+        person : bool
+            True says that new coders with names like those of models ("claude", "gpt-4o") are people.
 
         Returns
         -------
@@ -138,11 +167,12 @@ class Copies:
 
         Raises
         ------
+        ActError
+            A new coder has the name of a model, and `person` is not True. Nothing was merged.
         StoreError
             It is another study, is damaged or was written by a newer version, it is a hand-out that this
             study did not give, it has new acts of coders not named in `coders`, a file cannot be written, or
-            the role does not lead. Acts merged before the
-            error stay; merge again once it is repaired.
+            the role does not lead. Acts merged before the error stay; merge again once it is repaired.
         """
         check_arguments(Copies.merge, locals())
         study, log = self._study, self._study.log
@@ -155,6 +185,7 @@ class Copies:
             merged = merge.merge(
                 log, source, study.known, coders=coders, recorded=self._recorded,
                 may_revise=lambda: contents.options_after(study.lead_acts()).new_codes == "add",
+                person=person,
             )  # fmt: skip
         study.look_again()
         return merged
@@ -207,7 +238,9 @@ class Copies:
             proposals and notes, columns of words, and whatever else repeats participants' words: a rule of a
             code, a reason for a revision, the question, hypotheses and answers of an analysis plan (25
             letters and digits in a row, a whole text of 12 or more in three words or more, a name or
-            identifier).
+            identifier). "withheld" also withholds what may repeat a rare passage, and lists where it is in a
+            warning before anything is written: 18 letters and digits in a row that one or two participants
+            wrote, or 12 with a word that no more used and that is not common in its language.
         analysis_plan : AnalysisPlan, optional
             The plan, as for `report.paper`; by default the one registered last.
         rating, cluster, settled_by, seed : optional
@@ -220,7 +253,8 @@ class Copies:
         names : collection of str
             Names to redact, as for `redact.find`.
         accept : collection of str
-            Fields or columns that you have looked at and publish as they are: names and ids that repeat
+            Fields or columns that you have looked at and publish as they are. Rare passages in these fields
+            ("codebook", "revise", "analysis plan" …) are published, and so are names and ids that repeat
             participants' words but cannot be withheld, because the record's hashes cover them ("round",
             "code", "coder", "column" …), and ids that look like addresses or names of people ("case_id",
             "document_id", "unit_id"). Otherwise these are refused.

@@ -34,7 +34,7 @@ from sense7_qual.store._operations.append import (
 from sense7_qual.store._postgres import Team
 from sense7_qual.store._postgres.server import connect, is_address
 from sense7_qual.store._stored import drafts, layout
-from sense7_qual.store._stored.acts_files import check_pseudonym
+from sense7_qual.store._stored.acts_files import check_pseudonym, refuse_model_name
 from sense7_qual.store._stored.layout import StudyData
 from sense7_qual.store._stored.repeated_passages import Words, words_of
 
@@ -124,8 +124,11 @@ class OpenStudy:
         """Return the revisions of the codebook, in order."""
         return revise.history(self.acts(kind="revise"))
 
-    def append(self, acts: Sequence[Act], unread: ReadSoFar | None = None) -> int:
-        """Record acts of one coder, all or none; return how many were new."""
+    def append(self, acts: Sequence[Act], unread: ReadSoFar | None = None, *, person: bool = True) -> int:
+        """Record acts of one coder, all or none; return how many were new.
+
+        With `person` False, a new coder with the name of a model is refused.
+        """
         log, batch = self.log, check_acts.as_acts(acts)
         if any(act.codebook not in self.known.codebooks for act in batch):
             self.look_again()  # another notebook may have revised the codebook
@@ -134,6 +137,8 @@ class OpenStudy:
         seen = self.heads.seen()
         if any(act.kind != "revise" for act in batch):
             self.refuse_superseded(seen)
+        if batch and not person and (coder := check_acts.one_coder(batch)) not in self._spelt:
+            refuse_model_name(coder, log.coders())
         while True:
             try:
                 return self._record(log, batch, seen, unread)

@@ -214,7 +214,7 @@ class Store(Leading):
                 return Desk(self._study)
             raise AttributeError(f"'Store' object has no attribute {name!r}")
 
-    def append(self, acts: Sequence[Act]) -> int:
+    def append(self, acts: Sequence[Act], *, person: bool = False) -> int:
         """Record `acts` of one coder, all or none, and return how many were new.
 
         Returns only after the acts are on the disk. An act that is recorded already (same act_id) is
@@ -226,20 +226,24 @@ class Store(Leading):
         acts : sequence of Act
             In the order in which they were done, all by one coder: each coder has a file, and a batch over
             several files could not be all or nothing.
+        person : bool
+            True says that a person made them, although the coder is new here and has a name like those of
+            models ("claude", "gpt-4o"). Codings of a model are recorded under ``model-…``.
 
         Raises
         ------
         ActError
             Several coders; an unknown unit, code or codebook; a span outside the text; a quote that is not
             the unit's; an undo or redo of an act that the coder has not done; an act_id that belongs to
-            another act; a pseudonym that differs from a recorded one in upper and lower case only; a memo
+            another act; a pseudonym that differs from a recorded one in upper and lower case only, or is
+            likely a model's; an act of a lead by a model (``model-…``); a memo
             that repeats words of a participant who withdrew while this store was open. Nothing was recorded.
         StoreError
             The file cannot be written (disk full, no permission, locked for 30 s) or is damaged, or an older
             copy replaced it or ``study.json``. Send the same acts again once that is repaired.
         """
         check_arguments(Store.append, locals(), but=("acts",))
-        return self._study.append(acts)
+        return self._study.append(acts, person=person)
 
     def record_model(self, run: Run, *, coder: str) -> int:
         """Record what a model coded, and how it was asked, in a blind round of its own; return the new acts.

@@ -24,6 +24,7 @@ from sense7_qual.frames import (
     people,
     without_models,
 )
+from sense7_qual.rounds import coders_named
 from sense7_qual.suggestions._results import ANSWERS, EFFECT, MADE_WHEN, MODEL_USES
 
 _KEY: Final = ["code", "unit_id", "coder"]
@@ -229,7 +230,7 @@ def model_uses(acts: Iterable[Act]) -> pd.DataFrame:
 
 def _use(act: Act) -> str | None:
     """Return for what a model was used, if the act shows that one was."""
-    if is_model(act.coder):
+    if is_model(act.coder) or any(map(is_model, coders_named(act))):
         return "coding"
     if act.kind == "propose" and act.text and Proposal.from_text(act.text).origin:
         return "proposal"

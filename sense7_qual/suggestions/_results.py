@@ -33,7 +33,7 @@ MODEL_USES: Final = Contract("uses", ("act_id",), {
     "act_id, coder": text(),
     "unit_id": text("the text, where there is one", missing=True),
     "use": text('"suggestions" (shown, or withheld by chance), "themes" (of a topic model), "proposal" (of a '
-                'code, by a model) or "coding" (any act of a model that codes)'),
+                'code, by a model) or "coding" (any act of a model that codes, or that gives texts to one)'),
 }, row="One row per act that shows the use of a model, in their order")  # fmt: skip
 
 SUGGESTED: Final = Contract("suggestions", ("unit_id", "code"), {

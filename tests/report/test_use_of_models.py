@@ -111,6 +111,49 @@ def test_a_planted_use_of_a_model_is_found(place: int, tmp_path: Path) -> None:
     assert NONE not in str(report.ai_statement(store, with_agreement=False))
 
 
+def opened_for_a_model(store: Store) -> None:
+    """The lead opens a round for a model whose acts are lost, or never came."""
+    model_codes(store)
+    (store.path / "acts" / "model-a.sqlite").unlink()
+    store.admin.accept_loss("model-a")
+
+
+def dealt_to_a_model(store: Store) -> None:
+    made = rounds.Assignment(units={"model-a": ("m1",)}, coders=("model-a",), overlap=0.0, seed=1)
+    store.append([acts.Act(kind="assign", text=made.to_text(), **acts.stamp("lead", BOOK, None, None))])
+
+
+def drafted_and_withdrawn(store: Store) -> None:
+    propose(store, "a language model")
+    store.forget("p0", why="asked")
+
+
+def suggestions_planned(store: Store) -> None:
+    store.set_options(suggestions="shown", coder="lead")
+
+
+TRACES = {
+    opened_for_a_model: "gives texts to “model-a” to code, and holds no act",
+    dealt_to_a_model: "gives texts to “model-a” to code, and holds no act",
+    drafted_and_withdrawn: "whether a model drafted",
+    suggestions_planned: "was set to show a model's suggestions from the start",
+}
+
+
+@pytest.mark.parametrize("plant", TRACES)
+def test_what_is_lost_or_withdrawn_is_not_called_no_use(
+    plant: Callable[[Store], None], tmp_path: Path
+) -> None:
+    store = new_study(tmp_path / "s")
+    coded(store, 6)
+    plant(store)
+    said = str(report.ai_statement(store, with_agreement=False))
+    assert NONE not in said
+    assert TRACES[plant] in said
+    checked = str(report.checklist(store, "rtarg", with_agreement=False, settled_by="majority"))
+    assert NONE not in checked
+
+
 def test_there_are_twenty_planted_uses() -> None:
     assert len(USES) == 20
 
@@ -157,7 +200,7 @@ def test_what_the_record_says_of_a_model_is_not_asked(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("place", [0, 11, None])
+@pytest.mark.parametrize("place", [0, 10, 11, None])
 def test_a_stranger_reads_the_same_from_a_bundle(place: int | None, tmp_path: Path) -> None:
     store = new_study(tmp_path / "s")
     coded(store, 3)

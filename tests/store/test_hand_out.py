@@ -96,9 +96,6 @@ def test_what_cannot_be_handed_out_is_refused(store: Store, tmp_path: Path) -> N
     ):
         with pytest.raises(ActError, match=message):
             store.copies.hand_out(*named, tmp_path / "for ana")
-    store.append([put("interest", coder="lead")])
-    with pytest.raises(StoreError, match="let them code under other ones"):
-        store.copies.hand_out("one", "ana", tmp_path / "for ana")
     (tmp_path / "there").mkdir()
     assert not (tmp_path / "for ana").exists()
     with pytest.raises(StoreError, match="expected nothing at"):

@@ -275,7 +275,7 @@ def test_what_a_lead_adds_to_another_coders_acts_says_that_it_was_merged(team: T
 
 
 def test_a_second_lead_can_do_what_the_first_can(team: Team, tmp_path: Path) -> None:
-    assert team.lead.append([put(coder="model")]) == 1
+    assert team.lead.append([put(coder="model")], person=True) == 1
     team.lead.admin.add_coder("ben-2", role="ben")
     team.lead.admin.add_coder("cleo", role="ben", lead=True)
     named = {"units": ["m1"], "coders": ["ana", "ben"], "coder": "lead", "codebook": CODEBOOK}

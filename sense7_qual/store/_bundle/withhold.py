@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import chain
 from typing import Any, Final, Literal
 
@@ -21,9 +22,15 @@ from sense7_qual._formats import CROWD_ID
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Code, Codebook, Facet
-from sense7_qual.corpus import QUESTION
 from sense7_qual.errors import ArgumentError
 from sense7_qual.store._operations.contents import CONTENTS, WITHHELD, Cover, published_text
+from sense7_qual.store._stored.rare_passages import (
+    Written,
+    all_texts,
+    repeating_rarely,
+    said_in,
+    words_of_codebook,
+)
 from sense7_qual.store._stored.repeated_passages import Passages, passages_of, short_text
 
 Texts = Literal["withheld", "redacted", "all"]
@@ -91,18 +98,6 @@ def _paraphrased(units: pd.DataFrame, places: Sequence[Place]) -> list[_Row]:
         for match in (one for each in patterns for one in each.finditer(text)):
             rows[unit_id, column, turn, kind, match.start(), match.end()] = None
     return list(rows)
-
-
-def all_texts(units: pd.DataFrame) -> Iterator[tuple[str, str, int | None, str]]:
-    """Yield every text of the units, and every turn before one but the study's questions, with its place."""
-    for unit_id, text in zip(units["unit_id"], units["text"], strict=True):
-        yield unit_id, "text", None, text
-    if "context" not in units:
-        return
-    for unit_id, context in zip(units["unit_id"], units["context"], strict=True):
-        for turn, said in enumerate(json.loads(context) if isinstance(context, str) else ()):
-            if said["role"] != QUESTION:
-                yield unit_id, "context", turn, said["text"]
 
 
 def _covered(texts: Iterable[str]) -> list[str]:
@@ -195,9 +190,6 @@ def published_acts(
         yield line
 
 
-Written = tuple[str, str, str]
-"""A text in a bundle: its field, its place there, and the text."""
-
 IDS: Final = ("unit_id", "document_id", "case_id")
 _NAMES: Final = (
     "round",
@@ -265,8 +257,7 @@ def _names(lines: Sequence[Mapping[str, Any]], units: pd.DataFrame) -> Iterator[
 def _said(
     lines: Iterable[Mapping[str, Any]], codebooks: Iterable[Codebook], given: Mapping[str, Sequence[str]]
 ) -> Iterator[Written]:
-    for book in codebooks:
-        yield from (("codebook", book.fingerprint, text) for text in _strings(asdict(book)))
+    yield from (each for book in codebooks for each in words_of_codebook(book))
     for line in lines:
         if line.get("text") and line["kind"] in _TEXTS:
             content = json.loads(line["text"])
@@ -316,6 +307,30 @@ def repeating(
     short_ones = Passages.of(frozenset(whole), frozenset())
     found = {each for each, own in runs.items() if not said.isdisjoint(own) or short_ones.in_text(each)}
     return (found | _identifying(set(words), texts, names)).__contains__
+
+
+def or_rarely(
+    repeats: Callable[[str], bool],
+    words: Iterable[Written],
+    units: pd.DataFrame,
+    left_out: Sequence[str],
+    *,
+    accept: Collection[str],
+) -> Callable[[str], bool]:
+    """Return a test that also finds which of `words`, but those in the fields `accept`, repeat a rare passage
+    (`rare_passages`); say where they are, before anything is written."""
+    in_doubt = [each for each in words if each[0] not in accept and _is_long(each[2])]
+    rare = repeating_rarely({text for *_, text in in_doubt}, said_in(units, left_out))
+    listed = [(field, where) for field, where, text in in_doubt if text in rare and not repeats(text)]
+    if listed:
+        places = "; ".join(dict.fromkeys(f"{field}: {where}" for field, where in listed))
+        warnings.warn(
+            f"bundle: expected no words of participants – found {len(listed)} texts that may repeat a "
+            f"passage of theirs ({places}) – they are withheld; look at them, and to publish those of a "
+            f"field as they are, pass accept={sorted({field for field, _ in listed})}.",
+            stacklevel=7,
+        )
+    return lambda text: repeats(text) or text in rare
 
 
 def _is_long(text: str) -> bool:

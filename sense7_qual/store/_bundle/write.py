@@ -180,6 +180,9 @@ def _published(
     repeats = withhold.never if wish.texts == "all" else withhold.repeating(
         {text for _, _, text in words}, units, left_out, names=wish.names, paraphrased=wish.paraphrased
     )  # fmt: skip
+    if wish.texts == "withheld":
+        words = withhold.written(lines, books.values(), shown, wish.plan, given)
+        repeats = withhold.or_rarely(repeats, words, units, left_out, accept=wish.accept)
     public = _Published(
         units=shown,
         left_out=tuple(contents.WITHHELD if repeats(name) else name for name in left_out),

@@ -13,6 +13,7 @@ from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import Act, overlap, place_of_step
 from sense7_qual.codebook import Codebook
 from sense7_qual.errors import ActError, CodebookError
+from sense7_qual.frames import is_model
 from sense7_qual.rounds import Round, opened
 from sense7_qual.store._operations.contents import checked_content, named
 
@@ -209,6 +210,8 @@ def _check_target(act: Act, known: Iterable[Act]) -> None:
 def checked(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook]) -> Act:
     """Return `act` with its quote, after checking it against the study."""
     _check_values(act)
+    if act.traits.by != "coder":
+        _refuse_model(act)
     codebook = codebooks.get(act.codebook)
     if codebook is None:
         raise ActError(
@@ -224,6 +227,15 @@ def checked(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook
     _check_facets(act, codebook)
     _check_span(act, texts)
     return checked_content(act, codebook, texts)
+
+
+def _refuse_model(act: Act) -> None:
+    """Refuse that a model decides what people decide: rounds, plans, options, rulings, quotes."""
+    if is_model(act.coder):
+        raise ActError(
+            f"{named(act)}: expected the pseudonym of the person who decided it – found {act.coder!r}, which "
+            "names a model – use the person's; nothing was recorded."
+        )
 
 
 def _check_values(act: Act) -> None:

@@ -232,6 +232,12 @@ def published_plan(text: str, cover: Cover) -> str:
     return json.dumps(content, ensure_ascii=False, sort_keys=True)
 
 
+def _covered_proposal(text: str, cover: Cover) -> str:
+    """Return a proposal without its words, which still says that a model drafted it."""
+    origin = Proposal.from_text(text).origin
+    return Proposal(label=WITHHELD, origin=cover.words(origin)).to_text()
+
+
 def _without_memo(line: Mapping[str, Any], _: Cover) -> str:
     return SpanMemo(text=WITHHELD).to_text() if line.get("target_kind") == "span" else WITHHELD
 
@@ -375,7 +381,7 @@ CONTENTS: Final[Mapping[str, Content]] = {
     "memo": Content(lambda act: act.memo_text, _check_memo, stand_in=_without_memo),
     "answer": Content(lambda act: act.text),
     "propose": Content(lambda act: act.text and Proposal.from_text(act.text), _check_proposal,
-                       stand_in=lambda *_: Proposal(label=WITHHELD).to_text()),
+                       stand_in=lambda line, cover: _covered_proposal(line["text"], cover)),
     "rule": Content(lambda act: act.text),
     "quote": Content(lambda act: act.text, _check_paraphrase),
     "show_suggestions": Content(_suggested, _check_suggested, keeps=True,

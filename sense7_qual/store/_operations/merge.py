@@ -33,7 +33,7 @@ from sense7_qual.store._operations import verify
 from sense7_qual.store._operations.check_acts import knows_code
 from sense7_qual.store._operations.contents import has_readable_change
 from sense7_qual.store._stored import acts_files, acts_tables, layout, study_notes, whole_files
-from sense7_qual.store._stored.acts_files import check_pseudonym
+from sense7_qual.store._stored.acts_files import check_pseudonym, refuse_model_name
 from sense7_qual.store._stored.hash_chain import Link, clocks, genesis, relinked
 from sense7_qual.store._stored.layout import Study, StudyData
 from sense7_qual.store._stored.repeated_passages import Words
@@ -124,12 +124,14 @@ def merge(
     coders: Collection[str] | None,
     recorded: Callable[[], Mapping[str, Act]],
     may_revise: Callable[[], bool],
+    person: bool = False,
 ) -> Merge:
     """Take in what `other` has: a folder of the same study, or one acts file.
 
     `other` is another study folder, or an acts file such as a sync client's second copy. `coders` are those
     with new acts that may come in; None means the coder to whom `other` was handed out, else anybody, as long
-    as nothing was handed out. `may_revise` says whether coders may add codes here.
+    as nothing was handed out. `may_revise` says whether coders may add codes here; `person` that new coders
+    with names like those of models are people.
     """
     layout.refuse_newer(Path(into.place.name), opened.study)
     if not into.leads():
@@ -155,6 +157,8 @@ def merge(
     coders_here = into.coders()
     for each in incoming:  # all of them, before anything is written
         check_pseudonym(each.coder, coders_here)
+        if each.chain and not person:
+            refuse_model_name(each.coder, coders_here)
     for codebook in new_versions.values():
         into.add_codebook(codebook)
     rows += [row for each in incoming for row in _merged(into, each, here, withdrawals)]
@@ -375,7 +379,7 @@ def _uncompared(link: Link, here: _Here, judged: tuple[str, str]) -> tuple[str, 
         and bool(act.text)
         and act.unit_id not in here.withdrawn_units
     )
-    is_new = judged == ("new", "") and link.fields["text_hash"] not in here.erased
+    is_new = judged == ("new", "") and link.fields.get("text_hash") not in here.erased
     return ("new", "words") if is_open and is_new else judged
 
 

@@ -63,14 +63,23 @@ class Finding:
 @dataclass(frozen=True, slots=True)
 class Known:
     """What acts are judged by: the study, its texts (none where they cannot be read), its codebooks, its
-    notes of withdrawals and copies, and the units whose texts were not handed out."""
+    notes of withdrawals and copies, and what was handed out, where this is a hand-out."""
 
     study: Study
     texts: Mapping[str, str] | None = field(repr=False)
     codebooks: frozenset[str]
     withdrawn: Sequence[Withdrawal]
     copies: Sequence[Copy]
-    withheld: frozenset[str] = field(default=frozenset(), repr=False)
+    handed: HandedOut | None = field(default=None, repr=False)
+
+    @property
+    def withheld(self) -> frozenset[str]:
+        """The units whose texts were not handed out."""
+        return frozenset(self.handed.withheld) if self.handed else frozenset()
+
+    def is_extract(self, coder: str) -> bool:
+        """Whether of this coder's acts only those were handed out that another coder needs."""
+        return self.handed is not None and self.handed.coder != coder
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -97,8 +106,7 @@ def verify(parts: Parts, acts: Callable[[Known], Iterable[Finding]]) -> list[Fin
     texts, of_units = _units(parts, withdrawn)
     of_codebooks = list(_codebooks(parts))
     sound = frozenset(Path(each.file).stem for each in of_codebooks if each.problem in ("", RESPELT))
-    withheld = frozenset(parts.handed.withheld) if parts.handed else frozenset()
-    known = Known(parts.study, texts, sound, withdrawn, copies, withheld)
+    known = Known(parts.study, texts, sound, withdrawn, copies, parts.handed)
     findings = [of_units, *of_codebooks, *of_withdrawals, *of_copies, *acts(known)]
     return [*findings, *_missing(parts.coders, copies)]
 
@@ -199,9 +207,14 @@ def of_acts(
         fold([link.act for link in ordered(chain) if link.act is not None])
     except (StoreError, ActError, TableError) as error:
         return Finding(name, coder=coder, problem=str(error))
+    return Finding(name, coder, len(chain), "; ".join(all_problems), _note_on(chain, coder, known))
+
+
+def _note_on(chain: Sequence[Link], coder: str, known: Known) -> str:
+    if known.handed is not None and known.is_extract(coder):
+        return f"an extract: the acts that {known.handed.coder!r} needs"
     merged = sum(link.merged for link in chain)
-    note = f"{merged} acts merged from another copy" if merged else ""
-    return Finding(name, coder, len(chain), "; ".join(all_problems), note)
+    return f"{merged} acts merged from another copy" if merged else ""
 
 
 def _of_chain(
@@ -209,12 +222,14 @@ def _of_chain(
 ) -> Iterator[str]:
     case_of_unit = {unit_id: each.case_id for each in known.withdrawn for unit_id in each.unit_ids}
     may_be_empty = {memo: each.case_id for each in known.withdrawn for memo in each.memos}
+    withheld = known.withheld
     rows = [(link.act, link.fields.get("text_hash")) for link in chain if link.act is not None]
     orphans = set(texts) - {text_hash for _, text_hash in rows}
     emptied = [(act, name) for act, name in rows if name is not None and texts[name] is None]
-    lost = [
+    # An extract goes without the notes of withdrawals that are no business of its coder.
+    lost = [] if known.is_extract(coder) else [
         act.act_id for act, name in emptied
-        if name not in may_be_empty and act.unit_id not in case_of_unit and act.unit_id not in known.withheld
+        if name not in may_be_empty and act.unit_id not in case_of_unit and act.unit_id not in withheld
     ]  # fmt: skip
     not_erased = [
         case_of_unit[str(act.unit_id)] for act, _ in rows if act.unit_id in case_of_unit and act.text
@@ -234,7 +249,7 @@ def _of_chain(
     if strange:
         yield f"acts under codebooks that are not here: {first_three(sorted(set(strange)))}"
     if known.texts is not None:
-        there = [act for act, _ in rows if act.unit_id not in case_of_unit.keys() | known.withheld]
+        there = [act for act, _ in rows if act.unit_id not in case_of_unit.keys() | withheld]
         yield from _of_quotes(there, known.texts)
     yield from _since_copies(chain, coder, known.copies)
 

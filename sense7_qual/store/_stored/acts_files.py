@@ -26,6 +26,7 @@ from sqlalchemy.exc import DBAPIError
 from sense7_qual._atomic import move_in, new_file, sync_folder
 from sense7_qual._coder_names import spelling
 from sense7_qual._messages import first_three
+from sense7_qual._suspicious_names import likely_model
 from sense7_qual.acts import check_coder
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store._stored import acts_tables, leftover_journal
@@ -400,3 +401,13 @@ def check_pseudonym(coder: str, coders: Iterable[str]) -> str:
             f"use {same[0]!r}, or a pseudonym that differs in more than case or similar letters."
         )
     return coder
+
+
+def refuse_model_name(coder: str, coders: Iterable[str]) -> None:
+    """Raise `ActError` where the name of a coder who is not among `coders` yet is likely a model's."""
+    if likely_model(coder) and coder not in coders:
+        raise ActError(
+            f"coder: expected a person's pseudonym, or a model's – found {coder!r}, which would count as a "
+            f"person and is likely the name of a model – call it 'model-{coder.lower()}'; if it is a person, "
+            "pass person=True (--person). Nothing was recorded."
+        )

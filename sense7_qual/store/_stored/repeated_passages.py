@@ -161,9 +161,14 @@ class Words:
 def _scalars(content: bytes) -> Iterator[str]:
     """Yield every text of a codebook in YAML; of bytes that are none, all."""
     try:
-        waiting: list[object] = [asdict(Codebook.from_yaml(content))]
+        return texts_in(asdict(Codebook.from_yaml(content)))
     except (CodebookError, UnicodeDecodeError):
-        waiting = [content.decode("utf-8", "replace")]
+        return texts_in(content.decode("utf-8", "replace"))
+
+
+def texts_in(value: object) -> Iterator[str]:
+    """Yield every text in a value of mappings and lists; names of members are none."""
+    waiting = [value]
     while waiting:
         value = waiting.pop()
         if isinstance(value, str):
@@ -213,12 +218,12 @@ class Passages:
 
     sure: frozenset[str]
     doubtful: frozenset[str]
-    _search: _Search
+    _search: Search
 
     @classmethod
     def of(cls, sure: frozenset[str], doubtful: frozenset[str]) -> Passages:
         """Return the passages, ready to be searched for."""
-        return cls(sure, doubtful, _Search.of(sure | doubtful))
+        return cls(sure, doubtful, Search.of(sure | doubtful))
 
     def in_text(self, text: str) -> Literal["", "doubtful", "sure"]:
         """Return "sure" if `text` repeats them, "doubtful" if a person must judge, else an empty text."""
@@ -233,14 +238,15 @@ class Passages:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Search:
+class Search:
     """Runs by their length, and shorter hints: a text with a run has a hint where 3 divides the place."""
 
     runs: Mapping[int, frozenset[str]]
     hints: frozenset[str]
 
     @classmethod
-    def of(cls, runs: Iterable[str]) -> _Search:
+    def of(cls, runs: Iterable[str]) -> Search:
+        """Return the runs, ready to be searched for."""
         by_length = defaultdict(set)
         for run in runs:
             by_length[len(run)].add(run)
@@ -275,7 +281,7 @@ def find_repeated(units: pd.DataFrame, chosen: pd.Series) -> Repeated:
     long, short, echoed = _spoken(units[own])
     beside = _NONE.union(*(_runs(text, _OVERLAP) for _, _, text in _cells(units, np.flatnonzero(own))))
     units = without_context(units, chosen)
-    search, others = _Search.of(long | short | beside), np.flatnonzero(~own)
+    search, others = Search.of(long | short | beside), np.flatnonzero(~own)
     texts = _matches(_texts(units, others), search)
     cells = _matches(_cells(units, others), search)
     cases = _objects(units["case_id"])
@@ -313,7 +319,7 @@ class _Match(NamedTuple):
         return f"_Match(row {self.row}, column {self.column!r}, {len(self.runs)} runs)"
 
 
-def _matches(texts: Iterable[tuple[int, str, str]], search: _Search) -> list[_Match]:
+def _matches(texts: Iterable[tuple[int, str, str]], search: Search) -> list[_Match]:
     runs_of: dict[str, frozenset[str]] = {}  # earlier turns and labels come again and again
     matches = []
     for row, column, text in texts:
@@ -434,6 +440,25 @@ def _runs(text: str, n: int) -> set[str]:
     """Return the runs of `n` letters and digits of `text` that lie over more than one word."""
     line, begun = _line(text)
     return {line[i : i + n] for i in range(len(line) - n + 1) if begun[i + n - 1] > begun[i]}
+
+
+def words_in(text: str) -> set[str]:
+    """Return the different words of `text`, normalised."""
+    return {normalised(word) for word in set(_WORD.findall(text))}
+
+
+def run_words(text: str, n: int) -> dict[str, list[str]]:
+    """Return the runs of `n` letters and digits of `text` that lie over more than one word, each with the
+    words that it has whole."""
+    line, begun = _line(text)
+    words = list(filter(None, map(normalised, _WORD.findall(text))))
+    ends = list(accumulate(map(len, words)))
+    whole = [(end - len(word), end, word) for word, end in zip(words, ends, strict=True)]
+    return {
+        line[i : i + n]: [word for begin, end, word in whole if begin >= i and end <= i + n]
+        for i in range(len(line) - n + 1)
+        if begun[i + n - 1] > begun[i]
+    }
 
 
 def passages_of(text: str) -> frozenset[str]:

@@ -110,6 +110,11 @@ def note(study: Path, value: Withdrawal | Copy) -> None:
     write(folder / f"{value.id}.json", seal_note(value))
 
 
+def remove(study: Path, value: Withdrawal | Copy) -> None:
+    """Remove a note from a folder that is being built."""
+    (study / _FOLDERS[type(value)] / f"{value.id}.json").unlink()
+
+
 def notes(study: Path, kind: type[_Note]) -> list[_Note]:
     """Return the notes of a kind in the study folder, oldest first."""
     folder = study / _FOLDERS[kind]
