@@ -231,10 +231,10 @@ def _grids_of(path: Path) -> dict[str, list[list[str]]]:
     if not {CODING, ABOUT} <= grids.keys():
         to_do = "use the one that was written"
         raise _refused(path.name, "a workbook of write_coding_sheets", "another", to_do)
-    marked = [title for title, rows in grids.items() if any(map(_is_header, rows))]
-    if len(marked) > 1:
+    with_marks = [title for title, rows in grids.items() if any(map(_is_header, rows))]
+    if len(with_marks) > 1:
         to_do = "keep the one that is filled in, under the name “coding”, and delete the others"
-        raise _refused(path.name, "one sheet of marks", str(len(marked)), to_do)
+        raise _refused(path.name, "one sheet of marks", str(len(with_marks)), to_do)
     return grids
 
 

@@ -47,6 +47,7 @@ class Base:
 
     @classmethod
     def of(cls, row: Row) -> Base:
+        """Return a row as it is now."""
         return cls(row.codes, row.unsure, hash_of(row.memo), row.finished)
 
 

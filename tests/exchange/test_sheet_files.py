@@ -5,11 +5,13 @@ from __future__ import annotations
 import shutil
 import stat
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from openpyxl import load_workbook
 from openpyxl.worksheet.worksheet import Worksheet
@@ -18,6 +20,7 @@ from sense7_qual import corpus, exchange
 from sense7_qual.codebook import Code
 from sense7_qual.errors import ImportRefused, StoreError
 from sense7_qual.store import Store
+from sense7_qual.store._postgres import server
 from tests.helpers.coding_sheets import (
     BOOK,
     decided,
@@ -28,6 +31,7 @@ from tests.helpers.coding_sheets import (
     study,
 )
 from tests.helpers.engines import office
+from tests.helpers.two_coders import Team
 
 KEY = "sheet_key.json"
 
@@ -309,3 +313,60 @@ def test_a_revision_is_told_of_before_the_marks(store: Store, ana: Path) -> None
     store.revise(replace(BOOK, codes=(*BOOK.codes, Code(id="hot", label="Hot"))), why="No.", coder="lead")
     with pytest.raises(ImportRefused, match="expected the present codebook"):
         exchange.read_coding_sheets(store, ana)
+
+
+@pytest.fixture
+def team(postgres: Any) -> Iterator[Team]:
+    team = Team(postgres)
+    team.lead.assign(coders=["ana", "ben"], overlap=1.0, seed=1, coder="lead")
+    yield team
+    for address in team.addresses.values():
+        server.connect(address).engine.dispose()
+
+
+@pytest.mark.postgres
+def test_on_a_server_a_coder_has_their_own_key_alone(team: Team, tmp_path: Path) -> None:
+    (sheet,) = exchange.write_coding_sheets(team.lead, tmp_path, coders=["ana"])
+    (bens,) = exchange.write_coding_sheets(team.lead, tmp_path, coders=["ben"])
+    change(sheet, lambda book: setattr(book["coding"].cell(3, 3), "value", 1))
+    ana = Store(team.addresses["ana"])
+    assert [act.kind for act in exchange.read_coding_sheets(ana, sheet)] == ["apply", "memo"]
+    assert exchange.read_coding_sheets(team.lead, bens) == []
+    with pytest.raises(StoreError):
+        exchange.read_coding_sheets(ana, bens)
+    with pytest.raises(StoreError):
+        exchange.write_coding_sheets(ana, tmp_path / "more", coders=["ben"])
+    with team.sql("ana") as connection:
+        for query in (
+            f'SELECT * FROM "{team.name}".sheet_secret',
+            f"SELECT \"{team.name}\".sheet_key('ben')",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                connection.execute(query)  # type: ignore[arg-type]
+
+
+@pytest.mark.postgres
+def test_on_a_server_the_secret_is_made_once(team: Team) -> None:
+    asked = ["ana", "ben"] * 4
+    with ThreadPoolExecutor(8) as threads:
+        keys = list(threads.map(lambda coder: Store(team.addresses[coder]).desk.sheet_key(coder), asked))
+    assert len(set(keys)) == 2
+    assert team.lead.desk.sheet_key("ana") == keys[0]
+
+
+@pytest.mark.postgres
+def test_a_team_of_layout_2_gets_a_secret_from_its_lead(team: Team, tmp_path: Path) -> None:
+    with team.sql("postgres") as connection:
+        for statement in (
+            f'DROP FUNCTION "{team.name}".sheet_key(text)',
+            f'DROP TABLE "{team.name}".sheet_secret',
+            f'CREATE OR REPLACE FUNCTION "{team.name}".layout() RETURNS integer LANGUAGE sql IMMUTABLE '
+            "AS $sql$ SELECT 2 $sql$",
+        ):
+            connection.execute(statement)  # type: ignore[arg-type]
+    with pytest.raises(StoreError, match="Ask the lead to open it once"):
+        Store(team.addresses["ana"])
+    lead = Store(team.addresses["lead"])
+    (sheet,) = exchange.write_coding_sheets(lead, tmp_path, coders=["ana"])
+    assert exchange.read_coding_sheets(Store(team.addresses["ana"]), sheet) == []
+    assert lead.verify()["ok"].all()
