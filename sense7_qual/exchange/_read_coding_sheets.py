@@ -224,11 +224,16 @@ class _Sheet:
 def _grids_of(path: Path) -> dict[str, list[list[str]]]:
     """Return the rows of the coding sheet and of its hidden sheet; refuse a workbook without these two, and
     one with a second sheet of marks."""
-    grids: dict[str, list[list[str]]] = {}
-    for grid in read_grids(bytes_of(path, Limits()), path.name, None, Limits()):
-        if not isinstance(grid, ImportRefused):
-            grids[grid.title] = [[cell or "" for cell in row] for row in grid.rows.values()]
+    found = read_grids(bytes_of(path, Limits()), path.name, None, Limits())
+    refused = [grid for grid in found if isinstance(grid, ImportRefused)]
+    grids = {
+        grid.title: [[cell or "" for cell in row] for row in grid.rows.values()]
+        for grid in found
+        if not isinstance(grid, ImportRefused)
+    }
     if not {CODING, ABOUT} <= grids.keys():
+        if refused:
+            raise refused[0]
         to_do = "use the one that was written"
         raise _refused(path.name, "a workbook of write_coding_sheets", "another", to_do)
     with_marks = [title for title, rows in grids.items() if any(map(_is_header, rows))]

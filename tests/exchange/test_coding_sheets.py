@@ -206,7 +206,7 @@ def test_a_withdrawn_participants_texts_are_left_out(store: Store, tmp_path: Pat
     (ana, _) = exchange.write_coding_sheets(store, tmp_path)
     edit(ana, m0_warm=1, m1_warm=1)
     store.forget("p0", why="Withdrew.")
-    with pytest.warns(UserWarning, match="no longer in the study: 2 – 'm"):
+    with pytest.warns(UserWarning, match="no longer in the study: 3 – 'm"):
         read_in(store, ana)
     assert store.codings(coder="ana")["unit_id"].tolist() == ["m1"]
 

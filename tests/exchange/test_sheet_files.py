@@ -169,6 +169,14 @@ def test_other_marks_are_refused(store: Store, ana: Path, mark: Any) -> None:
     assert store.acts(coder="ana") == []
 
 
+def test_an_error_in_a_cell_is_told_of_unless_it_is_in_a_tab_that_was_added(store: Store, ana: Path) -> None:
+    change(ana, lambda book: book.create_sheet("sums").append(["=1/0"]))
+    assert read_with_warnings(store, ana) == ""
+    change(ana, lambda book: setattr(book["coding"]["D6"], "value", "=1"))
+    with pytest.raises(ImportRefused, match="a formula without its value in 'D6'"):
+        exchange.read_coding_sheets(store, ana)
+
+
 def test_what_was_typed_over_an_id_is_not_repeated(store: Store, ana: Path) -> None:
     edit(ana, m3_unit_id="Josefine said no")
     with pytest.raises(ImportRefused) as caught:
