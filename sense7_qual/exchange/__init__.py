@@ -10,6 +10,8 @@ question                                       function            file
 How is the coded data got at elsewhere?        `export`            ``_export.py``
 How do people code in Excel?                   `write_coding_…`    ``_coding_sheets.py``
 … and how does that come back?                 `read_coding_…`     ``_read_coding_sheets.py``
+… whose is it, and was that changed?                               ``_about_sheet.py``
+… and what does a copy of it change?                               ``_sheet_record.py``
 How does a study get to another program?       `write_project`     ``_write_project.py``
 What does another program's project hold?      `read_project`      ``_read_project.py``
 … and what was changed there of a study?       `match`             ``_match.py``

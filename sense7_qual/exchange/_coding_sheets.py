@@ -1,17 +1,16 @@
 """Coding sheets: a workbook per coder, for people who code in Excel.
 
-A sheet holds the coder's own texts and marks, never a rating or a colleague's coding. A hidden sheet says of
-which study, coder, round and codebook it is, and where the coder's record ended when it was written.
+A sheet holds the coder's own texts and marks, never a rating or a colleague's coding. A hidden sheet says
+whose it is and what it held when it was written (`About`).
 """
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,21 +19,20 @@ import pandas as pd
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import make_folder, save, undated
 from sense7_qual._messages import did_you_mean, first_three
-from sense7_qual.acts import Act, apply, finish, memo, remove, reopen, standing
 from sense7_qual.codebook import Code
-from sense7_qual.codings import stale
 from sense7_qual.errors import ActError, TableError
-from sense7_qual.exchange._export import NO_CELL
+from sense7_qual.exchange._about_sheet import ABOUT, About
 from sense7_qual.exchange._project import require_study
+from sense7_qual.exchange._sheet_record import Base, Own, Row, cell_text, hash_of
 
-CODING, _CODES, ABOUT = "coding", "codes", "about this sheet"
-_RULE: Final = (
+CODING, _CODES = "coding", "codes"
+_ESCAPE: Final = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
+RULE: Final = (
     "Write 1 where a code applies, and 1 under “finished” once you are done with a text. In a finished row a "
     "blank means: does not apply. In any other row, nothing but the marks counts."
 )
 _LONGEST: Final = 32_000  # UTF-16 units of a cell; Excel cuts at 32,767
 _WIDTHS: Final = {"unit_id": 14, "question": 30, "conversation": 40, "text": 60, "memo": 30}
-SAID: Final = ("study", "coder", "round", "codebook", "last_act")
 
 
 def write_coding_sheets(
@@ -75,7 +73,8 @@ def write_coding_sheets(
     TableError
         A text is longer than a cell (32,000 UTF-16 units). Nothing was written.
     StoreError
-        A file exists, and `overwrite` is false; those before it were written.
+        A file exists, and `overwrite` is false; those before it were written. Or `store` is a bundle, or on a
+        server the role is neither the lead's nor the coder's.
 
     Examples
     --------
@@ -112,100 +111,7 @@ def named(round: str | None) -> str:
     return "the plan" if round is None else f"round {round!r}"
 
 
-# A coder's record, as far as a sheet shows it
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Row:
-    """What a coder says of one text."""
-
-    codes: frozenset[str]
-    unsure: bool
-    memo: str
-    finished: bool
-
-
-class Own:
-    """The standing acts of one coder in a round, by text."""
-
-    def __init__(self, store: Any, coder: str, round: str | None) -> None:
-        self.coder, self.round, self.codebook = coder, round, store.codebook
-        self.acts: list[Act] = store.acts(coder=coder)
-        self.texts = dict(zip(store.units["unit_id"], store.units["text"], strict=True))
-        self._now: dict[tuple[str, str], list[Act]] = {}
-        for act in standing(self.acts):
-            if act.unit_id and (act.round == round or act.traits.subject == "memo"):
-                self._now.setdefault((act.unit_id, act.traits.subject), []).append(act)
-        frames = {"codings": store.codings(coder=coder), "coverage": store.coverage(coder=coder)}
-        open_still = stale(**frames, codebook=self.codebook, revisions=store.revisions, round=round)
-        self._to_review = set(open_still["unit_id"])
-
-    def row(self, unit_id: str) -> Row:
-        """Return the coder's present work on a text."""
-        codings, written = self._codings(unit_id), self._memo(unit_id)
-        return Row(
-            codes=frozenset(str(act.code) for act in codings),
-            unsure=any(act.confidence == "unsure" for act in codings),
-            memo=cell_text(written.memo_text or "") if written else "",
-            finished=(unit_id, "coverage") in self._now and unit_id not in self._to_review,
-        )
-
-    def _codings(self, unit_id: str) -> list[Act]:
-        shown = {code.id for code in self.codebook.codable}
-        return [act for act in self._now.get((unit_id, "coding"), ()) if act.code in shown]
-
-    def _memo(self, unit_id: str) -> Act | None:
-        memos = self._now.get((unit_id, "memo"), ())
-        return next(
-            (act for act in memos if act.target_kind == "unit" and act.round in (None, self.round)), None
-        )
-
-    def acts_to(self, unit_id: str, row: Row, *, at: str) -> list[Act]:
-        """Return the acts that lead from the record of a text to a row of a sheet."""
-        before, codings = self.row(unit_id), self._codings(unit_id)
-        mine: dict[str, Any] = {"coder": self.coder, "unit_id": unit_id, "codebook": self.codebook, "at": at}
-        here = mine | {"round": self.round}
-        unsure = "unsure" if row.unsure else None
-        acts = [
-            remove(**here, code=str(act.code), start=act.start, end=act.end)
-            for act in codings
-            if act.code not in row.codes
-        ]
-        if row.unsure != before.unsure:
-            kept = [act for act in codings if act.code in row.codes]
-            acts += [
-                apply(**here, code=str(act.code), start=act.start, end=act.end, confidence=unsure,
-                      facets=act.facet_values or None)
-                for act in kept
-            ]  # fmt: skip
-        new = [code.id for code in self.codebook.codable if code.id in row.codes - before.codes]
-        acts += [apply(**here, code=code, confidence=unsure) for code in new]
-        if row.memo != before.memo:
-            old = self._memo(unit_id)
-            memo_id, its_round = (old.memo_id, old.round) if old else (None, None)
-            acts.append(memo(**mine, text=row.memo, memo_id=memo_id, round=its_round))
-        if row.finished != before.finished:
-            acts.append((finish if row.finished else reopen)(**here))
-        return acts
-
-    def note(self, text: str, at: str | None = None) -> Act:
-        """Return a memo on the study."""
-        return memo(
-            coder=self.coder, text=text, codebook=self.codebook, target_kind="study", round=self.round, at=at
-        )
-
-
 # The workbook
-
-
-def cell_text(text: str) -> str:
-    """Return a text as a cell of a workbook gives it back."""
-    return NO_CELL.sub("\ufffd", text).replace("\r\n", "\n").replace("\r", "\n")
-
-
-def hash_of(text: str) -> str:
-    """Hash a text as a cell holds it, to notice a change."""
-    return hashlib.sha256(cell_text(text).encode()).hexdigest()[:32]
 
 
 def _workbook(store: Any, coder: str, round: str | None, unit_ids: Sequence[str]) -> bytes:
@@ -223,21 +129,26 @@ def _workbook(store: Any, coder: str, round: str | None, unit_ids: Sequence[str]
     before = _turns(units)
     codes = [code for code, _ in store.codebook.tree if code.codable]
     names = ["unit_id", *before, "text", *_labels(codes), "unsure", "memo", "finished"]
-    last = record.acts[-1].act_id if record.acts else ""
-    own = (str(store.desk.study_id), coder, round or "", store.codebook.fingerprint, last)
-    said = dict(zip(SAID, own, strict=True))
+    held = {unit_id: record.row(unit_id) for unit_id in units.index}
     book = Workbook()
     rows = [
-        [unit_id, *(column[place] for column in before.values()), text, *_marks(record.row(unit_id), codes)]
+        [unit_id, *(column[place] for column in before.values()), text, *_marks(held[unit_id], codes)]
         for place, (unit_id, text) in enumerate(units["text"].items())
     ]
-    _fill(book.active, CODING, [[_RULE], names, *rows], [_WIDTHS.get(name, 16) for name in names])
+    _fill(book.active, CODING, [[RULE], names, *rows], [_WIDTHS.get(name, 16) for name in names])
     _offer_marks(book.active, names, len(rows))
-    _fill(book.create_sheet(), _CODES, [[_RULE], *_rules(codes)], [24, 50, 50, 50, 50])
-    about = [[key, value] for key, value in said.items()]
-    about += [["column", name, code.id] for name, code in zip(_labels(codes), codes, strict=True)]
-    about += [["unit", unit_id, hash_of(text)] for unit_id, text in units["text"].items()]
-    _fill(book.create_sheet(), ABOUT, about)
+    _fill(book.create_sheet(), _CODES, [[RULE], *_rules(codes)], [24, 50, 50, 50, 50])
+    about = About(
+        study=str(store.desk.study_id),
+        coder=coder,
+        round=round,
+        codebook=store.codebook.fingerprint,
+        last_act=record.acts[-1].act_id if record.acts else "",
+        columns={name: code.id for name, code in zip(_labels(codes), codes, strict=True)},
+        texts={unit_id: hash_of(text) for unit_id, text in units["text"].items()},
+        rows={unit_id: Base.of(row) for unit_id, row in held.items()},
+    )
+    _fill(book.create_sheet(), ABOUT, about.sealed(store.desk.sheet_key(coder)))
     book[ABOUT].sheet_state = "hidden"
     file = io.BytesIO()
     book.save(file)
@@ -301,11 +212,16 @@ def _fill(sheet: Any, title: str, rows: Sequence[list[Any]], widths: Sequence[in
                 Font(bold=number == 2),
             )
             if isinstance(value, str):
-                cell.value, cell.data_type = cell_text(value) or None, "s"  # "=1" is text, too
+                cell.value, cell.data_type = _escaped(cell_text(value)) or None, "s"  # "=1" is text, too
             else:
                 cell.value = value
         if widths and number > 1:
             sheet.row_dimensions[number].height = min(409, 15 * max(map(_lines, map(str, row), widths)))
+
+
+def _escaped(text: str) -> str:
+    """Return a text so that Excel takes no "_x1234_" in it for a character."""
+    return _ESCAPE.sub("_x005F_", text)
 
 
 def _lines(text: str, width: int) -> int:
@@ -323,7 +239,7 @@ def _offer_marks(sheet: Any, names: Sequence[str], n_rows: int) -> None:
     pick: dict[str, Any] = {"type": "list", "formula1": '"1"', "allow_blank": True, "showErrorMessage": True,
             "errorTitle": "1 or blank", "error": "Write 1, or leave the cell blank."}  # fmt: skip
     marks = DataValidation(**pick)
-    done = DataValidation(**pick, showInputMessage=True, promptTitle="Finished", prompt=_RULE)
+    done = DataValidation(**pick, showInputMessage=True, promptTitle="Finished", prompt=RULE)
     for column, name in enumerate(names[first - 1 :], start=first):
         letter = get_column_letter(column)
         if name == "memo":

@@ -1,12 +1,10 @@
-"""Read a coding sheet that came back: what it says of itself, and the acts that lead to it."""
+"""Read a coding sheet that came back: the rows of this copy, and the acts that record what it changed."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,29 +14,27 @@ from sense7_qual._limits import Limits
 from sense7_qual._messages import first_three, outside
 from sense7_qual.acts import Act
 from sense7_qual.errors import ImportRefused
-from sense7_qual.exchange._coding_sheets import (
-    ABOUT,
-    CODING,
-    SAID,
-    Own,
-    Row,
-    cell_text,
-    hash_of,
-    named,
-    plan_of,
-)
+from sense7_qual.exchange._about_sheet import ABOUT, About, Claim
+from sense7_qual.exchange._coding_sheets import CODING, RULE, plan_of
 from sense7_qual.exchange._project import require_study
+from sense7_qual.exchange._sheet_record import Own, Row, cell_text, hash_of, merged, taken_back
 
 
-def read_coding_sheets(store: Any, path: str | Path) -> list[Act]:
-    """Return the acts that lead from a coder's record to their coding sheet; nothing is recorded yet.
+def read_coding_sheets(store: Any, path: str | Path, *, undo: bool = False) -> list[Act]:
+    """Return the acts that record what a coding sheet changed; nothing is recorded yet.
 
     ``store.append(exchange.read_coding_sheets(store, "sheets/ana.xlsx"))`` records them, all or none; reading
     the sheet again then returns none, and a sheet that was filled in further can be read again. The acts of
-    one reading share one time, and a memo on the study says which sheet was read.
+    one reading share one time, and a memo on the study says that a sheet was read.
 
-    A text that was coded elsewhere after the sheet was written keeps its record; a warning names it, and the
-    texts of participants who have withdrawn.
+    What counts is what this copy changed since the sheet was written, or since a reading of it recorded the
+    text. A reading only adds. A text in which this copy would take something back that is recorded – a mark,
+    an absence decided in a finished text, “finished”, “unsure”, a memo – is left as it is recorded, and a
+    warning names it: an older copy, or another one, looks the same as a mark that was removed. With `undo`
+    the copy counts there, too.
+
+    Warnings also name rows that are missing from the sheet, the texts of participants who have withdrawn,
+    “unsure” without a code, and rows with cells below no column name; none of these is recorded.
 
     Parameters
     ----------
@@ -46,14 +42,19 @@ def read_coding_sheets(store: Any, path: str | Path) -> list[Act]:
         The study that the sheet is of.
     path : str or Path
         The workbook of one coder.
+    undo : bool
+        Whether what this copy takes back is taken back in the record.
 
     Raises
     ------
     ArgumentError
         `store` is no study.
     ImportRefused
-        The file is no coding sheet, or one of another study, coder or version of the codebook; a column, an
-        id or a text was changed; a mark is not 1.
+        The file is no coding sheet, or one of another study, coder or version of the codebook; another study
+        or an earlier version of the package wrote it, or its hidden sheet was changed; a column, an id or a
+        text was changed; a mark is not 1; two sheets of the workbook have marks.
+    StoreError
+        `store` is a bundle, or the secret that seals its sheets is damaged.
 
     Examples
     --------
@@ -61,140 +62,210 @@ def read_coding_sheets(store: Any, path: str | Path) -> list[Act]:
     """
     check_arguments(read_coding_sheets, locals(), but=("store",))
     require_study(store, "read_coding_sheets")
-    sheet = _Sheet.read(Path(path))
-    sheet.refuse_other(store)
-    record = Own(store, sheet.coder, sheet.round)
-    moved = _moved_since(sheet, record)
-    note = record.note("")  # its time is that of all acts of this reading
-    gone = [unit_id for unit_id in sheet.rows if unit_id not in record.texts]
-    wanted = {
-        unit_id: record.acts_to(unit_id, row, at=note.at)
-        for unit_id, row in sheet.rows.items()
-        if unit_id in record.texts
-    }
-    changed = [unit_id for unit_id, acts in wanted.items() if acts]
-    unsure = [unit_id for unit_id, row in sheet.rows.items() if row.unsure and not row.codes]
-    _warn(
-        sheet.name,
-        {
-            "the record was changed elsewhere, and is left as it is": [
-                each for each in changed if each in moved
+    sheet = _Sheet.read(Path(path), store)
+    record = Own(store, sheet.about.coder, sheet.about.round)
+    sheet.refuse_lost_record(record)
+    reading = _Reading(sheet, record)
+    reading.warn(undo=undo)
+    return reading.acts(undo=undo)
+
+
+class _Reading:
+    """What a copy of a sheet says of each text that is in the study, next to its record."""
+
+    def __init__(self, sheet: _Sheet, record: Own) -> None:
+        self.sheet, self.record = sheet, record
+        self.rows: dict[str, Row] = {}
+        self.taken: dict[str, list[str]] = {}
+        """By text what the copy takes back."""
+        bases = record.bases(sheet.about.rows, sheet.token)
+        for unit_id, row in sheet.rows.items():
+            if unit_id in record.texts:
+                row = replace(row, unsure=row.unsure and bool(row.codes))
+                now = record.row(unit_id)
+                self.rows[unit_id] = merged(bases[unit_id], row, now)
+                self.taken[unit_id] = taken_back(now, self.rows[unit_id])
+
+    def acts(self, *, undo: bool) -> list[Act]:
+        """Return the acts of this reading, and the memo that names the sheet."""
+        note = self.record.note("")  # its time is that of all acts of this reading
+        acts = [
+            act
+            for unit_id, row in self.rows.items()
+            if undo or not self.taken[unit_id]
+            for act in self.record.acts_to(unit_id, row, at=note.at)
+        ]
+        n = len({act.unit_id for act in acts})
+        said = f"Coding sheet ({self.sheet.token}) was read: {n} texts."
+        return [*acts, self.record.note(said, at=note.at)] if acts else []
+
+    def warn(self, *, undo: bool) -> None:
+        """Name what is taken back, or is not because `undo` is false, and what is not recorded."""
+        said = [*self._said_of_taken(undo=undo), *self._said_of_left_out()]
+        if said:
+            warnings.warn(f"coding sheet {self.sheet.name!r}: {'; '.join(said)}.", stacklevel=outside())
+
+    def _said_of_taken(self, *, undo: bool) -> Iterator[str]:
+        texts = {unit_id: taken for unit_id, taken in self.taken.items() if taken}
+        kinds = dict.fromkeys(kind for taken in texts.values() for kind in taken)
+        what = "; ".join(
+            f"{kind} of {first_three([one for one, taken in texts.items() if kind in taken])}"
+            for kind in kinds
+        )
+        if texts and undo:
+            yield f"this copy took something back in texts: {len(texts)} – {what}"
+        elif texts:
+            yield (
+                f"texts in which this copy would take something back: {len(texts)} – {what} – they are left "
+                "as recorded; if this is the only copy, or all of this is meant, read it with undo=True, and "
+                "else write the sheet again, which then has what every copy brought"
+            )
+
+    def _said_of_left_out(self) -> Iterator[str]:
+        sheet, texts = self.sheet, self.record.texts
+        left_out = {
+            "rows missing from the sheet": [
+                one for one in sheet.about.texts if one in texts and one not in sheet.rows
             ],
-            "no longer in the study": gone,
-            "“unsure” without a code, which is not recorded": unsure,
-        },
-    )
-    acts = [act for unit_id in changed if unit_id not in moved for act in wanted[unit_id]]
-    n = len({act.unit_id for act in acts})
-    said = f"Coding sheet {sheet.name!r} ({sheet.token}) was read: {n} texts."
-    return [*acts, record.note(said, at=note.at)] if acts else []
-
-
-def _warn(name: str, found: Mapping[str, Sequence[str]]) -> None:
-    said = [f"{what}: {first_three(unit_ids)}" for what, unit_ids in found.items() if unit_ids]
-    if said:
-        warnings.warn(f"coding sheet {name!r}: {'; '.join(said)}.", stacklevel=outside())
-
-
-def _moved_since(sheet: _Sheet, record: Own) -> set[str]:
-    """Return the texts about which this coder did something elsewhere since the sheet was written."""
-    ids = [act.act_id for act in record.acts]
-    last = sheet.last_act
-    if last and last not in ids:
-        raise sheet.refused(f"the record to hold act {last!r}", "none", "read it where it was written")
-    read = {
-        act.at for act in record.acts
-        if act.target_kind == "study" and f"({sheet.token})" in (act.memo_text or "")
-    }  # fmt: skip
-    later = record.acts[ids.index(last) + 1 if last else 0 :]
-    return {act.unit_id for act in later if act.unit_id and act.at not in read}
+            "no longer in the study": [one for one in sheet.rows if one not in texts],
+            "“unsure” without a code": [
+                one for one, row in sheet.rows.items() if row.unsure and not row.codes
+            ],
+            "cells below no column name": sheet.with_more,
+        }
+        for why, unit_ids in left_out.items():
+            if unit_ids:
+                yield f"not recorded: {why}: {len(unit_ids)} – {first_three(unit_ids)}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Sheet:
-    """What a coding sheet says of itself, and the rows that are filled in."""
+    """A coding sheet that this study wrote, and the rows that are filled in."""
 
     name: str
-    study: str
-    coder: str
-    round: str | None
-    codebook: str
-    last_act: str
-    columns: Mapping[str, str]
-    """By name the code of a column."""
-    hashes: Mapping[str, str]
-    rows: dict[str, Row]
-
-    @property
-    def token(self) -> str:
-        """What names this sheet in the record."""
-        said = [self.study, self.coder, self.round, self.codebook, self.last_act]
-        return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16]
+    about: About
+    token: str
+    rows: dict[str, Row] = field(default_factory=dict)
+    with_more: list[str] = field(default_factory=list)
+    """The texts with something in a column that has no name."""
 
     def refused(self, expected: str, found: str, to_do: str) -> ImportRefused:
         return _refused(self.name, expected, found, to_do)
 
     @classmethod
-    def read(cls, path: Path) -> _Sheet:
-        grids = {}
-        for grid in read_grids(bytes_of(path, Limits()), path.name, None, Limits()):
-            if isinstance(grid, ImportRefused):
-                raise grid
-            grids[grid.title] = [[cell or "" for cell in row] for row in grid.rows.values()]
-        about = [[*row, "", ""][:3] for row in grids.get(ABOUT, ())]
-        said = {key: value for key, value, _ in about if key in SAID}
-        if CODING not in grids or said.keys() != {*SAID}:
-            wanted, to_do = "a workbook of write_coding_sheets", "use the one that was written"
-            raise _refused(path.name, wanted, "another", to_do)
-        columns, hashes = ({a: b for kind, a, b in about if kind == each} for each in ("column", "unit"))
-        round = said.pop("round") or None
-        sheet = cls(path.name, **said, round=round, columns=columns, hashes=hashes, rows={})
+    def read(cls, path: Path, store: Any) -> _Sheet:
+        grids = _grids_of(path)
+        claim = Claim(grids[ABOUT])
+        about = _believed(claim, path.name, store)
+        sheet = cls(path.name, about, claim.token)
+        sheet._refuse_other_texts(store)
         sheet.rows.update(sheet._filled(grids[CODING]))
         return sheet
 
     def _filled(self, rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, Row]]:
-        """Yield each text's row; refuse what was changed, and marks other than 1."""
-        header = next((row for row in rows if row[0] == "unit_id"), [])
+        """Yield each text's row, in whatever order rows and columns are; refuse what was changed."""
+        header = next((row for row in rows if _is_header(row)), [])
         names = [name for name in header if name]
-        wanted = {"unit_id", "text", *self.columns, "unsure", "memo", "finished"}
+        wanted = {"unit_id", "text", *self.about.columns, "unsure", "memo", "finished"}
         if len(set(names)) < len(names) or not wanted <= set(names) <= wanted | {"question", "conversation"}:
             raise self.refused("the columns as they were written", "others", "restore the header")
         seen: set[str] = set()
-        for row in rows[list(rows).index(header) + 1 :]:
-            cells = dict(zip(header, [*row, *[""] * len(header)], strict=False))
-            unit_id = cells["unit_id"]
-            if unit_id not in self.hashes or unit_id in seen:
-                found = f"{unit_id[:40]!r} {'twice' if unit_id in seen else 'instead'}"
-                raise self.refused("each id as it was written", found, "restore the cell")
-            if hash_of(cells["text"]) != self.hashes[unit_id]:
-                raise self.refused(f"the text of unit {unit_id!r} as it was written", "another",
-                                   "restore the cell, or write the sheet again")  # fmt: skip
+        for row in rows:
+            if row is header or [cell for cell in row if cell] == [RULE]:
+                continue
+            cells = [*row, *[""] * len(header)]
+            values = {name: cell for name, cell in zip(header, cells, strict=False) if name}
+            unit_id = self._unit_of(values, seen)
             seen.add(unit_id)
-            marks = {name: cells[name].strip() for name in (*self.columns, "unsure", "finished")}
-            if wrong := [name for name, mark in marks.items() if mark not in ("", "1")]:
-                raise self.refused(f"1 or a blank cell in {wrong[0]!r} of unit {unit_id!r}",
-                                   f"{len(marks[wrong[0]])} characters", "correct the cell")  # fmt: skip
-            codes = frozenset(self.columns[name] for name in self.columns if marks[name])
-            finished, memo = bool(marks["finished"]), cell_text(cells["memo"])
-            yield unit_id, Row(codes, unsure=bool(marks["unsure"]), memo=memo, finished=finished)
+            named_cells = sum(1 for name, cell in values.items() if cell)
+            if sum(1 for cell in row if cell) > named_cells:
+                self.with_more.append(unit_id)
+            yield unit_id, self._row(unit_id, values)
 
-    def refuse_other(self, store: Any) -> None:
-        """Refuse a sheet of another study, coder, round or codebook, or with texts that are others there."""
-        if self.study != str(store.desk.study_id):
-            raise self.refused("a sheet of this study", "one of another", "open that study")
-        coders, other = set(plan_of(store, self.round)["coder"]), Path(self.name).stem
-        if self.coder not in coders or (other in coders and other != self.coder):
-            raise self.refused(f"the sheet of a coder of {named(self.round)}, under their name",
-                               f"that of {self.coder[:40]!r}", "use the coder's own file")  # fmt: skip
-        if self.codebook != store.codebook.fingerprint:
-            raise self.refused("the present codebook", "another version", "write the sheets again")
+    def _unit_of(self, values: Mapping[str, str], seen: set[str]) -> str:
+        """Return the unit of a row, whose id and text are as they were written."""
+        unit_id = values["unit_id"]
+        if unit_id in seen:
+            raise self.refused("each id as it was written", f"{unit_id!r} twice", "restore the cell")
+        if unit_id not in self.about.texts:
+            after = f"after that of unit {list(seen)[-1]!r}" if seen else "at the top"
+            raise self.refused("each id as it was written", f"another in the row {after}", "restore the cell")
+        if hash_of(values["text"]) != self.about.texts[unit_id]:
+            to_do = "restore the cell, or write the sheet again"
+            raise self.refused(f"the text of unit {unit_id!r} as it was written", "another", to_do)
+        return unit_id
+
+    def _row(self, unit_id: str, values: Mapping[str, str]) -> Row:
+        marks = {name: values[name].strip() for name in (*self.about.columns, "unsure", "finished")}
+        if wrong := [name for name, mark in marks.items() if mark not in ("", "1")]:
+            where = f"1 or a blank cell in {wrong[0]!r} of unit {unit_id!r}"
+            raise self.refused(where, f"{len(marks[wrong[0]])} characters", "correct the cell")
+        codes = frozenset(code for name, code in self.about.columns.items() if marks[name])
+        finished, memo = bool(marks["finished"]), cell_text(values["memo"])
+        return Row(codes, unsure=bool(marks["unsure"]), memo=memo, finished=finished)
+
+    def _refuse_other_texts(self, store: Any) -> None:
+        """Refuse a sheet with texts that are others in the study."""
         changed = [
             unit_id
             for unit_id, text in zip(store.units["unit_id"], store.units["text"], strict=True)
-            if unit_id in self.hashes and self.hashes[unit_id] != hash_of(text)
+            if self.about.texts.get(unit_id, hash_of(text)) != hash_of(text)
         ]
         if changed:
             raise self.refused("the study's texts", f"others: {first_three(changed)}", "write it again")
+
+    def refuse_lost_record(self, record: Own) -> None:
+        """Refuse a sheet that was written when the coder's record had acts that are not in it here."""
+        last = self.about.last_act
+        if last and last not in {act.act_id for act in record.acts}:
+            raise self.refused(f"the record to hold act {last!r}", "none", "read it where it was written")
+
+
+def _grids_of(path: Path) -> dict[str, list[list[str]]]:
+    """Return the rows of the coding sheet and of its hidden sheet; refuse a workbook without these two, and
+    one with a second sheet of marks."""
+    found = read_grids(bytes_of(path, Limits()), path.name, None, Limits())
+    refused = [grid for grid in found if isinstance(grid, ImportRefused)]
+    grids = {
+        grid.title: [[cell or "" for cell in row] for row in grid.rows.values()]
+        for grid in found
+        if not isinstance(grid, ImportRefused)
+    }
+    if not {CODING, ABOUT} <= grids.keys():
+        if refused:
+            raise refused[0]
+        to_do = "use the one that was written"
+        raise _refused(path.name, "a workbook of write_coding_sheets", "another", to_do)
+    with_marks = [title for title, rows in grids.items() if any(map(_is_header, rows))]
+    if len(with_marks) > 1:
+        to_do = "keep the one that is filled in, under the name “coding”, and delete the others"
+        raise _refused(path.name, "one sheet of marks", str(len(with_marks)), to_do)
+    return grids
+
+
+def _is_header(row: Sequence[str]) -> bool:
+    return {"unit_id", "text", "finished"} <= set(row)
+
+
+def _believed(claim: Claim, name: str, store: Any) -> About:
+    """Return what a sheet says of itself; refuse one that this study did not seal, or for other work."""
+    if claim.says("study") != str(store.desk.study_id):
+        raise _refused(name, "a sheet of this study", "one of another", "open that study")
+    coder, round = claim.says("coder") or "", claim.says("round") or None
+    coders, other = set(plan_of(store, round)["coder"]), Path(name).stem
+    if coder not in coders or (other in coders and other != coder):
+        expected = f"the sheet of a coder of {'the plan' if round is None else 'the round'}, under their name"
+        raise _refused(name, expected, "that of another coder", "use the coder's own file")
+    again = "write the sheets again and copy the marks into the new ones"
+    if not claim.has_seal:
+        raise _refused(name, "a sheet with a seal", "one of an earlier version", again)
+    if not claim.is_sealed_by(store.desk.sheet_key(coder)):
+        expected, found = "the hidden sheet as this study wrote it", "another"
+        raise _refused(name, expected, found, f"read it in the study that wrote it, or {again}")
+    about = claim.about()
+    if about.codebook != store.codebook.fingerprint:
+        raise _refused(name, "the present codebook", "another version", "write the sheets again")
+    return about
 
 
 def _refused(name: str, expected: str, found: str, to_do: str) -> ImportRefused:

@@ -162,6 +162,10 @@ class Log(Reads, Protocol):
     def add_note(self, note: Withdrawal | Copy, within: Connection | None = None) -> None:
         """Add a note; within the transaction of `write`."""
 
+    def sheet_key(self, coder: str) -> bytes:
+        """Return the key that seals the coding sheets of `coder`, from a secret of the study, which is made
+        if there is none."""
+
     def broken_rows(self, coder: str) -> tuple[Rows, list[dict[str, Any]]]:
         """Return the rows of a coder's damaged acts, and of the texts, as far as they can be read."""
 

@@ -291,6 +291,14 @@ class Desk:
         place = self._study.reads.place.address
         return layout.handed_out(place) if isinstance(place, Path) else None
 
+    def sheet_key(self, coder: str) -> bytes:
+        """Return the key that seals the coding sheets of a coder (`exchange.write_coding_sheets`).
+
+        On a server only the lead and the coder may have it.
+        """
+        check_arguments(Desk.sheet_key, locals())
+        return self._study.log.sheet_key(check_pseudonym(coder, self._study.log.coders()))
+
     def seats(self, coder: str) -> Seats:
         """Return which seat of the server a coder has, and which nobody ever had."""
         check_arguments(Desk.seats, locals())

@@ -21,70 +21,20 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from openpyxl import load_workbook
 
 from sense7_qual import acts, corpus, exchange, rounds
-from sense7_qual.codebook import Code, Codebook
+from sense7_qual.codebook import Code
 from sense7_qual.errors import ActError, ArgumentError, ImportRefused, StoreError, TableError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
+from tests.helpers.coding_sheets import BOOK, IDS, decided, edit, read_in, read_with_warnings, study
 from tests.helpers.engines import office
 from tests.helpers.places import ROOT
-from tests.helpers.small_study import facet, put
+from tests.helpers.small_study import put
 from tests.helpers.two_coders import Team
-
-BOOK = Codebook(
-    name="small",
-    facets=(facet("valence", "met", "unmet"),),
-    codes=(
-        Code(id="warm", label="Warm", definition="Sounds kind", examples=("So kind",)),
-        Code(id="cold", label="=Cold()"),
-        Code(id="other", label="text"),
-        Code(id="top", label="Top", codable=False),
-    ),
-)
-TEXTS = ["=1+1 listened", "It listened.\r\nTwice.", "héllo 👩‍👩‍👧 שלום", "a\x01b", "It listened."]
-IDS = [f"m{n}" for n in range(len(TEXTS))]
-
-
-def study(folder: Path, **named: Any) -> Store:
-    table = folder / "answers.csv"
-    rows = [
-        f'{unit},"{text}",p{n % 2},{n % 5 + 1}' for n, (unit, text) in enumerate(zip(IDS, TEXTS, strict=True))
-    ]
-    table.write_text("id,said,who,stars\n" + "\n".join(rows) + "\n", "utf-8", newline="")
-    units = corpus.read(table, text="said", unit_id="id", case_id="who", ratings=["stars"])
-    store = Store.create(folder / "study", units=units, codebook=BOOK, lead="lead")
-    store.assign(coders=["ana", "ben"], overlap=1.0, seed=1, coder="lead", **named)
-    return store
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
     return study(tmp_path)
-
-
-def edit(path: Path, **cells: Any) -> None:
-    """Change cells of a sheet, such as m1_warm=1."""
-    book = load_workbook(path)
-    sheet = book["coding"]
-    columns = {cell.value: cell.column for cell in sheet[2]}
-    labels = {"warm": "Warm", "cold": "=Cold()", "other": "text (other)"}
-    rows = {sheet.cell(row, 1).value: row for row in range(3, sheet.max_row + 1)}
-    for name, value in cells.items():
-        unit_id, column = name.split("_", 1)
-        cell = sheet.cell(rows[unit_id], columns[labels.get(column, column)])
-        cell.value = value
-        if isinstance(value, str):
-            cell.data_type = "s"
-    book.save(path)
-
-
-def read_in(store: Store, path: Path) -> int:
-    return store.append(exchange.read_coding_sheets(store, path))
-
-
-def decided(store: Store, coder: str = "ana") -> dict[tuple[str, str], bool]:
-    frame = store.decisions()
-    own = frame[frame["coder"] == coder]
-    return dict(zip(zip(own["unit_id"], own["code"], strict=True), own["applied"], strict=True))
 
 
 def test_a_sheet_leads_to_decisions_and_a_second_reading_to_none(store: Store, tmp_path: Path) -> None:
@@ -106,7 +56,7 @@ def test_a_sheet_leads_to_decisions_and_a_second_reading_to_none(store: Store, t
     assert exchange.read_coding_sheets(store, ana) == []
     memos = store.memos(coder="ana").set_index("target_kind")["text"]
     assert memos["unit"] == "=odd, isn't it"
-    assert re.fullmatch(r"Coding sheet 'ana\.xlsx' \([0-9a-f]{16}\) was read: 4 texts\.", memos["study"])
+    assert re.fullmatch(r"Coding sheet \([0-9a-f]{16}\) was read: 4 texts\.", memos["study"])
 
 
 def test_a_sheet_that_was_filled_in_further_is_read_again(store: Store, tmp_path: Path) -> None:
@@ -114,13 +64,13 @@ def test_a_sheet_that_was_filled_in_further_is_read_again(store: Store, tmp_path
     edit(ana, m0_warm=1, m0_finished=1)
     read_in(store, ana)
     edit(ana, m0_warm=None, m0_cold=1, m1_warm=1, m1_finished=1, m1_memo="first")
-    read_in(store, ana)
+    read_with_warnings(store, ana, undo=True)
     edit(ana, m1_finished=None, m1_memo="second")
-    read_in(store, ana)
+    read_with_warnings(store, ana, undo=True)
     assert {key for key, applied in decided(store).items() if applied} == {("m0", "cold")}
     assert store.memos(coder="ana").query("target_kind == 'unit'")["text"].tolist() == ["second"]
     edit(ana, m1_memo=None)
-    read_in(store, ana)
+    read_with_warnings(store, ana, undo=True)
     assert store.memos(coder="ana").query("target_kind == 'unit'").empty
 
 
@@ -133,12 +83,10 @@ def test_work_done_elsewhere_is_shown_and_never_overwritten(store: Store, tmp_pa
     row = next(row for row in sheet.iter_rows(min_row=3) if row[0].value == "m1")
     shown = {name.value: cell.value for name, cell in zip(sheet[2], row, strict=True)}
     assert (shown["Warm"], shown["=Cold()"], shown["memo"], shown["finished"]) == (1, None, "hm", 1)
-    edit(ana, m1_unsure=1, m2_warm=1, m3_warm=1)
+    edit(ana, m1_unsure=1, m2_warm=1, m2_finished=1, m3_warm=1)
     there = acts.apply(unit_id="m2", code="cold", **mine)
     store.append([there, acts.undo(there, codebook=BOOK), acts.redo(there, codebook=BOOK)])
-    with pytest.warns(
-        UserWarning, match="'ana.xlsx': the record was changed elsewhere, and is left as it is: 'm2'"
-    ):
+    with pytest.warns(UserWarning, match="'ana.xlsx': texts in which .*: 1 – marks of 'm2'"):
         read_in(store, ana)
     codings = store.codings(coder="ana").set_index("unit_id")
     assert codings["code"].to_dict() == {"m1": "warm", "m2": "cold", "m3": "warm"}
@@ -182,7 +130,10 @@ def test_questions_and_conversations_stand_before_the_text(tmp_path: Path) -> No
     ("change", "said"),
     [
         (lambda path: edit(path, m1_text="It listened."), "expected the text of unit 'm1' as it was written"),
-        (lambda path: edit(path, m1_unit_id="m9"), "expected each id as it was written – found 'm9' instead"),
+        (
+            lambda path: edit(path, m1_unit_id="m9"),
+            "each id as it was written – found another in the row",
+        ),
         (lambda path: edit(path, m1_unit_id="m4", m1_text="It listened."), "found 'm4' twice"),
         (lambda path: edit(path, m1_warm="yes"), "expected 1 or a blank cell in 'Warm' of unit 'm1'"),
         (lambda path: edit(path, m1_warm=0), "expected 1 or a blank cell in 'Warm'"),
@@ -190,9 +141,9 @@ def test_questions_and_conversations_stand_before_the_text(tmp_path: Path) -> No
         (lambda path: header(path, 3, "Hot"), "expected the columns as they were written"),
         (lambda path: path.replace(path.with_name("ben.xlsx")), "of a coder of the plan, under their name"),
         (lambda path: about(path, "study", "x"), "expected a sheet of this study – found one of another"),
-        (lambda path: about(path, "coder", "eve"), "that of 'eve'"),
-        (lambda path: about(path, "codebook", "x"), "expected the present codebook"),
-        (lambda path: about(path, "last_act", "x"), "expected the record to hold act 'x'"),
+        (lambda path: about(path, "coder", "eve"), "found that of another coder"),
+        (lambda path: about(path, "codebook", "x"), "expected the hidden sheet as this study wrote it"),
+        (lambda path: about(path, "last_act", "x"), "expected the hidden sheet as this study wrote it"),
         (lambda path: without(path), "expected a workbook of write_coding_sheets"),
     ],
 )
@@ -255,7 +206,7 @@ def test_a_withdrawn_participants_texts_are_left_out(store: Store, tmp_path: Pat
     (ana, _) = exchange.write_coding_sheets(store, tmp_path)
     edit(ana, m0_warm=1, m1_warm=1)
     store.forget("p0", why="Withdrew.")
-    with pytest.warns(UserWarning, match="no longer in the study: 'm"):
+    with pytest.warns(UserWarning, match="no longer in the study: 3 – 'm"):
         read_in(store, ana)
     assert store.codings(coder="ana")["unit_id"].tolist() == ["m1"]
 
@@ -343,8 +294,8 @@ def test_decisions_equal_the_edits_whatever_they_are(tmp_path_factory: Any, edit
         now |= drawn
         edit(ana, **{f"{unit}_{name}": value for unit, row in drawn.items() for name, value in row.items()})
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # unsure without a code
-            read_in(store, ana)
+            warnings.simplefilter("ignore")  # unsure without a code, and what is taken back
+            read_in(store, ana, undo=True)
             assert exchange.read_coding_sheets(store, ana) == []
         assert decided(store) == {
             (unit, code): row[code] == 1
@@ -362,7 +313,7 @@ import sys
 from sense7_qual import exchange
 from sense7_qual.store import Store
 store = Store(sys.argv[1])
-made = exchange.read_coding_sheets(store, sys.argv[2])
+made = exchange.read_coding_sheets(store, sys.argv[2], undo=True)
 print(len(made), flush=True)
 store.append(made)
 print("done", flush=True)
@@ -386,7 +337,7 @@ def test_killed_at_any_moment_nothing_half_is_recorded(store: Store, tmp_path: P
         new = len(Store(store.path).acts(coder="ana")) - before
         assert new in (0, n_expected)
         survived.append(new > 0)
-        read_in(store := Store(store.path), ana)
+        read_with_warnings(store := Store(store.path), ana, undo=True)
         assert exchange.read_coding_sheets(store, ana) == []
     assert n_expected > 0
 

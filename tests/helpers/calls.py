@@ -912,7 +912,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.exchange.write_coding_sheets, store=store, folder=path, round=lambda: "one",
             coders=lambda: ["ana"], overwrite=lambda: True),
         "exchange.read_coding_sheets": late(
-            qual.exchange.read_coding_sheets, store=store, path=coding_sheet),
+            qual.exchange.read_coding_sheets, store=store, path=coding_sheet, undo=lambda: True),
         "exchange.read_project": late(
             qual.exchange.read_project, path=project, offsets=lambda: "code-points",
             split=lambda: "::", limits=lambda: qual.corpus.Limits()),

@@ -26,7 +26,14 @@ from sense7_qual.store._operations.append import with_true_quotes
 from sense7_qual.store._operations.contents import has_readable_change
 from sense7_qual.store._operations.salvage import no_loss
 from sense7_qual.store._operations.verify import Finding
-from sense7_qual.store._stored import acts_files, acts_tables, layout, study_notes, whole_files
+from sense7_qual.store._stored import (
+    acts_files,
+    acts_tables,
+    layout,
+    sheet_key,
+    study_notes,
+    whole_files,
+)
 from sense7_qual.store._stored.acts_files import rows_one_by_one
 from sense7_qual.store._stored.layout import StudyData
 from sense7_qual.store._stored.study_notes import Copy, Withdrawal
@@ -281,6 +288,10 @@ class Folder:
     def add_note(self, note: Withdrawal | Copy, within: Connection | None = None) -> None:
         """Add a note."""
         layout.note(self.path, note)
+
+    def sheet_key(self, coder: str) -> bytes:
+        """Return the key that seals the coding sheets of a coder."""
+        return sheet_key.key_of(self.path, coder)
 
     def broken_rows(self, coder: str) -> tuple[Rows, list[dict[str, Any]]]:
         """Return the rows of a coder's damaged file, and of the texts, as far as they can be read."""

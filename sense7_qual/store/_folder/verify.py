@@ -20,11 +20,26 @@ from sqlalchemy import Connection, create_engine
 from sense7_qual._limits import open_file
 from sense7_qual.errors import StoreError
 from sense7_qual.store._operations.verify import Finding, Known, Parts, of_acts, verify
-from sense7_qual.store._stored import acts_files, acts_tables, drafts, layout, study_notes, whole_files
+from sense7_qual.store._stored import (
+    acts_files,
+    acts_tables,
+    drafts,
+    layout,
+    sheet_key,
+    study_notes,
+    whole_files,
+)
 from sense7_qual.store._stored.layout import HandedOut, Study
 
 _PASSING: Final = frozenset({".tmp", ".part", ".partial", ".new", ".icloud", ".lock"})
-_AT_THE_TOP: Final = ("study.json", "units.parquet", layout.HANDED, layout.LOCK, f"{layout.LOCK}-journal")
+_AT_THE_TOP: Final = (
+    "study.json",
+    "units.parquet",
+    layout.HANDED,
+    sheet_key.FILE,
+    layout.LOCK,
+    f"{layout.LOCK}-journal",
+)
 
 
 def verify_folder(path: Path, known: Study) -> list[Finding]:
@@ -51,7 +66,7 @@ def verify_folder(path: Path, known: Study) -> list[Finding]:
     def acts(judged: Known) -> list[Finding]:
         return [*_spelt_apart([_acts(file, judged) for file in files]), *_drafts(path)]
 
-    findings = [*of_study, *of_handed, *verify(parts, acts)]
+    findings = [*of_study, *of_handed, *_sheet_key(path), *verify(parts, acts)]
     return [*(_with_mode(path, each) for each in findings), *_unreadable(path), *_strangers(path)]
 
 
@@ -100,6 +115,15 @@ def _handed(path: Path) -> tuple[HandedOut | None, list[Finding]]:
         return layout.handed_out(path), []
     except StoreError as error:
         return None, [Finding(layout.HANDED, problem=str(error))]
+
+
+def _sheet_key(path: Path) -> list[Finding]:
+    try:
+        there = sheet_key.read(path) is not None
+    except StoreError as error:
+        return [Finding(sheet_key.FILE, problem=str(error))]
+    note = "seals coding sheets; no archive, hand-out or bundle has it"
+    return [Finding(sheet_key.FILE, note=note)] if there else []
 
 
 def _drafts(path: Path) -> list[Finding]:

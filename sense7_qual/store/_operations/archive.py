@@ -44,7 +44,14 @@ from sense7_qual.acts import check_coder
 from sense7_qual.errors import ActError, ImportRefused, StoreError
 from sense7_qual.store._backend import Log
 from sense7_qual.store._folder.verify import verify_folder
-from sense7_qual.store._stored import acts_files, acts_tables, layout, study_notes, whole_files
+from sense7_qual.store._stored import (
+    acts_files,
+    acts_tables,
+    layout,
+    sheet_key,
+    study_notes,
+    whole_files,
+)
 from sense7_qual.store._stored.hash_chain import genesis
 from sense7_qual.store._stored.study_notes import Copy, Withdrawal
 
@@ -74,6 +81,7 @@ def backup(log: Log, target: Path) -> None:
     whole_files.refuse_existing(target)
     with whole_files.making(target, "backup", path) as building:
         copy_files(path, building, {acts_files.coder_of(file) for file in acts_files.acts_files(path)})
+        sheet_key.copy(path, building)
         refuse_unsound(building, "the copy")
         note_copy(log, copy_of(building, target, "backup"))
         move_in(building, target)

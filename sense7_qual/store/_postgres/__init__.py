@@ -316,6 +316,10 @@ class Team:
         else:
             retried(self.server, lambda there: whole_study.add_note(there, self.server, note))
 
+    def sheet_key(self, coder: str) -> bytes:
+        """Return the key that seals the coding sheets of a coder; for the lead and the coder."""
+        return retried(self.server, lambda connection: schema.sheet_key(connection, self.server, coder))
+
     def broken_rows(self, coder: str) -> tuple[Rows, list[dict[str, Any]]]:
         """Return the rows of a coder's changed tables, and of the texts."""
 

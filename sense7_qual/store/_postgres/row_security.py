@@ -61,7 +61,7 @@ ORDER BY d.datname
 """
 """The other databases of the server that every role may enter: their statistics are of the whole server."""
 
-LAYOUT: Final = 2
+LAYOUT: Final = 3
 """The version of the tables, functions and rules in PostgreSQL."""
 
 
@@ -81,6 +81,7 @@ def study_statements(study: str) -> list[str]:
         _coders(study),
         _withdrawn(study),
         _layout(study),
+        *_sheet_keys(study),
         f'REVOKE EXECUTE ON FUNCTION "{study}".show(text, text[]), "{study}".share() FROM PUBLIC',
         *_forced(study, ("study", "codebooks", "shown", "shown_texts")),
         _unsampled(study, "shown_texts"),
@@ -140,13 +141,22 @@ def _share_each(study: str, coder: str) -> str:
     )
 
 
-def upgrade_statements(study: str, roles: Mapping[str, str]) -> list[str]:
-    """Return the statements that turn the tables of layout 1 into those of this one; for the owner.
+def upgrade_statements(study: str, roles: Mapping[str, str], layout: int) -> list[str]:
+    """Return the statements that turn the tables of an earlier layout into those of this one; for the owner.
 
     `roles` has the role of each coder.
     """
+    of_two = _to_layout_2(study, roles) if layout < 2 else []
+    return [*of_two, *_sheet_keys(study), _anew(_layout(study))]
+
+
+def _anew(statement: str) -> str:
+    return statement.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION")
+
+
+def _to_layout_2(study: str, roles: Mapping[str, str]) -> list[str]:
     tables = [f'"{study}".shown', *(f'"{study}-{coder}".acts' for coder in roles)]
-    functions = (_show(study), _sharing(study), _layout(study))
+    functions = (_show(study), _sharing(study))
     for_all = _for_all(study)
     return [
         *(f"ALTER TABLE {table} ADD COLUMN {name} text" for table in tables for name in NEW_COLUMNS),
@@ -158,7 +168,7 @@ def upgrade_statements(study: str, roles: Mapping[str, str]) -> list[str]:
           for coder in roles),
         *(f'DROP TRIGGER share ON "{study}-{coder}".acts' for coder in roles),
         *(_share_each(study, coder) for coder in roles),
-        *(one.replace("CREATE FUNCTION", "CREATE OR REPLACE FUNCTION") for one in functions),
+        *(_anew(one) for one in functions),
     ]  # fmt: skip
 
 
@@ -223,6 +233,29 @@ def _layout(study: str) -> str:
         f'CREATE FUNCTION "{study}".layout() RETURNS integer LANGUAGE sql IMMUTABLE '
         f"AS $sql$ SELECT {LAYOUT} $sql$"
     )
+
+
+def _sheet_keys(study: str) -> list[str]:
+    """The secret that seals coding sheets, on which coders have no right, and what makes each coder's key.
+
+    The lead may have every key, and a coder their own.
+    """
+    return [
+        f'CREATE TABLE IF NOT EXISTS "{study}".sheet_secret '
+        "(is_only boolean PRIMARY KEY CHECK (is_only), secret bytea NOT NULL)",
+        f"""
+CREATE OR REPLACE FUNCTION "{study}".sheet_key(who text) RETURNS bytea
+LANGUAGE plpgsql SECURITY DEFINER {_SAFE} AS $sql$
+BEGIN
+  IF NOT ("{study}".is_mine(who) OR "{study}".is_lead()) THEN
+    RAISE insufficient_privilege;
+  END IF;
+  INSERT INTO "{study}".sheet_secret
+  VALUES (true, sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())))
+  ON CONFLICT DO NOTHING;
+  RETURN (SELECT sha256(s.secret || sha256(convert_to(who, 'UTF8'))) FROM "{study}".sheet_secret s);
+END $sql$""",
+    ]
 
 
 def _show(study: str) -> str:

@@ -210,7 +210,7 @@ def stored_in(connection: Connection, server: Server) -> Stored:
     layout = _version(connection, server)
     run(connection, [search_path(server.name)])
     if layout < row_security.LAYOUT:
-        _bring_up_to_date(connection, server)
+        _bring_up_to_date(connection, server, layout)
     row = connection.execute(select(STUDY)).mappings().one()
     study = Study(**{field.name: row[field.name] for field in fields(Study)})
     if layout > row_security.LAYOUT:  # a later version made it what it is, whatever the study's own number
@@ -220,7 +220,7 @@ def stored_in(connection: Connection, server: Server) -> Stored:
     return Stored(study, bytes(row["units"]), contents, withdrawn_units, later)
 
 
-def _bring_up_to_date(connection: Connection, server: Server) -> None:
+def _bring_up_to_date(connection: Connection, server: Server, layout: int) -> None:
     """Give a study that an earlier version made the tables of this one; its lead does that."""
     if not leads(connection, server):
         raise StoreError(
@@ -229,7 +229,7 @@ def _bring_up_to_date(connection: Connection, server: Server) -> None:
         )
     owner = connection.execute(select(STUDY.c.owner)).scalar_one()
     roles = {str(coder): str(role) for coder, role in connection.execute(select(MEMBERS))}
-    statements = row_security.upgrade_statements(server.name, roles)
+    statements = row_security.upgrade_statements(server.name, roles, layout)
     if connection.execute(_IS_ROLE, {"name": owner}).scalar_one():  # a restored dump may be without it
         statements.insert(0, f'SET LOCAL ROLE "{owner}"')
     run(connection, [*statements, "RESET ROLE", search_path(server.name)])
@@ -384,6 +384,12 @@ def add_codebook(connection: Connection, server: Server, codebook: Codebook) -> 
     connection.execute(
         text("INSERT INTO codebooks VALUES (:fingerprint, :content) ON CONFLICT DO NOTHING"), content
     )
+
+
+def sheet_key(connection: Connection, server: Server, coder: str) -> bytes:
+    """Return the key that seals the coding sheets of `coder`; the server refuses it to other coders."""
+    query = text(f'SELECT "{server.name}".sheet_key(:coder)')
+    return bytes(connection.execute(query, {"coder": coder}).scalar_one())
 
 
 def place_of(server: Server, coder: str) -> Path:

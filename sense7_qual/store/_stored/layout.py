@@ -9,6 +9,7 @@ file                                  holds
 ``acts/<coder>.sqlite``               the acts of one coder (`acts_files`; written by `sqlite`)
 ``withdrawn/``, ``copies/``           notes of withdrawals and of copies that were made (`study_notes`)
 ``handed_out.json``                   to whom the study was handed out, and what was left out (`HandedOut`)
+``sheet_key.json``                    the secret that seals coding sheets, once one was written (`sheet_key`)
 ``drafts/<work>-<coder>.json``        what somebody has begun and not saved (`drafts`)
 ``change.lock``                       nothing: whoever changes ``study.json`` holds it (`exclusively`)
 ====================================  =================================================================
