@@ -35,6 +35,7 @@ from sense7_qual.rounds._independent import Independent as Independent, independ
 from sense7_qual.rounds._plan import Assignment as Assignment, assignments as assignments, planned as planned
 from sense7_qual.rounds._rounds import (
     Round as Round,
+    ever_opened as ever_opened,
     first_decisions,
     open_round,
     opened as opened,
