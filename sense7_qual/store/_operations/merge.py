@@ -111,6 +111,11 @@ class _Incoming:
         """The acts that this version knows."""
         return [link.act for link in self.chain if link.act is not None]
 
+    @property
+    def revisions(self) -> list[Act]:
+        """The revisions that are not refused."""
+        return [act for act in self.acts if act.kind == "revise" and act.act_id not in self.refused]
+
 
 class _Judged(NamedTuple):
     """What becomes of an act that comes in, what is unknown of it here, and why it is refused."""
@@ -151,8 +156,8 @@ def merge(
         incoming = [_of_coder(each) for each in incoming if each.coder == given.coder]
         may_add = contents.options_after(leads_here).new_codes == "add"
         incoming = [_with_added_codes(each, opened.codebooks, new_versions, may_add) for each in incoming]
-        named = {act.codebook for each in incoming for act in each.acts if act.act_id not in each.refused}
-        new_versions = {name: each for name, each in new_versions.items() if name in named}
+        added = {act.codebook for each in incoming for act in each.revisions}
+        new_versions = {name: each for name, each in new_versions.items() if name in added}
     else:
         _refuse_others(incoming, coders, recorded, into)
     rounds = InRounds(ever_opened([*leads_here, *_team_acts(incoming)]))
