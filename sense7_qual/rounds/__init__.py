@@ -40,6 +40,7 @@ from sense7_qual.rounds._plan import (
 )
 from sense7_qual.rounds._rounds import (
     Round as Round,
+    ever_opened as ever_opened,
     first_decisions,
     open_round,
     opened as opened,

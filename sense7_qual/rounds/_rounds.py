@@ -202,16 +202,32 @@ def opened(acts: Iterable[Act]) -> tuple[Round, ...]:
     """
     acts = read_once(acts)
     check_arguments(opened, locals())
-    ordered = sorted((act for act in acts if act.traits.by == "team"), key=lambda act: (act.at, act.act_id))
-    openings: dict[str, list[Act]] = {}
-    for act in ordered:
-        if act.kind == "open_round":
-            openings.setdefault(str(act.round), []).append(act)
-    unblindings: dict[str, list[Act]] = {}
-    for act in ordered:
-        if act.kind == "unblind":
-            unblindings.setdefault(str(act.round), []).append(act)
+    openings, unblindings = _of_rounds(acts, "open_round"), _of_rounds(acts, "unblind")
     return tuple(_standing(acts_of_it, unblindings.get(name, [])) for name, acts_of_it in openings.items())
+
+
+def ever_opened(acts: Iterable[Act]) -> tuple[Round, ...]:
+    """Return the rounds as `opened` does, each with all coders and units that one of its leads ever gave it.
+
+    By these a copy is judged: what a coder did in a round counts also after it was opened again without them.
+    """
+    every = list(acts)
+    openings = _of_rounds(every, "open_round")
+    rounds = []
+    for one in opened(every):
+        of_leads = [_opening(act) for act in openings[one.name] if act.coder in one.leads]
+        units = dict.fromkeys(unit_id for unit_ids, _, _ in of_leads for unit_id in unit_ids)
+        coders = dict.fromkeys(coder for _, names, _ in of_leads for coder in names)
+        rounds.append(replace(one, units=tuple(units), coders=tuple(coders)))
+    return tuple(rounds)
+
+
+def _of_rounds(acts: Iterable[Act], kind: str) -> dict[str, list[Act]]:
+    """Return the acts of a kind by their round, in the order of their times."""
+    by_round: dict[str, list[Act]] = {}
+    for act in sorted((act for act in acts if act.kind == kind), key=lambda act: (act.at, act.act_id)):
+        by_round.setdefault(str(act.round), []).append(act)
+    return by_round
 
 
 def _standing(openings: Sequence[Act], unblindings: Sequence[Act]) -> Round:

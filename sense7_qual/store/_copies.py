@@ -19,7 +19,7 @@ from sense7_qual.store import _open_study
 from sense7_qual.store._bundle import write as bundles
 from sense7_qual.store._bundle.describe import citation
 from sense7_qual.store._open_study import OpenStudy
-from sense7_qual.store._operations import archive, contents, decide, hand_out, merge, revise, salvage
+from sense7_qual.store._operations import archive, decide, hand_out, merge, revise, salvage
 from sense7_qual.store._reading import Store
 from sense7_qual.store._stored.acts_files import check_pseudonym
 
@@ -183,10 +183,8 @@ class Copies:
             archive.unpacked(copy, scratch) as source,
         ):
             merged = merge.merge(
-                log, source, study.known, coders=coders, recorded=self._recorded,
-                may_revise=lambda: contents.options_after(study.lead_acts()).new_codes == "add",
-                person=person,
-            )  # fmt: skip
+                log, source, study.known, coders=coders, recorded=self._recorded, person=person
+            )
         study.look_again()
         return merged
 

@@ -82,7 +82,7 @@ def append_by(
         check_pseudonym(coder, log.coders())
         refuse_lost_of(log, coder, seen)
         acts_files.refuse_device(coder)
-        check_acts.new_acts(batch, {})
+        check_acts.admitted(batch, check_acts.Recorded(), None)
         _refuse_overtaken(known, log.current().withdrawn_units)
 
     def work(at: Locked) -> tuple[int, Last]:
@@ -124,11 +124,11 @@ def record(
     named = {one for act in batch for one in (act.act_id, act.target, act.moved_from) if one}
     found = acts_tables.find(connection, place, named)
     steps = {one for act in batch for one in (act.step, act.target) if one and one not in found}
-    of_steps = acts_tables.find(connection, place, steps, by="step")
-    new = check_acts.new_acts(batch, found | of_steps)
-    check_acts.refuse_outside(new, at.rounds)
-    memos = {act.memo_id for act in new if act.memo_id is not None}
-    check_acts.refuse_shared_otherwise(new, acts_tables.find(connection, place, memos, by="memo_id").values())
+    found |= acts_tables.find(connection, place, steps, by="step")
+    memos = {act.memo_id for act in batch if act.memo_id is not None}
+    found |= acts_tables.find(connection, place, memos, by="memo_id")
+    recorded = check_acts.Recorded(found.values())
+    new = check_acts.admitted(batch, recorded, check_acts.InRounds(at.rounds))
     acts_tables.add(connection, new, study=study, coder=coder)
     return len(new)
 

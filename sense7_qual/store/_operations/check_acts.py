@@ -1,12 +1,18 @@
-"""Which acts the store accepts: checked against the study's units and codebooks before any is recorded."""
+"""Which acts come into a study: one gate for all doors.
+
+What is appended, by widgets and sheets too, what a merge or a hand-in brings and what an archive restores is
+checked here, and nowhere else: each act by itself, against the study's texts and codebooks (`checked`), then
+what was done together against what its coder did before and the rounds (`admitted`).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
+from itertools import groupby
+from typing import Final, TypeVar
 
 from sense7_qual._arguments import is_unicode
 from sense7_qual._messages import did_you_mean, first_three, word
@@ -17,7 +23,10 @@ from sense7_qual.frames import is_model
 from sense7_qual.rounds import Round, opened
 from sense7_qual.store._operations.contents import checked_content, named
 
+_Item = TypeVar("_Item")
 _TYPES: Final[Mapping[str, type]] = {"start": int, "end": int, "applied": bool}
+MOST_LETTERS: Final = 100_000
+"""Of a memo, and of whatever else is written in words of one's own."""
 _AT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 
 
@@ -56,56 +65,201 @@ def one_coder(batch: Sequence[Act]) -> str:
     return coders[0]
 
 
-def new_acts(batch: Sequence[Act], recorded: Mapping[str, Act]) -> list[Act]:
-    """Return the acts of `batch` that are not among the `recorded` ones, after checking those they name."""
-    known, new = dict(recorded), []
-    steps = {act.step for act in recorded.values()} - {None}
-    for act in batch:
-        before = known.get(act.act_id)
-        if before is None:
-            if act.traits.takes_back:
-                _check_target(act, known.values())
-            if act.step in steps:  # it may be undone already, and the new act would be with it
-                raise ActError(
-                    f"{named(act)}: all acts of a step must be recorded together, and step {act.step!r} has "
-                    "acts already – leave step out; nothing was recorded."
-                )
-            if act.moved_from is not None:
-                _check_moved(act, known.get(act.moved_from), batch)
-            known[act.act_id] = act
-            new.append(act)
-        elif replace(act, at=before.at) != before:  # an act that is sent again may be stamped again
-            raise ActError(
-                f"append: expected act_id {act.act_id!r} to name one act – found a different act of "
-                f"kind {act.kind!r} under it – leave act_id out to have one made; nothing was recorded."
-            )
+class Recorded:
+    """The acts of one coder so far, in which a new act finds what it refers to."""
+
+    __slots__ = ("_by_id", "_by_target", "_memos", "steps")
+
+    def __init__(self, acts: Iterable[Act] = ()) -> None:
+        self._by_id: dict[str, Act] = {}
+        self._by_target: dict[str, list[Act]] = {}
+        self._memos: dict[str | None, tuple[str | None, str | None]] = {}
+        self.steps: set[str | None] = set()
+        for act in acts:
+            self.add(act)
+
+    def add(self, act: Act) -> None:
+        """Add an act."""
+        self._by_id[act.act_id] = act
+        self._by_target.setdefault(act.undone_by, []).append(act)
+        self.steps |= {act.step} - {None}
+        if act.traits.subject == "memo":
+            self._memos.setdefault(act.memo_id, _audience(act))
+
+    def drop(self, acts: Iterable[Act]) -> None:
+        """Take acts out again that were added together, and then not let in."""
+        for act in acts:
+            del self._by_id[act.act_id]
+            self._by_target[act.undone_by].remove(act)
+            self.steps.discard(act.step)
+
+    def act(self, act_id: str | None) -> Act | None:
+        """Return the act of an id, if there is one."""
+        return self._by_id.get(str(act_id))
+
+    def undone_with(self, target: str | None) -> list[Act]:
+        """Return the acts that an undoing of `target` takes back: one act, or all of a step."""
+        return self._by_target.get(str(target), [])
+
+    def audience_of(self, memo_id: str | None) -> tuple[str | None, str | None] | None:
+        """Return who may see a memo, by its round and the memo that it answers; None where it is new."""
+        return self._memos.get(memo_id)
+
+
+class InRounds:
+    """The rounds that acts come into, by name, with their coders and units to look acts up in."""
+
+    __slots__ = ("_by_name", "_members")
+
+    def __init__(self, rounds: Iterable[Round] = ()) -> None:
+        self._by_name = {one.name: one for one in rounds}
+        self._members: dict[str, tuple[frozenset[str], frozenset[str]]] = {}
+
+    def get(self, name: str | None) -> Round | None:
+        """Return the round of a name; None where nobody opened it."""
+        return self._by_name.get(str(name))
+
+    def members(self, one: Round) -> tuple[frozenset[str], frozenset[str]]:
+        """Return the coders and the units of a round."""
+        found = self._members.get(one.name)
+        if found is None:
+            found = self._members[one.name] = frozenset(one.coders), frozenset(one.units)
+        return found
+
+    def open(self, one: Round) -> None:
+        """Open a round, or open it again."""
+        self._by_name[one.name] = one
+        self._members.pop(one.name, None)
+
+
+def admitted(
+    batch: Sequence[Act], recorded: Recorded, rounds: InRounds | None, *, in_order: bool = True
+) -> list[Act]:
+    """Return the acts of `batch`, which were done together, that are not `recorded` yet, and add them to it.
+
+    Each is `checked` by itself already. Without `rounds` these are asked later. `in_order` says that the
+    rounds are as they were when the acts were done: a copy brings acts of other days, so that whether a round
+    could be opened then is not asked.
+
+    Raises
+    ------
+    ActError
+        An act does not fit what its coder did before, or its round. None of them was added.
+    """
+    new: list[Act] = []
+    taken_steps = {act.step for act in batch} & recorded.steps
+    try:
+        for act in batch:
+            before = recorded.act(act.act_id)
+            if before is None:
+                _check_references(act, recorded, taken_steps, batch)
+                if rounds is not None:
+                    _refuse_outside(act, rounds, in_order=in_order)
+                recorded.add(act)
+                new.append(act)
+            else:
+                _refuse_other(act, before)
+    except ActError:
+        recorded.drop(new)
+        raise
     return new
 
 
-def refuse_outside(new: Sequence[Act], rounds: Iterable[Round]) -> None:
-    """Raise `ActError` where a new act in a round that was opened is not of its coders, or not on its units.
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What acts of a copy are checked against.
+
+    These are the study's texts ("" for each unit in `gone`, whose participant withdrew), its codebooks, and
+    its rounds with all that they ever had (`rounds.ever_opened`).
+    """
+
+    texts: Mapping[str, str]
+    codebooks: Mapping[str, Codebook]
+    rounds: InRounds
+    gone: frozenset[str] = frozenset()
+
+    def refusal(self, batch: Sequence[Act], recorded: Recorded) -> str:
+        """Return why acts that were done together do not come in; nothing where they do: they are added."""
+        try:
+            for act in batch:
+                checked(act, self.texts, self.codebooks, gone=self.gone)
+            admitted(batch, recorded, self.rounds, in_order=False)
+        except ActError as error:
+            return str(error)
+        return ""
+
+
+def together(acts: Iterable[_Item], act_of: Callable[[_Item], Act | None]) -> Iterator[list[_Item]]:
+    """Yield what was done together: the acts of one step, any other by itself."""
+
+    def step(numbered: tuple[int, _Item]) -> str | int:
+        number, item = numbered
+        act = act_of(item)
+        return number if act is None or act.step is None else act.step
+
+    for _, group in groupby(enumerate(acts), key=step):
+        yield [item for _, item in group]
+
+
+def _refuse_other(act: Act, before: Act) -> None:
+    """Refuse a second act under one id; one that is sent again may be stamped again."""
+    if replace(act, at=before.at) != before:
+        raise ActError(
+            f"append: expected act_id {act.act_id!r} to name one act – found a different act of "
+            f"kind {act.kind!r} under it – leave act_id out to have one made; nothing was recorded."
+        )
+
+
+def _check_references(
+    act: Act, recorded: Recorded, taken_steps: Set[str | None], batch: Sequence[Act]
+) -> None:
+    """Refuse an act that refers to others of its coder which are not there, or not as it says."""
+    if act.traits.takes_back:
+        _check_target(act, recorded.undone_with(act.target))
+    if act.step in taken_steps:  # it may be undone already, and the new act would be with it
+        raise ActError(
+            f"{named(act)}: all acts of a step must be recorded together, and step {act.step!r} has "
+            "acts already – leave step out; nothing was recorded."
+        )
+    if act.moved_from is not None:
+        _check_moved(act, recorded.act(act.moved_from), batch)
+    if act.traits.subject == "memo":
+        _refuse_shared_otherwise(act, recorded.audience_of(act.memo_id))
+
+
+def _refuse_outside(act: Act, rounds: InRounds, *, in_order: bool) -> None:
+    """Raise `ActError` where an act in a round that was opened is not of its coders, or not on its units.
 
     Only a round's leads open it again, unblind it or assign its units, and only one that was opened can be
     unblinded or assigned. Undo and redo stay possible where a round was opened again with fewer units; one
     that nobody opened is a name alone. A round that was unblinded takes no more coders or units: they would
     not be coded blind.
     """
-    rounds_by_name = {one.name: one for one in rounds}
-    for act in new:
-        one = rounds_by_name.get(str(act.round))
-        if act.traits.subject == "work" and act.round is not None:
-            _refuse_other_leads(act, one)
-        if act.kind == "open_round":
-            again = opened([act])[0]
-            if one is not None:
-                _refuse_late(one, again)
-                again = replace(again, leads=one.leads, unblinded_by=one.unblinded_by,
-                                unblinded_at=one.unblinded_at, discusses=one.discusses)  # fmt: skip
-            if again.discusses is not None:
-                _refuse_undiscussable(again, rounds_by_name.get(again.discusses))
-            rounds_by_name[again.name] = again
-        elif one is not None and act.traits.in_a_round:
-            _refuse_stranger(act, one)
+    one = rounds.get(act.round)
+    if act.traits.subject == "work" and act.round is not None:
+        _refuse_other_leads(act, one)
+    if act.kind == "open_round":
+        if in_order:
+            _open(act, one, rounds)
+    elif one is not None and act.traits.in_a_round:
+        _refuse_stranger(act, one, *rounds.members(one))
+
+
+def _open(act: Act, one: Round | None, rounds: InRounds) -> None:
+    """Open the round of an act, which may be open already."""
+    again = opened([act])[0]
+    if one is not None:
+        _refuse_late(one, again)
+        again = replace(
+            again,
+            leads=one.leads,
+            unblinded_by=one.unblinded_by,
+            unblinded_at=one.unblinded_at,
+            discusses=one.discusses,
+        )
+    if again.discusses is not None:
+        _refuse_undiscussable(again, rounds.get(again.discusses))
+    rounds.open(again)
 
 
 def _refuse_other_leads(act: Act, one: Round | None) -> None:
@@ -122,15 +276,15 @@ def _refuse_other_leads(act: Act, one: Round | None) -> None:
         )
 
 
-def _refuse_stranger(act: Act, one: Round) -> None:
-    if act.coder not in one.coders:
+def _refuse_stranger(act: Act, one: Round, coders: Set[str], units: Set[str]) -> None:
+    if act.coder not in coders:
         raise ActError(
             f"{named(act)}: expected a coder of round {one.name!r} – found {act.coder!r} – ask the "
             "lead, who can open the round again with this coder; nothing was recorded."
         )
-    if act.unit_id not in one.units:
+    if act.unit_id not in units:
         raise ActError(
-            f"{named(act)}: expected one of the {len(one.units)} units of round {one.name!r} – found "
+            f"{named(act)}: expected one of the {len(units)} units of round {one.name!r} – found "
             "another – code it in its own round, or ask the lead to open this one again with it; nothing "
             "was recorded."
         )
@@ -190,8 +344,7 @@ def _check_moved(act: Act, earlier: Act | None, batch: Sequence[Act]) -> None:
         )
 
 
-def _check_target(act: Act, known: Iterable[Act]) -> None:
-    targets = [one for one in known if one.undone_by == act.target]
+def _check_target(act: Act, targets: Sequence[Act]) -> None:
     if not targets or not all(one.traits.undoable for one in targets):
         described = f"an act of kind {targets[0].kind!r}" if targets else "no such act of theirs"
         raise ActError(
@@ -207,11 +360,22 @@ def _check_target(act: Act, known: Iterable[Act]) -> None:
         )
 
 
-def checked(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook]) -> Act:
-    """Return `act` with its quote, after checking it against the study."""
+def checked(
+    act: Act,
+    texts: Mapping[str, str],
+    codebooks: Mapping[str, Codebook],
+    *,
+    gone: Set[str] = frozenset(),
+) -> Act:
+    """Return `act` with its quote, after checking it against the study.
+
+    `gone` are those units in `texts` whose participants withdrew: an act on one, which a copy brings, comes
+    in without its words.
+    """
     _check_values(act)
     if act.traits.by != "coder":
         _refuse_model(act)
+    _check_length(act)
     codebook = codebooks.get(act.codebook)
     if codebook is None:
         raise ActError(
@@ -225,6 +389,8 @@ def checked(act: Act, texts: Mapping[str, str], codebooks: Mapping[str, Codebook
         )
     _check_code(act, codebook, codebooks)
     _check_facets(act, codebook)
+    if act.unit_id in gone or is_erased(act):
+        return act
     _check_span(act, texts)
     return checked_content(act, codebook, texts)
 
@@ -236,6 +402,11 @@ def _refuse_model(act: Act) -> None:
             f"{named(act)}: expected the pseudonym of the person who decided it – found {act.coder!r}, which "
             "names a model – use the person's; nothing was recorded."
         )
+
+
+def is_erased(act: Act) -> bool:
+    """Return True where a withdrawal took the text of an act, which is empty since."""
+    return act.text == "" and act.traits.text == "written"
 
 
 def _check_values(act: Act) -> None:
@@ -258,6 +429,16 @@ def _check_values(act: Act) -> None:
         raise ActError(
             f"{named(act)}: expected the time in UTC like '2026-01-31T12:00:00.000Z' – found "
             f"{word(act.at)} – leave `at` out: it is filled in."
+        )
+
+
+def _check_length(act: Act) -> None:
+    """Refuse more words than anybody writes, which every reading of the study would carry."""
+    if act.traits.text == "written" and len(act.text or "") > MOST_LETTERS:
+        raise ActError(
+            f"{named(act)}: expected a {act.traits.noun} of at most {MOST_LETTERS:,} letters – found "
+            f"{len(act.text or ''):,} – shorten it, or keep the long text in a file of its own; nothing was "
+            "recorded."
         )
 
 
@@ -324,18 +505,18 @@ def _check_span(act: Act, texts: Mapping[str, str]) -> None:
         )
 
 
-def refuse_shared_otherwise(new: Sequence[Act], before: Iterable[Act]) -> None:
+def _audience(act: Act) -> tuple[str | None, str | None]:
+    """Return what says who may see a memo: its round, and the memo that it answers."""
+    return act.round, act.answers
+
+
+def _refuse_shared_otherwise(act: Act, before: tuple[str | None, str | None] | None) -> None:
     """Raise `ActError` where a memo is revised in another round, or as an answer to another memo.
 
     Who may see a memo must get its revisions and its end too, and nobody else.
     """
-    places: dict[str | None, tuple[str | None, str | None]] = {}
-    for act in (*before, *new):
-        if act.traits.subject != "memo":
-            continue
-        place = act.round, act.answers
-        if places.setdefault(act.memo_id, place) != place:
-            raise ActError(
-                f"{named(act)}: expected a memo to keep its round (or none) and the memo that it answers – "
-                "found another – end it and write a new one; nothing was recorded."
-            )
+    if before not in (None, _audience(act)):
+        raise ActError(
+            f"{named(act)}: expected a memo to keep its round (or none) and the memo that it answers – "
+            "found another – end it and write a new one; nothing was recorded."
+        )

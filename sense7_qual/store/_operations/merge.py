@@ -16,21 +16,23 @@ when it gave it away. Everything else in it is refused, and listed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pandas as pd
 from sqlalchemy import Connection, select
 
 from sense7_qual._messages import first_three
-from sense7_qual.acts import KINDS, Act, check_coder
-from sense7_qual.codebook import Codebook
-from sense7_qual.errors import StoreError
+from sense7_qual.acts import Act, check_coder
+from sense7_qual.codebook import Codebook, Revision
+from sense7_qual.errors import ActError, CodebookError, StoreError
+from sense7_qual.rounds import ever_opened
 from sense7_qual.store._backend import Locked, Log
-from sense7_qual.store._operations import verify
-from sense7_qual.store._operations.check_acts import knows_code
+from sense7_qual.store._operations import contents, verify
+from sense7_qual.store._operations.check_acts import Gate, InRounds, Recorded, knows_code, together
 from sense7_qual.store._operations.contents import has_readable_change
 from sense7_qual.store._stored import acts_files, acts_tables, layout, study_notes, whole_files
 from sense7_qual.store._stored.acts_files import check_pseudonym, refuse_model_name
@@ -38,7 +40,7 @@ from sense7_qual.store._stored.hash_chain import Link, clocks, genesis, relinked
 from sense7_qual.store._stored.layout import Study, StudyData
 from sense7_qual.store._stored.repeated_passages import Words
 
-_COLUMNS: Final = ("act_id", "coder", "kind", "unit_id", "status", "unknown")
+_COLUMNS: Final = ("act_id", "coder", "kind", "unit_id", "status", "unknown", "why")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,12 +52,13 @@ class Merge:
     items : DataFrame
         One row per act of the other copy: act_id, coder, kind, unit_id; status: ``new`` (taken in), ``there``
         (known already), ``conflicting`` (the same act_id with other content here: this study's stays),
-        ``refused`` (in what comes back from a hand-out: another's act, or one that is the lead's to do) or
-        ``left out``; unknown: what this study did not know, one of ``coder`` (taken in: a coder's first
-        acts), ``unit``, ``codebook``, ``code`` or ``kind`` (left out; kind: an act of a newer version, or a
-        malformed opening of a round or revision), or ``words`` (taken in: a memo from a single acts file,
-        compared only with the quotes in that file: check that it repeats no words of a withdrawn
-        participant); empty if all was known.
+        ``refused`` (what `append` would refuse; in what comes back from a hand-out also another's act, and
+        one that is the lead's to do) or ``left out``; unknown: what this study did not know, one of ``coder``
+        (taken in: a coder's first acts), ``unit``, ``codebook``, ``code`` or ``kind`` (left out; kind: an act
+        of a newer version, or a malformed opening of a round or revision), or ``words`` (taken in: a memo
+        from a single acts file, compared only with the quotes in that file: check that it repeats no words of
+        a withdrawn participant), empty if all was known; why: of a refused act what is wrong with it, in a
+        sentence, else empty.
     codebooks : tuple of str
         The fingerprints of the codebook versions that came with them.
     withdrawn : tuple of str
@@ -80,40 +83,46 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class _Here:
-    """What the acts that come in are judged by."""
+    """What the acts that come in are judged by; `erased` are hashes of memos that quoted who withdrew."""
 
     study: Study
-    texts: Mapping[str, str]
-    codebooks: Mapping[str, Codebook]
-    withdrawn_units: frozenset[str] = frozenset()  # units of participants who withdrew
-    erased: frozenset[str] = frozenset()  # hashes of memos that quoted them
+    gate: Gate
+    erased: frozenset[str] = frozenset()
 
     def without(self, notes: Sequence[study_notes.Withdrawal]) -> _Here:
         """Return the same after the withdrawals that `notes` say."""
         units = frozenset(unit_id for each in notes for unit_id in each.unit_ids)
-        return replace(
-            self, withdrawn_units=units, erased=frozenset(memo for each in notes for memo in each.memos)
-        )
+        texts = {**self.gate.texts, **dict.fromkeys(units, "")}
+        erased = frozenset(memo for each in notes for memo in each.memos)
+        return replace(self, gate=replace(self.gate, texts=texts, gone=units), erased=erased)
 
 
 @dataclass(frozen=True, slots=True)
 class _Incoming:
-    """The acts of one coder in the other copy, with the salted texts, and the kinds that may come in (None:
-    all)."""
+    """The acts of one coder in the other copy, their salted texts, and by act why some may not come in."""
 
     coder: str
     chain: list[Link]
     texts: Mapping[str, tuple[str | None, str | None]]
-    lets: Collection[str] | None = None
+    refused: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def refused(self) -> frozenset[str]:
-        """The ids of acts that may not come in: those of other kinds, and what takes such a one back."""
-        refused: set[str] = set()
-        for act in (link.act for link in self.chain if link.act is not None):
-            if self.lets is not None and (act.kind not in self.lets or act.target in refused):
-                refused.add(act.act_id)
-        return frozenset(refused)
+    def acts(self) -> list[Act]:
+        """The acts that this version knows."""
+        return [link.act for link in self.chain if link.act is not None]
+
+    @property
+    def revisions(self) -> list[Act]:
+        """The revisions that are not refused."""
+        return [act for act in self.acts if act.kind == "revise" and act.act_id not in self.refused]
+
+
+class _Judged(NamedTuple):
+    """What becomes of an act that comes in, what is unknown of it here, and why it is refused."""
+
+    status: str
+    unknown: str = ""
+    why: str = ""
 
 
 def merge(
@@ -123,15 +132,13 @@ def merge(
     *,
     coders: Collection[str] | None,
     recorded: Callable[[], Mapping[str, Act]],
-    may_revise: Callable[[], bool],
     person: bool = False,
 ) -> Merge:
     """Take in what `other` has: a folder of the same study, or one acts file.
 
     `other` is another study folder, or an acts file such as a sync client's second copy. `coders` are those
     with new acts that may come in; None means the coder to whom `other` was handed out, else anybody, as long
-    as nothing was handed out. `may_revise` says whether coders may add codes here; `person` that new coders
-    with names like those of models are people.
+    as nothing was handed out. `person` says that new coders with names like those of models are people.
     """
     layout.refuse_newer(Path(into.place.name), opened.study)
     if not into.leads():
@@ -144,15 +151,18 @@ def merge(
     withdrawals = _Withdrawals(other)  # before the acts: a withdrawal there may begin meanwhile
     incoming = [_incoming(file, opened.study) for file in files]
     rows: list[tuple[object, ...]] = []
+    leads_here = _lead_acts(into, opened)
     if coders is None and (given := _given(into, other)) is not None:
-        lets = {kind.name for kind in KINDS.values() if kind.by == "coder"}
-        lets |= {"revise"} if may_revise() else set()
-        new_versions = new_versions if "revise" in lets else {}
         rows = list(_refused([each for each in incoming if each.coder != given.coder], recorded))
-        incoming = [replace(each, lets=lets) for each in incoming if each.coder == given.coder]
+        incoming = [_of_coder(each) for each in incoming if each.coder == given.coder]
+        may_add = contents.options_after(leads_here).new_codes == "add"
+        incoming = [_with_added_codes(each, opened.codebooks, new_versions, may_add) for each in incoming]
+        added = {act.codebook for each in incoming for act in each.revisions}
+        new_versions = {name: each for name, each in new_versions.items() if name in added}
     else:
         _refuse_others(incoming, coders, recorded, into)
-    here = _Here(opened.study, opened.texts, {**opened.codebooks, **new_versions})
+    rounds = InRounds(ever_opened([*leads_here, *_team_acts(incoming)]))
+    here = _Here(opened.study, Gate(opened.texts, {**opened.codebooks, **new_versions}, rounds))
     _refuse_misquoted(incoming, here)
     coders_here = into.coders()
     for each in incoming:  # all of them, before anything is written
@@ -207,9 +217,8 @@ class _Withdrawals:
     def _words_of(self, case_id: str, notes: list[study_notes.Withdrawal], incoming: _Incoming) -> Words:
         unit_ids = {unit_id for each in notes if each.case_id == case_id for unit_id in each.unit_ids}
         if self._units is None:
-            acts = [link.act for link in incoming.chain if link.act is not None]
             quotes = [
-                (act.unit_id, case_id, act.text) for act in acts
+                (act.unit_id, case_id, act.text) for act in incoming.acts
                 if act.traits.text == "quote" and act.text and act.unit_id in unit_ids
             ]  # fmt: skip
             return Words.of(
@@ -255,8 +264,11 @@ def _incoming(file: Path, known: Study) -> _Incoming:
 def _refuse_misquoted(incoming: Sequence[_Incoming], here: _Here) -> None:
     """Refuse a copy whose quotes are not this study's words: it counts on other texts."""
     for each in incoming:
-        acts = [link.act for link in each.chain if link.act is not None]
-        wrong = [a.unit_id for a in acts if a.unit_id in here.texts and verify.misquoted(a, here.texts)]
+        wrong = [
+            a.unit_id
+            for a in each.acts
+            if a.unit_id in here.gate.texts and verify.misquoted(a, here.gate.texts)
+        ]
         if wrong:
             raise StoreError(
                 f"merge: expected the quotes of coder {each.coder!r} to be words of this study's units – "
@@ -283,10 +295,76 @@ def _refused(
 ) -> Iterator[tuple[object, ...]]:
     """Yield a row for each act of a coder to whom this was not handed out."""
     here = recorded() if others else {}
-    for act in (link.act for each in others for link in each.chain if link.act is not None):
+    for act in (act for each in others for act in each.acts):
         before = here.get(act.act_id)
         status = "refused" if before is None else _already(act, before)
-        yield act.act_id, act.coder, act.kind, act.unit_id, status, ""
+        why = "It is another coder's than the one to whom this was handed out." if before is None else ""
+        yield act.act_id, act.coder, act.kind, act.unit_id, status, "", why
+
+
+def _lead_acts(into: Log, opened: StudyData) -> list[Act]:
+    """Return the leads' acts on rounds and options here; none where these are lost, and to be merged."""
+    with suppress(StoreError):
+        return into.lead_acts(opened, "work")
+    return []
+
+
+def _team_acts(incoming: Iterable[_Incoming]) -> list[Act]:
+    """Return what comes in of what a lead does for the team."""
+    return [
+        act
+        for each in incoming
+        for act in each.acts
+        if act.traits.by == "team" and act.act_id not in each.refused and has_readable_change(act)
+    ]
+
+
+def _of_coder(incoming: _Incoming) -> _Incoming:
+    """Return what comes back from a hand-out, with all refused that is no coder's to do."""
+    refused: dict[str, str] = {}
+    for act in incoming.acts:
+        if act.traits.by != "coder" and act.kind != "revise":
+            refused[act.act_id] = f"{act.kind}: it is the lead's to do, and comes in from no hand-out."
+        elif act.target in refused:
+            refused[act.act_id] = f"{act.kind}: it takes back what is refused."
+    return replace(incoming, refused=refused)
+
+
+def _with_added_codes(
+    incoming: _Incoming,
+    codebooks: Mapping[str, Codebook],
+    new_versions: Mapping[str, Codebook],
+    may_add: bool,
+) -> _Incoming:
+    """Return what comes back from a hand-out, with all revisions refused that do more than to add codes."""
+    known, refused = dict(codebooks), dict(incoming.refused)
+    for act in (act for act in incoming.acts if act.kind == "revise"):
+        base = known.get(_base_of(act))
+        new = codebooks.get(act.codebook) or new_versions.get(act.codebook)
+        if not may_add:
+            refused[act.act_id] = "revise: in this study coders propose codes, and the lead adds them."
+        elif base is None or new is None or not _only_adds(base, new):
+            refused[act.act_id] = (
+                "revise: expected codes that are added – found a revision that changes others, or its "
+                "codebook missing – ask its coder to propose the change."
+            )
+        else:
+            known[act.codebook] = new
+    return replace(incoming, refused=refused)
+
+
+def _base_of(act: Act) -> str:
+    """Return the version that a revision starts from; none where it cannot be read."""
+    with suppress(ActError, CodebookError):
+        return Revision.from_text(str(act.text), coder=act.coder, at=act.at, codebook=act.codebook).base
+    return ""
+
+
+def _only_adds(base: Codebook, new: Codebook) -> bool:
+    """Return True if a version is another one with codes added, and nothing else changed."""
+    before = {code.id for code in base.codes}
+    kept = tuple(code for code in new.codes if code.id in before)
+    return kept == base.codes and replace(new, codes=kept).fingerprint == base.fingerprint
 
 
 def _refuse_others(
@@ -303,7 +381,7 @@ def _refuse_others(
     if coders is None and not any(copy.coder for copy in into.notes(study_notes.Copy)):
         return
     meant = sorted({check_coder(one) for one in coders or ()})
-    others = [link.act for each in incoming if each.coder not in meant for link in each.chain if link.act]
+    others = [act for each in incoming if each.coder not in meant for act in each.acts]
     here = recorded() if others else {}
     new = Counter(act.coder for act in others if act.act_id not in here)
     if new:
@@ -323,64 +401,75 @@ def _merged(
 ) -> Iterator[tuple[object, ...]]:
     """Merge the acts of one coder, all or none, and yield what became of each."""
 
-    def work(at: Locked) -> tuple[list[tuple[str, str]], bool]:
+    def work(at: Locked) -> tuple[list[_Judged], bool]:
         connection, place = at.connection, at.place
         acts_tables.refuse_newer(connection, place, study=here.study.id, coder=incoming.coder)
         chain = acts_tables.read_chain(connection, place, study=here.study.id, coder=incoming.coder)
-        recorded = {link.act.act_id: link.act for link in chain if link.act is not None}
+        recorded = [link.act for link in chain if link.act is not None]
         # Asked only here, where no withdrawal can begin before these acts are in: it would not find them.
         known = here.without(withdrawals.noted(into, connection, incoming))
-        refused = incoming.refused
-        judged = [_judged(link, recorded, known, refused) for link in incoming.chain]
-        if known.withdrawn_units and not withdrawals.has_words:
+        judged = _judged(incoming, Recorded(recorded), known)
+        if known.gate.gone and not withdrawals.has_words:
             pairs = zip(incoming.chain, judged, strict=True)
             judged = [_uncompared(link, known, each) for link, each in pairs]
-        new = [number for number, (status, _) in enumerate(judged) if status == "new"]
+        new = [number for number, each in enumerate(judged) if each.status == "new"]
         _append(connection, chain, incoming, new, known, at.is_own)
         return judged, not chain
 
     if not incoming.chain:
         return
     judged, first_acts = into.write(incoming.coder, work, study=here.study.id, as_lead=True)
-    for link, (status, unknown) in zip(incoming.chain, judged, strict=True):
+    for link, (status, unknown, why) in zip(incoming.chain, judged, strict=True):
         act = link.act
         if act is not None:
             unknown_part = "coder" if first_acts and status == "new" and not unknown else unknown
-            yield act.act_id, act.coder, act.kind, act.unit_id, status, unknown_part
+            yield act.act_id, act.coder, act.kind, act.unit_id, status, unknown_part, why
 
 
-def _judged(
-    link: Link, recorded: Mapping[str, Act], here: _Here, refused: Collection[str]
-) -> tuple[str, str]:
-    """Return what becomes of an act that comes in, and what is unknown of it here."""
+def _judged(incoming: _Incoming, recorded: Recorded, here: _Here) -> list[_Judged]:
+    """Return what becomes of each act that comes in; of acts of one step all come in, or none."""
+    judged: list[_Judged] = []
+    for links in together(incoming.chain, lambda link: link.act):
+        found = [_before_the_gate(link, recorded, incoming.refused, here.gate) for link in links]
+        coming = [link.act for link, one in zip(links, found, strict=True) if one is None and link.act]
+        why = here.gate.refusal(coming, recorded)
+        at_the_gate = _Judged("refused", why=why) if why else _Judged("new")
+        judged += [one or at_the_gate for one in found]
+    return judged
+
+
+def _before_the_gate(
+    link: Link, recorded: Recorded, refused: Mapping[str, str], gate: Gate
+) -> _Judged | None:
+    """Return what becomes of an act that is here, is refused anyway, or refers to what is not known gate."""
     act = link.act
     if act is None:
-        return "left out", "kind"
-    before = recorded.get(act.act_id)
+        return _Judged("left out", "kind")
+    before = recorded.act(act.act_id)
     if before is not None:
-        return _already(act, before), ""
+        return _Judged(_already(act, before))
     if act.act_id in refused:
-        return "refused", ""
-    if act.unit_id is not None and act.unit_id not in here.texts and act.unit_id not in here.withdrawn_units:
-        return "left out", "unit"
+        return _Judged("refused", why=refused[act.act_id])
+    if act.unit_id is not None and act.unit_id not in gate.texts:
+        return _Judged("left out", "unit")
     if not has_readable_change(act):
-        return "left out", "kind"
-    if act.codebook not in here.codebooks:
-        return "left out", "codebook"
-    return ("new", "") if knows_code(act, here.codebooks) else ("left out", "code")
+        return _Judged("left out", "kind")
+    if act.codebook not in gate.codebooks:
+        return _Judged("left out", "codebook")
+    return None if knows_code(act, gate.codebooks) else _Judged("left out", "code")
 
 
-def _uncompared(link: Link, here: _Here, judged: tuple[str, str]) -> tuple[str, str]:
+def _uncompared(link: Link, here: _Here, judged: _Judged) -> _Judged:
     """Return `judged`, or that nobody could compare this memo or proposal with the words of who withdrew."""
     act = link.act
     is_open = (
         act is not None
         and act.traits.text == "written"
         and bool(act.text)
-        and act.unit_id not in here.withdrawn_units
+        and act.unit_id not in here.gate.gone
     )
-    is_new = judged == ("new", "") and link.fields.get("text_hash") not in here.erased
-    return ("new", "words") if is_open and is_new else judged
+    is_new = judged == _Judged("new") and link.fields.get("text_hash") not in here.erased
+    return _Judged("new", "words") if is_open and is_new else judged
 
 
 def _already(act: Act, before: Act) -> str:
@@ -416,7 +505,7 @@ def _texts_of(links: Sequence[Link], incoming: _Incoming, here: _Here) -> list[d
         fields = link.fields
         text_hash = fields.get("text_hash")
         if text_hash is not None:
-            is_withdrawn = fields.get("unit_id") in here.withdrawn_units or text_hash in here.erased
+            is_withdrawn = fields.get("unit_id") in here.gate.gone or text_hash in here.erased
             salt, text = (None, None) if is_withdrawn else incoming.texts[text_hash]
             rows[text_hash] = {"text_hash": text_hash, "salt": salt, "text": text}
     return list(rows.values())
