@@ -74,6 +74,11 @@ def add(commands: Parsers) -> None:
     restore = commands.add_parser("restore", help="make a study of an archive", description=_RESTORE)
     restore.add_argument("archive", metavar="ARCHIVE", help="the zip file that archive wrote")
     restore.add_argument("study", metavar="STUDY", help=f"{STUDY}; none may be there yet")
+    restore.add_argument(
+        "--forget-again",
+        action="store_true",
+        help="remove the words of participants who have withdrawn since the archive was written",
+    )
     restore.set_defaults(run=_restore)
 
 
@@ -127,8 +132,8 @@ def _asks(merged: Any) -> list[str]:
             f"{first_three(ids)}"
         )
     refused = merged.items[merged.items["status"] == "refused"]
-    for (coder, kind), n in refused.groupby(["coder", "kind"]).size().items():
-        lines.append(f"refused: {count(n, 'act')} of {coder!r} ({kind}); not for this coder's file to bring")
+    for (coder, why), n in refused.groupby(["coder", "why"], sort=False).size().items():
+        lines.append(f"refused: {count(n, 'act')} of {coder!r}, the first because of this: {why}")
     if counts["left out"]:
         left = merged.items[merged.items["status"] == "left out"]
         why = ", ".join(f"{n} of an unknown {what}" for what, n in left["unknown"].value_counts().items())
@@ -159,7 +164,7 @@ def _archive(parsed: argparse.Namespace) -> int:
 def _restore(parsed: argparse.Namespace) -> int:
     from sense7_qual.store import Store
 
-    store = Store.restore(parsed.archive, parsed.study)
+    store = Store.restore(parsed.archive, parsed.study, forget_again=parsed.forget_again)
     if is_address(parsed.study):
         print(f"Your role leads the study and codes as {', '.join(store.coders) or 'nobody yet'}.")
     return _verified(store)

@@ -176,6 +176,7 @@ class Copies:
         """
         check_arguments(Copies.merge, locals())
         study, log = self._study, self._study.log
+        study.look_again()  # a copy in which somebody withdrew may have been opened here meanwhile
         reads = _open_study.at(other) if isinstance(other, str | Path) else other._study.reads
         scratch = log.place.scratch
         with (

@@ -233,11 +233,11 @@ class OpenStudy:
         if len(back) and not forget_again:
             raise StoreError(
                 f"study: expected no texts of participants who withdrew – found those of {first_three(back)} "
-                "again, since an older copy replaced the study – open it with "
+                "again, since this is a copy from before – open it with "
                 f"Store({str(reads.place.address)!r}, forget_again=True), which removes them again."
             )
         for case_id in back:
-            forget.forget(self.log, case_id, why="An older copy of the study had brought the texts back.")
+            forget.forget(self.log, case_id, why="An older copy of the study had the texts.")
         known = reads.contents() if len(back) else known
         heads.note_withdrawn(known.withdrawn_units)
         return self._with_appearance(known)

@@ -26,7 +26,7 @@ from sense7_qual.store._leading import Store as Leading
 from sense7_qual.store._open_study import Desk, OpenStudy
 from sense7_qual.store._operations import forget, revise, verify
 from sense7_qual.store._operations.append import Heads
-from sense7_qual.store._operations.archive import unpack
+from sense7_qual.store._operations.restore import restored
 from sense7_qual.store._stored import acts_tables, layout
 from sense7_qual.store._stored.layout import StudyData
 
@@ -175,24 +175,42 @@ class Store(Leading):
         return store
 
     @classmethod
-    def restore(cls, archive: str | Path, path: str | Path) -> Store:
+    def restore(cls, archive: str | Path, path: str | Path, *, forget_again: bool = False) -> Store:
         """Make a new study at `path` from a file that `archive` wrote, and open it.
 
         Archived again, the study gives the same bytes. `path` is a folder, or an address in PostgreSQL as for
         `create`: its role leads the study there and codes as all of its coders, until `add_coder` hands each
         over to a role.
 
+        Parameters
+        ----------
+        archive : str or Path
+            The file.
+        path : str or Path
+            The new place.
+        forget_again : bool
+            Whether to remove the words of participants who have withdrawn since the file was written, as this
+            computer knows; otherwise such a file is refused.
+
         Raises
         ------
         StoreError
-            The file is not byte for byte what `archive` wrote, something exists at `path`, or the disk or
-            server refuses.
+            The file is not byte for byte what `archive` wrote, holds acts that `append` would refuse, or
+            texts of participants who have withdrawn; something exists at `path`; or the disk or server
+            refuses. Nothing is left at `path`.
         """
         check_arguments(Store.restore, locals())
         place = _open_study.writable(_open_study.at(path))
-        place.create(partial(unpack, Path(archive).absolute()))
+        place.create(
+            partial(
+                restored,
+                Path(archive).absolute(),
+                place=place.place.remembered,
+                forget_again=forget_again,
+            )
+        )
         Heads(place.contents().study.id, place.place.remembered).clear()  # of a study that was here before
-        return cls(path)
+        return cls(path, forget_again=forget_again)
 
     @property
     def copies(self) -> Copies:

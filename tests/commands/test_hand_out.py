@@ -96,7 +96,7 @@ def test_what_is_not_ben_s_is_named_with_status_1(folder, given, coding, capsys)
     ben.append([qual.acts.finish(coder="dee", unit_id=ben.units["unit_id"].iloc[0], codebook=ben.codebook)])
     capsys.readouterr()
     assert main(["merge", str(folder), str(given.with_suffix(""))]) == 1
-    assert "refused: 1 act of 'dee' (finish)" in capsys.readouterr().out
+    assert "refused: 1 act of 'dee'" in capsys.readouterr().out
     assert qual.Store(folder).coders == ("ben", "lead")
 
 

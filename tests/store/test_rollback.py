@@ -216,7 +216,7 @@ def test_an_old_archive_that_is_restored_in_its_place_is_refused_too(store: Stor
     case = str(store.units["case_id"][0])
     store.forget(case, why="asked")
     shutil.rmtree(store.path)
-    with pytest.raises(StoreError, match="participants who withdrew"):
+    with pytest.raises(StoreError, match="participants who have withdrawn"):
         Store.restore(tmp_path / "old.zip", store.path)
-    Store(store.path, forget_again=True)
+    Store.restore(tmp_path / "old.zip", store.path, forget_again=True)
     assert case not in set(Store(store.path).units["case_id"])

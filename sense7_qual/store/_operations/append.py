@@ -3,9 +3,9 @@
 An acts file that is put back from an older copy, by a sync client say, is a shorter chain that is right in
 itself. So this computer remembers, outside the study, how far each coder's acts had come when it last saw
 them (`Heads`). If that act is missing, acts were lost, and nothing is read or added until they are back
-(`store.copies.merge`) or the loss is accepted (`store.admin.accept_loss`). It remembers withdrawals, too: a
-study that is put back from a copy older than one has that participant's words again, and is not opened until
-they are removed again (`Store(path, forget_again=True)`).
+(`store.copies.merge`) or the loss is accepted (`store.admin.accept_loss`). It remembers withdrawals, too, by
+the study and not by its place: a copy older than one, wherever it is put, has that participant's words again,
+and is not opened until they are removed again (`Store(path, forget_again=True)`).
 """
 
 from __future__ import annotations
@@ -221,34 +221,38 @@ class Seen(NamedTuple):
 class Heads:
     """What this computer saw last of the study at a place.
 
-    Kept in a small file of the user's state folder, which no sync client carries with the study; where that
-    cannot be written, for as long as this process runs. Nothing is kept of a study without a place.
+    Kept in small files of the user's state folder, which no sync client carries with the study; where these
+    cannot be written, for as long as this process runs. How far acts had come is kept of a place, and who
+    withdrew of the study, wherever its copies lie. Nothing is kept of a study without a place.
     """
 
-    __slots__ = ("_file",)
+    __slots__ = ("_file", "_of_study")
 
     _MEMORY: Final[dict[Path, dict[str, Any]]] = {}
     _LOCK: Final = threading.Lock()
 
     def __init__(self, study: str, place: str) -> None:
-        name = hashlib.sha256(f"{study}\n{place}".encode()).hexdigest()[:32]
-        folder = platformdirs.user_state_path("sense7_qual") / "heads"
-        self._file = folder / f"{name}.json" if place else None
+        self._file = self._named(f"{study}\n{place}") if place else None
+        self._of_study = self._named(study) if place else None
+
+    @staticmethod
+    def _named(what: str) -> Path:
+        name = hashlib.sha256(what.encode()).hexdigest()[:32]
+        return platformdirs.user_state_path("sense7_qual") / "heads" / f"{name}.json"
 
     def seen(self) -> Seen:
         """Return the heads, codebook and withdrawals seen last, in one reading."""
-        state = self._state()
-        codebook, units = state.get("codebook"), state.get("withdrawn")
-        return Seen(
-            _heads_of(state),
-            codebook if isinstance(codebook, str) else None,
-            frozenset(map(str, units)) if isinstance(units, list) else frozenset(),
-        )
+        state = self._state(self._file)
+        codebook = state.get("codebook")
+        withdrawn = _withdrawn_of(state) | _withdrawn_of(self._state(self._of_study))
+        return Seen(_heads_of(state), codebook if isinstance(codebook, str) else None, withdrawn)
 
     def note_withdrawn(self, units: frozenset[str]) -> None:
-        """Remember the units of participants who withdrew."""
-        if not units <= self.seen().withdrawn:
-            self._change(lambda state: {"withdrawn": sorted({*units, *(state.get("withdrawn") or ())})})
+        """Remember the units of participants who withdrew, at any place of the study."""
+        if not units <= _withdrawn_of(self._state(self._of_study)):
+            self._change(
+                lambda state: {"withdrawn": sorted(units | _withdrawn_of(state))}, file=self._of_study
+            )
 
     def note_head(self, coder: str, head: tuple[int, str] | None) -> None:
         """Remember how far the coder's acts have come."""
@@ -277,30 +281,36 @@ class Heads:
         """Forget all but the withdrawals: a copy of the study is at this place now."""
         self._change(lambda _: {"coders": {}, "codebook": None})
 
-    def _change(self, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    def _change(
+        self, changed: Callable[[dict[str, Any]], dict[str, Any]], *, file: Path | None = None
+    ) -> None:
+        file = file or self._file
         with self._LOCK:
-            state = self._state()
+            state = self._state(file)
             change = changed(state)
-            if change:
-                self._write(state | change)
+            if file is not None and change:
+                self._write(file, state | change)
 
-    def _state(self) -> dict[str, Any]:
-        if self._file is None:
+    def _state(self, file: Path | None) -> dict[str, Any]:
+        if file is None:
             return {}
         with suppress(OSError, ValueError, RecursionError):
-            state = json.loads(read_file(self._file, 1_000_000))
+            state = json.loads(read_file(file, 1_000_000))
             if isinstance(state, dict):
                 return state
-        return dict(self._MEMORY.get(self._file, {}))
+        return dict(self._MEMORY.get(file, {}))
 
-    def _write(self, state: dict[str, Any]) -> None:
-        if self._file is None:
-            return
-        self._MEMORY[self._file] = state
+    def _write(self, file: Path, state: dict[str, Any]) -> None:
+        self._MEMORY[file] = state
         with suppress(OSError):
-            make_folder(self._file.parent)
+            make_folder(file.parent)
             # Written at each act, and no loss where the disk had no time for it: without waiting.
-            write(self._file, json.dumps(state).encode(), overwrite=True, sync=False)
+            write(file, json.dumps(state).encode(), overwrite=True, sync=False)
+
+
+def _withdrawn_of(state: Mapping[str, Any]) -> frozenset[str]:
+    units = state.get("withdrawn")
+    return frozenset(map(str, units)) if isinstance(units, list) else frozenset()
 
 
 def _heads_of(state: Mapping[str, Any]) -> dict[str, Head]:

@@ -170,12 +170,12 @@ class Gate:
     """What acts of a copy are checked against.
 
     These are the study's texts ("" for each unit in `gone`, whose participant withdrew), its codebooks, and
-    its rounds with all that they ever had (`rounds.ever_opened`).
+    its rounds with all that they ever had (`rounds.ever_opened`), if these are asked.
     """
 
     texts: Mapping[str, str]
     codebooks: Mapping[str, Codebook]
-    rounds: InRounds
+    rounds: InRounds | None
     gone: frozenset[str] = frozenset()
 
     def refusal(self, batch: Sequence[Act], recorded: Recorded) -> str:
