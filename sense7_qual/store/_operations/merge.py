@@ -29,7 +29,7 @@ from sense7_qual._messages import first_three
 from sense7_qual.acts import Act, check_coder
 from sense7_qual.codebook import Codebook, Revision
 from sense7_qual.errors import ActError, CodebookError, StoreError
-from sense7_qual.rounds import ever_opened
+from sense7_qual.rounds import Round, ever_opened
 from sense7_qual.store._backend import Locked, Log
 from sense7_qual.store._operations import contents, verify
 from sense7_qual.store._operations.check_acts import Gate, InRounds, Recorded, knows_code, together
@@ -161,7 +161,7 @@ def merge(
         new_versions = {name: each for name, each in new_versions.items() if name in added}
     else:
         _refuse_others(incoming, coders, recorded, into)
-    rounds = InRounds(ever_opened([*leads_here, *_team_acts(incoming)]))
+    rounds = InRounds(ever_opened([*leads_here, *_team_acts(incoming, ever_opened(leads_here))]))
     here = _Here(opened.study, Gate(opened.texts, {**opened.codebooks, **new_versions}, rounds))
     _refuse_misquoted(incoming, here)
     coders_here = into.coders()
@@ -309,13 +309,20 @@ def _lead_acts(into: Log, opened: StudyData) -> list[Act]:
     return []
 
 
-def _team_acts(incoming: Iterable[_Incoming]) -> list[Act]:
-    """Return what comes in of what a lead does for the team."""
+def _team_acts(incoming: Iterable[_Incoming], rounds_here: Sequence[Round]) -> list[Act]:
+    """Return what comes in of what a lead does for the team.
+
+    Who leads a round is known here: an opening that says it was earlier makes nobody its lead.
+    """
+    leads = {one.name: one.leads for one in rounds_here}
     return [
         act
         for each in incoming
         for act in each.acts
-        if act.traits.by == "team" and act.act_id not in each.refused and has_readable_change(act)
+        if act.traits.by == "team"
+        and act.act_id not in each.refused
+        and act.coder in leads.get(str(act.round), (act.coder,))
+        and has_readable_change(act)
     ]
 
 
