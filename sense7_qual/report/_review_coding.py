@@ -6,7 +6,10 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Final
 
+import pandas as pd
+
 from sense7_qual._basis import Basis
+from sense7_qual._messages import first_three
 from sense7_qual._present import counted
 from sense7_qual.acts.contents import Suggested
 from sense7_qual.report._review_facts import Facts, Objection
@@ -15,6 +18,7 @@ _KEEPING: Final = ("add", "rename", "move", "annotate", "reword", "retire")
 _FEWEST_PARTICIPANTS: Final = 10
 _SECONDS: Final = 3.0
 _LEAST_GAPS: Final = 20
+_CLOCK: Final = pd.Timedelta(minutes=10)  # by which a clock may well be set back
 _MANY_CODERS: Final = 12  # fewer may well be more than the texts of a first try
 
 
@@ -78,6 +82,29 @@ def _changed(facts: Facts) -> Iterator[Objection]:
             answer="Revise in a round of discussion (rounds.open_round(…, discusses=…)) and report before "
             "and after separately (report.tables.difference).",
         )  # fmt: skip
+
+
+def _time_runs_back(facts: Facts) -> Iterator[Objection]:
+    """Find acts that say they were done well before another one that their coder had done already."""
+    latest: dict[str, pd.Timestamp] = {}
+    early = []
+    for act in facts.acts:
+        at = pd.Timestamp(act.at)
+        before = latest.get(act.coder, at)
+        latest[act.coder] = max(at, before)
+        if act.traits.decides and before - at > _CLOCK:
+            early.append(act.coder)
+    if early:
+        yield Objection(
+            kind="time_runs_back",
+            n=len(early),
+            seen=f"{counted(len(early), 'act was', 'acts were')} recorded with a time before that of an "
+            f"earlier one, by {first_three(sorted(set(early)))}.",
+            why="When they were done is not known: a computer's clock was wrong, or somebody set a time so "
+            "that they count as made before an unblinding.",
+            answer="Ask whose clock it was, and say so; leave these coders out of agreement "
+            "(store.decisions(coder=…)) where nobody knows.",
+        )
 
 
 def _revised(facts: Facts) -> Iterator[Objection]:
@@ -309,7 +336,24 @@ def _repeated(facts: Facts) -> Iterator[Objection]:
 
 
 ON_CODING: Final[tuple[Callable[[Facts], Iterator[Objection]], ...]] = (
-    _unfinished, _no_round, _late, _changed, _revised, _stale, _suggested_first, _rating_seen,
-    _participants, _coders_are_participants, _axes, _links, _one_participant, _unused, _undefined, _unsure,
-    _found_by_search, _too_fast, _repeated,
-)  # fmt: skip
+    _unfinished,
+    _no_round,
+    _late,
+    _changed,
+    _time_runs_back,
+    _revised,
+    _stale,
+    _suggested_first,
+    _rating_seen,
+    _participants,
+    _coders_are_participants,
+    _axes,
+    _links,
+    _one_participant,
+    _unused,
+    _undefined,
+    _unsure,
+    _found_by_search,
+    _too_fast,
+    _repeated,
+)

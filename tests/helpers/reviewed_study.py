@@ -24,6 +24,7 @@ BOOK = Codebook(
 #: Each flaw by the objection that finds it.
 FLAWS = (
     "unfinished", "no_round", "finished_after_unblinding", "changed_after_unblinding",
+    "time_runs_back",
     "revised_after_unblinding", "stale_open", "suggestions_first", "rating_seen", "no_participant",
     "few_participants", "coder_is_participant", "one_participant", "code_unused", "no_definition",
     "many_unsure", "found_by_search", "too_fast", "same_texts", "one_coder", "overlap_small",
@@ -203,6 +204,9 @@ def _afterwards(
         code = book.codes[0].id
         has = (store.codings(coder="ana").query("unit_id == 'm0'")["code"] == code).any()
         store.append([(acts.remove if has else acts.apply)(code=code, at=tick(), **mine)])
+    if flaw == "time_runs_back":
+        mine = {"coder": "ana", "codebook": book, "round": "one", "unit_id": shared[0]}
+        store.append([acts.finish(at="2026-03-01T09:00:00.000Z", **mine)])
     decided = store.decisions(settled_by="nothing")
     _settle(store, book, decided, tick, flaw)
     if flaw in ("revised_after_unblinding", "stale_open"):

@@ -106,7 +106,7 @@ def test_without_agreement_none_is_asked_for(tmp_path: Path) -> None:
 
 def test_it_is_a_table_and_a_frame_and_a_short_repr(tmp_path: Path) -> None:
     review = report.review(study(tmp_path / "study", flaw="low_agreement"), n_boot=20)
-    assert repr(review) == f"Review({len(review)} objections, 47 checks)"
+    assert repr(review) == f"Review({len(review)} objections, 48 checks)"
     assert review.frame["kind"].tolist() == [one.kind for one in review]
     assert review.frame["n"].dtype == pd.Int64Dtype()
     assert [row[0] for row in review.table.rows] == review.frame["seen"].tolist()
