@@ -113,7 +113,7 @@ def test_it_is_a_table_and_a_frame_and_a_short_repr(tmp_path: Path) -> None:
     clean = report.review(study(tmp_path / "clean"), n_boot=20)
     assert [row[0] for row in clean.table.rows] == ["Nothing was found."]
     assert "Alpha is below .667" in review.table.markdown()
-    assert "47 checks" in review.table.notes[0]
+    assert "48 checks" in review.table.notes[0]
 
 
 def test_what_is_no_study_is_refused(tmp_path: Path) -> None:
