@@ -232,10 +232,11 @@ def published_plan(text: str, cover: Cover) -> str:
     return json.dumps(content, ensure_ascii=False, sort_keys=True)
 
 
-def _covered_proposal(text: str, cover: Cover) -> str:
-    """Return a proposal without its words, which still says that a model drafted it."""
+def _covered_proposal(text: str) -> str:
+    """Return a proposal without its words, which still says that a model made it."""
     origin = Proposal.from_text(text).origin
-    return Proposal(label=WITHHELD, origin=cover.words(origin)).to_text()
+    drafted = "; drafted by a language model" if "language model" in origin else ""
+    return Proposal(label=WITHHELD, origin=WITHHELD + drafted if origin else "").to_text()
 
 
 def _without_memo(line: Mapping[str, Any], _: Cover) -> str:
@@ -381,7 +382,7 @@ CONTENTS: Final[Mapping[str, Content]] = {
     "memo": Content(lambda act: act.memo_text, _check_memo, stand_in=_without_memo),
     "answer": Content(lambda act: act.text),
     "propose": Content(lambda act: act.text and Proposal.from_text(act.text), _check_proposal,
-                       stand_in=lambda line, cover: _covered_proposal(line["text"], cover)),
+                       stand_in=lambda line, _: _covered_proposal(line["text"])),
     "rule": Content(lambda act: act.text),
     "quote": Content(lambda act: act.text, _check_paraphrase),
     "show_suggestions": Content(_suggested, _check_suggested, keeps=True,
