@@ -120,7 +120,7 @@ def linked(text: str, *, up: str) -> str:
 
 
 def places_of_site(notebook: str) -> str:
-    """Name the places within a notebook as the site does: #a-survey-export, in JupyterLab #A-survey-export."""
+    """Name places in a notebook as the site does: #a-survey-export, in JupyterLab #A-survey-export."""
     return re.sub(r"\]\(#[\w-]+\)", lambda link: link[0].lower(), notebook)
 
 
