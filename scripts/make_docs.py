@@ -64,8 +64,9 @@ def assemble(source: Path) -> None:
         (source / folder).mkdir(parents=True)
     shutil.copy(ROOT / "docs" / "conf.py", source)
     shutil.copy(ROOT / "docs" / "site.css", source / "_static")
-    for path in [*(ROOT / "notebooks").glob("*.ipynb"), ROOT / "notebooks" / "example_study.py"]:
-        shutil.copy(path, source / "notebooks")
+    shutil.copy(ROOT / "notebooks" / "example_study.py", source / "notebooks")
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        write(source / "notebooks" / path.name, places_of_site(linked(path.read_text("utf-8"), up="../")))
     for path in [*(ROOT / "data").glob("*.csv"), *(ROOT / "data").glob("*.jsonl")]:
         shutil.copy(path, source / "data")
     for guide in GUIDES:
@@ -116,6 +117,11 @@ def linked(text: str, *, up: str) -> str:
     text = text.replace("`CONTRIBUTING.md`", f"[contributing]({up}guides/contributing.md)")
     text = text.replace("```csv\n", "```text\n")  # Pygments does not know CSV, which is a warning
     return re.sub(rf"\]\(((?:CITATION.cff|(?:{'|'.join(_FOLDERS)})/[^)]*))\)", rf"]({REPOSITORY}/\1)", text)
+
+
+def places_of_site(notebook: str) -> str:
+    """Name places in a notebook as the site does: #a-survey-export, in JupyterLab #A-survey-export."""
+    return re.sub(r"\]\(#[\w-]+\)", lambda link: link[0].lower(), notebook)
 
 
 def reference_page(module: str) -> str:

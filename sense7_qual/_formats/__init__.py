@@ -28,6 +28,7 @@ from sense7_qual._formats._files import (
     read_strings as read_strings,
 )
 from sense7_qual._formats._grids import Grid as Grid, grid_of_text as grid_of_text, read_grids as read_grids
+from sense7_qual._formats._harmless import BROKEN_ZIP as BROKEN_ZIP
 from sense7_qual._formats._json import listed_turns as listed_turns
 from sense7_qual._formats._recognise import (
     CROWD_ID as CROWD_ID,

@@ -18,7 +18,7 @@ from xml.parsers import expat
 from sense7_qual._limits import Limits
 from sense7_qual.errors import ImportRefused
 
-#: What zipfile raises on a damaged archive.
+#: What zipfile raises on a damaged archive, or one of a version that it does not know.
 BROKEN_ZIP: Final = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError)
 
 _SHEET: Final = "http://schemas.openxmlformats.org/spreadsheetml/2006/main "

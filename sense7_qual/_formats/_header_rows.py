@@ -90,7 +90,7 @@ def without_header_rows(
 
 def _qualtrics(cells: Cells) -> _Found | None:
     """Rows of import ids, the questions above each, and the names above those where they come again."""
-    ids = {at for at, row in enumerate(_rows(cells)) if _are_import_ids(row)}
+    ids = _import_ids(cells)
     if not ids:
         return None
     again = _names_again(cells)
@@ -113,14 +113,14 @@ def _qualtrics(cells: Cells) -> _Found | None:
     return _Found("qualtrics", cells.header, why, f"{n_ids} import ids and nothing else in {where}")
 
 
-def _are_import_ids(row: Sequence[object]) -> bool:
-    found = False
-    for cell in row:
-        if isinstance(cell, str) and _IMPORT_ID.match(cell):
-            found = True
-        elif text_of(cell):
-            return False
-    return found
+def _import_ids(cells: Cells) -> set[int]:
+    """Return the rows of import ids and nothing else: column by column, so that most end with the first."""
+    left, found = list(range(len(cells.index))), set[int]()
+    for column in cells.columns:
+        ids = {at for at in left if isinstance(cell := column[at], str) and _IMPORT_ID.match(cell)}
+        left = [at for at in left if at in ids or not text_of(column[at])]
+        found |= ids
+    return found.intersection(left)
 
 
 def _refuse_other_names(cells: Cells, at: int, *, own: bool) -> None:

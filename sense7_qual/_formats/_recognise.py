@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 
 from sense7_qual._arguments import check_arguments
@@ -150,6 +151,7 @@ def _recognised(
 ) -> Recognised:
     spec, names = KINDS.get(kind, _TABLE), list(table.columns)
     asks = tuple(_asks(spec, table))
+    asked = [at for ask in asks for at in ask.at]
     labelled = {*labels, *_fitting(spec.get("labelled", ()), names)}
     why = [*(TITLE for _ in titles), *rows.left_out]
     left_out = pd.DataFrame({"line": [*titles, *rows.left_out.index], "why": why})
@@ -166,7 +168,7 @@ def _recognised(
         keeps_variables=spec.get("variables", True),
         personal={name: why for name, why in personal_columns(table).items() if name not in labelled},
         aside=tuple(_fitting(spec.get("aside", ()), names)),
-        roles=_roles(spec, table.drop(index=[at for ask in asks for at in ask.at])),
+        roles=_roles(spec, table.drop(index=asked) if asked else table),
         once=spec.get("once", False),
         n_unfinished=int(table[spec["unfinished"]].isna().to_numpy().sum()) if "unfinished" in spec else 0,
         closes=tuple(_fitting(spec.get("closes", ()), names)),
@@ -338,10 +340,9 @@ def is_personal(name: str) -> bool:
 
 def _sample(column: pd.Series) -> list[str]:
     if len(column) > _LOOKED_AT:
-        filled = column.dropna()
-        column = filled[filled.ne("")]
-        column = column.iloc[:: len(column) // _LOOKED_AT + 1]
-    return [cell.strip() for cell in column.array if cell is not pd.NA and cell]
+        filled = np.flatnonzero(column.ne("").to_numpy(dtype=bool, na_value=False))
+        column = column.iloc[filled[:: len(filled) // _LOOKED_AT + 1]]
+    return [cell.strip() for cell in column.tolist() if cell is not pd.NA and cell]
 
 
 def _form(cells: Sequence[str]) -> str | None:

@@ -4,17 +4,17 @@ A model reads one text and one code at a time, and quotes the words that show th
 or quotes wrongly, is missing and never absent. How good its codes are is not known before they are compared
 with people's.
 
-=======================================  =======================================  =================
-question                                 function                                 file
-=======================================  =======================================  =================
-What exactly is sent?                    `prompts`, `INSTRUCTIONS`, `WORDINGS`    ``_prompt.py``
-With which parameters?                   `PARAMETERS`, `PLAIN`                    ``_prompt.py``
-Which repetitions show how steady it is? `variants`                               ``_prompt.py``
-What does the model code?                `code`                                   ``_code.py``
-Which replies count?                     `Run.refused`                            ``_reply.py``
-What becomes of its answers?             `Run`, `read`                            ``_run.py``
-Does it follow the codebook?             `behaviour`                              ``_behaviour.py``
-=======================================  =======================================  =================
+========================================  =======================================  =================
+question                                  function                                 file
+========================================  =======================================  =================
+What exactly is sent?                     `prompts`, `INSTRUCTIONS`, `WORDINGS`    ``_prompt.py``
+With which parameters?                    `PARAMETERS`, `PLAIN`                    ``_prompt.py``
+Which repetitions show how steady it is?  `variants`                               ``_prompt.py``
+What does the model code?                 `code`                                   ``_code.py``
+Which replies count?                      `Run.refused`                            ``_reply.py``
+What becomes of its answers?              `Run`, `read`                            ``_run.py``
+Does it follow the codebook?              `behaviour`                              ``_behaviour.py``
+========================================  =======================================  =================
 """
 
 from __future__ import annotations

@@ -18,15 +18,15 @@ A round that discusses another one is opened once that is unblinded: its coders 
 and revise their own, as acts of the discussion. These are never mixed into the agreement of the discussed
 round either: `agreement.difference` reports both, and consensus takes what was decided in the end.
 
-===========================================  ==============================  ================
-question                                     function                        file
-===========================================  ==============================  ================
-What is a round, who opens and unblinds it?  `Round`, `open_round`, …        ``_rounds.py``
-Who may see what?                            `visible`                       ``_visible.py``
-What was decided independently of others?    `independent`                   ``_independent.py``
-How far are coders? What did they decide?    `progress`, `first_decisions`   ``_rounds.py``
-Who codes what in a study that keeps a plan? `planned`, `assignments`        ``_plan.py``
-===========================================  ==============================  ================
+============================================  ==============================  ================
+question                                      function                        file
+============================================  ==============================  ================
+What is a round, who opens and unblinds it?   `Round`, `open_round`, …        ``_rounds.py``
+Who may see what?                             `visible`                       ``_visible.py``
+What was decided independently of others?     `independent`                   ``_independent.py``
+How far are coders? What did they decide?     `progress`, `first_decisions`   ``_rounds.py``
+Who codes what in a study that keeps a plan?  `planned`, `assignments`        ``_plan.py``
+============================================  ==============================  ================
 """
 
 from __future__ import annotations

@@ -170,6 +170,8 @@ def test_a_wrong_encoding_is_refused_strictly(tmp_path):
         (",b\n1,2\n", "a name for every column – found none for column '1'"),
         ('a,b\n1,"never closed\n2,3\n', "found in the row from line 2: unexpected end of data"),
         ('a,b\n1,"x"y\n', "found in the row from line 2: ',' expected after '\"'"),
+        ('id\t"s"\t""it""', "found in the row from line 1: '\\t' expected after"),
+        ('id,"said', "found in the row from line 1: unexpected end of data"),
         ("a,b;c\n1,2;3\n", r"found 2 \(comma 2 cells, semicolon 2 cells\) – .*--delimiter"),
         (
             "said\nwell, well\nill\n",

@@ -16,6 +16,7 @@ from sense7_qual import acts
 from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import StoreError
 from sense7_qual.store import Store
+from sense7_qual.store._operations import hand_out
 from sense7_qual.store._stored import whole_files
 
 CODEBOOK = Codebook(name="small", codes=(Code(id="interest", label="Interest"),))
@@ -246,6 +247,25 @@ def test_every_flipped_bit_of_an_archive_shows_or_changes_nothing(store: Store, 
             continue
         assert again.acts() == store.acts()  # a hint in the zip's own tables, such as the time of a file
     assert refused > 50
+
+
+def of_a_later_version(archive: Path, target: Path) -> Path:
+    """Return the same zip, of a later version of the format than Python reads."""
+    packed = bytearray(archive.read_bytes())
+    packed[packed.index(b"PK\x01\x02") + 6] = 173  # "version needed", in the zip's list of its members
+    target.write_bytes(packed)
+    return target
+
+
+def test_a_zip_that_python_cannot_read_is_refused(store: Store, tmp_path: Path) -> None:
+    store.copies.archive(tmp_path / "one.zip")
+    newer, before = of_a_later_version(tmp_path / "one.zip", tmp_path / "newer.zip"), store.acts()
+    with pytest.raises(StoreError, match=r"expected an archive as store\.copies"):
+        Store.restore(newer, tmp_path / "again")
+    with pytest.raises(StoreError, match=r"expected an archive as store\.copies"):
+        store.copies.merge(newer)
+    assert hand_out.handed_in(newer) is None
+    assert (store.acts(), (tmp_path / "again").exists()) == (before, False)
 
 
 def test_what_is_no_archive_is_refused(tmp_path: Path, store: Store) -> None:

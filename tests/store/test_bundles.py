@@ -429,14 +429,18 @@ def test_where_something_is_nothing_is_written(store: Store, tmp_path: Path) -> 
         with pytest.raises(StoreError, match="choose another place"):
             store.copies.bundle(tmp_path / "mine", texts="withheld", overwrite=overwrite)
     store.copies.archive(tmp_path / "mine.zip")
-    with pytest.raises(StoreError, match="choose another place"):
-        store.copies.bundle(tmp_path / "mine.zip", texts="withheld", overwrite=True)
+    broken = (tmp_path / "mine.zip").read_bytes().replace(b"PK\x01\x02", b"PK\x01\x00")
+    (tmp_path / "broken.zip").write_bytes(broken)
+    for name in ("mine.zip", "broken.zip"):
+        with pytest.raises(StoreError, match="choose another place"):
+            store.copies.bundle(tmp_path / name, texts="withheld", overwrite=True)
+    assert (tmp_path / "broken.zip").read_bytes() == broken
     with pytest.raises(StoreError, match="outside the study"):
         store.copies.bundle(Path(store.path) / "out", texts="withheld")
     store.copies.bundle(tmp_path / "out", texts="all")
     store.copies.bundle(tmp_path / "out", texts="withheld", overwrite=True)
     assert Store(tmp_path / "out").units["text"].str.contains("\u25ae").all()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "mine.zip", "out"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["broken.zip", "mine", "mine.zip", "out"]
 
 
 @pytest.mark.usefixtures("without_tables")

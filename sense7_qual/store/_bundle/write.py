@@ -18,6 +18,7 @@ import pandas as pd
 
 from sense7_qual._arguments import Progress, reporting
 from sense7_qual._atomic import make_folder, move_in, new_file, new_folder, write_new
+from sense7_qual._formats import BROKEN_ZIP
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.codebook import Codebook
@@ -112,10 +113,13 @@ def _refuse_taken(target: Path, *, overwrite: bool) -> None:
 
 def _is_packed(path: Path) -> bool:
     """Return True if this is a bundle in a file."""
-    if not (path.is_file() and zipfile.is_zipfile(path)):
+    if not path.is_file():
         return False
-    with zipfile.ZipFile(path) as members:
-        return any(name.endswith(f"/{_bundle.STUDY}") for name in members.namelist())
+    try:
+        with zipfile.ZipFile(path) as members:
+            return any(name.endswith(f"/{_bundle.STUDY}") for name in members.namelist())
+    except BROKEN_ZIP:
+        return False
 
 
 def _move_in(built: Path, target: Path) -> None:

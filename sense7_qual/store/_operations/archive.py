@@ -37,6 +37,7 @@ from typing import Any, BinaryIO, Final
 from sqlalchemy import insert, select
 
 from sense7_qual._atomic import make_folder, move_in, new_file, new_folder
+from sense7_qual._formats import BROKEN_ZIP
 from sense7_qual._limits import open_file
 from sense7_qual._messages import first_three
 from sense7_qual._parquet import guarded_table
@@ -318,9 +319,7 @@ def members_of(file: BinaryIO, source: Path) -> dict[str, dict[str, Any]]:
                     raise refused(source, f"member {name!r} with another hash than its manifest says")
     except StoreError:  # an OSError too, which says more
         raise
-    except (
-        zipfile.BadZipFile, OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, RecursionError
-    ) as error:  # fmt: skip
+    except (*BROKEN_ZIP, KeyError, TypeError, AttributeError) as error:
         raise refused(source, f"a damaged or foreign file ({type(error).__name__})") from None
     return dict(files)
 

@@ -27,6 +27,7 @@ from sqlalchemy import select
 
 from sense7_qual._arguments import check_arguments
 from sense7_qual._atomic import move_in
+from sense7_qual._formats import BROKEN_ZIP
 from sense7_qual._messages import did_you_mean, first_three, word
 from sense7_qual.acts import KINDS, Act, words_written
 from sense7_qual.codebook import Codebook
@@ -117,7 +118,7 @@ def handed_in(source: Path) -> str | None:
         with archive.opened_file(source) as file, zipfile.ZipFile(file) as members:
             archive.refuse_hostile(members.infolist(), source)
             return HandedOut.of(members.read(layout.HANDED), source.name).id
-    except (StoreError, KeyError, OSError, EOFError, ValueError, zipfile.BadZipFile):
+    except (*BROKEN_ZIP, KeyError):  # a StoreError is an OSError
         return None
 
 
