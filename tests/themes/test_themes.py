@@ -639,7 +639,8 @@ def test_bertopic_has_the_same_topics_and_terms(fitted: themes.Themes) -> None:
         np.testing.assert_allclose(listed["weight"], own, rtol=1e-9)
         assert listed["weight"].iloc[0] == pytest.approx(weights.max())
     assert len(model.get_topic_info()) == 3
-    assert model.visualize_barchart() and model.visualize_term_rank()
+    assert model.visualize_barchart()
+    assert model.visualize_term_rank()
     with pytest.raises(TableError, match="found other ids or texts"):
         themes.to_bertopic(found, study(), embed=words_of)
 
