@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 def to_bertopic(themes: Themes, units: pd.DataFrame, *, embed: Embed) -> Any:
     """Convert the themes to a fitted BERTopic with the same topic numbers and terms.
 
-    For BERTopic's figures (`visualize_topics()`, `visualize_hierarchy()`) and tools. Its documents are the
+    For BERTopic's figures (`visualize_topics()`, `visualize_hierarchy()`) and tools. Terms that BERTopic
+    computes later, such as those of joined topics, are its own: the ten of most weight. Its documents are the
     distinct texts that are not blank, in the order of the texts: it holds participants' words, so save it
     only where the texts may be kept.
 
@@ -86,10 +87,12 @@ def to_bertopic(themes: Themes, units: pd.DataFrame, *, embed: Embed) -> Any:
     vectors = embedded(texts.distinct, embed, lambda stage, done, total: None)
     # BERTopic would number topics anew, by distinct texts; ours are numbered by units.
     model._sort_mappings_by_frequency = lambda documents: documents
+    model.representation_model = [_KnownTerms(themes.terms)]
     try:
         model.fit_transform(words, embeddings=vectors)
     finally:
         del model._sort_mappings_by_frequency
+        model.representation_model = None
     return model
 
 
@@ -101,6 +104,21 @@ class _Known:
 
     def fit(self, X: object, y: None = None) -> _Known:  # noqa: N803 - BERTopic's name
         return self
+
+
+class _KnownTerms:
+    """The terms that BERTopic is given for its topics; a topic without any keeps BERTopic's own."""
+
+    def __init__(self, terms: pd.DataFrame) -> None:
+        own = terms.groupby("theme")
+        self._of = {theme: list(zip(one["term"], one["weight"], strict=True)) for theme, one in own}
+
+    def extract_topics(
+        self, model: object, documents: object, weights: object, topics: dict[int, list[tuple[str, float]]]
+    ) -> dict[int, list[tuple[str, float]]]:
+        """Return the terms of each topic, as many for each as BERTopic's figures expect."""
+        blank = [("", 0.00001)] * N_TERMS  # as BERTopic fills up
+        return {topic: [*self._of.get(topic, found), *blank][:N_TERMS] for topic, found in topics.items()}
 
 
 def _labels(themes: Themes, texts: Texts) -> Labels:
