@@ -1,6 +1,6 @@
 """How often the intervals of `dawid_skene` hold the true parameters, and its residuals find shared errors.
 
-Usage: python benchmarks/dawid_skene.py [--studies 200] [--draws 150] [--seed 1]
+Usage: python benchmarks/dawid_skene.py [--studies 200] [--draws 150] [--seed 1] [--pairs]
 
 Four coders decide on the texts of participants, who have the code in different shares of their texts (a beta
 distribution). Coders err independently, or two of them also share errors: on a tenth of the texts both decide
@@ -8,6 +8,9 @@ the wrong way. `held` are the intervals of prevalence and of the coders' rates; 
 difference of 0 between observed and expected agreement of pairs. `found` is the share of studies with shared
 errors where the interval of that pair is above 0. The control is the prevalence with texts resampled in place
 of participants. Prints Markdown; dawid_skene.md is what it printed.
+
+With --pairs it prints in how many studies without shared errors the interval of any of the six pairs is above
+0, which would say that two coders share errors; the control is the same intervals, each by itself.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sense7_qual import adjudication
+from sense7_qual._bootstrap import widened_quantile
 
 Floats = npt.NDArray[np.float64]
 
@@ -46,7 +50,11 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=200)
     parser.add_argument("--draws", type=int, default=150)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--pairs", action="store_true", help="how often any pair seems to share errors")
     asked = parser.parse_args()
+    if asked.pairs:
+        print_pairs(asked.studies, asked.draws, asked.seed)
+        return
     rng = np.random.default_rng(asked.seed)
     print(f"{asked.studies:,} studies each, {asked.draws} draws, nominal level 95 %.\n")
     names = ("participants", "texts", "prevalence", "prevalence held %", "by texts: held %",
@@ -58,6 +66,33 @@ def main() -> None:
         cells = [f"{100 * share:.1f}" for share in np.nanmean(rows, axis=0)]
         start = design.participants, design.each, design.prevalence
         print("| " + " | ".join(map(str, [*start, *cells])) + " |", flush=True)
+
+
+def print_pairs(studies: int, n_draws: int, seed: int) -> None:
+    """Simulate every design; print in how many studies any pair seems to share errors, though none does."""
+    rng = np.random.default_rng(seed)
+    print(f"{studies:,} studies each, {n_draws} draws; ± is twice the Monte-Carlo error.\n")
+    print("| participants | texts | prevalence | any pair % | ± | each by itself: any pair % | ± |")
+    print("|---" * 7 + "|")
+    for design in DESIGNS:
+        found = np.array([any_pair(design, n_draws, rng) for _ in range(studies)])
+        shares = found.mean(axis=0)
+        errors = 2 * np.sqrt(shares * (1 - shares) / studies)
+        cells = [f"{100 * value:.1f}" for pair in zip(shares, errors, strict=True) for value in pair]
+        start = design.participants, design.each, design.prevalence
+        print("| " + " | ".join(map(str, [*start, *cells])) + " |", flush=True)
+
+
+def any_pair(design: Design, n_draws: int, rng: np.random.Generator) -> tuple[bool, bool]:
+    """Return whether any pair's interval is above 0 in a study without shared errors; and each by itself."""
+    decisions, units = study(design, rng, shared=0.0)
+    fitted = adjudication.dawid_skene(decisions, units=units, cluster="case_id", n_draws=n_draws)
+    pairs = fitted.residuals
+    half = pairs["difference"] - pairs["low"]
+    narrower = widened_quantile(design.participants, 0.95) / widened_quantile(
+        design.participants, 1 - 0.05 / len(pairs)
+    )
+    return bool((pairs["low"] > 0).any()), bool((pairs["difference"] > half * narrower).any())
 
 
 def one_study(design: Design, n_draws: int, rng: np.random.Generator) -> list[float]:
