@@ -155,6 +155,7 @@ def planned(acts: Iterable[Act], *, units: Collection[str]) -> pd.DataFrame:
 
 def coders_named(act: Act) -> tuple[str, ...]:
     """Return the coders to whom an act of a lead gives texts: those of a round, or of a plan."""
+    check_arguments(coders_named, locals())
     if act.traits.subject != "work" or not act.text:
         return ()
     if act.kind == "assign":

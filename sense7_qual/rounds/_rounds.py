@@ -211,6 +211,8 @@ def ever_opened(acts: Iterable[Act]) -> tuple[Round, ...]:
 
     By these a copy is judged: what a coder did in a round counts also after it was opened again without them.
     """
+    acts = read_once(acts)
+    check_arguments(ever_opened, locals())
     every = list(acts)
     openings = _of_rounds(every, "open_round")
     rounds = []

@@ -251,7 +251,7 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
     def merging() -> Call:
         study, place = fresh(), path()
         study.copies.backup(place)
-        return study.copies.merge, {"other": place, "coders": None}
+        return study.copies.merge, {"other": place, "coders": None, "person": False}
 
     def suggested() -> pd.DataFrame:
         frame: pd.DataFrame = x.made("suggestions.suggest")
@@ -851,6 +851,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             qual.rounds.own_codings, acts=x.acts, round=qual.rounds.opened([discussion])[0], coder="ana",
             codebook=x.codebook),
         "rounds.opened": call(qual.rounds.opened, acts=[opened]),
+        "rounds.ever_opened": call(qual.rounds.ever_opened, acts=[opened]),
+        "rounds.coders_named": call(qual.rounds.coders_named, act=opened),
         "rounds.progress": call(qual.rounds.progress, rounds=list(qual.rounds.opened([opened])),
                                 coverage=x.coverage),
         "rounds.unblind": call(qual.rounds.unblind, round="one", coder="lead", codebook=x.codebook, **stamp),
@@ -861,8 +863,10 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.admin.add_coder": method(
             "admin.add_coder", store, coder=lambda: "cat", role=lambda: None, lead=lambda: False),
         "store.Store.admin.end_coder": method("admin.end_coder", store, coder=lambda: "cat"),
-        "store.Store.append": method("append", store, acts=lambda: [k.finish(**act)]),
+        "store.Store.append": method(
+            "append", store, acts=lambda: [k.finish(**act)], person=lambda: False),
         "store.Store.desk.seats": method("desk.seats", store, coder=lambda: "cat"),
+        "store.Store.desk.sheet_key": method("desk.sheet_key", store, coder=lambda: "cat"),
         "store.handed_in": late(qual.store.handed_in, source=lambda: Path(archived())),
         "store.Store.desk.append_after": method(
             "desk.append_after", store, acts=lambda: [k.finish(**act)], n_read=lambda: 1, meet=lambda: print),
@@ -923,7 +927,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
         "store.Store.copies.merge": merging,
         "store.Store.copies.backup": method("copies.backup", store, path=path),
         "store.Store.copies.hand_out": method(
-            "copies.hand_out", store, round=lambda: "one", coder=lambda: "ana", path=path),
+            "copies.hand_out", store, round=lambda: "one", coder=lambda: "ana", path=path,
+            variables=lambda: (), accept=lambda: ()),
         "store.Store.copies.hand_in": handing_in,
         "store.Store.copies.archive": method("copies.archive", store, path=partial(path, ".zip")),
         "store.Store.copies.bundle": method(
@@ -934,7 +939,8 @@ def calls(folder: Path) -> dict[str, Callable[[], Call]]:
             authors=lambda: ["Doe, Jane"], licence=lambda: "CC-BY-4.0", keywords=lambda: ["warmth"],
             software=lambda: "https://example.org/a",
             overwrite=lambda: False, progress=lambda: None),
-        "store.Store.restore": late(qual.Store.restore, archive=archived, path=path),
+        "store.Store.restore": late(
+            qual.Store.restore, archive=archived, path=path, forget_again=lambda: False),
         "store.Store.record_model": method("record_model", fresh, run=run, coder=lambda: "lead"),
         "store.Store.forget": method("forget", fresh, case_id=lambda: x.units["case_id"].iloc[0],
                                      why=lambda: "asked to"),
