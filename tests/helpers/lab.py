@@ -36,6 +36,7 @@ EMPTIED = """async theme => {
   const app = window.jupyterapp;
   if (app?.name !== 'JupyterLab' || document.querySelector('.jp-Dialog')) return false;
   for (const each of [...app.shell.widgets('main')]) each.dispose();
+  app.shell.expandLeft();
   const now = document.body.dataset.jpThemeName;
   if (now !== theme) await app.commands.execute('apputils:change-theme', {theme});
   return true;
@@ -100,7 +101,7 @@ class Lab:
     def page(self, *, width: int = 1400, height: int = 950, new: bool = False) -> Iterator[Page]:
         """Open a page that records its errors and its requests to other origins.
 
-        Where the last one was left in order it is that again, with JupyterLab open and nothing in it.
+        Where the last one was left in order it is that again, with JupyterLab open nothing in it and its left panel open.
         """
         page = self.idle.pop() if self.idle and not new else self._new_page()
         page.set_viewport_size({"width": width, "height": height})

@@ -16,7 +16,9 @@ from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.store import Store
 
 STUDY, COPIES = Path(sys.argv[1]), Path(sys.argv[2])
-PLAN = AnalysisPlan(question="What is said?", with_agreement=False, n_boot=20)
+PLAN = AnalysisPlan(
+    question="What is said?", settled_by="nothing", with_agreement=False, n_boot=20
+)
 for name in ("report", "bundle"):  # imported once, before forking
     __import__({"report": "sense7_qual.report", "bundle": "sense7_qual.store._bundle"}[name])
 
@@ -42,7 +44,7 @@ def merge(store, dice):
     copy = Store(place)
     done = batch(copy, "ben", dice)
     copy.append(done)
-    store.copies.merge(place)
+    store.copies.merge(place, coders=["ben"])  # named, as after any hand-out
     return [act.act_id for act in done]
 
 

@@ -45,45 +45,45 @@ export function SaveState({ line, queued = false, quiet = false }: Props) {
   const kept = outbox.waiting.value.length;
   const facts = { kept, asked: queued || slow.value, late: slow.value || outbox.late.value, failed: outbox.failed.value, cut: cut.value };
   const name = saveName(facts);
-  const lasting = useLasting(name === "saving");
-  if (quiet && (name === "saved" || name === "saving")) return null;
-  const isRed = name === "failed" || name === "cut";
+  const said = useSaid(name);
+  if (quiet && (said === "saved" || said === "saving")) return null;
+  const isRed = said === "failed" || said === "cut";
   return (
-    <span class={`s7-state ${LOOKS[name]}`} role={isRed ? "alert" : undefined}>
-      {(name === "saved" || (name === "saving" && !lasting)) && "✓ Saved"}
-      {lasting && "Saving…"}
-      {name === "waiting" && (
+    <span class={`s7-state ${LOOKS[said === "saved" ? name : said]}`} role={isRed ? "alert" : undefined}>
+      {said === "saved" && "✓ Saved"}
+      {said === "saving" && "Saving…"}
+      {said === "waiting" && (
         <>
           ◷{" "}
           <span role="status">Waiting<span class="s7-state-more"> for the kernel</span></span>
         </>
       )}
-      {name === "failed" && "Not saved"}
-      {name === "cut" && "Cut off"}
-      {name !== "saved" && name !== "saving" && kept > 0 && (
+      {said === "failed" && "Not saved"}
+      {said === "cut" && "Cut off"}
+      {said !== "saved" && said !== "saving" && kept > 0 && (
         <>
           {` · ${kept}`}
           <span class="s7-state-more"> kept here</span>
         </>
       )}
-      {name === "failed" && (
+      {said === "failed" && (
         <>
           {" · "}
           <Button onClick={() => outbox.retry()} words="Try now" />
         </>
       )}
-      {name === "cut" && " · run the cell again"}
+      {said === "cut" && " · run the cell again"}
     </span>
   );
 }
 
-/** Whether it has been so for long enough to be said. */
-function useLasting(is: boolean): boolean {
-  const [lasting, setLasting] = useState(false);
+/** What is said of it: that it is being saved only where that takes a while, and until then what was said before. */
+function useSaid(name: SaveName): SaveName {
+  const [said, setSaid] = useState(name);
   useEffect(() => {
-    if (!is) return setLasting(false);
-    const timer = setTimeout(() => setLasting(true), AT_ONCE_MS);
+    if (name !== "saving") return setSaid(name);
+    const timer = setTimeout(() => setSaid(name), AT_ONCE_MS);
     return () => clearTimeout(timer);
-  }, [is]);
-  return is && lasting;
+  }, [name]);
+  return name === "saving" ? said : name;
 }

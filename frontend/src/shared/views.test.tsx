@@ -141,6 +141,20 @@ describe("the save state", () => {
     expect([el.textContent, spoken("status")]).toEqual(["◷ Waiting for the kernel · 2 kept here", ["Waiting for the kernel"]]);
   });
 
+  test("is not said to be saved before all of it is, once somebody was told to wait", async () => {
+    await drawn();
+    await act(() => outbox.push(first, { ...first, id: "d2" }, { ...first, id: "d3" }));
+    await wait(PATIENCE_MS);
+    await act(() => void outbox.settle("d1"));
+    expect(el.textContent).toBe("◷ Waiting for the kernel · 2 kept here");
+    await wait(400);
+    expect(el.textContent).toBe("Saving…");
+    await act(() => void outbox.settle("d2"));
+    expect(el.textContent).toBe("Saving…");
+    await act(() => void outbox.settle("d3"));
+    expect(el.textContent).toBe("✓ Saved");
+  });
+
   test("is red where saving failed, and sends again at a press", async () => {
     await drawn();
     await act(() => outbox.push(first));
