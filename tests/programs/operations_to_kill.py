@@ -16,9 +16,7 @@ from sense7_qual.acts.contents import AnalysisPlan
 from sense7_qual.store import Store
 
 STUDY, COPIES = Path(sys.argv[1]), Path(sys.argv[2])
-PLAN = AnalysisPlan(
-    question="What is said?", settled_by="nothing", with_agreement=False, n_boot=20
-)
+PLAN = AnalysisPlan(question="What is said?", settled_by="nothing", with_agreement=False, n_boot=20)
 for name in ("report", "bundle"):  # imported once, before forking
     __import__({"report": "sense7_qual.report", "bundle": "sense7_qual.store._bundle"}[name])
 
