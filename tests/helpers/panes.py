@@ -184,6 +184,9 @@ def in_adjudication(page: Page) -> Iterator[str]:
     page.wait_for_selector(".s7-saved")
     page.keyboard.press("t")
     page.keyboard.press("w")
+    is_narrow = not page.locator(".s7-queue").is_visible()
+    if is_narrow:  # the queue is shown in the place of the rule, on request
+        page.keyboard.press(",")
     page.locator(".s7-of-codes summary").click()
     page.wait_for_selector(".s7-of-codes table")
     yield "conversation, all codes"
@@ -214,6 +217,8 @@ def in_adjudication(page: Page) -> Iterator[str]:
         page.keyboard.press("o")
     page.wait_for_selector(".s7-queue-group", state="detached")
     page.locator(".s7").focus()
+    if is_narrow:
+        page.keyboard.press(",")
     page.keyboard.press("Enter")
 
 
