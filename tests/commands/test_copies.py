@@ -67,14 +67,26 @@ def test_a_copy_is_made_verified_and_merged_back(folder, tmp_path, capsys) -> No
     assert sorted(qual.Store(folder).coverage()["unit_id"]) == ["t0/1", "t1/1"]
 
 
-def test_a_withdrawal_in_the_other_copy_has_to_be_repeated(folder, tmp_path, capsys) -> None:
+def test_a_withdrawal_in_the_other_copy_has_to_be_repeated(folder, tmp_path, capsys, monkeypatch) -> None:
+    units = qual.Store(folder).units.assign(case_id=["p1", "p1", "p1", "p1", "p2"], document_id="d1")
+    place = tmp_path / "two"
+    qual.Store.create(place, units=units, codebook=qual.Codebook.read("sense7"))
+    shutil.copytree(place, tmp_path / "other")
+    with monkeypatch.context() as another_computer:
+        another_computer.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+        qual.Store(tmp_path / "other").forget("p2", why="asked for it")
+    assert main(["merge", str(place), str(tmp_path / "other")]) == 1
+    assert "withdrawn there but not here: 'p2'" in capsys.readouterr().out
+
+
+def test_a_withdrawal_of_this_computer_is_repeated_before_a_merge(folder, tmp_path, capsys) -> None:
     units = qual.Store(folder).units.assign(case_id=["p1", "p1", "p1", "p1", "p2"], document_id="d1")
     place = tmp_path / "two"
     qual.Store.create(place, units=units, codebook=qual.Codebook.read("sense7"))
     shutil.copytree(place, tmp_path / "other")
     qual.Store(tmp_path / "other").forget("p2", why="asked for it")
     assert main(["merge", str(place), str(tmp_path / "other")]) == 1
-    assert "withdrawn there but not here: 'p2'" in capsys.readouterr().out
+    assert "forget_again" in capsys.readouterr().err
 
 
 @pytest.mark.long

@@ -165,7 +165,7 @@ def admitted(
     return new
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Gate:
     """What acts of a copy are checked against.
 
