@@ -71,6 +71,11 @@ def add(commands: Parsers) -> None:
         what = "the new folder" if name == "backup" else "the new zip file"
         copy.add_argument("target", metavar="TARGET", help=f"{what}, which must not exist yet")
         copy.set_defaults(run=_backup if name == "backup" else _archive)
+    _add_restore(commands)
+
+
+def _add_restore(commands: Parsers) -> None:
+    """Add the command that makes a study of an archive."""
     restore = commands.add_parser("restore", help="make a study of an archive", description=_RESTORE)
     restore.add_argument("archive", metavar="ARCHIVE", help="the zip file that archive wrote")
     restore.add_argument("study", metavar="STUDY", help=f"{STUDY}; none may be there yet")

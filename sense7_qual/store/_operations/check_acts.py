@@ -139,12 +139,8 @@ def admitted(
 
     Each is `checked` by itself already. Without `rounds` these are asked later. `in_order` says that the
     rounds are as they were when the acts were done: a copy brings acts of other days, so that whether a round
-    could be opened then is not asked.
-
-    Raises
-    ------
-    ActError
-        An act does not fit what its coder did before, or its round. None of them was added.
+    could be opened then is not asked. It raises `ActError` where an act does not fit what its coder did
+    before, or its round; then none of them was added.
     """
     new: list[Act] = []
     taken_steps = {act.step for act in batch} & recorded.steps
