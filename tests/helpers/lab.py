@@ -101,8 +101,8 @@ class Lab:
     def page(self, *, width: int = 1400, height: int = 950, new: bool = False) -> Iterator[Page]:
         """Open a page that records its errors and its requests to other origins.
 
-        Where the last one was left in order it is that again, with JupyterLab open, nothing in it and its
-        left panel open.
+        Where the last one was left in order it is that again, with nothing open in JupyterLab and its left
+        panel open.
         """
         page = self.idle.pop() if self.idle and not new else self._new_page()
         page.set_viewport_size({"width": width, "height": height})
