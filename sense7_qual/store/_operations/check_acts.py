@@ -1,4 +1,4 @@
-"""Which acts come into a study: one gate for all doors.
+"""Which acts come into a study: one gate for every way in.
 
 What is appended, by widgets and sheets too, what a merge or a hand-in brings and what an archive restores is
 checked here, and nowhere else: each act by itself, against the study's texts and codebooks (`checked`), then
