@@ -8,7 +8,7 @@ the same acts and do the same (``docs/record.md``).
 question                                  of `Store`                              file
 ======================================== ====================================== =========================
 How is an act recorded, and how undone?  `append`, `acts`, `codings`            ``_operations/append.py``
-What may be recorded?                    `append`                               ``_operations/check_acts.py``
+What may be recorded?                    `append`                               ``_operations/gate.py``
 Is it the study that is meant?           `create`                               ``_store.py``
 How do acts become decisions?            `decisions`                            ``_operations/decide.py``
 Who codes what?                          `assign`, `plan`                       ``_leading.py``

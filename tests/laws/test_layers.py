@@ -198,7 +198,7 @@ def test_bertopic_is_the_business_of_themes() -> None:
 
 def test_who_may_see_what_is_decided_in_one_place() -> None:
     """Others ask `rounds.Sight`; these say in words that a round is blind, or refuse to change one."""
-    say = {"report._text_material", "report._review_facts", "store._operations.check_acts"}
+    say = {"report._text_material", "report._review_facts", "store._operations.gate"}
     asking = {name for name in FILES if re.search(r"\bunblinded_at\b", FILES[name].read_text("utf-8"))}
     assert asking - {name for name in asking if name.startswith("rounds")} == say
 

@@ -20,7 +20,7 @@ from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._operations import hand_out, merge
 from sense7_qual.store._postgres import server
-from sense7_qual.store._stored import layout, whole_files
+from sense7_qual.store._stored import acts_files, acts_tables, layout, whole_files
 
 BOOK = Codebook(name="small", codes=(Code(id="warm", label="Warm 🫶"), Code(id="cold", label="Cold")))
 WORDS = {
@@ -283,6 +283,58 @@ def test_ben_adds_codes_only_where_the_lead_lets_coders(folder: Store, tmp_path:
     if not may:  # nothing is lost: the lead can take it in by name
         assert merged.counts["left out"] == 1
         assert folder.copies.merge(came_back(ben, tmp_path), coders=["ben"]).counts["new"] == 2
+
+
+def redefined(codes: tuple[Code, ...]) -> tuple[Code, ...]:
+    return tuple(replace(code, definition="Something else.") for code in codes)
+
+
+@pytest.mark.parametrize("hidden", [False, True])
+def test_ben_redefines_no_code_where_coders_may_add_some(folder: Store, tmp_path: Path, hidden: bool) -> None:
+    """Neither in so many words, nor in a revision that says that it adds a code and no more."""
+    folder.set_options(new_codes="add", coder="lead")
+    before = folder.codebook
+    ben = at_ben(folder, tmp_path)
+    more = replace(BOOK, codes=(*redefined(BOOK.codes), Code(id="new", label="New")))
+    ben.revise(more, why="Mine.", coder="ben")
+    ben.append([work("warm", "u1")])
+    if hidden:
+        rewrite_revision(ben, "add")
+    merged = folder.copies.merge(came_back(ben, tmp_path))
+    status = merged.items.set_index("kind")["status"].to_dict()
+    assert status == {"revise": "refused", "apply": "new"}
+    assert merged.codebooks == ()
+    assert (folder.codebook, folder.revisions) == (before, ())
+    # The lead's next revision is what the lead did, and nothing else.
+    typo = replace(before, codes=(replace(before.codes[0], label="Warmth 🫶"), *before.codes[1:]))
+    folder.revise(typo, why="A typing error.", coder="lead")
+    (revision,) = folder.revisions
+    assert [(change.kind, change.code) for change in revision.changes] == [("rename", "warm")]
+
+
+def test_a_revision_that_says_more_than_it_does_is_refused(folder: Store, tmp_path: Path) -> None:
+    """It adds a code, and says that it redefined another, which the paper would print."""
+    folder.set_options(new_codes="add", coder="lead")
+    ben = at_ben(folder, tmp_path)
+    ben.revise(replace(BOOK, codes=(*BOOK.codes, Code(id="new", label="New"))), why="?", coder="ben")
+    rewrite_revision(ben, "redefine")
+    merged = folder.copies.merge(came_back(ben, tmp_path))
+    assert merged.items["status"].tolist() == ["refused"]
+    assert folder.revisions == ()
+
+
+def rewrite_revision(ben: Store, kind: str) -> None:
+    """Write ben's revision anew, with one change of this kind, as who has the file can."""
+    revision, *others = ben.acts(coder="ben")
+    said = json.loads(str(revision.text))
+    changes = [one | {"kind": kind} for one in said["changes"] if one["kind"] == "add"]
+    text = json.dumps(said | {"changes": changes}, ensure_ascii=False, sort_keys=True)
+    file = acts_files.acts_file(Path(ben.path), "ben")
+    file.unlink()
+    acts_files.create(file, study=ben.desk.study_id, coder="ben")
+    with acts_files.transaction(file, writes=True) as connection:
+        rewritten = [replace(revision, text=text), *others]
+        acts_tables.add(connection, rewritten, study=ben.desk.study_id, coder="ben")
 
 
 def test_two_hand_outs_of_one_coder_come_together(folder: Store, tmp_path: Path) -> None:

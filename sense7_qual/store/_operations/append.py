@@ -28,7 +28,8 @@ from sense7_qual._limits import read_file
 from sense7_qual.acts import Act
 from sense7_qual.errors import StoreError
 from sense7_qual.store._backend import Locked, Log, Reads
-from sense7_qual.store._operations import check_acts, verify
+from sense7_qual.store._operations import verify
+from sense7_qual.store._operations.gate import InRounds, Recorded, admitted
 from sense7_qual.store._stored import acts_files, acts_tables, layout, whole_files
 from sense7_qual.store._stored.acts_files import check_pseudonym
 from sense7_qual.store._stored.hash_chain import genesis
@@ -82,7 +83,7 @@ def append_by(
         check_pseudonym(coder, log.coders())
         refuse_lost_of(log, coder, seen)
         acts_files.refuse_device(coder)
-        check_acts.admitted(batch, check_acts.Recorded(), None)
+        admitted(batch, Recorded(), None)
         _refuse_overtaken(known, log.current().withdrawn_units)
 
     def work(at: Locked) -> tuple[int, Last]:
@@ -127,8 +128,8 @@ def record(
     found |= acts_tables.find(connection, place, steps, by="step")
     memos = {act.memo_id for act in batch if act.memo_id is not None}
     found |= acts_tables.find(connection, place, memos, by="memo_id")
-    recorded = check_acts.Recorded(found.values())
-    new = check_acts.admitted(batch, recorded, check_acts.InRounds(at.rounds))
+    recorded = Recorded(found.values())
+    new = admitted(batch, recorded, InRounds(at.rounds))
     acts_tables.add(connection, new, study=study, coder=coder)
     return len(new)
 

@@ -18,23 +18,32 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pandas as pd
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from sense7_qual._messages import first_three
-from sense7_qual.acts import Act, check_coder
-from sense7_qual.codebook import Codebook, Revision
-from sense7_qual.errors import ActError, CodebookError, StoreError
+from sense7_qual.acts import Act
+from sense7_qual.codebook import Codebook
+from sense7_qual.errors import StoreError
 from sense7_qual.rounds import Round, ever_opened
 from sense7_qual.store._backend import Locked, Log
 from sense7_qual.store._operations import contents, verify
-from sense7_qual.store._operations.check_acts import Gate, InRounds, Recorded, knows_code, together
+from sense7_qual.store._operations.check_acts import knows_code
 from sense7_qual.store._operations.contents import has_readable_change
-from sense7_qual.store._stored import acts_files, acts_tables, layout, study_notes, whole_files
+from sense7_qual.store._operations.gate import Gate, InRounds, Recorded, together
+from sense7_qual.store._operations.incoming import (
+    Incoming,
+    hand_out_of,
+    incoming_of,
+    of_hand_in,
+    other_copy,
+    refuse_others,
+)
+from sense7_qual.store._stored import acts_tables, layout, study_notes, whole_files
 from sense7_qual.store._stored.acts_files import check_pseudonym, refuse_model_name
 from sense7_qual.store._stored.hash_chain import Link, clocks, genesis, relinked
 from sense7_qual.store._stored.layout import Study, StudyData
@@ -97,26 +106,6 @@ class _Here:
         return replace(self, gate=replace(self.gate, texts=texts, gone=units), erased=erased)
 
 
-@dataclass(frozen=True, slots=True)
-class _Incoming:
-    """The acts of one coder in the other copy, their salted texts, and by act why some may not come in."""
-
-    coder: str
-    chain: list[Link]
-    texts: Mapping[str, tuple[str | None, str | None]]
-    refused: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def acts(self) -> list[Act]:
-        """The acts that this version knows."""
-        return [link.act for link in self.chain if link.act is not None]
-
-    @property
-    def revisions(self) -> list[Act]:
-        """The revisions that are not refused."""
-        return [act for act in self.acts if act.kind == "revise" and act.act_id not in self.refused]
-
-
 class _Judged(NamedTuple):
     """What becomes of an act that comes in, what is unknown of it here, and why it is refused."""
 
@@ -146,23 +135,20 @@ def merge(
             f"merge: expected the role of a lead, who sees all of study {into.place.name!r} – found another, "
             "which does not lead – ask the lead to do it."
         )
-    versions, files, theirs = _other(other, opened.study)
+    versions, files, theirs = other_copy(other, opened.study)
     new_versions = {name: each for name, each in versions.items() if name not in opened.codebooks}
     withdrawals = _Withdrawals(other)  # before the acts: a withdrawal there may begin meanwhile
-    incoming = [_incoming(file, opened.study) for file in files]
-    rows: list[tuple[object, ...]] = []
-    leads_here = _lead_acts(into, opened)
-    if coders is None and (given := _given(into, other)) is not None:
-        rows = list(_refused([each for each in incoming if each.coder != given.coder], recorded))
-        incoming = [_of_coder(each) for each in incoming if each.coder == given.coder]
-        may_add = contents.options_after(leads_here).new_codes == "add"
-        incoming = [_with_added_codes(each, opened.codebooks, new_versions, may_add) for each in incoming]
-        added = {act.codebook for each in incoming for act in each.revisions}
-        new_versions = {name: each for name, each in new_versions.items() if name in added}
+    incoming = [incoming_of(file, opened.study) for file in files]
+    given = hand_out_of(into, other) if coders is None else None
+    if given is None:
+        refuse_others(incoming, coders, recorded, into)
+        rows, leads_here = [], _lead_acts_if_any(into, opened)
     else:
-        _refuse_others(incoming, coders, recorded, into)
-    rounds = InRounds(ever_opened([*leads_here, *_team_acts(incoming, ever_opened(leads_here))]))
-    here = _Here(opened.study, Gate(opened.texts, {**opened.codebooks, **new_versions}, rounds))
+        rows = list(_refused([each for each in incoming if each.coder != given.coder], recorded))
+        leads_here = into.lead_acts(opened, "work")
+        own = [each for each in incoming if each.coder == given.coder]
+        incoming, new_versions = _of_hand_in(own, opened.codebooks, new_versions, leads_here)
+    here = _here(opened, new_versions, leads_here, incoming)
     _refuse_misquoted(incoming, here)
     coders_here = into.coders()
     for each in incoming:  # all of them, before anything is written
@@ -175,6 +161,31 @@ def merge(
     items = pd.DataFrame(rows, columns=list(_COLUMNS)).astype("string")
     ours = {each.case_id for each in into.notes(study_notes.Withdrawal)}
     return Merge(items, tuple(sorted(new_versions)), tuple(sorted(theirs - ours)))
+
+
+def _of_hand_in(
+    own: Sequence[Incoming],
+    codebooks: Mapping[str, Codebook],
+    versions: Mapping[str, Codebook],
+    leads_here: Sequence[Act],
+) -> tuple[list[Incoming], dict[str, Codebook]]:
+    """Return what of the coder's own acts may come in, and the versions with the codes that they added."""
+    may_add = contents.options_after(leads_here).new_codes == "add"
+    incoming = [of_hand_in(each, codebooks, versions, may_add=may_add) for each in own]
+    added = {act.codebook for each in incoming for act in each.revisions}
+    return incoming, {name: each for name, each in versions.items() if name in added}
+
+
+def _here(
+    opened: StudyData,
+    versions: Mapping[str, Codebook],
+    leads_here: Sequence[Act],
+    incoming: Sequence[Incoming],
+) -> _Here:
+    """Return what acts are judged by: the study as it is with the codebooks and rounds that come along."""
+    of_team = _team_acts(incoming, ever_opened(leads_here))
+    rounds = InRounds(ever_opened([*leads_here, *of_team]))
+    return _Here(opened.study, Gate(opened.texts, {**opened.codebooks, **versions}, rounds))
 
 
 class _Withdrawals:
@@ -195,7 +206,7 @@ class _Withdrawals:
         """Whether the words of all units are there to compare memos with."""
         return self._units is not None
 
-    def noted(self, into: Log, connection: Connection, incoming: _Incoming) -> list[study_notes.Withdrawal]:
+    def noted(self, into: Log, connection: Connection, incoming: Incoming) -> list[study_notes.Withdrawal]:
         """Return the notes of withdrawals here, after adding which of the coder's memos repeat words."""
         notes = into.notes(study_notes.Withdrawal, connection)
         over_there = study_notes.notes(self._other, study_notes.Withdrawal) if self._other.is_dir() else []
@@ -214,7 +225,7 @@ class _Withdrawals:
                 notes.append(note)
         return notes
 
-    def _words_of(self, case_id: str, notes: list[study_notes.Withdrawal], incoming: _Incoming) -> Words:
+    def _words_of(self, case_id: str, notes: list[study_notes.Withdrawal], incoming: Incoming) -> Words:
         unit_ids = {unit_id for each in notes if each.case_id == case_id for unit_id in each.unit_ids}
         if self._units is None:
             quotes = [
@@ -232,43 +243,11 @@ class _Withdrawals:
         return self._words[key]
 
 
-def _other(other: Path, known: Study) -> tuple[dict[str, Codebook], list[Path], set[str]]:
-    """Return the codebooks, the acts files and the withdrawn cases of the other copy."""
-    if other.is_file():
-        return {}, [other], set()
-    study = layout.read(other)
-    if study.id != known.id or study.units_sha256 != known.units_sha256:
-        raise StoreError(
-            f"merge: expected another copy of study {known.id!r} – found study {study.id!r} – only copies "
-            "of one study can be merged: acts of another study refer to other texts."
-        )
-    layout.refuse_newer(other, study)
-    acts_files.refuse_absent(other)
-    cases = {each.case_id for each in study_notes.notes(other, study_notes.Withdrawal)}
-    return layout.read_codebooks(other, study), acts_files.acts_files(other), cases
-
-
-def _incoming(file: Path, known: Study) -> _Incoming:
-    with acts_files.transaction(file) as connection:
-        coder = acts_files.owner(connection) or acts_files.coder_of(file)
-        acts_tables.refuse_newer(connection, file, study=known.id, coder=coder)
-        chain = acts_tables.read_chain(connection, file, study=known.id, coder=coder)
-        query = select(acts_tables.TEXTS.c.text_hash, acts_tables.TEXTS.c.salt, acts_tables.TEXTS.c.text)
-        texts = {row.text_hash: (row.salt, row.text) for row in connection.execute(query)}
-    strangers = {link.act.coder for link in chain if link.act is not None} - {coder}
-    if strangers:
-        raise acts_tables.damaged(file, f"acts of {first_three(sorted(strangers))} among those of {coder!r}")
-    return _Incoming(coder, chain, texts)
-
-
-def _refuse_misquoted(incoming: Sequence[_Incoming], here: _Here) -> None:
+def _refuse_misquoted(incoming: Sequence[Incoming], here: _Here) -> None:
     """Refuse a copy whose quotes are not this study's words: it counts on other texts."""
+    texts = here.gate.texts
     for each in incoming:
-        wrong = [
-            a.unit_id
-            for a in each.acts
-            if a.unit_id in here.gate.texts and verify.misquoted(a, here.gate.texts)
-        ]
+        wrong = [act.unit_id for act in each.acts if act.unit_id in texts and verify.misquoted(act, texts)]
         if wrong:
             raise StoreError(
                 f"merge: expected the quotes of coder {each.coder!r} to be words of this study's units – "
@@ -276,22 +255,8 @@ def _refuse_misquoted(incoming: Sequence[_Incoming], here: _Here) -> None:
             )
 
 
-def _given(into: Log, other: Path) -> study_notes.Copy | None:
-    """Return this study's own note of the hand-out that `other` is, or comes back from."""
-    handed = layout.handed_out(other) if other.is_dir() else None
-    if handed is None:
-        return None
-    given = next((each for each in into.notes(study_notes.Copy) if each.id == handed.id), None)
-    if given is None or not given.coder:
-        raise StoreError(
-            "merge: expected a hand-out that this study gave – found one that it has no note of – ask who "
-            "handed it out; to take it in all the same, name the coders whose acts may come in: coders=[…]."
-        )
-    return given
-
-
 def _refused(
-    others: Sequence[_Incoming], recorded: Callable[[], Mapping[str, Act]]
+    others: Sequence[Incoming], recorded: Callable[[], Mapping[str, Act]]
 ) -> Iterator[tuple[object, ...]]:
     """Yield a row for each act of a coder to whom this was not handed out."""
     here = recorded() if others else {}
@@ -302,14 +267,14 @@ def _refused(
         yield act.act_id, act.coder, act.kind, act.unit_id, status, "", why
 
 
-def _lead_acts(into: Log, opened: StudyData) -> list[Act]:
-    """Return the leads' acts on rounds and options here; none where these are lost, and to be merged."""
+def _lead_acts_if_any(into: Log, opened: StudyData) -> list[Act]:
+    """Return the leads' acts on rounds here; none where they are lost, and this merge may bring them back."""
     with suppress(StoreError):
         return into.lead_acts(opened, "work")
     return []
 
 
-def _team_acts(incoming: Iterable[_Incoming], rounds_here: Sequence[Round]) -> list[Act]:
+def _team_acts(incoming: Iterable[Incoming], rounds_here: Sequence[Round]) -> list[Act]:
     """Return what comes in of what a lead does for the team.
 
     Who leads a round is known here: an opening that says it was earlier makes nobody its lead.
@@ -326,85 +291,8 @@ def _team_acts(incoming: Iterable[_Incoming], rounds_here: Sequence[Round]) -> l
     ]
 
 
-def _of_coder(incoming: _Incoming) -> _Incoming:
-    """Return what comes back from a hand-out, with all refused that is no coder's to do."""
-    refused: dict[str, str] = {}
-    for act in incoming.acts:
-        if act.traits.by != "coder" and act.kind != "revise":
-            refused[act.act_id] = f"{act.kind}: it is the lead's to do, and comes in from no hand-out."
-        elif act.target in refused:
-            refused[act.act_id] = f"{act.kind}: it takes back what is refused."
-    return replace(incoming, refused=refused)
-
-
-def _with_added_codes(
-    incoming: _Incoming,
-    codebooks: Mapping[str, Codebook],
-    new_versions: Mapping[str, Codebook],
-    may_add: bool,
-) -> _Incoming:
-    """Return what comes back from a hand-out, with all revisions refused that do more than to add codes."""
-    known, refused = dict(codebooks), dict(incoming.refused)
-    for act in (act for act in incoming.acts if act.kind == "revise"):
-        base = known.get(_base_of(act))
-        new = codebooks.get(act.codebook) or new_versions.get(act.codebook)
-        if not may_add:
-            refused[act.act_id] = "revise: in this study coders propose codes, and the lead adds them."
-        elif base is None or new is None or not _only_adds(base, new):
-            refused[act.act_id] = (
-                "revise: expected codes that are added – found a revision that changes others, or its "
-                "codebook missing – ask its coder to propose the change."
-            )
-        else:
-            known[act.codebook] = new
-    return replace(incoming, refused=refused)
-
-
-def _base_of(act: Act) -> str:
-    """Return the version that a revision starts from; none where it cannot be read."""
-    with suppress(ActError, CodebookError):
-        return Revision.from_text(str(act.text), coder=act.coder, at=act.at, codebook=act.codebook).base
-    return ""
-
-
-def _only_adds(base: Codebook, new: Codebook) -> bool:
-    """Return True if a version is another one with codes added, and nothing else changed."""
-    before = {code.id for code in base.codes}
-    kept = tuple(code for code in new.codes if code.id in before)
-    return kept == base.codes and replace(new, codes=kept).fingerprint == base.fingerprint
-
-
-def _refuse_others(
-    incoming: Sequence[_Incoming],
-    coders: Collection[str] | None,
-    recorded: Callable[[], Mapping[str, Act]],
-    into: Log,
-) -> None:
-    """Refuse acts that are new here and not of the coders whose acts are meant to come in.
-
-    After something was handed out, these must be named: a copy could come from whoever got it, and says no
-    more that it was handed out.
-    """
-    if coders is None and not any(copy.coder for copy in into.notes(study_notes.Copy)):
-        return
-    meant = sorted({check_coder(one) for one in coders or ()})
-    others = [act for each in incoming if each.coder not in meant for act in each.acts]
-    here = recorded() if others else {}
-    new = Counter(act.coder for act in others if act.act_id not in here)
-    if new:
-        found = ", ".join(f"{n} of {coder!r}" for coder, n in sorted(new.items()))
-        expected = (
-            "to be told whose acts come in, since parts of this study were handed out and this copy does not "
-            "come from one of them" if coders is None else f"new acts of {first_three(meant)} alone in it"
-        )  # fmt: skip
-        raise StoreError(
-            f"merge: expected {expected} – found {found} – nothing was merged. Ask who made them; to take "
-            f"them in, name their coders: coders={sorted({*meant, *new})!r}."
-        )
-
-
 def _merged(
-    into: Log, incoming: _Incoming, here: _Here, withdrawals: _Withdrawals
+    into: Log, incoming: Incoming, here: _Here, withdrawals: _Withdrawals
 ) -> Iterator[tuple[object, ...]]:
     """Merge the acts of one coder, all or none, and yield what became of each."""
 
@@ -433,7 +321,7 @@ def _merged(
             yield act.act_id, act.coder, act.kind, act.unit_id, status, unknown_part, why
 
 
-def _judged(incoming: _Incoming, recorded: Recorded, here: _Here) -> list[_Judged]:
+def _judged(incoming: Incoming, recorded: Recorded, here: _Here) -> list[_Judged]:
     """Return what becomes of each act that comes in; of acts of one step all come in, or none."""
     judged: list[_Judged] = []
     for links in together(incoming.chain, lambda link: link.act):
@@ -448,7 +336,7 @@ def _judged(incoming: _Incoming, recorded: Recorded, here: _Here) -> list[_Judge
 def _before_the_gate(
     link: Link, recorded: Recorded, refused: Mapping[str, str], gate: Gate
 ) -> _Judged | None:
-    """Return what becomes of an act that is here, is refused anyway, or refers to what is not known gate."""
+    """Return what becomes of an act that is here, is refused anyway, or refers to what is not known here."""
     act = link.act
     if act is None:
         return _Judged("left out", "kind")
@@ -490,7 +378,7 @@ def _already(act: Act, before: Act) -> str:
 def _append(
     connection: Connection,
     chain: Sequence[Link],
-    incoming: _Incoming,
+    incoming: Incoming,
     new: Sequence[int],
     here: _Here,
     as_own: bool,
@@ -505,7 +393,7 @@ def _append(
     acts_tables.add_links(connection, rows, _texts_of(links, incoming, here))
 
 
-def _texts_of(links: Sequence[Link], incoming: _Incoming, here: _Here) -> list[dict[str, Any]]:
+def _texts_of(links: Sequence[Link], incoming: Incoming, here: _Here) -> list[dict[str, Any]]:
     """Return the rows of the links' texts; a withdrawn participant's words do not come back."""
     rows = {}
     for link in links:

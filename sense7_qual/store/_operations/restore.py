@@ -10,7 +10,7 @@ from sense7_qual.acts import Act
 from sense7_qual.errors import StoreError
 from sense7_qual.store._operations import archive
 from sense7_qual.store._operations.append import Heads
-from sense7_qual.store._operations.check_acts import Gate, Recorded, together
+from sense7_qual.store._operations.gate import Gate, Recorded, together
 from sense7_qual.store._stored import acts_files, acts_tables, layout, study_notes
 
 
