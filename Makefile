@@ -34,7 +34,7 @@ help:
 	@echo "make nightly   every test, whole, the golden outputs and the planted faults (an hour)"
 	@echo "make team      a team's server with proxy, hub, database and accounts, in browsers (root; 15 minutes)"
 	@echo "make coverage  all tests, and which lines and branches of the package they run (an hour)"
-	@echo "make faults    plant 45 known faults in a copy, one by one, and see that tests notice each (some 5 minutes)"
+	@echo "make faults    plant 80 known faults in a copy, one by one, and see that tests notice each (some 10 minutes)"
 	@echo "make soak      the record under fire, long: 10,000 kills, 50,000 power cuts, every fault, interrupt, hostile file (hours)"
 	@echo "make setup     the virtual environment alone"
 	@echo "make bench     the benchmarks (figures, not tests)"

@@ -86,8 +86,8 @@ def _parted(text: str, delimiter: str | None, first: int, name: str, limits: Lim
     if len(sound) == len(parts) and all(parted.width < 2 or delimiter for parted in sound):
         return sound[0]  # one column, or nothing, or as it was named
     # One cell in every row is no sign of a delimiter: what is wrong under another one says more.
-    told = [parted for parted in parts if parted.width > 1 or parted.problem or parted.odd]
-    widest = max(told, key=lambda parted: (parted.width, bool(parted.problem), bool(parted.odd)))
+    telling = [parted for parted in parts if parted.width > 1 or parted.problem or parted.odd]
+    widest = max(telling, key=lambda parted: (parted.width, bool(parted.problem), bool(parted.odd)))
     if widest.problem:
         raise ImportRefused(
             f"{name}: expected CSV with each quote doubled or closed – found in the row from line "

@@ -17,7 +17,7 @@ from sense7_qual.exchange._sheet_record import Base, cell_text
 
 ABOUT: Final = "about this sheet"
 """The title of the hidden sheet."""
-_SAID: Final = ("study", "coder", "round", "codebook", "last_act")
+_ENTRIES: Final = ("study", "coder", "round", "codebook", "last_act")
 _SEAL: Final = "seal"
 
 
@@ -41,7 +41,7 @@ class About:
     def sealed(self, key: bytes) -> list[list[str]]:
         """Return the cells of the hidden sheet."""
         cells = _trimmed([
-            *([name, getattr(self, name) or ""] for name in _SAID),
+            *([name, getattr(self, name) or ""] for name in _ENTRIES),
             *(["column", name, code] for name, code in self.columns.items()),
             *(["unit", unit_id, self.texts[unit_id], _written(row)] for unit_id, row in self.rows.items()),
         ])  # fmt: skip
@@ -57,7 +57,7 @@ class Claim:
         self._cells = [row for row in trimmed if row[0] != _SEAL]
 
     def says(self, name: str) -> str | None:
-        """Return what the sheet says of itself ("study", "coder"); None where it does not say it."""
+        """Return the value of an entry, such as "study" or "coder"; None if the sheet lacks it."""
         return next(("".join(row[1:2]) for row in self._cells if row[0] == name), None)
 
     @property
@@ -77,15 +77,15 @@ class Claim:
         return self._seals[0][:16]
 
     def about(self) -> About:
-        """Return what a sheet with a true seal says."""
-        said = {name: self.says(name) or "" for name in _SAID}
+        """Return the content of the hidden sheet; ask only once `is_sealed_by` is true."""
+        entries = {name: self.says(name) or "" for name in _ENTRIES}
         units = [row[1:] for row in self._cells if row[0] == "unit"]
         return About(
-            study=said["study"],
-            coder=said["coder"],
-            round=said["round"] or None,
-            codebook=said["codebook"],
-            last_act=said["last_act"],
+            study=entries["study"],
+            coder=entries["coder"],
+            round=entries["round"] or None,
+            codebook=entries["codebook"],
+            last_act=entries["last_act"],
             columns={row[1]: row[2] for row in self._cells if row[0] == "column"},
             texts={unit_id: text_hash for unit_id, text_hash, _ in units},
             rows={unit_id: _read(row) for unit_id, _, row in units},

@@ -96,16 +96,16 @@ class _Reading:
             for act in self.record.acts_to(unit_id, row, at=note.at)
         ]
         n = len({act.unit_id for act in acts})
-        said = f"Coding sheet ({self.sheet.token}) was read: {n} texts."
-        return [*acts, self.record.note(said, at=note.at)] if acts else []
+        summary = f"Coding sheet ({self.sheet.token}) was read: {n} texts."
+        return [*acts, self.record.note(summary, at=note.at)] if acts else []
 
     def warn(self, *, undo: bool) -> None:
         """Name what is taken back, or is not because `undo` is false, and what is not recorded."""
-        said = [*self._said_of_taken(undo=undo), *self._said_of_left_out()]
-        if said:
-            warnings.warn(f"coding sheet {self.sheet.name!r}: {'; '.join(said)}.", stacklevel=outside())
+        notices = [*self._taken_back(undo=undo), *self._left_out()]
+        if notices:
+            warnings.warn(f"coding sheet {self.sheet.name!r}: {'; '.join(notices)}.", stacklevel=outside())
 
-    def _said_of_taken(self, *, undo: bool) -> Iterator[str]:
+    def _taken_back(self, *, undo: bool) -> Iterator[str]:
         texts = {unit_id: taken for unit_id, taken in self.taken.items() if taken}
         kinds = dict.fromkeys(kind for taken in texts.values() for kind in taken)
         what = "; ".join(
@@ -121,7 +121,7 @@ class _Reading:
                 "else write the sheet again, which then has what every copy brought"
             )
 
-    def _said_of_left_out(self) -> Iterator[str]:
+    def _left_out(self) -> Iterator[str]:
         sheet, texts = self.sheet, self.record.texts
         left_out = {
             "rows missing from the sheet": [
@@ -248,7 +248,7 @@ def _is_header(row: Sequence[str]) -> bool:
 
 
 def _believed(claim: Claim, name: str, store: Any) -> About:
-    """Return what a sheet says of itself; refuse one that this study did not seal, or for other work."""
+    """Return the hidden sheet's content, if this study sealed it and it is for the present work."""
     if claim.says("study") != str(store.desk.study_id):
         raise _refused(name, "a sheet of this study", "one of another", "open that study")
     coder, round = claim.says("coder") or "", claim.says("round") or None

@@ -142,11 +142,11 @@ class Own:
             if act.code not in row.codes
         ]
         if row.unsure != before.unsure:
-            kept = [act for act in codings if act.code in row.codes]
+            still_marked = [act for act in codings if act.code in row.codes]
             acts += [
                 apply(**here, code=str(act.code), start=act.start, end=act.end, confidence=unsure,
                       facets=act.facet_values or None)
-                for act in kept
+                for act in still_marked
             ]  # fmt: skip
         new = [code.id for code in self.codebook.codable if code.id in row.codes - before.codes]
         acts += [apply(**here, code=code, confidence=unsure) for code in new]

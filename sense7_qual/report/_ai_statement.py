@@ -137,7 +137,7 @@ def ai_used(record: Record, models: Sequence[str] = ()) -> Iterator[Sentence]:
 
 
 def _without_acts(record: Record) -> Iterator[Sentence]:
-    """Yield which models were to code and have no act on record."""
+    """Yield a sentence on models that a round or a plan names, but that recorded nothing."""
     acts = record.store.acts().value
     meant = {name for act in acts for name in coders_named(act) if is_model(name)}
     lost = sorted(meant - {act.coder for act in acts})
@@ -163,7 +163,7 @@ def _meant_to_suggest(record: Record) -> Iterator[Sentence]:
 
 
 def _without_words(record: Record) -> Iterator[Sentence]:
-    """Yield how many proposals have no words any more that could say who drafted them."""
+    """Yield a sentence on proposals whose text was erased, so that nobody can tell who drafted them."""
     proposed = record.store.acts(kind="propose")
     erased = [act for act in proposed.value if act.kind == "propose" and not act.text]
     if erased:

@@ -16,6 +16,7 @@ from sense7_qual.codebook import Code, Codebook
 from sense7_qual.errors import ActError, StoreError
 from sense7_qual.store import Store
 from sense7_qual.store._postgres import server
+from tests.helpers.disk import another_computer
 from tests.store.conftest import Place
 
 CODEBOOK = Codebook(
@@ -241,6 +242,7 @@ def test_a_participants_words_leave_and_old_copies_bring_nothing_back(store: Sto
         with pytest.raises(ActError, match="of a participant who withdrew"):
             each.append([put(unit_id="m1", start=0, end=30)])
     assert other.append([put()]) == 1
+    another_computer()
     late = Store.restore(tmp_path / "old.zip", tmp_path / "late")
     late.append([put(unit_id="m1", start=0, end=31)])
     assert store.copies.merge(late).counts["new"] == 1
@@ -254,6 +256,7 @@ def test_a_participants_words_leave_and_old_copies_bring_nothing_back(store: Sto
     assert store.forget("p1", why="asked again").n_texts == 0
     with pytest.raises(StoreError, match="did you mean 'p2'"):
         store.forget("p22", why="a slip")
+    another_computer()
     assert late.copies.merge(store).withdrawn == ("p1",)
 
 

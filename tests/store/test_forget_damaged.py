@@ -96,6 +96,7 @@ def test_any_flipped_byte_of_another_coders_file_hinders_nothing(store: Store, t
     places = [n for n, byte in enumerate(whole) if byte or not n % 50]
     n_named = n_left = 0
     for number in range(N_FLIPS):
+        another_computer()  # on which nobody has withdrawn yet
         folder = shutil.copytree(store.path, tmp_path / str(number))
         flipped = bytearray(whole)
         flipped[dice.choice(places)] ^= 1 << dice.randrange(8)

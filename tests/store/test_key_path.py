@@ -55,8 +55,10 @@ def store(tmp_path: Path) -> qual.Store:
 
 
 def test_a_key_press_reads_what_was_seen_and_who_withdrew_and_nothing_twice(store: qual.Store) -> None:
-    """Before: what this computer saw last. Under the lock: who withdrew. After: what was seen, to go on."""
-    expected = {"heads": 2, "withdrawn/": 1, "withdrawn": 1}
+    """Before: what was seen last, of the place and of the study. Under the lock: who withdrew. After:
+    what was seen of the place, to go on.
+    """
+    expected = {"heads": 3, "withdrawn/": 1, "withdrawn": 1}
     for press in (put("relational"), put("relational", start=0, end=2), finish()):
         read = read_for(store, press)
         assert {name: read[name] for name in read if name not in ("/", "ana.sqlite")} == expected

@@ -144,7 +144,7 @@ class Gate:
 
 
 def together(acts: Iterable[_Item], act_of: Callable[[_Item], Act | None]) -> Iterator[list[_Item]]:
-    """Yield what was done together: the acts of one step, any other by itself."""
+    """Group acts by their step; an act without a step is a group of its own."""
 
     def step(numbered: tuple[int, _Item]) -> str | int:
         number, item = numbered

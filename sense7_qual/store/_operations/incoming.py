@@ -30,9 +30,9 @@ class Incoming:
     """The acts of one coder in the other copy, their salted texts, and by act why some may not come in."""
 
     coder: str
-    chain: list[Link]
-    texts: Mapping[str, tuple[str | None, str | None]]
-    refused: Mapping[str, str] = field(default_factory=dict)
+    chain: list[Link] = field(repr=False)
+    texts: Mapping[str, tuple[str | None, str | None]] = field(repr=False)
+    refused: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def acts(self) -> list[Act]:

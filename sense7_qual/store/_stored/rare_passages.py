@@ -51,8 +51,8 @@ def repeating_rarely(words: Collection[str], said: Said, *, free: Iterable[str] 
             speakers[run].add(person)
     inside = {word for own in runs.values() for run in speakers.keys() & own.keys() for word in own[run]}
     rare = _rare_words(inside, said)
-    found = {run for own in runs.values() for run in _rare_runs(own, speakers, rare)}
-    return {text for text, own in runs.items() if not found.isdisjoint(own)}
+    rare_runs = {run for own in runs.values() for run in _rare_runs(own, speakers, rare)}
+    return {text for text, own in runs.items() if not rare_runs.isdisjoint(own)}
 
 
 def words_of_codebook(book: Codebook) -> Iterator[Written]:
