@@ -14,7 +14,8 @@ from tests.helpers.two_coders import COLUMNS, NO_ACT, Address, Team
 
 pytestmark = pytest.mark.postgres
 
-ROW = f"INSERT INTO {{}}.acts ({COLUMNS}, round) VALUES (%s, %s, 'finish', 'ben', 'x', 'x', 'x', 'x', %s)"
+VALUES = "%s, %s, 'finish', 'ben', now()::text, 'x', 'x', 'x', %s"
+ROW = f"INSERT INTO {{}}.acts ({COLUMNS}, round) VALUES ({VALUES})"
 
 
 @pytest.fixture

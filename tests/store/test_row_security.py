@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
@@ -96,6 +97,62 @@ def test_what_is_unblinded_is_shown_and_what_is_hidden_beside_it_is_not(team: Te
     team.work("ben", 14, "two")
     assert differing(before, answers(team)) == []
     assert team.ana.acts(coder="ben") == shown
+
+
+def minutes_away(minutes: float) -> str:
+    when = (datetime.now(UTC) + timedelta(minutes=minutes)).replace(tzinfo=None)
+    return f"{when.isoformat(timespec='milliseconds')}Z"
+
+
+@pytest.mark.parametrize("minutes", [-16, 16, -3_000_000])
+def test_an_act_in_an_unblinded_round_has_the_time_of_the_server(team: Team, minutes: float) -> None:
+    """Another time would say that it was blind. Before the round is unblinded it says nothing wrong."""
+    begin = rounds.open_round("one", units=["m1"], coders=["ana", "lead"], coder="lead", codebook=CODEBOOK)
+    team.lead.append([begin])
+    team.ana.append([put(round="one", at=minutes_away(minutes))])
+    team.lead.append([rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
+    before = team.lead.acts()
+    for store, coder in ((team.ana, "ana"), (team.lead, "lead")):
+        with pytest.raises(ActError, match="15 minutes between it and the server's clock"):
+            store.append([put(coder=coder, round="one", start=0, end=2, at=minutes_away(minutes))])
+        with pytest.raises(ActError, match="15 minutes"):  # one of several: none is recorded
+            store.append([put(coder=coder, round="one", start=0, end=n, at=minutes_away(minutes * (n > 3)))
+                          for n in (3, 4)])  # fmt: skip
+    assert team.lead.acts() == before
+    assert team.ana.append([put(round="one", start=0, end=5, at=minutes_away(-14))]) == 1
+    assert team.ana.append([put(start=0, end=6, at=minutes_away(minutes))]) == 1  # in no round
+
+
+def test_no_setting_of_a_coder_opens_an_unblinded_round_to_other_times(team: Team) -> None:
+    begin = rounds.open_round("one", units=["m1"], coders=["ana"], coder="lead", codebook=CODEBOOK)
+    team.lead.append([begin, rounds.unblind("one", coder="lead", codebook=CODEBOOK)])
+    row = f'INSERT INTO "{team.name}-ana".acts ({COLUMNS}, round, branch) VALUES ({", ".join(["%s"] * 10)})'
+    for at, branch in (("2020-01-01T00:00:00.000Z", None), ("2020-01-01T00:00:00.000Z", "x"), ("x", None)):
+        values = (1, NO_ACT, "finish", "ana", at, "x", "x", "x", "one", branch)
+        with team.sql("ana") as connection:
+            connection.execute("SET sense7_qual.from_a_copy = 'on'")
+            with pytest.raises(psycopg.Error):
+                connection.execute(row, values)
+    assert team.ana.acts(coder="ana") == []
+    with team.sql("ana") as connection:  # the control: the same row with the time of now comes in
+        connection.execute(row, (1, NO_ACT, "finish", "ana", minutes_away(0), "x", "x", "x", "one", None))
+
+
+def test_a_copy_brings_what_was_done_on_other_days(postgres: Address, tmp_path: Path) -> None:
+    """An archive, a merge, and acts of the lead in an unblinded round, whatever their time."""
+    there = Store.create(tmp_path / "pilot", units=frame_of(), codebook=CODEBOOK)
+    named = {"coder": "lead", "codebook": CODEBOOK, "at": minutes_away(-90)}
+    begin = rounds.open_round("one", units=["m1"], coders=["ana", "lead"], **named)
+    there.append([begin, put(coder="lead", round="one", at=minutes_away(-80))])
+    there.append([put(round="one", at=minutes_away(-80))])
+    there.append([rounds.unblind("one", **named | {"at": minutes_away(-70)})])
+    there.copies.archive(tmp_path / "pilot.zip")
+    there.append([put(coder="lead", round="one", start=0, end=3, at=minutes_away(-60))])
+    there.append([put(round="one", start=0, end=3, at=minutes_away(-60))])
+    restored = Store.restore(tmp_path / "pilot.zip", postgres())
+    assert len(restored.acts()) == 4
+    assert restored.copies.merge(there).counts["new"] == 2
+    assert restored.verify()["ok"].all()
 
 
 def test_a_coder_can_neither_write_as_another_nor_lead(team: Team) -> None:

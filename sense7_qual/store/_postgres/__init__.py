@@ -21,6 +21,7 @@ from sense7_qual.store._operations.check_acts import checked
 from sense7_qual.store._operations.salvage import no_loss, sound_part
 from sense7_qual.store._operations.verify import Finding
 from sense7_qual.store._postgres import roles, schema, whole_study
+from sense7_qual.store._postgres.row_security import FROM_A_COPY
 from sense7_qual.store._postgres.schema import SHOWN, SHOWN_TEXTS, STUDY
 from sense7_qual.store._postgres.server import (
     SNAPSHOT,
@@ -404,7 +405,10 @@ def _replace(
     owner = connection.execute(select(schema.STUDY.c.owner)).scalar_one()
     study, theirs = f'"{server.name}"', f'"{server.name}-{coder}"'
     tables = [f"{theirs}.acts", f"{theirs}.texts", f"{study}.shown", f"{study}.shown_texts"]
-    run(connection, [f'SET LOCAL ROLE "{owner}"', *(_ruled(table, "NO FORCE") for table in tables)])
+    run(
+        connection,
+        [FROM_A_COPY, f'SET LOCAL ROLE "{owner}"', *(_ruled(table, "NO FORCE") for table in tables)],
+    )
     shown, words = schema.SHOWN, schema.SHOWN_TEXTS
     of_others = select(shown.c.text_hash).where(shown.c.coder != coder, shown.c.text_hash.is_not(None))
     hashes = connection.exec_driver_sql(f"SELECT text_hash FROM {theirs}.texts").scalars().all()

@@ -192,6 +192,7 @@ def write(
         is_own = True
         if as_lead:
             check_lead(connection, server, "merge")
+            run(connection, [row_security.FROM_A_COPY])
             keep_withdrawals_out(connection, server)
             take(connection, server, coder)
             role, _ = connection.execute(WHO).one()

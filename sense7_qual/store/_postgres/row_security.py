@@ -61,6 +61,15 @@ ORDER BY d.datname
 """
 """The other databases of the server that every role may enter: their statistics are of the whole server."""
 
+WRONG_TIME: Final = "S7001"
+"""The SQLSTATE of an act of an unblinded round whose time is not that of the server."""
+
+CLOCKS_APART: Final = 15
+"""How many minutes the clocks of the server and of a coder's computer may differ in an unblinded round."""
+
+FROM_A_COPY: Final = "SET LOCAL sense7_qual.from_a_copy = 'on'"
+"""The statement after which a lead's role may bring acts of other days, until the transaction ends."""
+
 LAYOUT: Final = 3
 """The version of the tables, functions and rules in PostgreSQL."""
 
@@ -147,7 +156,7 @@ def upgrade_statements(study: str, roles: Mapping[str, str], layout: int) -> lis
     `roles` has the role of each coder.
     """
     of_two = _to_layout_2(study, roles) if layout < 2 else []
-    return [*of_two, *_sheet_keys(study), _anew(_layout(study))]
+    return [*of_two, _anew(_sharing(study)), *_sheet_keys(study), _anew(_layout(study))]
 
 
 def _anew(statement: str) -> str:
@@ -156,7 +165,6 @@ def _anew(statement: str) -> str:
 
 def _to_layout_2(study: str, roles: Mapping[str, str]) -> list[str]:
     tables = [f'"{study}".shown', *(f'"{study}-{coder}".acts' for coder in roles)]
-    functions = (_show(study), _sharing(study))
     for_all = _for_all(study)
     return [
         *(f"ALTER TABLE {table} ADD COLUMN {name} text" for table in tables for name in NEW_COLUMNS),
@@ -168,7 +176,7 @@ def _to_layout_2(study: str, roles: Mapping[str, str]) -> list[str]:
           for coder in roles),
         *(f'DROP TRIGGER share ON "{study}-{coder}".acts' for coder in roles),
         *(_share_each(study, coder) for coder in roles),
-        *(_anew(one) for one in functions),
+        _anew(_show(study)),
     ]  # fmt: skip
 
 
@@ -280,8 +288,10 @@ def _sharing(study: str) -> str:
     """Runs in the transaction of every act that has a round, or is the lead's for the team.
 
     The lock keeps the unblinding of a round and the acts in it apart: an act is either there when its round
-    is unblinded, or finds it unblinded. As in `rounds.opened`, a round is unblinded by who opened it first,
-    or by a lead whom they named, at or after that opening; a merge may bring the two acts in any order.
+    is unblinded, or finds it unblinded. An act's time says whether it was blind, so in an unblinded round it
+    must be the server's, save what a lead brings of a copy. As in `rounds.opened`, a round is unblinded by
+    who opened it first, or by a lead whom they named, at or after that opening; a merge may bring the two
+    acts in any order.
     """
     return f"""
 CREATE FUNCTION "{study}".share() RETURNS trigger
@@ -289,6 +299,7 @@ LANGUAGE plpgsql SECURITY DEFINER {_SAFE} AS $sql$
 DECLARE
   who text;
   ids text[];
+  is_unblinded boolean;
   first record;
   ending record;
 BEGIN
@@ -301,7 +312,13 @@ BEGIN
   ELSE
     LOCK TABLE "{study}".unblinded IN ROW SHARE MODE;
   END IF;
-  IF NEW.kind IN ({_TEAM_KINDS}) OR EXISTS (SELECT FROM "{study}".unblinded u WHERE u.round = NEW.round) THEN
+  is_unblinded := EXISTS (SELECT FROM "{study}".unblinded u WHERE u.round = NEW.round);
+  IF is_unblinded AND abs(extract(epoch FROM clock_timestamp() - NEW.at::timestamptz)) > {60 * CLOCKS_APART}
+    AND NOT ("{study}".is_lead() AND (
+      NEW.branch IS NOT NULL OR coalesce(current_setting('sense7_qual.from_a_copy', true), '') = 'on')) THEN
+    RAISE EXCEPTION 'time' USING ERRCODE = '{WRONG_TIME}';
+  END IF;
+  IF is_unblinded OR NEW.kind IN ({_TEAM_KINDS}) THEN
     PERFORM "{study}".show(NEW.coder, ARRAY[NEW.act_id]);
   END IF;
 {_unblinding(study)}  RETURN NULL;

@@ -28,7 +28,8 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from sense7_qual.errors import NotLetIn, StoreError
+from sense7_qual.errors import ActError, NotLetIn, StoreError
+from sense7_qual.store._postgres.row_security import CLOCKS_APART, WRONG_TIME
 from sense7_qual.store._stored import acts_tables
 
 _T = TypeVar("_T")
@@ -190,13 +191,19 @@ def _is_refused(error: DBAPIError, words: Iterable[str] = _REFUSED) -> bool:
     return any(word in str(error.orig) for word in words)
 
 
-def _refusal(server: Server, error: DBAPIError) -> StoreError:
+def _refusal(server: Server, error: DBAPIError) -> StoreError | ActError:
     """Return the error that says what is known; of the server's own words none that may quote a row."""
     state, kind = getattr(error.orig, "sqlstate", None), type(error.orig).__name__
     if state == "42501":
         return NotLetIn(
             f"study {server.name!r}: expected a role with the right to do this – found none (42501) – ask "
             "the lead of the study, or the database's administrator."
+        )
+    if state == WRONG_TIME:
+        return ActError(
+            "append: expected the time of an act in an unblinded round to be now, since it says whether the "
+            f"act was blind – found more than {CLOCKS_APART} minutes between it and the server's clock – set "
+            "this computer's clock, and do the last step again; it was not recorded."
         )
     # Without an SQLSTATE the words are the client library's own: no row was ever near them.
     answer = f"{kind} {state}" if state else f"{kind}: {str(error.orig).strip().splitlines()[0][:200]}"

@@ -21,7 +21,7 @@ from sense7_qual._messages import first_three
 from sense7_qual.acts import KINDS
 from sense7_qual.errors import StoreError
 from sense7_qual.store._operations.verify import Finding, Known, Parts, of_acts, verify
-from sense7_qual.store._postgres import roles, schema
+from sense7_qual.store._postgres import roles, row_security, schema
 from sense7_qual.store._postgres.schema import NOTES, SHOWN, UNBLINDED
 from sense7_qual.store._postgres.server import (
     SNAPSHOT,
@@ -111,6 +111,7 @@ def upload(path: Path, server: Server) -> schema.Openness:
         openness, new = schema.make(connection, server, made, units, codebooks, owner)
         if not new:
             return openness
+        run(connection, [row_security.FROM_A_COPY])
         for each in withdrawals:
             add_note(connection, server, each)
         for file in acts_files.acts_files(path):
