@@ -41,6 +41,9 @@ check() {
   [ "$(node --version | tr -dc '0-9.' | cut -d. -f1)" -ge 20 ] || stop "the proxy needs Node 20 or later"
   [ "$(sql 'SHOW server_version_num' 2>/dev/null || echo 0)" -ge 150000 ] ||
     stop "no PostgreSQL 15 or later answers on this machine's socket – start it"
+  [ "$(sql 'SHOW server_version_num')" -ge 160000 ] ||
+    echo "WARNING: PostgreSQL 15 lets the account lead make itself the database's administrator, and so run programs" \
+      "as postgres. Take version 16 or later, unless the lead may do that anyway." >&2
   for each in lead $names; do
     ! known "$each" || getent passwd "$each" | cut -d: -f5 | grep -qx "$MARK" ||
       stop "there is an account $each that this script did not make – nothing was changed"
@@ -91,7 +94,7 @@ rules() {  # our lines first, since PostgreSQL takes the first that fits
 secret() { od -An -N"$1" -tx1 /dev/urandom | tr -d ' \n'; }
 settings() {
   install -d -m 0700 "$ETC" /var/lib/sense7
-  install -m 0600 "$HERE/jupyterhub_config.py" "$HERE/seats.py" "$ETC"
+  install -m 0600 "$HERE/jupyterhub_config.py" "$HERE/seats.py" "$HERE/tries.py" "$ETC"
   [ -e "$ETC/proxy" ] || echo "CONFIGPROXY_AUTH_TOKEN=$(secret 32)" > "$ETC/proxy"
   [ -e "$ETC/settings" ] || cat > "$ETC/settings" <<END
 STUDY="postgresql://lead@/lab?host=/var/run/postgresql&study=$study"

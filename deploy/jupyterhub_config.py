@@ -11,7 +11,10 @@ import sys
 from pathlib import Path
 from secrets import compare_digest
 
+from jupyterhub import orm
 from jupyterhub.auth import Authenticator
+from jupyterhub.handlers.base import BaseHandler
+from jupyterhub.handlers.login import LogoutHandler
 from jupyterhub.spawner import LocalProcessSpawner
 from tornado import web
 from traitlets.utils.importstring import import_item
@@ -19,12 +22,25 @@ from traitlets.utils.importstring import import_item
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from seats import SEAT, normal, seats  # noqa: E402
+from tries import Tries  # noqa: E402
 
 BIN = Path(sys.executable).parent
 STUDY = os.environ["STUDY"]
 LEAD = "lead"
 CODERS = Path(os.path.expanduser(f"~{LEAD}/coders.csv"))  # noqa: PTH111 – also where there is no such account
 STRANGER = "You are signed in, but no study is open to you. Ask whoever leads it."
+WAIT = "Too many wrong passwords. Wait {} seconds, then try again."
+LEAVING = """{% extends "page.html" %}
+{% block main %}
+<div class="container text-center">
+  <form method="post">
+    <input type="hidden" name="_xsrf" value="{{ xsrf }}">
+    <p>This ends your page here and in every other browser. What it called saved is saved.</p>
+    <button class="btn btn-jupyter" type="submit" id="s7-sign-out">Sign out</button>
+  </form>
+</div>
+{% endblock main %}
+"""
 
 
 class TrialSignIn(Authenticator):
@@ -50,13 +66,64 @@ def has_seat(name):
         return True
 
 
+class SignOut:
+    """Signs out of a seat in every browser: no cookie from before opens anything any more."""
+
+    async def get(self):
+        """Ask before, unless the link was on a page of this server: one elsewhere leads here too."""
+        if self.current_user and self.request.headers.get("Sec-Fetch-Site") != "same-origin":
+            page = self.settings["jinja2_env_sync"].from_string(LEAVING)
+            self.finish(page.render(**self.template_namespace))
+        else:
+            await super().get()
+
+    async def post(self):
+        """Sign out; JupyterHub has checked that its own form was sent."""
+        await super().get()
+
+    async def handle_logout(self):
+        """End what the seat's cookies stand for: the hub's own, and the tokens behind those of pages."""
+        user = self.current_user
+        if user:
+            for token in self.db.query(orm.APIToken).filter(
+                orm.APIToken.user_id == user.id, orm.APIToken.session_id.is_not(None)
+            ):
+                self.db.delete(token)
+            user.orm_user.cookie_id = orm.new_token()
+            self.db.commit()
+        await super().handle_logout()
+
+
+def _next_page(handler, address, validated=BaseHandler._validate_next_url):
+    """The address that follows a sign-in; one that no header may hold counts as none."""
+    return validated(handler, address if address.isprintable() else "")
+
+
+BaseHandler._validate_next_url = _next_page
+
+
 class SignIn(import_item(os.environ["SIGN_IN"]) if os.environ.get("SIGN_IN") else TrialSignIn):
     """The institute's sign-in, whose logins become seats before the hub or its log sees them."""
 
+    tries = Tries()
+
+    def get_handlers(self, app):
+        own = super().get_handlers(app)
+        out = next((each for where, each, *_ in own if where == "/logout"), LogoutHandler)
+        return [("/logout", type("SignOut", (SignOut, out), {})), *own]
+
     async def authenticate(self, handler, data):
+        # A sign-in elsewhere sends no form, and sees to it itself.
+        tried = (handler.request.remote_ip, normal(data["username"])) if data else None
+        wait = self.tries.begin(*tried) if tried else 0
+        if wait:
+            self.log.warning("too many wrong passwords: a pause of %s seconds", wait)
+            raise web.HTTPError(429, WAIT.format(wait))
         model = await super().authenticate(handler, data)
         if model is None:
             return None
+        if tried:
+            self.tries.right(*tried)
         login = model["name"] if isinstance(model, dict) else model
         if is_lead(login):
             return {"name": LEAD, "admin": False}
@@ -120,6 +187,7 @@ class Server(LocalProcessSpawner):
 c = get_config()  # noqa: F821 – JupyterHub's
 # Its lines on cookies against forged forms hold the numbers of sessions.
 logging.getLogger("tornado.application").addFilter(lambda record: record.module != "_xsrf_utils")
+c.JupyterHub.trusted_downstream_ips = ["127.0.0.1"]  # the proxies, which say who asked
 c.JupyterHub.bind_url = "http://127.0.0.1:8000"
 c.JupyterHub.hub_bind_url = "http://127.0.0.1:8081"
 c.JupyterHub.cookie_secret_file = "cookie_secret"  # noqa: S105 – a name

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from jupyter_server.auth.decorator import allow_unauthenticated
-from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.utils import url_path_join
 from tornado.ioloop import PeriodicCallback
 
@@ -18,29 +16,16 @@ UNUSED: Final = 300
 """Seconds without a kernel after which the server ends; the hub then shows it as stopped."""
 
 
-class Leave(JupyterHandler):  # type: ignore[misc]  # Jupyter's servers carry no types
-    """Signs out: ends the kernels and goes on to the hub's own sign-out, which ends the server if so set."""
-
-    @allow_unauthenticated  # type: ignore[untyped-decorator]
-    async def get(self) -> None:
-        """End what belongs to whoever is signed in."""
-        if self.current_user:
-            await self.kernel_manager.shutdown_all()
-        hub = self.identity_provider.hub_auth
-        hub.clear_cookie(self)
-        self.redirect(hub.hub_host + url_path_join(hub.hub_prefix, "logout"))
-
-
 class HubPage(serve.Page):
     """The page at its address below the hub."""
 
-    addresses = (*serve.ADDRESSES, "logout", "oauth_callback")
+    addresses = (*serve.ADDRESSES, "oauth_callback")
 
     def init_handlers(self) -> list[Any]:
-        """Return what answers at the page's addresses, with the two of signing in and out."""
+        """Return what answers at the page's addresses, with the one of signing in."""
         hubs = ((where.lstrip("/"), *how) for where, *how in self.identity_provider.get_handlers())
-        own = [("logout", Leave), *(each for each in hubs if each[0] == "oauth_callback")]
-        return [*((f"{self.server_url}{where}", *how) for where, *how in own), *super().init_handlers()]
+        own = [(f"{self.server_url}{where}", *how) for where, *how in hubs if where == "oauth_callback"]
+        return [*own, *super().init_handlers()]
 
     def launch_browser(self) -> None:
         """Begin to watch whether the page is used."""
@@ -59,9 +44,9 @@ def serve_below_hub(notebook: Path, *, dark: bool) -> None:
     there = urlsplit(os.environ["JUPYTERHUB_SERVICE_URL"])
     prefix = os.environ["JUPYTERHUB_SERVICE_PREFIX"]
     hub = os.environ.get("JUPYTERHUB_HOST", "") + os.environ.get("JUPYTERHUB_BASE_URL", "/")
-    onward = url_path_join(hub, f"hub/spawn?next={prefix}")
+    onward, leave = url_path_join(hub, f"hub/spawn?next={prefix}"), url_path_join(hub, "hub/logout")
     page = HubPage(
-        config=serve.settings(dark=dark, leave=True, onward=onward),
+        config=serve.settings(dark=dark, leave=leave, onward=onward),
         ip=there.hostname or "127.0.0.1",
         port=there.port or 80,
         base_url=prefix,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -13,6 +14,7 @@ from typing import Any, ClassVar, Final
 from jupyter_client.session import utcnow
 from jupyter_server.services.kernels.connection.channels import ZMQChannelsWebsocketConnection
 from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
+from tornado import web
 from traitlets.config import Config
 from voila.app import Voila
 
@@ -23,6 +25,9 @@ OPEN: Final = 3600
 ALONE: Final = 120
 """Seconds for which a kernel waits for its page to come back. A page that is closed ends its kernel at once,
 and one whose browser is gone cannot. What the page called saved is in the study then."""
+
+NEWER_PAGE: Final = "a newer page is open"
+"""What a page is told whose kernel ended because another one was opened; it says so to the coder."""
 
 ADDRESSES: Final = (
     "api/kernels/KERNEL", "api/kernels/KERNEL/channels", "voila/templates/(.*)", "voila/static/(.*)",
@@ -51,22 +56,28 @@ class Line(ZMQChannelsWebsocketConnection):  # type: ignore[misc]
 
 
 class OneKernel(AsyncMappingKernelManager):  # type: ignore[misc]
-    """The kernels of one coder: those without a page end, and an open one after an hour without a message."""
+    """The one kernel of a coder, the newest page's; it ends with that, or after an hour without a message."""
 
     def __init__(self, **named: Any) -> None:
         super().__init__(**named)
         self._left: dict[str, datetime] = {}
+        self._followed: set[str] = set()
         self._emptied = utcnow()
 
     async def start_kernel(self, **named: Any) -> str:
-        """Start a kernel for a new page, which is told no secret of a hub; end those that have no page."""
+        """Start a kernel for a new page, which is told no secret of a hub; end those of earlier pages."""
         for kernel_id in self.list_kernel_ids():
-            if not self.kernel_model(kernel_id)["connections"]:
+            self._followed.add(kernel_id)
+            with suppress(web.HTTPError):  # its page was closed meanwhile
                 await self.shutdown_kernel(kernel_id)
-        own = {
-            name: value for name, value in named.pop("env", os.environ).items() if "JUPYTERHUB" not in name
-        }
+        own = _without_secrets(named.pop("env", os.environ))
         return str(await super().start_kernel(**named, env=own))
+
+    def _check_kernel_id(self, kernel_id: str) -> None:
+        """Refuse the id of a kernel that is not there, and say so where a newer page has its place."""
+        if kernel_id in self._followed and kernel_id not in self:
+            raise web.HTTPError(404, NEWER_PAGE)
+        super()._check_kernel_id(kernel_id)
 
     def unused_seconds(self) -> float:
         """Return for how long there has been no kernel."""
@@ -88,6 +99,16 @@ class OneKernel(AsyncMappingKernelManager):  # type: ignore[misc]
             # One that is busy may be opening its page, on a computer that is busy, too.
             if (utcnow() - since).total_seconds() > (OPEN if kernel.execution_state == "busy" else ALONE):
                 await self.shutdown_kernel(kernel_id)
+
+
+def _without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment without what a hub tells a server: a token by any name, and where to use it."""
+    tokens = {value for name, value in environment.items() if name.endswith("_TOKEN") and value}
+    return {
+        name: value
+        for name, value in environment.items()
+        if "JUPYTERHUB" not in name and not any(token in value for token in tokens)
+    }
 
 
 class Page(Voila):  # type: ignore[misc]  # Voilà carries no types
@@ -127,7 +148,7 @@ def settings(*, dark: bool, **resources: Any) -> Config:
                 "theme": "dark" if dark else "light",
                 "allow_template_override": "NO", "allow_theme_override": "NO",
                 "multi_kernel_manager_class": OneKernel,
-                "resources": {"open": OPEN, **resources},
+                "resources": {"open": OPEN, "newer": NEWER_PAGE, **resources},
                 "extension_allowlist": _WIDGETS,
             },
         }

@@ -16,6 +16,7 @@ import pytest
 pytest.importorskip("voila", reason="Voilà is not installed")
 
 from jupyter_client.session import Session, utcnow
+from tornado import web
 from voila.app import Voila
 
 from sense7_qual._commands import hub, serve
@@ -106,16 +107,17 @@ def test_under_a_hub_the_page_asks_the_hub_who_is_there(ready, notebook, monkeyp
     hub.serve_below_hub(notebook, dark=True)
     page = as_started(made[0], notebook)
     assert (page.ip, page.port, page.base_url) == ("127.0.0.1", 4711, "/user/seat07/")
-    assert sorted(addresses(page)) == sorted(
-        f"/user/seat07/{where}" for where in [*OWN, "logout", "oauth_callback"]
-    )
+    assert sorted(addresses(page)) == sorted(f"/user/seat07/{where}" for where in [*OWN, "oauth_callback"])
     assert isinstance(page.app_settings["identity_provider"], hubs.JupyterHubIdentityProvider)
     assert isinstance(page.app_settings["authorizer"], hubs.JupyterHubAuthorizer)
     assert page.token is None
     assert page.tornado_settings["allow_remote_access"]
     assert page.tornado_settings["headers"]["Content-Security-Policy"] == "frame-ancestors 'none'"
     resources = page.config.VoilaConfiguration.resources
-    assert resources == {"open": 3600, "leave": True, "onward": "/hub/spawn?next=/user/seat07/"}
+    assert resources == {
+        "open": 3600, "newer": serve.NEWER_PAGE,
+        "leave": "/hub/logout", "onward": "/hub/spawn?next=/user/seat07/",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["comm_msg", "status", "stream", "error", "execute_result", "execute_reply"])
@@ -187,7 +189,7 @@ def test_a_kernel_ends_two_minutes_after_its_page_and_an_hour_after_the_last_mes
     assert kernels.ended == ["silent", "alone", "never opened", "busy for long"]
 
 
-def test_a_new_page_ends_the_kernels_without_one_and_its_own_knows_no_token(kernels, monkeypatch) -> None:
+def test_a_new_page_takes_over_and_its_kernel_knows_no_token(kernels, monkeypatch) -> None:
     kernels.add("open", idle=1, connections=1)
     kernels.add("left", idle=1, connections=0, left=1)
     started: list[dict[str, Any]] = []
@@ -197,10 +199,18 @@ def test_a_new_page_ends_the_kernels_without_one_and_its_own_knows_no_token(kern
         return "new"
 
     monkeypatch.setattr(serve.AsyncMappingKernelManager, "start_kernel", start)
-    env = {"JUPYTERHUB_API_TOKEN": "t0", "HOME": "/home/seat07"}
-    assert asyncio.run(kernels.start_kernel(kernel_name="python3", env=env)) == "new"
-    assert kernels.ended == ["left"]
-    assert started == [{"kernel_name": "python3", "env": {"HOME": "/home/seat07"}}]
+    own = {"HOME": "/home/seat07", "EMPTY_TOKEN": "", "LANG": "C.UTF-8"}
+    hubs = {
+        "JUPYTERHUB_API_TOKEN": "t0secret", "JPY_API_TOKEN": "t0secret", "JUPYTERHUB_API_URL": "http://x",
+        "ANY_NAME": "Bearer t0secret", "OTHER_TOKEN": "t1",
+    }  # fmt: skip
+    assert asyncio.run(kernels.start_kernel(kernel_name="python3", env=own | hubs)) == "new"
+    assert kernels.ended == ["open", "left"]
+    assert started == [{"kernel_name": "python3", "env": own}]
+    with pytest.raises(web.HTTPError, match=serve.NEWER_PAGE):
+        kernels.kernel_model("open")
+    with pytest.raises(web.HTTPError, match="does not exist"):
+        kernels.kernel_model("of nobody")
 
 
 def test_a_server_is_unused_once_its_last_kernel_is_gone(kernels) -> None:

@@ -54,6 +54,11 @@ class Client:
         }
         return self.web.post(address, data=form, timeout=60)
 
+    def sign_out(self) -> requests.Response:
+        """Follow the page's own link to the hub's sign-out, as a browser does."""
+        here = {"Sec-Fetch-Site": "same-origin"}
+        return self.web.get(f"{team_server.ADDRESS}/hub/logout", headers=here, timeout=60)
+
     def open(self) -> None:
         """Wait for the coder's page, open the line to its kernel, and find the coding widget."""
         end = time.monotonic() + PATIENCE

@@ -108,6 +108,23 @@ def test_a_killed_kernel_tells_which_change_was_not_saved(tmp_path, browser, dar
         assert spans(host.study) == [("t0/1", "response", None)]
 
 
+def test_the_newest_page_takes_over_and_the_older_one_says_paused(tmp_path, browser) -> None:
+    with served(tmp_path) as host, host.page(browser) as page:
+        page.locator(".s7").focus()
+        press(page, "3")
+        with host.page(browser) as newer:
+            assert paused(page) == "Paused, because you opened a newer page. All is saved."
+            assert len(kernels_of(host)) == 1
+            newer.locator(".s7").focus()
+            press(newer, "5")
+            page.click("text=Go on")
+            page.wait_for_selector(".s7-saved")
+            assert paused(newer).startswith("Paused, because you opened a newer page.")
+        page.locator(".s7").focus()
+        press(page, "5")  # which the newer page had applied: it is removed
+        assert {code for _, code, _ in spans(host.study)} == {"response"}
+
+
 @pytest.mark.nightly
 def test_after_an_hour_the_page_pauses_and_goes_on(tmp_path, browser) -> None:
     with served(tmp_path, hour=12) as host, host.page(browser) as page:

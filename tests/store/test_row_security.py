@@ -138,6 +138,23 @@ def test_no_setting_of_a_coder_opens_an_unblinded_round_to_other_times(team: Tea
         connection.execute(row, (1, NO_ACT, "finish", "ana", minutes_away(0), "x", "x", "x", "one", None))
 
 
+def test_a_full_disk_of_the_server_is_called_that(team: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server's own answer to it, given by a trigger."""
+    monkeypatch.setattr(server, "PATIENCE", 0.2)
+    with team.sql("postgres") as admin:
+        admin.execute(
+            "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RAISE 'could not extend file' USING ERRCODE = 'disk_full'; END $$"
+        )
+        table = f'"{team.name}-ana".acts'
+        admin.execute(f"CREATE TRIGGER full_disk BEFORE INSERT ON {table} EXECUTE FUNCTION full_disk()")
+        with pytest.raises(StoreError, match="server is full"):
+            team.ana.append([put()])
+        admin.execute(f"DROP TRIGGER full_disk ON {table}")
+        admin.execute("DROP FUNCTION full_disk")
+    assert team.ana.append([put()]) == 1
+
+
 def test_a_copy_brings_what_was_done_on_other_days(postgres: Address, tmp_path: Path) -> None:
     """An archive, a merge, and acts of the lead in an unblinded round, whatever their time."""
     there = Store.create(tmp_path / "pilot", units=frame_of(), codebook=CODEBOOK)

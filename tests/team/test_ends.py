@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+import requests
 from playwright.sync_api import Browser, Page
 
 from tests.helpers import team_server
@@ -29,7 +33,7 @@ def nothing_left(server: team_server.Server, texts: list[str]) -> Iterator[None]
     yield
     client = Client(LOGINS["cleo"], server.password("TRIAL"))
     client.sign_in()
-    client.web.get(f"{ADDRESS}/hub/logout", timeout=60)
+    client.sign_out()
     until(lambda: not processes(SEAT), "cleo's processes end")
 
 
@@ -169,6 +173,112 @@ def test_signing_out_in_one_tab_ends_all(server: team_server.Server, browser: Br
         other.goto(f"{ADDRESS}/user/{SEAT}/")
         other.wait_for_selector("#username_input")
     assert len(recorded("cleo")) == n
+
+
+def test_signing_out_ends_every_cookie_of_the_seat(server: team_server.Server) -> None:
+    """On a second computer, too, and those that somebody kept from before."""
+    clients = [Client(LOGINS["cleo"], server.password("TRIAL")) for _ in range(2)]
+    for each in clients:
+        each.sign_in()
+        each.open()
+    kept = requests.Session()
+    kept.cookies.update(clients[0].web.cookies)
+    assert "username_input" not in kept.get(f"{ADDRESS}/hub/home", timeout=60).text  # until she signs out
+    for each in clients:
+        each.close()
+    clients[1].sign_out()
+    until(lambda: not processes(SEAT), "her processes end", 30)
+    again = Client(LOGINS["cleo"], server.password("TRIAL"))
+    again.sign_in()
+    again.open()  # her server runs again, for a cookie of today
+    n = len(recorded("cleo"))
+    for old in (kept, clients[0].web, clients[1].web):
+        for path in (again.page, f"{ADDRESS}/hub/home", f"{ADDRESS}/hub/spawn"):
+            answer = old.get(path, timeout=60)
+            assert "username_input" in answer.text, path
+        line = f"{again.page}api/kernels/{again.kernel}"
+        assert old.get(line, allow_redirects=False, timeout=60).status_code in (302, 403)
+    assert again.ask("hello")["type"] == "welcome"
+    assert len(recorded("cleo")) == n
+    again.close()
+
+
+@pytest.mark.parametrize("origin", ["cross-site", "same-site", "none", None])
+def test_a_link_elsewhere_does_not_sign_out_but_asks(
+    server: team_server.Server, cleo: Client, origin: str | None
+) -> None:
+    headers = {"Sec-Fetch-Site": origin} if origin else {}
+    asked = cleo.web.get(f"{ADDRESS}/hub/logout", headers=headers, timeout=60)
+    assert "s7-sign-out" in asked.text
+    assert cleo.ask("hello")["type"] == "welcome"
+    # A form elsewhere does not know the token of the hub's own.
+    forged = cleo.web.post(f"{ADDRESS}/hub/logout", headers=headers, data={}, timeout=60)
+    assert forged.status_code == 403
+    assert cleo.ask("hello")["type"] == "welcome"
+    token = re.search(r'name="_xsrf" value="([^"]+)"', asked.text)
+    assert token
+    done = cleo.web.post(f"{ADDRESS}/hub/logout", data={"_xsrf": token[1]}, timeout=60)
+    assert "username_input" in done.text
+    until(lambda: not processes(SEAT), "her processes end", 30)
+
+
+def test_the_newest_page_takes_over_and_the_older_ones_say_paused(
+    server: team_server.Server, browser: Browser
+) -> None:
+    n = len(recorded("cleo"))
+    with signed_in(browser, server, "cleo") as page:
+        key(page)
+        page.wait_for_selector(SAVED)
+        pages = [page]
+        for _ in range(3):
+            pages.append(page.context.new_page())
+            pages[-1].goto(f"{ADDRESS}/user/{SEAT}/")
+            pages[-1].wait_for_selector(".s7-text")
+        assert len(kernels(SEAT)) == 1
+        for each in pages[:-1]:
+            said = each.locator("#s7-paused")
+            said.wait_for()
+            assert "you opened a newer page. All is saved." in said.inner_text()
+        key(pages[-1])
+        pages[-1].wait_for_selector(SAVED)
+        pages[0].get_by_role("button", name="Go on").click()
+        pages[0].wait_for_selector("#s7-paused", state="detached")
+        pages[0].wait_for_selector(".s7-text")
+        pages[-1].locator("#s7-paused").wait_for()
+        assert len(kernels(SEAT)) == 1
+    assert len(recorded("cleo")) == n + 2
+
+
+def test_no_secret_of_the_hub_is_in_a_kernels_environment(cleo: Client) -> None:
+    def environment(pid: int) -> dict[str, str]:
+        whole = Path(f"/proc/{pid}/environ").read_bytes().decode()
+        return dict(each.split("=", 1) for each in whole.split("\0") if "=" in each)
+
+    [kernel] = kernels(SEAT)
+    servers = [environment(pid) for pid in processes(SEAT) if pid != kernel]
+    tokens = {each["JUPYTERHUB_API_TOKEN"] for each in servers if "JUPYTERHUB_API_TOKEN" in each}
+    assert tokens
+    own = environment(kernel)
+    assert not [name for name, value in own.items() if any(each in value for each in tokens)]
+    assert not [name for name in own if "JUPYTERHUB" in name or "TOKEN" in name or "PASSWORD" in name]
+
+
+def test_sixty_wrong_passwords_meet_a_pause(server: team_server.Server) -> None:
+    client = Client("nobody.at.all", "wrong")
+    began = time.monotonic()
+    said = Counter(client.sign_in().status_code for _ in range(60))
+    assert said[429] > 45, (said, time.monotonic() - began)
+    assert "Too many wrong passwords" in client.sign_in().text
+    assert Client(LOGINS["dee"], server.password("TRIAL")).sign_in().status_code == 200
+
+
+def test_an_onward_address_with_a_line_break_is_none(server: team_server.Server) -> None:
+    client = Client(LOGINS["cleo"], server.password("TRIAL"))
+    assert client.sign_in(onward="/hub/home%0d%0aX-Own:%201").status_code == 200
+    for path in ("login", "spawn"):
+        for bad in ("%0d%0aX: 1", "/hub/%0a", "%00"):
+            answer = client.web.get(f"{ADDRESS}/hub/{path}?next={bad}", timeout=90)
+            assert answer.status_code < 500, (path, bad)
 
 
 def test_a_page_that_cannot_open_the_study_says_one_sentence(

@@ -16,6 +16,7 @@ from tests.helpers.places import ROOT
 DEPLOY: Final = ROOT / "deploy"
 sys.path.insert(0, str(DEPLOY))
 from seats import LARGEST, normal, seats  # type: ignore[import-not-found]  # noqa: E402
+from tries import Tries  # type: ignore[import-not-found]  # noqa: E402
 
 SCOPES: Final = ["access:servers!user", "read:users!user", "servers!user", "users:activity!user"]
 OWN: Final = os.getuid() if hasattr(os, "getuid") else 0
@@ -77,6 +78,38 @@ def test_a_file_that_others_could_write_or_read_is_not_read(tmp_path: Path) -> N
     path.write_bytes(b"ad\xe9,seat01\n")
     with pytest.raises(OSError, match="UTF-8"):
         seats(path, OWN)
+
+
+def test_five_slips_are_free_and_then_each_costs_twice_the_time() -> None:
+    now = [1000.0]
+    tries = Tries(lambda: now[0])
+    assert [tries.begin("10.0.0.1", "ada") for _ in range(60)] == [0] * 5 + [1] * 55
+    waited = []
+    for _ in range(8):
+        waited.append(tries.begin("10.0.0.1", "ada"))
+        now[0] += waited[-1]
+        assert tries.begin("10.0.0.1", "ada") == 0
+    assert waited == [1, 2, 4, 8, 16, 32, 60, 60]
+    assert tries.begin("10.0.0.1", "bob") == 0  # another login, and the same one elsewhere
+    assert tries.begin("10.0.0.2", "ada") == 0
+    now[0] += 600
+    assert tries.begin("10.0.0.1", "ada") == 0
+
+
+def test_a_right_password_counts_as_no_slip_and_ends_no_pause() -> None:
+    now = [0.0]
+    tries = Tries(lambda: now[0])
+    for _ in range(50):
+        assert tries.begin("10.0.0.1", "ada") == 0
+        tries.right("10.0.0.1", "ada")
+    for login in map(str, range(20)):  # one password for many logins
+        assert tries.begin("10.0.0.1", login) == 0
+    assert tries.begin("10.0.0.1", "ada") == 1
+    tries = Tries(lambda: now[0])
+    for number in range(30_000):  # what is kept has an end
+        now[0] += 1
+        tries.begin(str(number), "ada")
+    assert len(tries._wrong) < 20_002
 
 
 @pytest.fixture

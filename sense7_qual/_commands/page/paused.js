@@ -19,7 +19,8 @@
     const token = document.cookie.match(/\b_xsrf=([^;]*)/)?.[1] ?? "";
     const asked = fetch(`${config.baseUrl}api/kernels/${config.kernelId}`, { headers: { "X-XSRFToken": token } });
     // Without a network there is no answer, and the widget says so itself; who is signed out is led to the hub's door.
-    const { status, redirected, headers } = await asked.catch(() => ({}));
+    const answer = await asked.catch(() => ({}));
+    const { status, redirected, headers } = answer;
     // The server itself says in JSON that it has no such kernel; a proxy that has just started knows no page yet.
     const isEnded = status === 404 && headers.get("content-type")?.includes("json");
     const isLost = status === 424 || status === 503 || (status === 404 && !isEnded);
@@ -28,18 +29,23 @@
     answers = status === 200 && !redirected ? answers + 1 : 0;
     if (answers % 3 === 2) dispatchEvent(new Event("s7-answers"));
     const isOut = status === 403 || (status === 200 && redirected);
-    if (isOut || isEnded || (isLost && Date.now() - lost > LOST_MS)) show(isOut);
+    if (isOut || isEnded || (isLost && Date.now() - lost > LOST_MS)) show(await reason(answer, isOut, isEnded));
   }
 
-  function show(isOut) {
+  async function reason(answer, isOut, isEnded) {
+    if (isOut) return "You are signed out.";
+    const { message } = isEnded ? await answer.json().catch(() => ({})) : {};
+    if (message?.includes(options.newer)) return "Paused, because you opened a newer page.";
+    return Date.now() - last > 900 * options.open ? "Paused after an hour." : "The page was ended.";
+  }
+
+  function show(why) {
     if (gone) return;
     gone = true;
     const unsaved = [];
     dispatchEvent(new CustomEvent("s7-unsaved", { detail: unsaved }));
     const typed = [...document.querySelectorAll(".s7 textarea")].map((field) => field.value.trim()).filter(Boolean);
     const [dialog, words, field, button] = ["dialog", "p", "textarea", "button"].map((name) => document.createElement(name));
-    const hour = Date.now() - last > 900 * options.open;
-    const why = isOut ? "You are signed out." : hour ? "Paused after an hour." : "The page was ended.";
     words.textContent = unsaved.length ? notSaved(unsaved) : why + (typed.length ? "" : " All is saved.");
     if (typed.length) words.textContent += " What you were typing is not saved; copy it from here:";
     field.value = typed.join("\n\n");

@@ -205,6 +205,12 @@ def _refusal(server: Server, error: DBAPIError) -> StoreError | ActError:
             f"act was blind – found more than {CLOCKS_APART} minutes between it and the server's clock – set "
             "this computer's clock, and do the last step again; it was not recorded."
         )
+    if state == "53100":
+        return StoreError(
+            f"study {server.name!r}: the disk of the database's server is full ({state}). Everything "
+            "reported as saved is safe. Ask whoever runs the server to free some space, then save again "
+            "(saving twice does no harm)."
+        )
     # Without an SQLSTATE the words are the client library's own: no row was ever near them.
     answer = f"{kind} {state}" if state else f"{kind}: {str(error.orig).strip().splitlines()[0][:200]}"
     kind_of_error = NotLetIn if state is None and _is_refused(error) else StoreError
