@@ -163,8 +163,8 @@ def test_killed_browsers_leave_no_kernels_and_no_servers(server: team_server.Ser
 def test_signing_out_in_one_tab_ends_all(server: team_server.Server, browser: Browser) -> None:
     with signed_in(browser, server, "cleo") as page:
         other = page.context.new_page()
-        other.goto(f"{ADDRESS}/user/{SEAT}/")
-        other.wait_for_selector("#s7-leave").click()
+        other.goto(f"{ADDRESS}/hub/home")
+        other.wait_for_selector("#logout").click()
         until(lambda: not processes(SEAT), "her processes end", 30)
         n = len(recorded("cleo"))
         page.locator("#s7-paused").wait_for()
@@ -173,6 +173,13 @@ def test_signing_out_in_one_tab_ends_all(server: team_server.Server, browser: Br
         other.goto(f"{ADDRESS}/user/{SEAT}/")
         other.wait_for_selector("#username_input")
     assert len(recorded("cleo")) == n
+
+
+def test_the_pages_own_link_signs_out_at_once(server: team_server.Server, browser: Browser) -> None:
+    with signed_in(browser, server, "cleo") as page:
+        page.wait_for_selector("#s7-leave").click()
+        page.wait_for_selector("#username_input")
+        until(lambda: not processes(SEAT), "her processes end", 30)
 
 
 def test_signing_out_ends_every_cookie_of_the_seat(server: team_server.Server) -> None:
@@ -279,6 +286,8 @@ def test_an_onward_address_with_a_line_break_is_none(server: team_server.Server)
         for bad in ("%0d%0aX: 1", "/hub/%0a", "%00"):
             answer = client.web.get(f"{ADDRESS}/hub/{path}?next={bad}", timeout=90)
             assert answer.status_code < 500, (path, bad)
+    client.open()  # a server that is still starting is not ended by the sign-out
+    client.close()
 
 
 def test_a_page_that_cannot_open_the_study_says_one_sentence(
