@@ -193,7 +193,8 @@ def _until_finished(
     """Return the fate of a coding when its unit was finished, and the version then.
 
     Its coder had it before them then: by finishing, a code with a changed meaning is affirmed, and so is one
-    that was retired and has come back.
+    that was retired and has come back. A part of a split code that then came to mean something else chooses
+    no part any more: it may be applied for what it means now.
     """
     affirmed = None if late else path(revisions, made_under, finished_under)
     if affirmed is None:
@@ -203,6 +204,8 @@ def _until_finished(
         agreed = tuple(change for change in step.changes if change.kind not in _STALE)
         back = any(change.kind == "add" and change.code == code for change in agreed)
         fate = _Fate(code) if back else _changed(fate, agreed)
+        other = {change.code for change in step.changes if change.kind in (*_STALE, *_UNDECIDED_ABSENT)}
+        fate = replace(fate, parts=fate.parts - other)
     return fate, finished_under
 
 

@@ -324,6 +324,7 @@ numbers = st.integers(0, 9)
     st.lists(st.tuples(kinds, numbers, numbers, st.lists(numbers, max_size=2)), max_size=6), numbers, numbers
 )
 @example([("add", 0, 0, []), ("merge", 0, 2, []), ("redefine", 1, 0, [])], 0, 3)  # affirmed after a merge
+@example([("split", 2, 0, []), ("redefine", 3, 0, [3])], 2, 2)  # a part, redefined and then applied
 def test_decisions_say_what_the_meanings_of_the_codes_imply(
     history_: list[tuple[str, int, int, list[int]]], first: int, finished: int
 ) -> None:
