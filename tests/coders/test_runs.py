@@ -102,7 +102,7 @@ def test_consent_covers_all_variants_before_anything_is_sent() -> None:
         cost = chat.estimate(asked)
         assert (cost.n_texts, cost.of) == (31, "8 texts × 2 codes")  # 3 of 34 are the same prompts
         assert "31 prompts, of 8 texts × 2 codes" in str(cost)
-        fewer = dataclasses.replace(chat, consent=cost.consent.replace("31", "30"))
+        fewer = dataclasses.replace(chat, consent=cost.consent.replace("31 texts", "30 texts"))
         with pytest.raises(ArgumentError, match="one for 30 texts, where 31"):
             run_of(model, texts(8), chat=fewer, plan=PLAN)
         assert not model.asked
