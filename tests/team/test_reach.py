@@ -52,7 +52,7 @@ def coders(pair: tuple[Client, Client]) -> tuple[Client, Client]:
     """Cleo and dee, each with a fresh line: one that nobody reads from is ended by the server."""
     for each in pair:
         each.close()
-        each.connect()
+        each.open()  # anew, since a test may have opened her page, which takes over
     return pair
 
 

@@ -125,7 +125,7 @@ def test_two_coders_and_a_lead_by_the_page_alone(
 
     made = decisions(STUDY)
     assert made == decisions(FOLDER)
-    assert len(made) > 100
+    assert len(made) > 60  # of 10 texts × 7 codes, as settled
     assert {row[1] for row in decisions(STUDY, "seat01", consensus=False)} == {"ana", "ben"}  # unblinded
     assert {who: (one.errors, one.strangers) for who, one in seen.items()} == dict.fromkeys(seen, ([], []))
     for each in server.logs.glob("*.log"):
