@@ -79,7 +79,8 @@ class Client:
         return f"{page}api/kernels/{kernel or self.kernel}/channels?session_id={self.name}"
 
     def connect(self, address: str | None = None, **more: Any) -> None:
-        """Open the line."""
+        """Open the line, and shut the one before it."""
+        self.close()
         cookies = "; ".join(
             f"{one.name}={one.value}" for one in self.web.cookies if self._is_for_page(one.path)
         )
