@@ -9,8 +9,9 @@ from typing import Final, NamedTuple
 
 FREE: Final = 5
 """Wrong passwords for one login from one address after which each costs a pause."""
-FREE_OF_ADDRESS: Final = 20
-"""The same for all logins from one address: an institute's computers may share one."""
+FREE_OF_ADDRESS: Final = 100
+"""The same for all logins from one address: as many as there are seats, since the computers of an institute
+may share an address, and all may sign in at the same moment."""
 FORGOTTEN: Final = 600
 """Seconds after which a wrong password does not count any more."""
 LONGEST: Final = 60

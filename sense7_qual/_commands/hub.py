@@ -22,7 +22,7 @@ class HubPage(serve.Page):
     addresses = (*serve.ADDRESSES, "oauth_callback")
 
     def init_handlers(self) -> list[Any]:
-        """Return what answers at the page's addresses, with the one of signing in."""
+        """Return the handlers of the page and of the hub's answer to a sign-in."""
         hubs = ((where.lstrip("/"), *how) for where, *how in self.identity_provider.get_handlers())
         own = [(f"{self.server_url}{where}", *how) for where, *how in hubs if where == "oauth_callback"]
         return [*own, *super().init_handlers()]

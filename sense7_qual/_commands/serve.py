@@ -102,12 +102,12 @@ class OneKernel(AsyncMappingKernelManager):  # type: ignore[misc]
 
 
 def _without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment without what a hub tells a server: a token by any name, and where to use it."""
-    tokens = {value for name, value in environment.items() if name.endswith("_TOKEN") and value}
+    """Return the environment without what a hub tells a server, and without the hub's token by any name."""
+    token = environment.get("JUPYTERHUB_API_TOKEN")
     return {
         name: value
         for name, value in environment.items()
-        if "JUPYTERHUB" not in name and not any(token in value for token in tokens)
+        if "JUPYTERHUB" not in name and not (token and token in value)
     }
 
 

@@ -199,10 +199,10 @@ def test_a_new_page_takes_over_and_its_kernel_knows_no_token(kernels, monkeypatc
         return "new"
 
     monkeypatch.setattr(serve.AsyncMappingKernelManager, "start_kernel", start)
-    own = {"HOME": "/home/seat07", "EMPTY_TOKEN": "", "LANG": "C.UTF-8"}
+    own = {"HOME": "/home/seat07", "USE_TOKEN": "0", "EMPTY_TOKEN": "", "PATH": "/opt/bin0"}  # no hub's
     hubs = {
         "JUPYTERHUB_API_TOKEN": "t0secret", "JPY_API_TOKEN": "t0secret", "JUPYTERHUB_API_URL": "http://x",
-        "ANY_NAME": "Bearer t0secret", "OTHER_TOKEN": "t1",
+        "ANY_NAME": "Bearer t0secret",
     }  # fmt: skip
     assert asyncio.run(kernels.start_kernel(kernel_name="python3", env=own | hubs)) == "new"
     assert kernels.ended == ["open", "left"]

@@ -102,10 +102,11 @@ def test_a_right_password_counts_as_no_slip_and_ends_no_pause() -> None:
     for _ in range(50):
         assert tries.begin("10.0.0.1", "ada") == 0
         tries.right("10.0.0.1", "ada")
-    for login in map(str, range(20)):  # one password for many logins
+    for login in map(str, range(100)):  # one password for many logins
         assert tries.begin("10.0.0.1", login) == 0
     assert tries.begin("10.0.0.1", "ada") == 1
     tries = Tries(lambda: now[0])
+    assert [tries.begin("10.0.0.1", f"seat{n}") for n in range(99)] == [0] * 99  # a class, all at once
     for number in range(30_000):  # what is kept has an end
         now[0] += 1
         tries.begin(str(number), "ada")

@@ -125,7 +125,10 @@ def test_two_coders_and_a_lead_by_the_page_alone(
 
     made = decisions(STUDY)
     assert made == decisions(FOLDER)
-    assert len(made) > 60  # of 10 texts × 7 codes, as settled
+    assert {row[1] for row in made} == {"consensus"}
+    assert {row[0] for row in made} == {row[0] for row in decisions(STUDY, consensus=False)}
+    assert len({row[2] for row in made}) == 7
+    assert len(made) > 60  # of 10 texts × 7 codes: the rest is unsettled
     assert {row[1] for row in decisions(STUDY, "seat01", consensus=False)} == {"ana", "ben"}  # unblinded
     assert {who: (one.errors, one.strangers) for who, one in seen.items()} == dict.fromkeys(seen, ([], []))
     for each in server.logs.glob("*.log"):
