@@ -94,6 +94,13 @@ class SignOut:
         await super().handle_logout()
 
 
+def _without_login(record):
+    """Keep out of the log what somebody typed as a login: a name, or a password in the wrong field."""
+    if str(record.msg).startswith("Failed login"):
+        record.msg, record.args = "Failed login", ()
+    return True
+
+
 def _next_page(handler, address, validated=BaseHandler._validate_next_url):
     """The address that follows a sign-in; one that no header may hold counts as none."""
     return validated(handler, address if address.isprintable() else "")
@@ -187,6 +194,7 @@ class Server(LocalProcessSpawner):
 c = get_config()  # noqa: F821 – JupyterHub's
 # Its lines on cookies against forged forms hold the numbers of sessions.
 logging.getLogger("tornado.application").addFilter(lambda record: record.module != "_xsrf_utils")
+logging.getLogger("JupyterHub").addFilter(_without_login)
 c.JupyterHub.trusted_downstream_ips = ["127.0.0.1"]  # the proxies, which say who asked
 c.JupyterHub.bind_url = "http://127.0.0.1:8000"
 c.JupyterHub.hub_bind_url = "http://127.0.0.1:8081"
