@@ -196,7 +196,7 @@ def test_of_ten_thousand_codings_a_page_comes_at_once(tmp_path: Path) -> None:
     ]  # fmt: skip
     browser = Browser([].extend, units=read(tmp_path / "many.csv", texts), acts=made)
     for named in ({"find": ""}, {"find": "was"}):
-        begun = time.perf_counter()
+        begun = time.process_time()
         answer = browser.ask("passages", code="affective", first=0, **named)
         assert (answer["n_all"], len(answer["rows"])) == (10_000, 60)
-        assert time.perf_counter() - begun < 1.5
+        assert time.process_time() - begun < 1.5
